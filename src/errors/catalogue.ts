@@ -1,0 +1,63 @@
+/** One kind of error that Portico answers with: its status and the short title of RFC 9457. */
+export interface ErrorEntry {
+  readonly status: number;
+  readonly title: string;
+}
+
+/**
+ * Every error code that Portico answers with. Codes are stable: clients may compare them.
+ * The README's table of errors is held to this list by a test.
+ */
+export const ERRORS = {
+  malformed_request: { status: 400, title: 'Malformed request' },
+  unsafe_path: { status: 400, title: 'Unsafe path' },
+  invalid_parameter: { status: 400, title: 'Invalid parameter' },
+  unknown_parameter: { status: 400, title: 'Unknown parameter' },
+  repeated_parameter: { status: 400, title: 'Repeated parameter' },
+  invalid_body: { status: 400, title: 'Invalid request body' },
+  page_out_of_bounds: { status: 400, title: 'Page out of bounds' },
+  page_size_out_of_bounds: { status: 400, title: 'Page size out of bounds' },
+  visibility_not_inherited: { status: 400, title: 'Visibility is inherited and cannot change' },
+  recipients_without_visibility: { status: 400, title: 'Recipients need the visibility recipients' },
+  visibility_not_permitted: { status: 400, title: 'Visibility not permitted' },
+  credentials_required: { status: 401, title: 'Credentials required' },
+  credentials_refused: { status: 401, title: 'Credentials refused' },
+  permission_denied: { status: 403, title: 'Permission denied' },
+  not_in_contract: { status: 404, title: 'Not in the contract' },
+  method_not_allowed: { status: 405, title: 'Method not allowed' },
+  request_timeout: { status: 408, title: 'Request timeout' },
+  duplicate_upload: { status: 409, title: 'Duplicate upload' },
+  body_too_large: { status: 413, title: 'Request body too large' },
+  target_too_long: { status: 414, title: 'Request target too long' },
+  unsupported_media_type: { status: 415, title: 'Unsupported media type' },
+  expectation_failed: { status: 417, title: 'Expectation failed' },
+  too_many_attempts: { status: 429, title: 'Too many failed attempts' },
+  headers_too_large: { status: 431, title: 'Request header fields too large' },
+  upstream_bad_request: { status: 400, title: 'Refused by the upstream' },
+  upstream_unauthorized: { status: 401, title: 'Credentials refused by the upstream' },
+  upstream_permission_denied: { status: 403, title: 'Permission denied by the upstream' },
+  upstream_not_found: { status: 404, title: 'Not found by the upstream' },
+  upstream_conflict: { status: 409, title: 'Conflict at the upstream' },
+  upstream_unprocessable: { status: 422, title: 'Unprocessable for the upstream' },
+  upstream_rate_limited: { status: 429, title: 'The upstream limits requests' },
+  internal_error: { status: 500, title: 'Internal error' },
+  needs_caller_credential: { status: 501, title: 'Needs the credential of the caller' },
+  upstream_credentials_refused: { status: 502, title: 'Service credentials refused by the upstream' },
+  upstream_html: { status: 502, title: 'HTML page from the upstream' },
+  upstream_redirect: { status: 502, title: 'Redirect from the upstream' },
+  upstream_error: { status: 502, title: 'Error from the upstream' },
+  upstream_error_in_success: { status: 502, title: 'Error inside a success of the upstream' },
+  upstream_invalid_response: { status: 502, title: 'Answer of the upstream breaks the contract' },
+  upstream_response_too_large: { status: 502, title: 'Answer of the upstream too large' },
+  upstream_refused: { status: 502, title: 'Connection refused by the upstream' },
+  upstream_reset: { status: 502, title: 'Connection broken by the upstream' },
+  upstream_unavailable: { status: 503, title: 'Upstream unavailable' },
+  upstream_overloaded: { status: 503, title: 'Too many requests wait for the upstream' },
+  upstream_circuit_open: { status: 503, title: 'Upstream fails; calls are paused' },
+  verification_unavailable: { status: 503, title: 'Credentials cannot be verified now' },
+  shutting_down: { status: 503, title: 'Shutting down' },
+  upstream_timeout: { status: 504, title: 'Upstream timeout' },
+} as const satisfies Record<string, ErrorEntry>;
+
+/** A stable code of an error that Portico answers with. */
+export type ErrorCode = keyof typeof ERRORS;

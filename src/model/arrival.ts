@@ -1,0 +1,28 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+
+/** A request as it came in, read once and never changed. */
+export interface Arrival {
+  readonly method: string;
+  /** The raw request target in origin form, `publicBasePath` taken off, still in the client's own encoding. */
+  readonly target: string;
+  /** The raw path of the target. */
+  readonly path: string;
+  /** The raw query of the target without `?`; undefined when there is no `?`. */
+  readonly query: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  /** Names and values in turn, as they came. */
+  readonly rawHeaders: readonly string[];
+  /** The client's address, after trusted proxies. */
+  readonly clientAddress: string;
+  /** `http` or `https`, as the client used it. */
+  readonly protocol: string;
+  readonly requestId: string;
+  /** The W3C `traceparent` that is passed on. */
+  readonly traceparent: string;
+  readonly tracestate: string | undefined;
+  /** Epoch milliseconds. */
+  readonly receivedAt: number;
+  /** The body, not yet read; never consumed twice. */
+  readonly body: Readable;
+}

@@ -1,0 +1,82 @@
+import type { CheckLevel } from './checks.ts';
+import type { Decision } from './decision.ts';
+import type { Violation } from './violation.ts';
+
+/** What one check said: `refused` only where it was enforced. */
+export interface CheckVerdict {
+  readonly level: CheckLevel;
+  readonly outcome: 'passed' | 'reported' | 'refused' | 'skipped';
+  readonly reason?: string;
+}
+
+/** What authentication found. */
+export interface AuthenticationTrace extends CheckVerdict {
+  readonly principal: 'verified' | 'anonymous' | 'unverified' | 'none';
+}
+
+/** What the cache did for this request, in the words of RFC 9211. */
+export interface CacheTrace {
+  readonly status: 'hit' | 'miss' | 'stale' | 'bypass' | 'coalesced';
+  /** Why it was forwarded or bypassed, or which rule let a stale page be served. */
+  readonly reason?: string;
+  readonly stored?: boolean;
+  readonly ageSeconds?: number;
+}
+
+/** The exchange with the upstream, when there was one. */
+export interface UpstreamTrace {
+  /** The upstream's own status; undefined when the transport failed. */
+  readonly status: number | undefined;
+  /** The shape of an error answer, or how the transport failed. */
+  readonly shape: string;
+  readonly seconds: number;
+  readonly attempts: number;
+}
+
+/** What response validation said of the upstream's answer. */
+export interface ResponseTrace extends CheckVerdict {
+  readonly verdict: 'valid' | 'violations' | 'skipped';
+}
+
+/**
+ * Everything that happened to one request: one slot per stage, written by that stage only.
+ * Logs, metrics, the ledger and the console read this and nothing else.
+ */
+export interface Trace {
+  readonly requestId: string;
+  readonly traceparent: string;
+  readonly method: string;
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
+  /** The operation's id; undefined for undocumented paths. */
+  operation?: string;
+  /** How the request went upstream: by its plan or by passthrough; undefined when it never went. */
+  route?: 'plan' | 'passthrough';
+  authentication?: AuthenticationTrace;
+  undocumented?: CheckVerdict;
+  requests?: CheckVerdict;
+  permissions?: CheckVerdict & { readonly decision?: Decision };
+  pageBounds?: CheckVerdict;
+  cache?: CacheTrace;
+  upstream?: UpstreamTrace;
+  responses?: ResponseTrace;
+  /** Names of fields that were taken out for this caller. */
+  redacted?: readonly string[];
+  /** The code of the error that was answered, when it was ours. */
+  error?: string;
+  /** The cause of an internal error; for the log only. */
+  cause?: unknown;
+  /** Everything found, in the order it was found. */
+  readonly violations: Violation[];
+  /** The status that the client got; 0 when the client left first or the connection was broken on purpose. */
+  status?: number;
+  /** Bytes of body sent to the client. */
+  bytes?: number;
+  /** Seconds from the first byte of the request to the end of the answer. */
+  seconds?: number;
+}
+
+/** An empty trace for a request that has just come in. */
+export function createTrace(start: Pick<Trace, 'requestId' | 'traceparent' | 'method' | 'startedAt'>): Trace {
+  return { ...start, violations: [] };
+}

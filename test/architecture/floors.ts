@@ -1,0 +1,75 @@
+import { posix } from 'node:path';
+
+/** A source file by its path under `src`. */
+export interface SourceFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+const FEATURES = [
+  'contract',
+  'identity',
+  'permissions',
+  'paging',
+  'cache',
+  'upstream',
+  'ledger',
+  'telemetry',
+  'gdpr',
+  'comments',
+];
+
+const FLOORS: readonly (readonly string[])[] = [
+  ['lib'],
+  ['model'],
+  ['errors'],
+  FEATURES,
+  ['pipeline', 'config'],
+  ['http', 'console'],
+  ['gateway.ts', 'main.ts'],
+  ['cli'],
+];
+
+const room = (path: string) => path.split('/')[0] ?? path;
+const floorOf = (path: string) => FLOORS.findIndex((rooms) => rooms.includes(room(path)));
+
+/** The relative imports of a file, as paths under `src`; paths that leave `src` start with `..`. */
+export function importsOf(file: SourceFile): string[] {
+  const specifiers = [...file.text.matchAll(/(?:from|import)\s*\(?\s*['"](\.{1,2}\/[^'"]+)['"]/g)];
+  return specifiers.map((match) => posix.join(posix.dirname(file.path), match[1] ?? ''));
+}
+
+function allowed(from: string, to: string): boolean {
+  if (to.startsWith('..') || room(from) === room(to)) return true;
+  if (room(from) === 'reference') return room(to) === 'lib';
+  if (room(to) === 'reference') return room(from) === 'cli';
+  return floorOf(to) >= 0 && floorOf(to) < floorOf(from);
+}
+
+/** Every import that goes up or sideways, and every file on no floor. */
+export function brokenImports(files: readonly SourceFile[]): string[] {
+  return files.flatMap((file) => {
+    if (floorOf(file.path) < 0 && room(file.path) !== 'reference') return [`${file.path} is on no floor`];
+    return importsOf(file)
+      .filter((to) => !allowed(file.path, to))
+      .map((to) => `${file.path} → ${to}`);
+  });
+}
+
+/** Every cycle of imports, once, as the files on it. */
+export function importCycles(files: readonly SourceFile[]): string[] {
+  const graph = new Map(files.map((file) => [file.path, importsOf(file)]));
+  const cycles = new Set<string>();
+  const done = new Set<string>();
+  const visit = (path: string, trail: readonly string[]) => {
+    if (trail.includes(path)) {
+      cycles.add(trail.slice(trail.indexOf(path)).sort().join(' ↔ '));
+      return;
+    }
+    if (done.has(path)) return;
+    for (const next of graph.get(path) ?? []) visit(next, [...trail, path]);
+    done.add(path);
+  };
+  for (const path of graph.keys()) visit(path, []);
+  return [...cycles];
+}
