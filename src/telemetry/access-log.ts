@@ -1,0 +1,75 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pinoHttp } from 'pino-http';
+import type { Trace } from '../model/trace.ts';
+import { loggerOptions, type LogOptions } from './logger.ts';
+import { createNameTag } from './name-tag.ts';
+import { traceLine, type LineFacts } from './trace-line.ts';
+
+const nothing = () => undefined;
+
+/** What the line of one request is made of; `caller` is the name of the principal, if there is one. */
+export interface AccessEntry extends LineFacts {
+  readonly trace: Trace;
+}
+
+/** How the access log is written. */
+export interface AccessLogOptions extends LogOptions {
+  /** True where names of principals may be shown; else a keyed hash stands for them. */
+  readonly principalNames?: boolean;
+}
+
+/** Writes one line for each request. */
+export interface AccessLog {
+  /**
+   * Writes the line when the response has ended, either way. Register listeners that complete the trace before;
+   * what they leave out of it (status, seconds) is read from the response and the clock.
+   */
+  watch(request: IncomingMessage, response: ServerResponse, entry: () => AccessEntry): void;
+}
+
+/**
+ * The access log. The library would log the request with its credential and its query: both serializers answer nothing,
+ * so that a line holds what the trace says and no more.
+ */
+export function createAccessLog(options: AccessLogOptions): AccessLog {
+  const tag = createNameTag();
+  const entries = new WeakMap<ServerResponse, () => AccessEntry>();
+  const line = (_request: IncomingMessage, response: ServerResponse): object => {
+    const entry = entries.get(response)?.();
+    if (entry === undefined) return {};
+    const { trace } = entry;
+    const caller = entry.caller === undefined || options.principalNames ? entry.caller : tag(entry.caller);
+    const complete: Trace = {
+      ...trace,
+      status: trace.status ?? (response.writableFinished ? response.statusCode : 0),
+      seconds: trace.seconds ?? (options.clock() - trace.startedAt) / 1000,
+    };
+    // The logger of the request holds its id already.
+    const { requestId: _requestId, ...rest } = traceLine(complete, { ...entry, caller });
+    return rest;
+  };
+  const middleware = pinoHttp(
+    {
+      ...loggerOptions(options),
+      quietReqLogger: true,
+      quietResLogger: true,
+      wrapSerializers: false,
+      serializers: { req: nothing, res: nothing, err: nothing },
+      genReqId: (_request, response) => entries.get(response)?.().trace.requestId ?? '',
+      customAttributeKeys: { reqId: 'requestId' },
+      customSuccessObject: line,
+      customErrorObject: line,
+      customSuccessMessage: () => 'request',
+      customErrorMessage: () => 'request',
+      customLogLevel: (_request, response, error) =>
+        error !== undefined || response.statusCode >= 500 ? 'error' : 'info',
+    },
+    options.stream,
+  );
+  return {
+    watch: (request, response, entry) => {
+      entries.set(response, entry);
+      middleware(request, response);
+    },
+  };
+}

@@ -1,0 +1,28 @@
+/** What a log says of an error: where it came from, never its message, which may quote what was sent. */
+export interface CauseLine {
+  readonly name: string;
+  readonly code?: string;
+  /** The first frames of the stack. */
+  readonly at?: readonly string[];
+  readonly cause?: CauseLine;
+}
+
+const FRAMES = 8;
+const DEPTH = 3;
+
+/** Reduces an error and its causes to names, codes and stack frames. */
+export function toCauseLine(error: unknown, depth = DEPTH): CauseLine {
+  if (!(error instanceof Error)) return { name: typeof error };
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  const frames = (error.stack ?? '')
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line))
+    .slice(0, FRAMES)
+    .map((line) => line.trim());
+  return {
+    name: error.name,
+    ...(code !== undefined && { code }),
+    ...(frames.length > 0 && { at: frames }),
+    ...(error.cause !== undefined && depth > 1 && { cause: toCauseLine(error.cause, depth - 1) }),
+  };
+}

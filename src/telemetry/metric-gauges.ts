@@ -1,0 +1,79 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { CHECK_NAMES, MODE_NAMES } from '../model/checks.ts';
+import { METRICS, type MetricEntry } from './metric-list.ts';
+import type { MetricsOptions } from './metrics-options.ts';
+
+/** Values that are read at each scrape from whoever holds them. */
+export interface MetricSources {
+  readonly upstreamInFlight?: () => number;
+  readonly upstreamQueued?: () => number;
+  readonly upstreamCircuitOpen?: () => boolean;
+  readonly cacheEntries?: () => number;
+  readonly cacheBytes?: () => number;
+  readonly ledgerEntries?: () => number;
+  readonly ledgerDropped?: () => number;
+}
+
+const LEVELS = ['off', 'report', 'enforce'] as const;
+
+/** Registers what is read at each scrape and what is fixed from the start. */
+export function createGauges(registry: Registry, options: MetricsOptions) {
+  let sources: MetricSources = {};
+  let series = 0;
+  const config = (entry: MetricEntry) => ({
+    name: entry.name,
+    help: entry.help,
+    labelNames: [...entry.labels],
+    registers: [registry],
+  });
+  const read = (entry: MetricEntry, value: () => number | boolean | undefined) => {
+    series += 1;
+    const gauge: Gauge = new Gauge({
+      ...config(entry),
+      collect: () => {
+        gauge.set(Number(value() ?? 0));
+      },
+    });
+  };
+  const fixed = (
+    entry: MetricEntry,
+    sets: readonly (readonly [labels: Record<string, string>, value: boolean | number])[],
+  ) => {
+    series += sets.length;
+    const gauge = new Gauge(config(entry));
+    for (const [labels, value] of sets) gauge.set(labels, Number(value));
+  };
+
+  read(METRICS.cacheEntries, () => sources.cacheEntries?.());
+  read(METRICS.cacheBytes, () => sources.cacheBytes?.());
+  read(METRICS.inFlight, () => sources.upstreamInFlight?.());
+  read(METRICS.queued, () => sources.upstreamQueued?.());
+  read(METRICS.circuit, () => sources.upstreamCircuitOpen?.());
+  read(METRICS.ledgerEntries, () => sources.ledgerEntries?.());
+  series += 1;
+  const dropped = new Counter({
+    ...config(METRICS.ledgerDropped),
+    collect: () => {
+      dropped.reset();
+      dropped.inc(sources.ledgerDropped?.() ?? 0);
+    },
+  });
+
+  const { checks } = options;
+  fixed(
+    METRICS.mode,
+    MODE_NAMES.map((mode) => [{ mode }, mode === options.mode]),
+  );
+  fixed(
+    METRICS.enforcement,
+    CHECK_NAMES.flatMap((check) => LEVELS.map((level) => [{ check, level }, checks[check] === level] as const)),
+  );
+  fixed(METRICS.enforced, [[{}, CHECK_NAMES.filter((check) => checks[check] === 'enforce').length]]);
+  fixed(METRICS.build, [[{ version: options.version, contract: options.contractVersion, node: process.version }, 1]]);
+  return {
+    watch: (more: MetricSources): void => {
+      sources = { ...sources, ...more };
+    },
+    series,
+  };
+}

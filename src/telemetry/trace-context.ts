@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** The trace context that Portico passes on: the caller's trace continued under a span of our own, or a new one. */
+export interface TraceContext {
+  readonly traceparent: string;
+  readonly tracestate: string | undefined;
+  readonly traceId: string;
+}
+
+// W3C Trace Context, 3.2: version, trace-id, parent-id, flags; a later version may have more after a dash.
+const TRACEPARENT =
+  /^(?<version>[0-9a-f]{2})-(?<traceId>[0-9a-f]{32})-(?<parentId>[0-9a-f]{16})-(?<flags>[0-9a-f]{2})(?<more>-.*)?$/;
+const MEMBER = /^[a-z0-9][a-z0-9_*/@-]{0,255}=[\u0020-\u002b\u002d-\u003c\u003e-\u007e]{1,256}$/;
+const MAX_MEMBERS = 32;
+const MAX_CHARACTERS = 512;
+
+/** Reads `traceparent` and `tracestate`; a malformed parent starts a new trace and takes the state with it (3.2.2.3). */
+export function traceContext(headers: IncomingHttpHeaders): TraceContext {
+  const parent = headers['traceparent'];
+  const parsed = typeof parent === 'string' ? parseParent(parent) : undefined;
+  const spanId = randomBytes(8).toString('hex');
+  if (parsed === undefined) {
+    const traceId = randomBytes(16).toString('hex');
+    return { traceparent: `00-${traceId}-${spanId}-00`, tracestate: undefined, traceId };
+  }
+  return {
+    traceparent: `00-${parsed.traceId}-${spanId}-${parsed.flags}`,
+    tracestate: boundState(headers['tracestate']),
+    traceId: parsed.traceId,
+  };
+}
+
+function parseParent(text: string): { traceId: string; flags: string } | undefined {
+  const groups = text.length <= 256 ? TRACEPARENT.exec(text)?.groups : undefined;
+  if (groups === undefined) return undefined;
+  const { version, traceId = '', parentId = '', flags = '00', more } = groups;
+  if (version === 'ff' || (version === '00' && more !== undefined)) return undefined;
+  if (/^0+$/.test(traceId) || /^0+$/.test(parentId)) return undefined;
+  // Only the sampled flag has a meaning in version 00; the others are sent as zero.
+  return { traceId, flags: Number.parseInt(flags, 16) & 1 ? '01' : '00' };
+}
+
+function boundState(header: string | string[] | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  const members = (Array.isArray(header) ? header.join(',') : header)
+    .split(',')
+    .map((member) => member.trim())
+    .filter((member) => member !== '');
+  // One bad or doubled member makes the whole list invalid (3.3.1.2).
+  const keys = new Set(members.map((member) => member.slice(0, member.indexOf('='))));
+  if (members.length === 0 || keys.size !== members.length || !members.every((member) => MEMBER.test(member)))
+    return undefined;
+  const kept: string[] = [];
+  let length = 0;
+  for (const member of members.slice(0, MAX_MEMBERS)) {
+    length += member.length + 1;
+    if (length - 1 > MAX_CHARACTERS) break;
+    kept.push(member);
+  }
+  return kept.length === 0 ? undefined : kept.join(',');
+}
