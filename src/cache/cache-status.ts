@@ -1,0 +1,29 @@
+/** What the cache did for one request. */
+export type CacheOutcome =
+  /** `ttlSeconds` is negative when the page was served stale. */
+  | { readonly kind: 'hit'; readonly ttlSeconds: number }
+  | {
+      readonly kind: 'forward';
+      readonly because: 'miss' | 'stale' | 'bypass';
+      /** The upstream's status, where it answered and the client got another. */
+      readonly upstreamStatus?: number;
+      readonly stored?: boolean;
+      /** True when the answer came from another request's call. */
+      readonly collapsed?: boolean;
+      /** Set when a stored page was answered after all. */
+      readonly ttlSeconds?: number;
+      /** A short token that says more, for example `stale-if-error`. */
+      readonly detail?: string;
+    };
+
+/** The value of `Cache-Status` (RFC 9211). */
+export function cacheStatus(outcome: CacheOutcome): string {
+  if (outcome.kind === 'hit') return `portico; hit; ttl=${Math.floor(outcome.ttlSeconds)}`;
+  const parts = ['portico', `fwd=${outcome.because}`];
+  if (outcome.upstreamStatus !== undefined) parts.push(`fwd-status=${outcome.upstreamStatus}`);
+  if (outcome.ttlSeconds !== undefined) parts.push(`ttl=${Math.floor(outcome.ttlSeconds)}`);
+  if (outcome.stored === true) parts.push('stored');
+  if (outcome.collapsed === true) parts.push('collapsed');
+  if (outcome.detail !== undefined) parts.push(`detail=${outcome.detail}`);
+  return parts.join('; ');
+}

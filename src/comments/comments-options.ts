@@ -1,0 +1,39 @@
+import type { PrivateOption } from './private-comment-permissions.ts';
+
+/** The configuration key `comments:` with every default filled in. */
+export interface CommentsOptions {
+  /** Names of the private values of `visibility`, each with whom it sends a comment to. */
+  readonly visibilityOptions: Readonly<Record<string, PrivateOption>>;
+}
+
+/** The one private name that was observed; it exists whatever is configured. */
+export const RECIPIENTS = 'recipients';
+
+/**
+ * What holds where the configuration is silent. Three private options exist and one name was observed; the other two
+ * names are not shown and guessed here, and so is that `recipients` names groups of the sender.
+ */
+export const DEFAULT_COMMENTS_OPTIONS: CommentsOptions = {
+  visibilityOptions: { [RECIPIENTS]: 'toOwnGroups', originalPoster: 'toOriginalPoster', moderators: 'toModerators' },
+};
+
+/** Fills the defaults in; configured names replace the guessed ones, `recipients` always stays an option. */
+export function toCommentsOptions(config: Partial<CommentsOptions> = {}): CommentsOptions {
+  if (config.visibilityOptions === undefined) return DEFAULT_COMMENTS_OPTIONS;
+  return { visibilityOptions: { [RECIPIENTS]: 'toOwnGroups', ...config.visibilityOptions } };
+}
+
+/** The JSON Schema of the configuration key `comments:`. */
+export const commentsOptionsSchema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    visibilityOptions: {
+      type: 'object',
+      maxProperties: 20,
+      propertyNames: { minLength: 1, maxLength: 100 },
+      additionalProperties: { enum: ['toOriginalPoster', 'toModerators', 'toOwnGroups'] },
+      description: 'Names of the private values of visibility, each with whom it sends a comment to.',
+    },
+  },
+};

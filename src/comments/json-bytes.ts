@@ -1,0 +1,86 @@
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** Answers that the bytes are not JSON (RFC 8259). */
+export const MALFORMED = -1;
+
+/** The first byte at or after `at` that is not white space. */
+export function skipSpace(bytes: Uint8Array, at: number): number {
+  let end = at;
+  for (;;) {
+    const byte = bytes[end];
+    if (byte !== SPACE && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return end;
+    end += 1;
+  }
+}
+
+/** The byte after the string whose opening quote is at `at`; bytes beyond ASCII are not looked into. */
+export function endOfString(bytes: Uint8Array, at: number): number {
+  let end = at + 1;
+  for (;;) {
+    const byte = bytes[end];
+    if (byte === QUOTE) return end + 1;
+    if (byte === undefined || byte < SPACE) return MALFORMED;
+    if (byte === BACKSLASH) {
+      const escaped = endOfEscape(bytes, end);
+      if (escaped === MALFORMED) return MALFORMED;
+      end = escaped;
+    } else end += 1;
+  }
+}
+
+function endOfEscape(bytes: Uint8Array, at: number): number {
+  const byte = bytes[at + 1];
+  if (byte === undefined) return MALFORMED;
+  if (byte !== 0x75) return SIMPLE_ESCAPES.has(byte) ? at + 2 : MALFORMED;
+  for (let digit = at + 2; digit < at + 6; digit += 1) if (!isHexDigit(bytes[digit])) return MALFORMED;
+  return at + 6;
+}
+
+const SIMPLE_ESCAPES: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'));
+
+function isHexDigit(byte: number | undefined): boolean {
+  if (byte === undefined) return false;
+  return isDigit(byte) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66);
+}
+
+/** The byte after the number or the literal (`true`, `false`, `null`) that begins at `at`. */
+export function endOfScalar(bytes: Uint8Array, at: number): number {
+  const byte = bytes[at];
+  if (byte === 0x74) return endOfWord(bytes, at, TRUE);
+  if (byte === 0x66) return endOfWord(bytes, at, FALSE);
+  if (byte === 0x6e) return endOfWord(bytes, at, NULL);
+  return endOfNumber(bytes, at);
+}
+
+const TRUE = Buffer.from('true');
+const FALSE = Buffer.from('false');
+const NULL = Buffer.from('null');
+
+function endOfWord(bytes: Uint8Array, at: number, word: Uint8Array): number {
+  for (let index = 0; index < word.length; index += 1) if (bytes[at + index] !== word[index]) return MALFORMED;
+  return at + word.length;
+}
+
+function endOfNumber(bytes: Uint8Array, at: number): number {
+  const whole = bytes[at] === 0x2d ? at + 1 : at;
+  // A zero stands alone: 01 is no number.
+  let end = bytes[whole] === 0x30 ? whole + 1 : endOfDigits(bytes, whole);
+  if (end !== MALFORMED && bytes[end] === 0x2e) end = endOfDigits(bytes, end + 1);
+  if (end !== MALFORMED && (bytes[end] === 0x65 || bytes[end] === 0x45)) {
+    const signed = bytes[end + 1] === 0x2b || bytes[end + 1] === 0x2d;
+    end = endOfDigits(bytes, signed ? end + 2 : end + 1);
+  }
+  return end;
+}
+
+function endOfDigits(bytes: Uint8Array, at: number): number {
+  let end = at;
+  while (isDigit(bytes[end])) end += 1;
+  return end === at ? MALFORMED : end;
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 0x30 && byte <= 0x39;
+}
