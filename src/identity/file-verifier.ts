@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import { StartFault, type Fault } from '../model/fault.ts';
+import type { WorkBounds } from './identity-options.ts';
+import { STANDARD_COSTS, verifyPassword } from './password-hash.ts';
+import { parsePhcHash, type PhcHash } from './phc-hash.ts';
+import type { Verifier } from './verifier.ts';
+import { createWorkGate } from './work-gate.ts';
+
+/** An account of the roles file, as far as passwords go. */
+export interface FileAccount {
+  readonly name: string;
+  /** PHC text of an argon2id hash; without one nobody can log in by this name. */
+  readonly passwordHash?: string | undefined;
+}
+
+/** Seconds after which a hashing place is likely to be free again. */
+const BUSY_RETRY_SECONDS = 1;
+
+/** Verifies passwords against the argon2id hashes of the accounts; throws StartFault for hashes that cannot be read. */
+export function createFileVerifier(accounts: readonly FileAccount[], bounds: WorkBounds, source: string): Verifier {
+  const hashes = readHashes(accounts, source);
+  const decoy = createDecoy(hashes);
+  const gate = createWorkGate(bounds);
+  return {
+    kind: 'file',
+    async verify({ name, password }, known) {
+      const hash = hashes.get(name);
+      // An unknown name costs what a wrong password costs, or the time taken would tell which names exist.
+      const valid = await gate.run(() => verifyPassword(password, hash ?? decoy), known);
+      if (valid === undefined) return { kind: 'busy', retryAfterSeconds: BUSY_RETRY_SECONDS };
+      return { kind: valid && hash !== undefined ? 'valid' : 'invalid' };
+    },
+    calibrate: () => Promise.resolve({ kind: 'calibrated' }),
+  };
+}
+
+function readHashes(accounts: readonly FileAccount[], source: string): Map<string, PhcHash> {
+  const hashes = new Map<string, PhcHash>();
+  const faults: Fault[] = [];
+  accounts.forEach(({ name, passwordHash }, index) => {
+    if (passwordHash === undefined) return;
+    const hash = parsePhcHash(passwordHash);
+    if (hash) hashes.set(name, hash);
+    else {
+      const message = `the password hash of ${name} is not an argon2id hash within bounds`;
+      const suggestion = 'make one with: portico hash-password';
+      faults.push({ source, pointer: `/accounts/${index}/passwordHash`, message, suggestion });
+    }
+  });
+  if (faults.length > 0) throw new StartFault(faults);
+  return hashes;
+}
+
+/** A hash that no password makes, with the costs of the dearest account. */
+function createDecoy(hashes: ReadonlyMap<string, PhcHash>): PhcHash {
+  const [dearest] = [...hashes.values()].sort((a, b) => cost(b) - cost(a));
+  return { ...STANDARD_COSTS, ...dearest, salt: randomBytes(16), tag: randomBytes(32) };
+}
+
+const cost = (hash: PhcHash) => hash.memory * hash.passes;

@@ -1,0 +1,70 @@
+import { createSingleFlight } from '../lib/single-flight.ts';
+import { createFailureLimiter } from './failure-limiter.ts';
+import type { IdentityOptions } from './identity-options.ts';
+import type { KeyedHash } from './keyed-hash.ts';
+import { createVerifiedCredentials } from './verified-credentials.ts';
+import type { Credential, Verification, Verifier } from './verifier.ts';
+
+/** What came of asking for a verification; `limited` means that too many attempts failed before. */
+export type Verdict = Verification | { readonly kind: 'limited'; readonly retryAfterSeconds: number };
+
+/** Verification with memory: fresh credentials cost one keyed hash, others are verified once at a time and limited. */
+export interface CredentialCheck {
+  /** Whether the credential needs no verification now. */
+  fresh(credential: Credential, now: number): boolean;
+  verify(credential: Credential, clientAddress: string, now: number): Promise<Verdict>;
+  forget(authorization: string): void;
+  forgetAll(): void;
+}
+
+/** What the check is made of; `onVerification` hears every finished verification, for metrics. */
+export interface CredentialCheckParts {
+  readonly options: IdentityOptions;
+  readonly verifier: Verifier;
+  readonly hash: KeyedHash;
+  readonly onVerification?: ((kind: Verdict['kind']) => void) | undefined;
+}
+
+/** Puts memory, limits and coalescing in front of a verifier. */
+export function createCredentialCheck(parts: CredentialCheckParts): CredentialCheck {
+  const { options, verifier, hash } = parts;
+  const memory = createVerifiedCredentials(options.cacheSeconds, options.cacheEntries);
+  const limiter = createFailureLimiter(options.failures);
+  const flights = createSingleFlight<Verdict>();
+  let forgotten = 0;
+  const keyOf = (authorization: string) => hash('credential', authorization);
+
+  async function attempt(credential: Credential, key: string, pair: string, now: number): Promise<Verdict> {
+    const known = memory.recall(key, now) !== 'unknown';
+    // Whoever holds a credential that was valid must not be locked out by others who guess at the name.
+    const limited = known ? undefined : limiter.begin(pair, now);
+    if (limited) return { kind: 'limited', ...limited };
+    const before = forgotten;
+    const verification = await verifier.verify(credential, known);
+    if (verification.kind !== 'invalid' && !known) limiter.withdraw(pair, now);
+    if (verification.kind === 'valid' && before === forgotten) memory.remember(key, now);
+    if (verification.kind === 'invalid') memory.forget(key);
+    if (verification.kind === 'unavailable' && verification.unusable) memory.clear();
+    return verification;
+  }
+
+  return {
+    fresh: (credential, now) => memory.recall(keyOf(credential.authorization), now) === 'fresh',
+    async verify(credential, clientAddress, now) {
+      const key = keyOf(credential.authorization);
+      const pair = hash('pair', clientAddress, credential.name);
+      const flight = flights.run(key, () => attempt(credential, key, pair, now));
+      const verdict = await flight.promise;
+      if (flight.leader) parts.onVerification?.(verdict.kind);
+      return verdict;
+    },
+    forget(authorization) {
+      forgotten++;
+      memory.forget(keyOf(authorization));
+    },
+    forgetAll() {
+      forgotten++;
+      memory.clear();
+    },
+  };
+}

@@ -1,0 +1,30 @@
+/** A set of small non-negative integers, 32 to a word; all sets that meet must be made for the same size. */
+export type BitSet = Uint32Array;
+
+/** An empty set that can hold the integers from 0 to `size` - 1. */
+export function createBitSet(size: number, members: Iterable<number> = []): BitSet {
+  const set = new Uint32Array(Math.ceil(size / 32));
+  for (const member of members) {
+    if (member < 0 || member >= size) throw new RangeError(`${member} is outside a set of ${size}`);
+    set[member >>> 5] = (set[member >>> 5] ?? 0) | (1 << (member & 31));
+  }
+  return set;
+}
+
+/** Whether every member of `part` is in `whole`; the empty set is in every set. */
+export function containsAll(whole: BitSet, part: BitSet): boolean {
+  for (let word = 0; word < part.length; word++) {
+    const wanted = part[word] ?? 0;
+    if (((whole[word] ?? 0) & wanted) >>> 0 !== wanted) return false;
+  }
+  return true;
+}
+
+/** The members of a set in ascending order. */
+export function membersOf(set: BitSet): number[] {
+  const members: number[] = [];
+  set.forEach((bits, word) => {
+    for (let bit = 0; bit < 32; bit++) if (bits & (1 << bit)) members.push(word * 32 + bit);
+  });
+  return members;
+}

@@ -1,0 +1,116 @@
+import { containsAll, type BitSet } from '../lib/bit-set.ts';
+import type { Operation } from '../model/operation.ts';
+import type { Principal } from '../model/principal.ts';
+import type { Requirement } from '../model/requirement.ts';
+import { asksNothing, compileRequirement, type CompiledRequirement } from './compile-requirement.ts';
+import type { Grants } from './grants.ts';
+import { PRIVATE_FIELDS_REQUIREMENT } from './private-fields.ts';
+import { resolveRole } from './resolve-role.ts';
+import { ANONYMOUS_ROLE, SUPERUSER_FLAG, type Account, type RolesFile } from './roles-file.ts';
+import type { UnmappedPolicy } from './unmapped-policy.ts';
+import { createVocabulary, termsOf, type Term } from './vocabulary.ts';
+
+/** What the permission rules are compiled from. */
+export interface PermissionsParts {
+  readonly roles: RolesFile;
+  readonly operations: readonly Pick<Operation, 'id' | 'requires'>[];
+  readonly unmapped: UnmappedPolicy;
+  readonly verifier: 'file' | 'upstream';
+  /** Requirements beside those of the operations that will be compiled later (undocumented paths, comment options). */
+  readonly further?: readonly Requirement[];
+  /** What shows the private fields of comments. */
+  readonly privateFields?: Requirement;
+}
+
+/** A role or an account with what it holds, for tables. */
+export interface Subject {
+  readonly kind: 'role' | 'account';
+  readonly name: string;
+  readonly grants: Grants;
+}
+
+/** The permission rules, compiled. */
+export interface Permissions {
+  grantsOf(principal: Principal): Grants;
+  /** Throws RangeError for an operation that was not compiled. */
+  requirementOf(operationId: string): CompiledRequirement;
+  /** Throws RangeError where the requirement names something that nobody declared. */
+  compile(requirement: Requirement | undefined): CompiledRequirement;
+  /** Whether `visibility` and `recipients` are shown; always for delegated callers, whose upstream decides. */
+  mayReadPrivateFields(grants: Grants): boolean;
+  readonly subjects: readonly Subject[];
+}
+
+/** Compiles roles, accounts and requirements into bits. */
+export function compilePermissions(parts: PermissionsParts): Permissions {
+  const { roles, operations, unmapped, privateFields = PRIVATE_FIELDS_REQUIREMENT } = parts;
+  const vocabulary = createVocabulary([...declaredTerms(parts), ...termsOf(privateFields)]);
+  const allPermissions = vocabulary.terms.filter(({ kind }) => kind === 'permission');
+
+  function grant(roleNames: readonly string[], groups: readonly string[], flags: readonly string[]): Grants {
+    const held = roleNames.map((name) => resolveRole(roles.roles, name));
+    const permissions = held.flatMap((role) => role.permissions).map((name): Term => ({ kind: 'permission', name }));
+    const bits = vocabulary.setOf([
+      ...permissions,
+      ...(flags.includes(SUPERUSER_FLAG) ? allPermissions : []),
+      ...groups.map((name): Term => ({ kind: 'group', name })),
+      ...flags.map((name): Term => ({ kind: 'flag', name })),
+    ]);
+    const names = [...new Set(held.flatMap((role) => role.names))];
+    return { bits, roles: names, delegated: false, denied: false, key: vocabulary.keyOf(bits) };
+  }
+
+  const anonymous = grant(roles.roles.has(ANONYMOUS_ROLE) ? [ANONYMOUS_ROLE] : [], [], []);
+  const accounts = new Map(roles.accounts.map((one) => [one.name, grant(one.roles, one.groups, one.flags)]));
+  const stranger = grantStranger(unmapped, anonymous, (role) => grant([role], [], []));
+  const leaveToUpstream = unmapped.kind === 'delegate' && parts.verifier === 'upstream';
+  const claimant: Grants = leaveToUpstream ? { ...anonymous, delegated: true, key: undefined } : anonymous;
+
+  const compile = (requirement: Requirement | undefined) => compileRequirement(requirement, vocabulary);
+  const requirements = new Map(operations.map(({ id, requires }) => [id, compile(requires)]));
+  const shown = compile(privateFields);
+
+  return {
+    grantsOf({ kind, name }) {
+      if (kind === 'anonymous') return anonymous;
+      // A claimed name gives nothing.
+      if (kind === 'unverified') return claimant;
+      return (name === undefined ? undefined : accounts.get(name)) ?? stranger;
+    },
+    requirementOf(operationId) {
+      const requirement = requirements.get(operationId);
+      if (requirement === undefined) throw new RangeError(`no rule was compiled for ${operationId}`);
+      return requirement;
+    },
+    compile,
+    mayReadPrivateFields: (grants) => !grants.denied && (grants.delegated || meets(shown, grants.bits)),
+    subjects: [
+      ...[...roles.roles.keys()].map((name): Subject => ({ kind: 'role', name, grants: grant([name], [], []) })),
+      ...roles.accounts.map(({ name }): Subject => ({ kind: 'account', name, grants: accounts.get(name) ?? stranger })),
+    ],
+  };
+}
+
+function meets(requirement: CompiledRequirement, bits: BitSet): boolean {
+  if (asksNothing(requirement)) return true;
+  return requirement.alternatives.some((one) => !one.own && containsAll(bits, one.bits));
+}
+
+function grantStranger(unmapped: UnmappedPolicy, anonymous: Grants, grantRole: (role: string) => Grants): Grants {
+  if (unmapped.kind === 'role') return grantRole(unmapped.role);
+  const delegated = unmapped.kind === 'delegate';
+  return { ...anonymous, roles: [], delegated, denied: !delegated, key: undefined };
+}
+
+function* declaredTerms({ roles, operations, further = [] }: PermissionsParts): Generator<Term> {
+  for (const { permissions } of roles.roles.values())
+    for (const name of permissions) yield { kind: 'permission', name };
+  for (const account of roles.accounts) yield* heldDirectly(account);
+  for (const { requires } of operations) if (requires) yield* termsOf(requires);
+  for (const requirement of further) yield* termsOf(requirement);
+}
+
+function* heldDirectly({ groups, flags }: Account): Generator<Term> {
+  for (const name of groups) yield { kind: 'group', name };
+  for (const name of flags) yield { kind: 'flag', name };
+}

@@ -1,0 +1,34 @@
+import { containsAll } from '../lib/bit-set.ts';
+import type { Decision } from '../model/decision.ts';
+import { asksNothing, type Alternative, type CompiledRequirement } from './compile-requirement.ts';
+import type { Grants } from './grants.ts';
+
+/** Whose node a request names: `not-asked` decides like `unknown`, before anybody has looked. */
+export type OwnershipState = 'own' | 'other' | 'unknown' | 'not-asked';
+
+/** Decides whether grants meet a requirement; ownership counts only where it would change the verdict. */
+export function decide(requirement: CompiledRequirement, grants: Grants, ownership: OwnershipState): Decision {
+  if (grants.denied) return { verdict: 'denied', missing: ['an account in the roles file'] };
+  if (asksNothing(requirement)) return { verdict: 'allowed', because: 'nothing is required' };
+  if (grants.delegated) return { verdict: 'delegated', because: 'unmapped' };
+  const met = requirement.alternatives.filter(({ bits }) => containsAll(grants.bits, bits));
+  const enough = met.find(({ own }) => !own) ?? (ownership === 'own' ? met[0] : undefined);
+  if (enough) return { verdict: 'allowed', because: describe(enough) };
+  if (met.length > 0 && ownership !== 'other') return { verdict: 'delegated', because: 'ownership' };
+  return { verdict: 'denied', missing: missingFrom(requirement, grants, ownership) };
+}
+
+function describe({ names, own }: Alternative): string {
+  const held = names.map(({ name }) => name).join(' and ');
+  return own ? ['own node', held].filter(Boolean).join(', ') : held;
+}
+
+/** What is missing to the alternative that is nearest, then to the others; one for own nodes helps only on own nodes. */
+function missingFrom({ alternatives }: CompiledRequirement, grants: Grants, ownership: OwnershipState): string[] {
+  const open = alternatives.filter(({ own }) => !own || ownership === 'own');
+  const gaps = (open.length > 0 ? open : alternatives).map(({ names, own }) => {
+    const absent = names.filter(({ index }) => ((grants.bits[index >>> 5] ?? 0) & (1 << (index & 31))) === 0);
+    return absent.length === 0 && own ? ['ownership of the node'] : absent.map(({ name }) => name);
+  });
+  return [...new Set(gaps.sort((a, b) => a.length - b.length).flat())];
+}

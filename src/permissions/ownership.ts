@@ -1,0 +1,48 @@
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../lib/clock.ts';
+import type { Principal } from '../model/principal.ts';
+import type { OwnershipOptions } from './permissions-options.ts';
+
+/** Asks the upstream for a node's author with the caller's own credential; undefined when it does not tell. */
+export type AuthorLookUp = (nodeId: string, principal: Principal) => Promise<string | undefined>;
+
+/** Knows whose a node is, from valid answers and from the configured look-up. */
+export interface Ownership {
+  /** Notes the author that a valid answer showed; ids as text, because they have 64 bits. */
+  learn(nodeId: string, authorName: string): void;
+  /** The author as far as remembered. */
+  authorOf(nodeId: string): string | undefined;
+  /** Whether the caller is the author, asking the upstream when nobody remembers; a failed look-up is `unknown`. */
+  of(principal: Principal, nodeId: string): Promise<'own' | 'other' | 'unknown'>;
+}
+
+/** A bounded memory of authors in front of an optional look-up. */
+export function createOwnership(options: OwnershipOptions, clock: Clock, lookUp?: AuthorLookUp): Ownership {
+  const authors = new LRUCache<string, { readonly name: string; readonly learnedAt: number }>({
+    max: options.maxEntries,
+  });
+
+  const learn = (nodeId: string, name: string) => void authors.set(nodeId, { name, learnedAt: clock() });
+  const authorOf = (nodeId: string) => {
+    const author = authors.get(nodeId);
+    return author && clock() - author.learnedAt < options.maxAgeSeconds * 1000 ? author.name : undefined;
+  };
+  async function ask(principal: Principal, nodeId: string): Promise<string | undefined> {
+    const name = await lookUp?.(nodeId, principal).catch(() => undefined);
+    if (name !== undefined) learn(nodeId, name);
+    return name;
+  }
+
+  return {
+    learn,
+    authorOf,
+    async of(principal, nodeId) {
+      if (principal.kind === 'anonymous') return 'other';
+      // A claimed name owns nothing, and nothing is known of it either.
+      if (principal.kind === 'unverified') return 'unknown';
+      const author = authorOf(nodeId) ?? (await ask(principal, nodeId));
+      if (author === undefined) return 'unknown';
+      return author === principal.name ? 'own' : 'other';
+    },
+  };
+}
