@@ -1,0 +1,118 @@
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { configSchema } from './config-schema.ts';
+import { isPlainObject } from './plain-object.ts';
+import { suggest } from './suggest.ts';
+
+/** One thing wrong with a value of the configuration; the value itself is never in it, it may be a secret. */
+export interface ConfigProblem {
+  readonly pointer: string;
+  readonly message: string;
+  readonly suggestion?: string;
+}
+
+const MAX_PROBLEMS = 100;
+
+const validate = new Ajv2020({
+  allErrors: true,
+  strict: true,
+  strictTypes: false,
+  verbose: true,
+  ownProperties: true,
+  formats: { regex: isRegex },
+}).compile(configSchema());
+
+/** Checks a configuration against the schema and says everything that is wrong with it. */
+export function checkConfig(value: unknown): readonly ConfigProblem[] {
+  if (validate(value)) return [];
+  return telling(validate.errors ?? [])
+    .slice(0, MAX_PROBLEMS)
+    .map(toProblem);
+}
+
+function isRegex(text: string): boolean {
+  try {
+    return new RegExp(text, 'iu') instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
+
+// Of alternatives that all fail, only the one that was meant (its constants fit) is worth reading.
+function telling(errors: readonly ErrorObject[]): ErrorObject[] {
+  const choices = errors.filter((error) => error.keyword === 'oneOf' || error.keyword === 'anyOf');
+  let kept = [...errors];
+  for (const choice of choices) {
+    const branchOf = (error: ErrorObject) =>
+      error !== choice && error.schemaPath.startsWith(`${choice.schemaPath}/`)
+        ? error.schemaPath.slice(choice.schemaPath.length + 1).split('/')[0]
+        : undefined;
+    const branches = Map.groupBy(
+      kept.filter((error) => branchOf(error) !== undefined && error.instancePath.startsWith(choice.instancePath)),
+      (error) => branchOf(error),
+    );
+    const meant = [...branches.values()].filter((branch) => !branch.some((error) => isMismatch(error, choice)));
+    const inside = new Set([...branches.values()].flat());
+    const only = meant.length === 1 ? meant[0] : undefined;
+    kept = kept.filter((error) => !inside.has(error) && (error !== choice || only === undefined)).concat(only ?? []);
+  }
+  return kept;
+}
+
+function isMismatch(error: ErrorObject, choice: ErrorObject): boolean {
+  return error.keyword === 'const' || (error.keyword === 'type' && error.instancePath === choice.instancePath);
+}
+
+function toProblem(error: ErrorObject): ConfigProblem {
+  const params: Record<string, unknown> = error.params;
+  if (error.keyword === 'additionalProperties') {
+    const key = String(params['additionalProperty']);
+    const parent: unknown = error.parentSchema;
+    const known = isPlainObject(parent) && isPlainObject(parent['properties']) ? Object.keys(parent['properties']) : [];
+    const elsewhere = suggest(key, known) ?? placeOfKey(key, configSchema());
+    return {
+      pointer: `${error.instancePath}/${escapeKey(key)}`,
+      message: 'is not a key that Portico knows',
+      ...(elsewhere !== undefined && { suggestion: `did you mean ${elsewhere}?` }),
+    };
+  }
+  const words = isPlainObject(error.params) ? allowedWords(params) : undefined;
+  const near = words !== undefined && typeof error.data === 'string' ? suggest(error.data, words) : undefined;
+  return {
+    pointer: error.instancePath,
+    message: words === undefined ? plainMessage(error) : `must be one of ${words.join(', ')}`,
+    ...(near !== undefined && { suggestion: `did you mean ${near}?` }),
+  };
+}
+
+function allowedWords(params: Readonly<Record<string, unknown>>): string[] | undefined {
+  const values = params['allowedValues'];
+  return Array.isArray(values) ? values.map(String) : undefined;
+}
+
+function plainMessage(error: ErrorObject): string {
+  const parent: unknown = error.parentSchema;
+  const schema = isPlainObject(parent) ? parent : {};
+  if (error.keyword === 'type' && schema['type'] === 'integer') {
+    const bounds = [bound('from', schema['minimum']), bound('to', schema['maximum'])];
+    return ['must be a whole number', ...bounds].join('');
+  }
+  if (error.keyword === 'pattern' && typeof schema['description'] === 'string')
+    return `does not have the right form. ${schema['description']}`;
+  return error.message ?? `breaks the rule ${error.keyword}`;
+}
+
+const bound = (word: string, value: unknown) => (typeof value === 'number' ? ` ${word} ${value}` : '');
+
+// `port` at the top is better answered with `listen.port` than with nothing.
+function placeOfKey(key: string, schema: Readonly<Record<string, unknown>>, trail = ''): string | undefined {
+  const properties = schema['properties'];
+  if (!isPlainObject(properties)) return undefined;
+  for (const [name, child] of Object.entries(properties)) {
+    if (name === key && trail !== '') return `${trail}${name}`;
+    const below = isPlainObject(child) ? placeOfKey(key, child, `${trail}${name}.`) : undefined;
+    if (below !== undefined) return below;
+  }
+  return undefined;
+}
+
+const escapeKey = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');

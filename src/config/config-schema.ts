@@ -1,0 +1,76 @@
+import { cacheOptionsSchema } from '../cache/cache-options.ts';
+import { operationCacheSchema } from '../cache/operation-cache-options.ts';
+import { commentsOptionsSchema } from '../comments/comments-options.ts';
+import { gdprOptionsSchema } from '../gdpr/gdpr-options.ts';
+import { identityOptionsSchema } from '../identity/identity-options-schema.ts';
+import { MODE_NAMES } from '../model/checks.ts';
+import { operationPagingSchema, pagingOptionsSchema } from '../paging/paging-options.ts';
+import { permissionsOptionsSchema, rolesOptionsSchema } from '../permissions/permissions-options.ts';
+import { LOG_LEVELS } from '../telemetry/logger.ts';
+import { upstreamOptionsSchema } from '../upstream/upstream-options.ts';
+import { checksSchema, errorsSchema, referenceSchema, undocumentedSchema } from './general-options.ts';
+import { listenOptionsSchema } from './listen-options.ts';
+import { contractOptionsSchema } from './pending-options.ts';
+
+const closed = (properties: object, description?: string) => ({
+  type: 'object',
+  ...(description !== undefined && { description }),
+  additionalProperties: false,
+  properties,
+});
+
+/** The JSON Schema (2020-12) of the configuration file, composed of each feature's own part; editors use it too. */
+export function configSchema(): Record<string, unknown> {
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $id: 'urn:portico:schema:config',
+    title: 'Configuration of Portico',
+    ...closed({
+      mode: { enum: MODE_NAMES, description: 'Default: strict on the embedded upstream, observe with a real one.' },
+      checks: checksSchema,
+      errors: errorsSchema,
+      publicBasePath: {
+        type: 'string',
+        pattern: '^(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$',
+        description: 'What clients put before /services/v2/, for example /qa; no slash at the end.',
+      },
+      listen: listenOptionsSchema,
+      adminToken: { type: 'string', minLength: 8, description: 'Opens console pages and purge; PORTICO_ADMIN_TOKEN.' },
+      upstream: upstreamOptionsSchema,
+      rewriteUrls: { type: 'boolean', description: 'Rewrite absolute legacy addresses in bodies.' },
+      reference: referenceSchema,
+      authentication: identityOptionsSchema,
+      roles: rolesOptionsSchema,
+      permissions: permissionsOptionsSchema,
+      parameters: closed({
+        allow: {
+          type: 'object',
+          description: "Parameters let through beside the contract's, by operation id.",
+          additionalProperties: { type: 'array', items: { type: 'string', minLength: 1, maxLength: 100 } },
+        },
+      }),
+      pageBounds: pagingOptionsSchema,
+      cache: cacheOptionsSchema,
+      contract: contractOptionsSchema,
+      undocumented: undocumentedSchema,
+      gdpr: gdprOptionsSchema,
+      comments: commentsOptionsSchema,
+      issueTracker: closed({ enabled: { type: 'boolean' } }, 'The integration behind the attachment copy.'),
+      contractStatusHeader: { type: 'boolean', description: 'Whether answers carry Contract-Status.' },
+      logging: closed({
+        level: { enum: LOG_LEVELS },
+        principalNames: { type: 'boolean', description: 'Show names of callers instead of a keyed hash.' },
+      }),
+      operations: {
+        type: 'object',
+        description: 'What single operations override, by operation id.',
+        additionalProperties: closed({
+          checks: checksSchema,
+          errors: errorsSchema,
+          cache: operationCacheSchema,
+          pageBounds: operationPagingSchema,
+        }),
+      },
+    }),
+  };
+}

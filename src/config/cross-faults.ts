@@ -1,0 +1,103 @@
+import { isIP } from 'node:net';
+import { audienceFault, toOperationCacheOptions } from '../cache/operation-cache-options.ts';
+import { parseUpstreamUrl } from '../upstream/parse-upstream-url.ts';
+import { serviceAuthorization } from '../upstream/service-authorization.ts';
+import type { ConfigProblem } from './check-config.ts';
+import type { Environment } from './environment.ts';
+import type { Settings } from './settings.ts';
+
+/** Everything that is wrong between keys that are right one by one. */
+export function crossFaults(settings: Settings, env: Environment): readonly ConfigProblem[] {
+  return [
+    ...upstreamFaults(settings, env),
+    ...serviceFaults(settings),
+    ...observeFaults(settings),
+    ...listenFaults(settings),
+    ...basePathFaults(settings),
+    ...audienceFaults(settings),
+  ];
+}
+
+function upstreamFaults(settings: Settings, env: Environment): ConfigProblem[] {
+  const { url, credentials } = settings.upstream;
+  const problems: ConfigProblem[] = [];
+  const parsed = url === undefined ? undefined : parseUpstreamUrl(url, { source: '', pointer: '/upstream/url' });
+  if (parsed !== undefined && 'faults' in parsed) problems.push(...parsed.faults);
+  const authorization = serviceAuthorization(credentials, env);
+  if ('fault' in authorization) problems.push({ pointer: '/upstream/credentials', message: authorization.fault });
+  return problems;
+}
+
+// A service account answers for everybody: nobody may reach it unchecked (rules, 2).
+function serviceFaults(settings: Settings): ConfigProblem[] {
+  if (settings.upstream.credentials.kind !== 'service') return [];
+  const scopes = [undefined, ...Object.keys(settings.operations)];
+  return scopes.flatMap((id) =>
+    (['authentication', 'permissions'] as const)
+      .filter((check) => settings.checksFor(id)[check] !== 'enforce')
+      .filter((check) => id === undefined || settings.operations[id]?.checks?.[check] !== undefined)
+      .map((check) => ({
+        pointer: id === undefined ? `/checks/${check}` : `/operations/${id}/checks/${check}`,
+        message: `is ${settings.checksFor(id)[check]}, but upstream.credentials is a service account, which needs enforce`,
+        suggestion: `mode: strict or staging, or upstream.credentials.kind: forward`,
+      })),
+  );
+}
+
+// `observe` changes no byte and keeps no page (rules, 1).
+function observeFaults(settings: Settings): ConfigProblem[] {
+  if (!settings.mode.transparent) return [];
+  const suggestion = 'mode: staging';
+  const message = `cannot be on in the mode ${settings.mode.name}, which changes nothing`;
+  return [
+    ...(settings.cache.enabled === true ? [{ pointer: '/cache/enabled', message, suggestion }] : []),
+    ...(settings.rewriteUrls ? [{ pointer: '/rewriteUrls', message, suggestion }] : []),
+  ];
+}
+
+function listenFaults(settings: Settings): ConfigProblem[] {
+  const { listen } = settings;
+  const problems: ConfigProblem[] = [];
+  if (listen.port !== 0 && listen.port === listen.adminPort)
+    problems.push({ pointer: '/listen/adminPort', message: `is the public port too (${listen.port})` });
+  if (listen.headersTimeoutSeconds > listen.requestTimeoutSeconds)
+    problems.push({ pointer: '/listen/headersTimeoutSeconds', message: 'is longer than requestTimeoutSeconds' });
+  listen.trustedProxies.forEach((proxy, index) => {
+    if (!isNetwork(proxy))
+      problems.push({
+        pointer: `/listen/trustedProxies/${index}`,
+        message: 'is neither an address nor a network',
+        suggestion: 'for example 10.0.0.0/8 or loopback',
+      });
+  });
+  return problems;
+}
+
+function isNetwork(text: string): boolean {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true;
+  const [address = '', prefix, ...more] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || more.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
+}
+
+function basePathFaults(settings: Settings): ConfigProblem[] {
+  if (!settings.publicBasePath.startsWith('/services/')) return [];
+  return [
+    {
+      pointer: '/publicBasePath',
+      message: 'is what stands before /services/v2, not /services/v2 itself',
+      suggestion: 'leave it out when clients call /services/v2 at the root',
+    },
+  ];
+}
+
+function audienceFaults(settings: Settings): ConfigProblem[] {
+  const usesServiceCredential = settings.upstream.credentials.kind === 'service';
+  return Object.entries(settings.operations).flatMap(([id, own]) => {
+    const options = toOperationCacheOptions(settings.cache, { byDefault: true, on: settings.mode.cache }, own.cache);
+    const pointer = `/operations/${id}/cache/audience`;
+    const fault = audienceFault(options, { source: '', pointer, usesServiceCredential });
+    return fault === undefined ? [] : [fault];
+  });
+}

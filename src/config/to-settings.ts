@@ -1,0 +1,73 @@
+import { resolve } from 'node:path';
+import { toCacheOptions } from '../cache/cache-options.ts';
+import { toCommentsOptions } from '../comments/comments-options.ts';
+import { toGdprOptions } from '../gdpr/gdpr-options.ts';
+import { IDENTITY_DEFAULTS } from '../identity/identity-options.ts';
+import { MODES, type ModeName } from '../model/checks.ts';
+import { toPagingOptions } from '../paging/paging-options.ts';
+import { PERMISSIONS_DEFAULTS, ROLES_DEFAULTS } from '../permissions/permissions-options.ts';
+import { UPSTREAM_DEFAULTS } from '../upstream/upstream-options.ts';
+import { LISTEN_DEFAULTS } from './listen-options.ts';
+import { isPlainObject, withDefaults, type PlainObject } from './plain-object.ts';
+import type { OperationSettings, Settings } from './settings.ts';
+
+/** Where the raw configuration was found. */
+export interface ConfigPlace {
+  readonly file: string;
+  /** The folder that the roles file is looked for from. */
+  readonly folder: string;
+  readonly cwd: string;
+  readonly originOf: Settings['originOf'];
+}
+
+const REFERENCE_DEFAULTS: Settings['reference'] = { db: '.portico/reference.db', seed: 1, faults: [] };
+
+/** Fills every default in; `raw` has passed the schema. */
+export function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
+  const part = (key: string) => (isPlainObject(raw[key]) ? raw[key] : {});
+  const upstream = withDefaults(UPSTREAM_DEFAULTS, raw['upstream']);
+  const embedded = upstream.url === undefined;
+  const mode = MODES[(raw['mode'] as ModeName | undefined) ?? (embedded ? 'strict' : 'observe')];
+  const checks = withDefaults(mode.checks, raw['checks']);
+  const errors = (raw['errors'] as Settings['errors'] | undefined) ?? mode.errors;
+  const operations = new Map(Object.entries(part('operations') as Record<string, OperationSettings>));
+  const checksById = new Map([...operations].map(([id, own]) => [id, withDefaults(checks, own.checks)]));
+  const roles = withDefaults(ROLES_DEFAULTS, raw['roles']);
+  // What a person types is relative to where they are; everything else to the configuration file.
+  const typed = place.originOf('/roles/file') === 'environment' || place.originOf('/roles/file') === 'flag';
+  const rolesFolder = typed ? place.cwd : place.folder;
+  const reference = withDefaults(REFERENCE_DEFAULTS, raw['reference']);
+  return {
+    mode,
+    checks,
+    checksFor: (id) => (id === undefined ? undefined : checksById.get(id)) ?? checks,
+    errors,
+    errorsFor: (id) => (id === undefined ? undefined : operations.get(id)?.errors) ?? errors,
+    embedded,
+    publicBasePath: (raw['publicBasePath'] as string | undefined) ?? '',
+    listen: withDefaults(LISTEN_DEFAULTS, raw['listen']),
+    adminToken: raw['adminToken'] as string | undefined,
+    upstream,
+    rewriteUrls: raw['rewriteUrls'] === true,
+    reference: { ...reference, db: reference.db === ':memory:' ? reference.db : resolve(place.cwd, reference.db) },
+    authentication: withDefaults(
+      { ...IDENTITY_DEFAULTS, verifier: embedded ? ('file' as const) : ('upstream' as const) },
+      raw['authentication'],
+    ),
+    roles: { ...roles, file: resolve(rolesFolder, roles.file) },
+    permissions: withDefaults(PERMISSIONS_DEFAULTS, raw['permissions']),
+    parameters: { allow: (part('parameters')['allow'] ?? {}) as Settings['parameters']['allow'] },
+    pageBounds: toPagingOptions(part('pageBounds')),
+    cache: toCacheOptions(part('cache')),
+    contract: withDefaults({ inferred: embedded ? ('on' as const) : ('off' as const) }, raw['contract']),
+    undocumented: { allow: (part('undocumented')['allow'] ?? []) as Settings['undocumented']['allow'] },
+    gdpr: toGdprOptions(part('gdpr')),
+    comments: toCommentsOptions(part('comments')),
+    issueTracker: withDefaults({ enabled: true }, raw['issueTracker']),
+    contractStatusHeader: raw['contractStatusHeader'] !== false,
+    logging: withDefaults<Settings['logging']>({ level: 'info', principalNames: false }, raw['logging']),
+    operations: Object.fromEntries(operations),
+    file: place.file,
+    originOf: place.originOf,
+  };
+}
