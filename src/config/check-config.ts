@@ -16,6 +16,7 @@ const validate = new Ajv2020({
   allErrors: true,
   strict: true,
   strictTypes: false,
+  strictRequired: false,
   verbose: true,
   ownProperties: true,
   formats: { regex: isRegex },
