@@ -1,0 +1,72 @@
+import { buildConnector, Client, Pool, type Dispatcher } from 'undici';
+import type { UpstreamOptions } from './upstream-options.ts';
+
+/** Connections to the upstream: kept ones for safe requests, and fresh ones that carry a single request. */
+export interface Connections {
+  readonly kept: Dispatcher;
+  /** A dispatcher for exactly one request, on a connection that was never used before. */
+  fresh(): Dispatcher;
+  /** True when the request with these options was put on a connection that had carried another before. */
+  wasReused(request: object): boolean;
+  open(): number;
+  /** Lets requests in flight finish. */
+  close(): Promise<void>;
+  /** Breaks whatever is still open. */
+  destroy(): Promise<void>;
+}
+
+/** Makes the connections; nothing is connected before the first request. */
+export function createConnections(origin: string, options: UpstreamOptions): Connections {
+  const reused = new WeakSet<object>();
+  const fresh = new Set<Client>();
+  let open = 0;
+
+  const connectSocket = buildConnector({ timeout: options.connectTimeoutMs, allowH2: false });
+  const connect: buildConnector.connector = (target, callback) =>
+    connectSocket(target, (...result) => {
+      const [, socket] = result;
+      if (socket) {
+        open += 1;
+        socket.once('close', () => (open -= 1));
+      }
+      callback(...result);
+    });
+
+  const clientOptions: Client.Options = {
+    connect,
+    allowH2: false,
+    pipelining: 1,
+    headersTimeout: options.headersTimeoutMs,
+    bodyTimeout: options.bodyTimeoutMs,
+    keepAliveTimeout: options.idleTimeoutMs,
+    // A server's `Keep-Alive: timeout` may only shorten the idle time.
+    keepAliveMaxTimeout: options.idleTimeoutMs,
+  };
+
+  class KeptClient extends Client {
+    override dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+      if (this.stats.connected) reused.add(request);
+      return super.dispatch(request, handler);
+    }
+  }
+  const kept = new Pool(origin, { ...clientOptions, factory: (to) => new KeptClient(to, clientOptions) });
+
+  return {
+    kept,
+    fresh() {
+      const client = new Client(origin, clientOptions);
+      fresh.add(client);
+      client.once('disconnect', () => fresh.delete(client));
+      client.once('connectionError', () => fresh.delete(client));
+      return client;
+    },
+    wasReused: (request) => reused.has(request),
+    open: () => open,
+    async close() {
+      await Promise.all([kept, ...fresh].map(async (dispatcher) => dispatcher.destroyed || dispatcher.close()));
+    },
+    async destroy() {
+      await Promise.all([kept, ...fresh].map((dispatcher) => dispatcher.destroy()));
+    },
+  };
+}

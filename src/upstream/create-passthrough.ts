@@ -1,0 +1,81 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { UpstreamFailure } from '../model/upstream-failure.ts';
+import { compileLegacyAddresses } from './legacy-addresses.ts';
+import type { UpstreamAddress } from './parse-upstream-url.ts';
+import { createPassedRequest, hasBody } from './passed-request.ts';
+import type { PassthroughContext, PassthroughResult } from './passthrough-context.ts';
+import { passthroughHeaders } from './passthrough-headers.ts';
+import { createProxies, type ProxyAttempt } from './proxies.ts';
+import { AttemptFailure, createAttempt } from './proxy-attempt.ts';
+import { toTransportFailure } from './transport-failure.ts';
+import type { UpstreamGate } from './upstream-gate.ts';
+import type { UpstreamOptions } from './upstream-options.ts';
+import { upstreamPath } from './upstream-path.ts';
+
+/** Passes requests for undocumented paths, streaming in both directions. */
+export interface Passthrough {
+  /** Throws `UpstreamFailure` (or `GatewayError` for an unsafe target) while nothing is written to the client yet. */
+  pass(request: IncomingMessage, response: ServerResponse, context: PassthroughContext): Promise<PassthroughResult>;
+  openConnections(): number;
+  close(): void;
+}
+
+/** Makes the passthrough; `gate` is the one that plans use too. */
+export function createPassthrough(
+  address: UpstreamAddress,
+  options: UpstreamOptions,
+  more: { readonly gate: UpstreamGate; readonly rewriteUrls: boolean },
+): Passthrough {
+  const legacy = compileLegacyAddresses(address, options.legacyOrigins);
+  const proxies = createProxies(address.origin, options.idleTimeoutMs);
+  const host = new URL(address.origin).host;
+
+  const send = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    context: PassthroughContext,
+  ): Promise<PassthroughResult> => {
+    const path = upstreamPath(address.basePath, context.arrival.target);
+    const rewrites = more.rewriteUrls && !context.transparent;
+    const headers = passthroughHeaders(context.arrival, {
+      transparent: context.transparent,
+      authorization: context.authorization,
+      identityCoding: rewrites,
+    });
+    const run = (proxy: (attempt: ProxyAttempt) => void) => {
+      const passed = createPassedRequest(request, headers, host);
+      return createAttempt(proxy, { passed, response, context, path, options, legacy, rewrites });
+    };
+    const isSafe = (request.method === 'GET' || request.method === 'HEAD') && !hasBody(request);
+    if (!isSafe) return run(proxies.fresh);
+    try {
+      return await run(proxies.kept);
+    } catch (error) {
+      if (error instanceof AttemptFailure && error.isStaleSocket) return run(proxies.fresh);
+      throw error;
+    }
+  };
+
+  return {
+    async pass(request, response, context) {
+      const left = new AbortController();
+      const leave = () => left.abort();
+      response.once('close', leave);
+      const pass = await more.gate.enter(left.signal).finally(() => response.off('close', leave));
+      let failure: UpstreamFailure | undefined;
+      try {
+        const result = await send(request, response, context);
+        failure = result.failure;
+        return result;
+      } catch (error) {
+        const cause = error instanceof AttemptFailure ? error.failure : error;
+        failure = cause instanceof UpstreamFailure ? cause : toTransportFailure(new UpstreamFailure('aborted'), 'body');
+        throw cause;
+      } finally {
+        pass.leave(failure?.kind);
+      }
+    },
+    openConnections: () => proxies.openConnections(),
+    close: () => proxies.close(),
+  };
+}

@@ -1,0 +1,65 @@
+import { headerValue } from '../model/header-pairs.ts';
+import type { UpstreamAnswer } from '../model/upstream-answer.ts';
+
+/** The forms that error answers of the legacy server take; `other` is anything else. */
+export type ErrorShape = 'error' | 'errors.message' | 'html' | 'empty' | 'other';
+
+/** The shape of an error answer, for the trace, and its message as the upstream wrote it. */
+export interface ErrorReading {
+  readonly shape: ErrorShape;
+  /** Present with both JSON shapes only. */
+  readonly message?: string;
+  /** True when the body is JSON of whatever form. */
+  readonly isJson: boolean;
+}
+
+// Error bodies are small; what is larger is not searched for a message.
+const LARGEST_ERROR = 256 * 1024;
+
+/** The shape of an error answer, as the trace records it. */
+export function errorShape(answer: UpstreamAnswer): ErrorShape {
+  return readError(answer).shape;
+}
+
+/** Reads an error answer in each shape that is known; a body that still streams is `other`. */
+export function readError(answer: UpstreamAnswer): ErrorReading {
+  if (!Buffer.isBuffer(answer.body)) return { shape: 'other', isJson: false };
+  if (answer.body.length > LARGEST_ERROR) return { shape: isHtmlType(answer) ? 'html' : 'other', isJson: false };
+  const text = answer.body
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+    .trim();
+  if (text === '') return { shape: 'empty', isJson: false };
+  const json = parse(text);
+  if (json) return messageOf(json.value);
+  // An HTML page comes under `.json` addresses and may even be called JSON, so its beginning decides too.
+  const isHtml = isHtmlType(answer) || /^<(?:!doctype\s+html|html|head|body)\b/i.test(text);
+  return { shape: isHtml ? 'html' : 'other', isJson: false };
+}
+
+/** The message inside a parsed body, in either JSON shape. */
+export function messageOf(body: unknown): ErrorReading {
+  const error = member(body, 'error');
+  if (typeof error === 'string') return { shape: 'error', message: error, isJson: true };
+  const message = member(member(body, 'errors'), 'message');
+  if (typeof message === 'string') return { shape: 'errors.message', message, isJson: true };
+  return { shape: 'other', isJson: true };
+}
+
+function member(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, name))
+    return undefined;
+  return (value as Record<string, unknown>)[name];
+}
+
+function parse(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    return undefined;
+  }
+}
+
+function isHtmlType(answer: UpstreamAnswer): boolean {
+  return /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(headerValue(answer.headers, 'content-type') ?? '');
+}

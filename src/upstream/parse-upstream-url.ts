@@ -1,0 +1,42 @@
+import type { Fault } from '../model/fault.ts';
+
+/** The base address of the upstream, taken apart. */
+export interface UpstreamAddress {
+  /** Scheme, host and port, without a final slash. */
+  readonly origin: string;
+  /** Path prefix without a final slash; empty for none. */
+  readonly basePath: string;
+}
+
+/** Where the address was written, for faults. */
+export type UrlPlace = Pick<Fault, 'source' | 'pointer'>;
+
+/** Takes the base address apart, or says everything that is wrong with it. */
+export function parseUpstreamUrl(
+  text: string,
+  place: UrlPlace,
+): { readonly address: UpstreamAddress } | { readonly faults: readonly Fault[] } {
+  if (!URL.canParse(text)) {
+    const suggestion = URL.canParse(`http://${text}`) && !text.includes('://') ? `http://${text}` : undefined;
+    return { faults: [{ ...place, message: 'is not an absolute URL', ...(suggestion && { suggestion }) }] };
+  }
+  const url = new URL(text);
+  const problems = [
+    url.protocol !== 'http:' && url.protocol !== 'https:' && 'must begin with http:// or https://',
+    (url.username || url.password) && 'must not hold credentials; they belong in upstream.credentials',
+    text.includes('?') && 'must not hold a query',
+    text.includes('#') && 'must not hold a fragment',
+    hasDotSegment(text) && 'must not hold . or .. segments',
+    text.includes('\\') && 'must not hold a backslash',
+  ].filter((problem) => typeof problem === 'string' && problem !== '');
+  if (problems.length > 0) return { faults: problems.map((message) => toFault(place, String(message))) };
+  return { address: { origin: url.origin, basePath: url.pathname.replace(/\/+$/, '') } };
+}
+
+const toFault = ({ source, pointer }: UrlPlace, message: string): Fault => ({ source, pointer, message });
+
+// The URL parser resolves dot segments silently, so the text itself is looked at.
+function hasDotSegment(text: string): boolean {
+  const path = text.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/\\?#]*/i, '').replace(/[?#].*$/s, '');
+  return path.split(/[/\\]/).some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment));
+}

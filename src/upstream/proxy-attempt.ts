@@ -1,0 +1,118 @@
+import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline, Transform } from 'node:stream';
+import { UpstreamFailure } from '../model/upstream-failure.ts';
+import { createSilenceWatch } from '../lib/silence-watch.ts';
+import { planAnswer, writeHead, type AnswerChoice } from './passed-answer.ts';
+import type { PassthroughResult } from './passthrough-context.ts';
+import type { ProxyAttempt } from './proxies.ts';
+import { toTransportFailure, type ExchangePhase } from './transport-failure.ts';
+import type { UpstreamOptions } from './upstream-options.ts';
+
+/** What an attempt works on. */
+export interface AttemptMaterial extends AnswerChoice {
+  readonly passed: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly path: string;
+  readonly options: UpstreamOptions;
+}
+
+/** A failure before anything was written to the client. */
+export class AttemptFailure extends Error {
+  override readonly name = 'AttemptFailure';
+  readonly failure: UpstreamFailure;
+  /** True when a kept connection turned out to be dead before a byte of the answer came. */
+  readonly isStaleSocket: boolean;
+
+  constructor(failure: UpstreamFailure, isStaleSocket: boolean) {
+    super(failure.message, { cause: failure });
+    this.failure = failure;
+    this.isStaleSocket = isStaleSocket;
+  }
+}
+
+/** Runs one request through a proxy, with deadlines; rejects with `AttemptFailure` while nothing is written. */
+export function createAttempt(
+  proxy: (attempt: ProxyAttempt) => void,
+  material: AttemptMaterial,
+): Promise<PassthroughResult> {
+  const { passed, response, context, options } = material;
+  return new Promise((resolve, reject) => {
+    let phase: ExchangePhase = 'connecting';
+    let outgoing: ClientRequest | undefined;
+    let bytesBefore = 0;
+    let bytes = 0;
+    let ended: UpstreamFailure | undefined;
+
+    const total = setTimeout(() => fail(new UpstreamFailure('deadline')), options.totalTimeoutMs);
+    const watch = createSilenceWatch(() => fail(new UpstreamFailure('deadline')));
+    const left = () => response.writableFinished || fail(new UpstreamFailure('aborted'));
+    const finish = () => {
+      clearTimeout(total);
+      watch.stop();
+      response.off('close', left);
+    };
+
+    const fail = (error: unknown) => {
+      if (ended) return;
+      const isStaleSocket =
+        phase === 'waiting' && outgoing?.reusedSocket === true && (outgoing.socket?.bytesRead ?? 0) === bytesBefore;
+      // When the client left first, what the sockets then report is a consequence.
+      ended =
+        response.destroyed && phase !== 'body' ? new UpstreamFailure('aborted') : toTransportFailure(error, phase);
+      finish();
+      outgoing?.destroy();
+      if (!response.headersSent) reject(new AttemptFailure(ended, isStaleSocket && ended.kind === 'reset'));
+      else response.destroy();
+    };
+
+    const onRequest = (request: ClientRequest) => {
+      outgoing = request;
+      if (ended) return void request.destroy();
+      const { socket } = request;
+      bytesBefore = socket?.bytesRead ?? 0;
+      const connected = () => {
+        phase = 'waiting';
+        // A body on its way up may be slow because the client is; it is the upstream's silence only when it does not read.
+        watch.start(options.bodyTimeoutMs, () => !request.writableNeedDrain);
+      };
+      if (socket?.connecting) {
+        watch.start(options.connectTimeoutMs);
+        socket.once('encrypted' in socket ? 'secureConnect' : 'connect', connected);
+      } else connected();
+      passed.on('data', watch.touch);
+      request.once('finish', () => phase === 'waiting' && watch.start(options.headersTimeoutMs));
+      return undefined;
+    };
+
+    const onAnswer = (answer: IncomingMessage) => {
+      clearTimeout(total);
+      try {
+        const plan = planAnswer(answer, material);
+        const added = context.onAnswer?.(answer.statusCode ?? 0, plan.headers) ?? [];
+        phase = 'body';
+        watch.start(options.bodyTimeoutMs, () => response.writableNeedDrain);
+        writeHead(response, answer, [...plan.headers, ...added]);
+        const count = new Transform({
+          transform(chunk: Buffer, _encoding, done) {
+            bytes += chunk.length;
+            done(null, chunk);
+          },
+        });
+        answer.on('data', watch.touch);
+        pipeline([answer, ...plan.transforms, count, response], (error) => {
+          finish();
+          const failure = ended ?? (error ? toTransportFailure(error, 'body') : undefined);
+          resolve({ status: answer.statusCode ?? 0, bytes, ...(failure && { failure }) });
+        });
+      } catch (error) {
+        answer.destroy();
+        fail(error);
+      }
+    };
+
+    // The library and two attempts all wait for the same response to close; that is no leak.
+    response.setMaxListeners(Math.max(32, response.getMaxListeners()));
+    response.once('close', left);
+    proxy({ passed, response, path: material.path, onRequest, onAnswer, onError: fail });
+  });
+}

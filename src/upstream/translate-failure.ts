@@ -1,0 +1,141 @@
+import { GatewayError } from '../errors/gateway-error.ts';
+import type { ErrorCode } from '../errors/catalogue.ts';
+import { headerValue } from '../model/header-pairs.ts';
+import type { DocumentedError } from '../model/operation.ts';
+import type { UpstreamAnswer } from '../model/upstream-answer.ts';
+import type { UpstreamFailure } from '../model/upstream-failure.ts';
+import { messageOf, readError, type ErrorReading } from './error-shape.ts';
+import type { PermissionMessage } from './permission-message.ts';
+import { plainText } from './plain-text.ts';
+import { retryAfter } from './retry-after.ts';
+import { toGatewayError } from './to-gateway-error.ts';
+
+/** What the translation has to know of the exchange. */
+export interface FailureContext {
+  readonly documentedErrors: readonly DocumentedError[];
+  /** Names of the top-level fields that a success of the operation can have; empty for bare arrays. */
+  readonly documentedFields: ReadonlySet<string>;
+  /** Whose credential the upstream got; `none` for anonymous callers. */
+  readonly credential: 'caller' | 'service' | 'none';
+  readonly isPermissionMessage: PermissionMessage;
+  /** The `WWW-Authenticate` value of our 401 answers. */
+  readonly challenge: string;
+}
+
+/** Our error for an answer or failure of the upstream. */
+export interface TranslatedFailure {
+  readonly error: GatewayError;
+  /** True when the caller's verified entry must be dropped: the upstream refused its credential. */
+  readonly dropVerified: boolean;
+}
+
+/** The error that an answer or a transport failure becomes with normalized errors (rules, 8); undefined for a success. */
+export function translateFailure(
+  answer: UpstreamAnswer | UpstreamFailure,
+  context: FailureContext,
+): TranslatedFailure | undefined {
+  if (answer instanceof Error) return kept(toGatewayError(answer));
+  if (answer.status < 300) return errorInSuccess(answer, context);
+  if (answer.status < 400) return kept(new GatewayError('upstream_redirect', 'The upstream answered with a redirect.'));
+  const reading = readError(answer);
+  if (answer.status === 401) return unauthorized(reading, context);
+  if (answer.status === 403) return kept(forbidden(reading, context));
+  return kept(byStatus(answer, reading));
+}
+
+const kept = (error: GatewayError): TranslatedFailure => ({ error, dropVerified: false });
+
+function unauthorized(reading: ErrorReading, context: FailureContext): TranslatedFailure {
+  if (context.credential === 'service') {
+    return kept(new GatewayError('upstream_credentials_refused', 'The upstream refused the service account.'));
+  }
+  if (reading.shape === 'html') return kept(htmlPage());
+  if (isPermission(reading, context)) return kept(permissionDenied(reading, context));
+  const text = textOf(reading, 'The upstream refused the credentials.');
+  const error = new GatewayError('upstream_unauthorized', text, { headers: { 'WWW-Authenticate': context.challenge } });
+  return { error, dropVerified: context.credential === 'caller' };
+}
+
+function forbidden(reading: ErrorReading, context: FailureContext): GatewayError {
+  return reading.shape === 'html' ? htmlPage() : permissionDenied(reading, context);
+}
+
+// A denied caller without a credential gets 401 (rules, 2); everybody else 403 without a challenge.
+function permissionDenied(reading: ErrorReading, context: FailureContext): GatewayError {
+  const text = textOf(reading, 'The upstream denied permission.');
+  if (context.credential !== 'none') return new GatewayError('upstream_permission_denied', text);
+  return new GatewayError('credentials_required', text, { headers: { 'WWW-Authenticate': context.challenge } });
+}
+
+// The statuses whose message is kept word for word.
+const CLIENT_ERRORS: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map([
+  [400, ['upstream_bad_request', 'The upstream refused the request.']],
+  [404, ['upstream_not_found', 'The upstream found nothing.']],
+  [409, ['upstream_conflict', 'The upstream reports a conflict.']],
+  [422, ['upstream_unprocessable', 'The upstream cannot process the request.']],
+]);
+
+function byStatus(answer: UpstreamAnswer, reading: ErrorReading): GatewayError {
+  const { status } = answer;
+  if (status === 429) return rateLimited(answer, reading);
+  if (status === 503) return unavailable(answer);
+  if (status === 504) return new GatewayError('upstream_timeout', 'The upstream waited too long for another server.');
+  if (status >= 500) return new GatewayError('upstream_error', 'The upstream answered with an error.');
+  if (reading.shape === 'html') return htmlPage();
+  const known = CLIENT_ERRORS.get(status);
+  if (known) return new GatewayError(known[0], textOf(reading, known[1]));
+  // Any other 4xx is about our own request, which the client cannot mend.
+  return new GatewayError('upstream_error', `The upstream answered with status ${status}.`);
+}
+
+function rateLimited(answer: UpstreamAnswer, reading: ErrorReading): GatewayError {
+  const seconds = retryAfter(headerValue(answer.headers, 'retry-after'));
+  const text = textOf(reading, 'The upstream limits requests.');
+  return new GatewayError(
+    'upstream_rate_limited',
+    text,
+    seconds === undefined ? {} : { headers: { 'Retry-After': seconds } },
+  );
+}
+
+const RETRY_UNAVAILABLE_SECONDS = '5';
+
+function unavailable(answer: UpstreamAnswer): GatewayError {
+  const seconds = retryAfter(headerValue(answer.headers, 'retry-after')) ?? RETRY_UNAVAILABLE_SECONDS;
+  return new GatewayError('upstream_unavailable', 'The upstream is unavailable.', {
+    headers: { 'Retry-After': seconds },
+  });
+}
+
+function errorInSuccess(answer: UpstreamAnswer, context: FailureContext): TranslatedFailure | undefined {
+  // Looking for the word first spares a second parse of nearly every page.
+  if (!Buffer.isBuffer(answer.body) || !answer.body.includes('"error')) return undefined;
+  const body = parse(answer.body);
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
+  const names = Object.keys(body);
+  if (!names.includes('error') && !names.includes('errors')) return undefined;
+  if (names.some((name) => context.documentedFields.has(name))) return undefined;
+  const reading = messageOf(body);
+  if (isPermission(reading, context)) return kept(permissionDenied(reading, context));
+  return kept(new GatewayError('upstream_error_in_success', 'The upstream reported an error inside a success.'));
+}
+
+function isPermission(reading: ErrorReading, context: FailureContext): boolean {
+  return reading.message !== undefined && context.isPermissionMessage(reading.message, context.documentedErrors);
+}
+
+function textOf(reading: ErrorReading, otherwise: string): string {
+  return (reading.message === undefined ? '' : plainText(reading.message)) || otherwise;
+}
+
+function htmlPage(): GatewayError {
+  return new GatewayError('upstream_html', 'The upstream answered with an HTML page.');
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8')) as unknown;
+  } catch {
+    return undefined;
+  }
+}

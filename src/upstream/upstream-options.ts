@@ -1,0 +1,118 @@
+/** Whose credential goes to the upstream: the caller's own, or one service account's. */
+export type UpstreamCredentials =
+  | { readonly kind: 'forward' }
+  | {
+      readonly kind: 'service';
+      readonly username: string;
+      /** Exactly one of the three says where the password is. */
+      readonly password?: string;
+      readonly passwordEnv?: string;
+      readonly passwordFile?: string;
+    };
+
+/** The configuration key `upstream:`. */
+export interface UpstreamOptions {
+  /** `http` or `https` with an optional path prefix; without it the embedded upstream is started. */
+  readonly url?: string;
+  readonly credentials: UpstreamCredentials;
+  readonly connectTimeoutMs: number;
+  readonly headersTimeoutMs: number;
+  /** Longest silence between two parts of a body. */
+  readonly bodyTimeoutMs: number;
+  /** From admission to the whole answer, or to the moment in which its rest is streamed. */
+  readonly totalTimeoutMs: number;
+  readonly concurrency: number;
+  readonly queue: number;
+  readonly queueTimeoutMs: number;
+  /** Kept below what servers allow (often 5 s), so that we close idle connections first. */
+  readonly idleTimeoutMs: number;
+  /** Bound on a body in memory, as received and after its content coding is taken off. */
+  readonly maxResponseBytes: number;
+  readonly circuit: { readonly failures: number; readonly openSeconds: number };
+  /** Other origins that the legacy server calls itself by, for example `http://old.example.org`. */
+  readonly legacyOrigins: readonly string[];
+  /** Regular expressions, without case: a message that matches one says that a permission is missing. */
+  readonly permissionMessages: readonly string[];
+}
+
+/** What holds where `upstream:` says nothing. */
+export const UPSTREAM_DEFAULTS: UpstreamOptions = {
+  credentials: { kind: 'forward' },
+  connectTimeoutMs: 2000,
+  headersTimeoutMs: 10_000,
+  bodyTimeoutMs: 10_000,
+  totalTimeoutMs: 20_000,
+  concurrency: 32,
+  queue: 64,
+  queueTimeoutMs: 1000,
+  idleTimeoutMs: 4000,
+  maxResponseBytes: 8 * 1024 * 1024,
+  circuit: { failures: 10, openSeconds: 5 },
+  legacyOrigins: [],
+  permissionMessages: [
+    String.raw`\b(?:don['’]?t|do not|does not|doesn['’]?t) have (?:the )?(?:necessary |required |sufficient )?(?:permission|rights|privilege)`,
+    String.raw`\blog ?in as (?:another|a different) user\b`,
+    String.raw`\bpermission denied\b`,
+    String.raw`\b(?:insufficient|missing) (?:permission|privilege)`,
+    String.raw`\bnot (?:allowed|permitted) to\b`,
+  ],
+};
+
+const timeoutMs = { type: 'integer', minimum: 1, maximum: 600_000 } as const;
+
+/** JSON Schema of the configuration key `upstream:`. */
+export const upstreamOptionsSchema = {
+  type: 'object',
+  description: 'The legacy server: where it is, whose credential it gets, and the limits towards it.',
+  additionalProperties: false,
+  properties: {
+    url: { type: 'string', minLength: 1, description: 'Base address, http or https; a path prefix is allowed.' },
+    credentials: {
+      type: 'object',
+      required: ['kind'],
+      oneOf: [
+        { type: 'object', additionalProperties: false, properties: { kind: { const: 'forward' } }, required: ['kind'] },
+        {
+          type: 'object',
+          additionalProperties: false,
+          properties: {
+            kind: { const: 'service' },
+            username: { type: 'string', minLength: 1, pattern: '^[^:]+$' },
+            password: { type: 'string', minLength: 1 },
+            passwordEnv: { type: 'string', minLength: 1, description: 'Name of the variable that holds the password.' },
+            passwordFile: { type: 'string', minLength: 1, description: 'File whose first line is the password.' },
+          },
+          required: ['kind', 'username'],
+          oneOf: [{ required: ['password'] }, { required: ['passwordEnv'] }, { required: ['passwordFile'] }],
+        },
+      ],
+    },
+    connectTimeoutMs: timeoutMs,
+    headersTimeoutMs: timeoutMs,
+    bodyTimeoutMs: timeoutMs,
+    totalTimeoutMs: timeoutMs,
+    concurrency: { type: 'integer', minimum: 1, maximum: 10_000 },
+    queue: { type: 'integer', minimum: 0, maximum: 100_000 },
+    queueTimeoutMs: timeoutMs,
+    idleTimeoutMs: timeoutMs,
+    maxResponseBytes: { type: 'integer', minimum: 1024, maximum: 1_073_741_824 },
+    circuit: {
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        failures: { type: 'integer', minimum: 1, maximum: 100_000 },
+        openSeconds: { type: 'integer', minimum: 1, maximum: 3600 },
+      },
+    },
+    legacyOrigins: {
+      type: 'array',
+      items: { type: 'string', pattern: '^https?://[^/?#\\s]+$' },
+      description: 'Other origins that the legacy server calls itself by.',
+    },
+    permissionMessages: {
+      type: 'array',
+      items: { type: 'string', minLength: 1, format: 'regex' },
+      description: 'Regular expressions, without case; a message that matches one says that a permission is missing.',
+    },
+  },
+} as const;

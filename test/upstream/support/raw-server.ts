@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { afterEach } from 'vitest';
+
+/** A request as it came over a raw socket. */
+export interface RawRequest {
+  /** Request line and fields, as they were written. */
+  readonly head: string;
+  readonly body: string;
+  /** Which connection it came on, counted from 1. */
+  readonly connection: number;
+  /** Which request of that connection it is, counted from 1. */
+  readonly turn: number;
+  readonly socket: Socket;
+}
+
+/** A server that answers with whatever bytes a test writes. */
+export interface RawServer {
+  readonly origin: string;
+  readonly requests: readonly RawRequest[];
+  readonly sockets: ReadonlySet<Socket>;
+  close(): Promise<void>;
+}
+
+const open = new Set<RawServer>();
+afterEach(async () => {
+  for (const server of open) await server.close();
+});
+
+/** Starts a raw server; `answer` is called once the head of a request and its declared body are there. */
+export async function startRawServer(answer: (request: RawRequest) => void): Promise<RawServer> {
+  const requests: RawRequest[] = [];
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  const server = createServer((socket) => {
+    const connection = ++connections;
+    let turn = 0;
+    let received = '';
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => undefined);
+    socket.on('data', (chunk) => {
+      received += chunk.toString('latin1');
+      for (let message = takeMessage(received); message; message = takeMessage(received)) {
+        received = message.rest;
+        const request = { head: message.head, body: message.body, connection, turn: ++turn, socket };
+        requests.push(request);
+        answer(request);
+      }
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const raw: RawServer = {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    sockets,
+    async close() {
+      open.delete(raw);
+      for (const socket of sockets) socket.destroy();
+      if (!server.listening) return;
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  open.add(raw);
+  return raw;
+}
+
+/** Writes a whole answer with a counted body. */
+export function reply(request: RawRequest, status: number, body: string | Buffer, ...fields: string[]): void {
+  const bytes = Buffer.from(body);
+  const head = [`HTTP/1.1 ${status} Whatever`, ...fields, `Content-Length: ${bytes.length}`, '', ''].join('\r\n');
+  request.socket.write(Buffer.concat([Buffer.from(head, 'latin1'), bytes]));
+}
+
+function takeMessage(text: string): { head: string; body: string; rest: string } | undefined {
+  const end = text.indexOf('\r\n\r\n');
+  if (end < 0) return undefined;
+  const head = text.slice(0, end);
+  const from = end + 4;
+  if (/^transfer-encoding:\s*chunked/im.test(head)) {
+    const until = text.indexOf('0\r\n\r\n', from);
+    return until < 0 ? undefined : { head, body: text.slice(from, until), rest: text.slice(until + 5) };
+  }
+  const length = Number(/^content-length:\s*(\d+)/im.exec(head)?.[1] ?? 0);
+  if (text.length < from + length) return undefined;
+  return { head, body: text.slice(from, from + length), rest: text.slice(from + length) };
+}
