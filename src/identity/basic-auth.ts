@@ -37,7 +37,11 @@ export function createBasicAuth(): <T>(attempt: BasicAttempt<T>) => Promise<T> {
     // Without this an authorizer that returns a promise admits everybody.
     authorizeAsync: true,
     challenge: false,
-    authorizer: (name, password, answer) => void hear(hearings.getStore(), name, password, answer),
+    authorizer: (name, password, answer) => {
+      const hearing = hearings.getStore();
+      if (hearing === undefined) throw new Error('a credential without a request');
+      void hear(hearing, name, password, answer);
+    },
     unauthorizedResponse: (request: unknown) => {
       const { error, refusal } = (request as BareRequest).hearing;
       throw error ?? refusal();
@@ -68,22 +72,22 @@ export function createBasicAuth(): <T>(attempt: BasicAttempt<T>) => Promise<T> {
 }
 
 async function hear(
-  hearing: Hearing | undefined,
+  hearing: Hearing,
   name: string,
   password: string,
   answer: (error: null, approved: boolean) => void,
 ): Promise<void> {
   let approved = false;
   try {
-    await hearing?.judge(name, password);
-    approved = hearing !== undefined;
+    await hearing.judge(name, password);
+    approved = true;
   } catch (error) {
-    if (hearing) hearing.error = error instanceof Error ? error : new Error('not an error', { cause: error });
+    hearing.error = error instanceof Error ? error : new Error('not an error', { cause: error });
   }
   try {
     // Never an error here: the package asserts on it, outside of every promise.
     answer(null, approved);
   } catch (error) {
-    hearing?.reject(error);
+    hearing.reject(error);
   }
 }

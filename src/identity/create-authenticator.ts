@@ -58,18 +58,10 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
       verdict.catch(() => undefined);
       return unverified('verification_pending');
     }
-    const refusal = toRefusal(await verdict);
+    const refusal = refusals.of(await verdict);
     if (refusal === undefined) return verified;
     if (level === 'report') return unverified(refusal.code);
     throw refusal;
-  }
-
-  function toRefusal(verdict: Verdict): GatewayError | undefined {
-    if (verdict.kind === 'valid') return undefined;
-    if (verdict.kind === 'invalid') return refusals.credentialsRefused();
-    if (verdict.kind === 'unavailable')
-      return refusals.verificationUnavailable(verdict.retryAfterSeconds, verdict.cause);
-    return refusals.tooManyAttempts(verdict.retryAfterSeconds);
   }
 
   const malformed = () =>
@@ -90,8 +82,7 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
         return toResult(input, approval.principal, approval.reason);
       } catch (error) {
         if (level === 'enforce') throw error;
-        const reason = error instanceof GatewayError ? error.code : 'internal_error';
-        return toResult(input, principals.unverified(undefined), reason);
+        return toResult(input, principals.unverified(undefined), reasonOf(error, header));
       }
     },
     forget({ authorization }) {
@@ -103,6 +94,11 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
       return calibration;
     },
   };
+}
+
+function reasonOf(error: unknown, header: string): string {
+  if (!(error instanceof GatewayError)) return 'internal_error';
+  return /^ *basic /i.test(header) ? error.code : 'not_basic';
 }
 
 function toResult({ level }: AuthenticationInput, principal: Principal, reason?: string): AuthenticationResult {

@@ -47,6 +47,8 @@ function readHashes(accounts: readonly FileAccount[], source: string): Map<strin
       faults.push({ source, pointer: `/accounts/${index}/passwordHash`, message, suggestion });
     }
   });
+  if (faults.length === 0 && hashes.size === 0)
+    faults.push({ source, pointer: '/accounts', message: 'no account has a password hash, so nobody could log in' });
   if (faults.length > 0) throw new StartFault(faults);
   return hashes;
 }

@@ -1,11 +1,12 @@
 import { GatewayError } from '../errors/gateway-error.ts';
+import type { Verdict } from './verify-credential.ts';
 
 /** The errors of authentication, each with the fields that belong to it and without a word of the credential. */
 export interface Refusals {
   credentialsRequired(): GatewayError;
   credentialsRefused(text?: string): GatewayError;
-  tooManyAttempts(retryAfterSeconds: number): GatewayError;
-  verificationUnavailable(retryAfterSeconds: number, cause: unknown): GatewayError;
+  /** The refusal that a verdict asks for; undefined for a valid credential. */
+  of(verdict: Verdict): GatewayError | undefined;
 }
 
 /** The value of `WWW-Authenticate` (RFC 7617, 2 and 2.1). */
@@ -16,21 +17,21 @@ export function challengeOf(realm: string): string {
 /** Makes refusals whose challenge names a realm. */
 export function createRefusals(realm: string): Refusals {
   const challenge = { 'WWW-Authenticate': challengeOf(realm) };
+  const credentialsRefused = (text = 'The credential was refused.') =>
+    new GatewayError('credentials_refused', text, { headers: challenge });
   return {
     credentialsRequired: () =>
       new GatewayError('credentials_required', 'This request needs a credential.', { headers: challenge }),
-    credentialsRefused: (text = 'The credential was refused.') =>
-      new GatewayError('credentials_refused', text, { headers: challenge }),
-    tooManyAttempts: (seconds) =>
-      new GatewayError('too_many_attempts', 'Too many attempts to log in; try again later.', {
-        headers: wait(seconds),
-      }),
-    verificationUnavailable: (seconds, cause) =>
-      new GatewayError('verification_unavailable', 'The credential cannot be verified now; try again later.', {
-        headers: wait(seconds),
-        cause,
-      }),
+    credentialsRefused,
+    of(verdict) {
+      if (verdict.kind === 'valid') return undefined;
+      if (verdict.kind === 'invalid') return credentialsRefused();
+      const headers = { 'Retry-After': String(Math.max(1, Math.ceil(verdict.retryAfterSeconds))) };
+      if (verdict.kind !== 'unavailable') return new GatewayError('too_many_attempts', LIMITED, { headers });
+      return new GatewayError('verification_unavailable', UNAVAILABLE, { headers, cause: verdict.cause });
+    },
   };
 }
 
-const wait = (seconds: number) => ({ 'Retry-After': String(Math.max(1, Math.ceil(seconds))) });
+const LIMITED = 'Too many attempts to log in; try again later.';
+const UNAVAILABLE = 'The credential cannot be verified now; try again later.';

@@ -36,7 +36,15 @@ export function parseRolesText(text: string, source: string): ParsedRoles {
     return { source, pointer: '', message: `line ${line}, column ${col}: ${code.toLowerCase().replaceAll('_', ' ')}` };
   });
   if (broken.length > 0) return { raw: undefined, faults: broken };
-  const data: unknown = document.toJS({ maxAliasCount: 100 });
+  let data: unknown;
+  try {
+    data = document.toJS({ maxAliasCount: 100 });
+  } catch {
+    return {
+      raw: undefined,
+      faults: [{ source, pointer: '', message: 'an alias that leads nowhere, or too many of them' }],
+    };
+  }
   // Compiled here and not once: the file is read at start only.
   const validate = new Ajv2020({ allErrors: true, ownProperties: true }).compile<RawRoles>(rolesFileSchema);
   if (validate(data)) return { raw: data, faults: [] };
