@@ -93,6 +93,10 @@ function allowedWords(params: Readonly<Record<string, unknown>>): string[] | und
 function plainMessage(error: ErrorObject): string {
   const parent: unknown = error.parentSchema;
   const schema = isPlainObject(parent) ? parent : {};
+  if (error.keyword === 'oneOf' && Array.isArray(schema['oneOf'])) {
+    const keys = schema['oneOf'].flatMap((one: unknown) => (isPlainObject(one) ? one['required'] : undefined));
+    if (keys.every((key) => typeof key === 'string')) return `needs exactly one of ${[...new Set(keys)].join(', ')}`;
+  }
   if (error.keyword === 'type' && schema['type'] === 'integer') {
     const bounds = [bound('from', schema['minimum']), bound('to', schema['maximum'])];
     return ['must be a whole number', ...bounds].join('');

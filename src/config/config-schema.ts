@@ -8,9 +8,9 @@ import { operationPagingSchema, pagingOptionsSchema } from '../paging/paging-opt
 import { permissionsOptionsSchema, rolesOptionsSchema } from '../permissions/permissions-options.ts';
 import { LOG_LEVELS } from '../telemetry/logger.ts';
 import { upstreamOptionsSchema } from '../upstream/upstream-options.ts';
+import { contractKeySchema } from './contract-key.ts';
 import { checksSchema, errorsSchema, referenceSchema, undocumentedSchema } from './general-options.ts';
 import { listenOptionsSchema } from './listen-options.ts';
-import { contractOptionsSchema } from './pending-options.ts';
 
 const closed = (properties: object, description?: string) => ({
   type: 'object',
@@ -51,7 +51,7 @@ export function configSchema(): Record<string, unknown> {
       }),
       pageBounds: pagingOptionsSchema,
       cache: cacheOptionsSchema,
-      contract: contractOptionsSchema,
+      contract: contractKeySchema,
       undocumented: undocumentedSchema,
       gdpr: gdprOptionsSchema,
       comments: commentsOptionsSchema,

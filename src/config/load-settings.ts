@@ -1,10 +1,10 @@
 import { StartFault, type Fault } from '../model/fault.ts';
-import { checkConfig } from './check-config.ts';
+import { checkConfig, type ConfigProblem } from './check-config.ts';
 import { configPath, readConfigFile } from './config-file.ts';
 import { crossFaults } from './cross-faults.ts';
 import { readEnvironment, type Environment, type Override } from './environment.ts';
 import { withValueAt } from './plain-object.ts';
-import type { Origin, Settings } from './settings.ts';
+import type { Origin, Place, Settings } from './settings.ts';
 import { toSettings } from './to-settings.ts';
 
 /** Where the configuration comes from. */
@@ -23,28 +23,27 @@ export function loadSettings(sources: SettingsSources): Settings {
   const raw = overrides.reduce((value, { pointer, value: set }) => withValueAt(value, pointer, set), file.value);
 
   const overrideAt = (pointer: string) => overrides.findLast((override) => covers(override.pointer, pointer));
-  const placed = (pointer: string, message: string, suggestion?: string): Fault => {
-    const override = overrideAt(pointer);
-    return {
-      source: override?.source ?? file.locate(pointer),
-      pointer: override === undefined ? pointer : '',
-      message,
-      ...(suggestion !== undefined && { suggestion }),
-    };
+  const placeOf = (pointer: string): Place => {
+    const override = overrideAt(pointer) ?? overrides.findLast((below) => covers(pointer, below.pointer));
+    return override === undefined || has(file.value, pointer)
+      ? { source: override === undefined ? file.locate(pointer) : override.source, pointer }
+      : { source: override.source, pointer: '' };
   };
-  const problems = checkConfig(raw).map((problem) => placed(problem.pointer, problem.message, problem.suggestion));
-  const early = [...file.faults, ...environment.faults, ...problems];
-  if (early.length > 0) throw new StartFault(early);
+  const placed = ({ pointer, ...problem }: ConfigProblem): Fault => ({ ...placeOf(pointer), ...problem });
 
+  const early = [...file.faults, ...environment.faults, ...checkConfig(raw).map(placed)];
+  if (early.length > 0) throw new StartFault(inOrder(early));
   const originOf = (pointer: string): Origin =>
     overrideAt(pointer)?.kind ?? (has(file.value, pointer) ? 'file' : 'default');
-  const settings = toSettings(raw, { file: file.name, folder: file.folder, cwd: sources.cwd, originOf });
-  const late = crossFaults(settings, sources.env).map((problem) =>
-    placed(problem.pointer, problem.message, problem.suggestion),
-  );
-  if (late.length > 0) throw new StartFault(late);
+  const settings = toSettings(raw, { file: file.name, folder: file.folder, cwd: sources.cwd, originOf, placeOf });
+  const late = crossFaults(settings, sources.env).map(placed);
+  if (late.length > 0) throw new StartFault(inOrder(late));
   return settings;
 }
+
+// By source, and by line within a file.
+const inOrder = (faults: readonly Fault[]) =>
+  [...faults].sort((a, b) => a.source.localeCompare(b.source, 'en', { numeric: true }));
 
 const covers = (outer: string, pointer: string) => pointer === outer || pointer.startsWith(`${outer}/`);
 

@@ -1,8 +1,10 @@
 import type { CacheOptions } from '../cache/cache-options.ts';
 import type { OperationCacheConfig } from '../cache/operation-cache-options.ts';
 import type { CommentsOptions } from '../comments/comments-options.ts';
+import type { ContractOptions } from '../contract/contract-options.ts';
 import type { GdprOptions } from '../gdpr/gdpr-options.ts';
 import type { IdentityOptions } from '../identity/identity-options.ts';
+import type { Fault } from '../model/fault.ts';
 import type { Checks, ErrorStyle, Mode } from '../model/checks.ts';
 import type { OperationPagingConfig, PagingOptions } from '../paging/paging-options.ts';
 import type { PermissionsOptions, RolesOptions } from '../permissions/permissions-options.ts';
@@ -11,7 +13,6 @@ import type { UpstreamOptions } from '../upstream/upstream-options.ts';
 import type { AllowedPath, ReferenceOptions } from './general-options.ts';
 import type { ListenOptions } from './listen-options.ts';
 import type { Override } from './environment.ts';
-import type { ContractOptions } from './pending-options.ts';
 
 /** What one operation overrides. */
 export interface OperationSettings {
@@ -23,6 +24,9 @@ export interface OperationSettings {
 
 /** Where a value comes from. */
 export type Origin = Override['kind'] | 'file' | 'default';
+
+/** Where a fault of the configuration is shown: the file with its line, a variable or a flag. */
+export type Place = Pick<Fault, 'source' | 'pointer'>;
 
 /** The whole configuration, checked, with every default filled in. */
 export interface Settings {
@@ -66,6 +70,8 @@ export interface Settings {
   readonly file: string;
   /** Where the value at a JSON pointer (`/listen/port`) comes from. */
   originOf(pointer: string): Origin;
+  /** The place to name in faults about the value at a JSON pointer. */
+  placeOf(pointer: string): Place;
 }
 
 /** The same settings in front of another address; used once the embedded upstream has one. */

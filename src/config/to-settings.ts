@@ -7,6 +7,7 @@ import { MODES, type ModeName } from '../model/checks.ts';
 import { toPagingOptions } from '../paging/paging-options.ts';
 import { PERMISSIONS_DEFAULTS, ROLES_DEFAULTS } from '../permissions/permissions-options.ts';
 import { UPSTREAM_DEFAULTS } from '../upstream/upstream-options.ts';
+import { toContractOptions } from './contract-key.ts';
 import { LISTEN_DEFAULTS } from './listen-options.ts';
 import { isPlainObject, withDefaults, type PlainObject } from './plain-object.ts';
 import type { OperationSettings, Settings } from './settings.ts';
@@ -18,6 +19,7 @@ export interface ConfigPlace {
   readonly folder: string;
   readonly cwd: string;
   readonly originOf: Settings['originOf'];
+  readonly placeOf: Settings['placeOf'];
 }
 
 const REFERENCE_DEFAULTS: Settings['reference'] = { db: '.portico/reference.db', seed: 1, faults: [] };
@@ -36,6 +38,7 @@ export function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
   // What a person types is relative to where they are; everything else to the configuration file.
   const typed = place.originOf('/roles/file') === 'environment' || place.originOf('/roles/file') === 'flag';
   const rolesFolder = typed ? place.cwd : place.folder;
+  const allow = (part('parameters')['allow'] ?? {}) as Settings['parameters']['allow'];
   const reference = withDefaults(REFERENCE_DEFAULTS, raw['reference']);
   return {
     mode,
@@ -56,10 +59,10 @@ export function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     ),
     roles: { ...roles, file: resolve(rolesFolder, roles.file) },
     permissions: withDefaults(PERMISSIONS_DEFAULTS, raw['permissions']),
-    parameters: { allow: (part('parameters')['allow'] ?? {}) as Settings['parameters']['allow'] },
+    parameters: { allow },
     pageBounds: toPagingOptions(part('pageBounds')),
     cache: toCacheOptions(part('cache')),
-    contract: withDefaults({ inferred: embedded ? ('on' as const) : ('off' as const) }, raw['contract']),
+    contract: toContractOptions(part('contract'), embedded, allow),
     undocumented: { allow: (part('undocumented')['allow'] ?? []) as Settings['undocumented']['allow'] },
     gdpr: toGdprOptions(part('gdpr')),
     comments: toCommentsOptions(part('comments')),
@@ -69,5 +72,6 @@ export function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     operations: Object.fromEntries(operations),
     file: place.file,
     originOf: place.originOf,
+    placeOf: place.placeOf,
   };
 }

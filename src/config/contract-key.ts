@@ -1,0 +1,31 @@
+import { CONTRACT_DEFAULTS, contractOptionsSchema, type ContractOptions } from '../contract/contract-options.ts';
+import type { PlainObject } from './plain-object.ts';
+
+/** JSON Schema of the configuration key `contract:`; `parameters.allow` has a key of its own. */
+export const contractKeySchema = {
+  type: 'object',
+  description: 'What belongs to the contract.',
+  additionalProperties: false,
+  properties: {
+    inferred: {
+      // YAML 1.1, which some editors still speak, reads on and off as booleans.
+      enum: ['on', 'off', true, false],
+      description: 'The two comment writes, which are inferred; on with the embedded upstream, off with a real one.',
+    },
+    maxCollected: contractOptionsSchema.properties.maxCollected,
+  },
+};
+
+/** Fills the defaults in; what is inferred belongs to the contract only while the embedded upstream is known to have it. */
+export function toContractOptions(
+  config: PlainObject,
+  embedded: boolean,
+  allowedParameters: ContractOptions['allowedParameters'],
+): ContractOptions {
+  const { inferred, maxCollected } = config;
+  return {
+    inferred: inferred === undefined ? embedded : inferred === 'on' || inferred === true,
+    allowedParameters,
+    maxCollected: typeof maxCollected === 'number' ? maxCollected : CONTRACT_DEFAULTS.maxCollected,
+  };
+}

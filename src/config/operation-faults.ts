@@ -1,0 +1,30 @@
+import type { Fault } from '../model/fault.ts';
+import { isPlainObject } from './plain-object.ts';
+import type { Settings } from './settings.ts';
+import { suggest } from './suggest.ts';
+
+/** The faults of keys that name an operation which the contract does not have. */
+export function operationFaults(settings: Settings, operationIds: readonly string[]): readonly Fault[] {
+  const known = new Set(operationIds);
+  const named = [
+    ...keysUnder('/operations', settings.operations),
+    ...keysUnder('/parameters/allow', settings.parameters.allow),
+    ...keysUnder('/cache/defaultPageSize', settings.cache.defaultPageSize),
+  ];
+  return named
+    .filter(({ id }) => !known.has(id))
+    .map(({ id, pointer }) => {
+      const near = suggest(id, operationIds);
+      const { source, pointer: place } = settings.placeOf(pointer);
+      const message = `${id.slice(0, 100)} is not an operation of the contract`;
+      return { source, pointer: place, message, ...(near !== undefined && { suggestion: `did you mean ${near}?` }) };
+    });
+}
+
+function keysUnder(pointer: string, value: unknown): { id: string; pointer: string }[] {
+  if (!isPlainObject(value)) return [];
+  return Object.keys(value).map((id) => ({
+    id,
+    pointer: `${pointer}/${id.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+  }));
+}
