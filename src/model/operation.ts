@@ -14,6 +14,8 @@ export interface Parameter {
   readonly name: string;
   readonly location: 'path' | 'query';
   readonly type: ParameterType;
+  /** True for 64-bit ids; other integers have at most nine digits. */
+  readonly wide: boolean;
   /** True where the parameter is known to occur once, so that a repetition is refused. */
   readonly single: boolean;
   /** `report` marks parameters that are counted as undocumented but never refused. */

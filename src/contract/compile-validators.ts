@@ -1,0 +1,67 @@
+import type { ValidateFunction } from 'ajv/dist/2020.js';
+import type { Violation } from '../model/violation.ts';
+import type { OpenApiDocument, OperationObject, ResponseObject } from './openapi-document.ts';
+import type { AnswerHead, OperationValidators } from './operation-validators.ts';
+import { resolve } from './resolve-reference.ts';
+import { responseViolation } from './response-violation.ts';
+import { requestFile, responseFile, type ResponseVariant } from './schema-names.ts';
+import type { SchemaStore } from './schema-store.ts';
+import { type SchemaPlace, toViolations } from './schema-violation.ts';
+
+/** Applies a compiled schema to a value and tells what is wrong. */
+export type Check = (value: unknown) => Violation[];
+
+const REQUEST: SchemaPlace = { check: 'requests', direction: 'request', location: 'body' };
+const RESPONSE: SchemaPlace = { check: 'responses', direction: 'response', location: 'body' };
+
+/** Compiles all schemas of an operation; what cannot be compiled is noted in the store's faults. */
+export function compileValidators(
+  document: OpenApiDocument,
+  operation: OperationObject,
+  store: SchemaStore,
+  maxCollected: number,
+): OperationValidators {
+  const id = operation.operationId;
+  const check = (file: string, place: SchemaPlace) => toCheck(store.compile(file), place, maxCollected);
+  const request = operation.requestBody ? check(requestFile(id), REQUEST) : () => [];
+  const responses = new Map<string, Record<ResponseVariant, Check>>();
+  const projects = (operation.parameters ?? []).some((place) => '$ref' in place && /includeOnly$/i.test(place.$ref));
+  for (const [status, place] of Object.entries(operation.responses)) {
+    const media = resolve<ResponseObject>(document, 'responses', place).content['application/json'];
+    const full = check(responseFile(id, status, 'full'), RESPONSE);
+    const projected =
+      projects && status.startsWith('2') ? check(responseFile(id, status, 'projected'), RESPONSE) : full;
+    const open = media?.['x-variants'] ? check(responseFile(id, status, 'open'), RESPONSE) : full;
+    responses.set(status, { full, projected, open });
+  }
+  return { request, response: (head) => toResponseCheck(responses, head) };
+}
+
+/** A check that copies Ajv's errors at once. */
+export function toCheck(validate: ValidateFunction | undefined, place: SchemaPlace, max: number): Check {
+  if (!validate) return () => [];
+  return (value) => (validate(value) === true ? [] : toViolations(validate.errors ?? [], place, max));
+}
+
+function toResponseCheck(responses: ReadonlyMap<string, Record<ResponseVariant, Check>>, head: AnswerHead): Check {
+  const { status, variant } = head;
+  const documented = responses.get(String(status)) ?? (status >= 400 ? responses.get('default') : undefined);
+  if (!documented) {
+    const message = 'the status is not documented for this operation';
+    return () => [responseViolation('undocumented', 'status', '', 'status', message)];
+  }
+  const media = judgeMedia(head.mediaType);
+  return (json) => {
+    if (media.length > 0) return [...media];
+    if (json !== undefined) return documented[variant](json);
+    return [responseViolation('protocol', 'body', '', 'json', 'the body must be well-formed JSON')];
+  };
+}
+
+function judgeMedia(mediaType: string | undefined): readonly Violation[] {
+  const essence = mediaType?.split(';', 1)[0]?.trim().toLowerCase();
+  if (essence === 'application/json') return [];
+  const html = essence === 'text/html';
+  const message = html ? 'an HTML page must not answer this call' : 'the content type must be application/json';
+  return [responseViolation('protocol', 'header', 'content-type', html ? 'html' : 'content-type', message)];
+}

@@ -1,0 +1,44 @@
+import type { Operation } from '../model/operation.ts';
+import type { Violation } from '../model/violation.ts';
+import type { DecodedParameters } from './decode-parameters.ts';
+import type { JudgedAnswer, Judgement } from './judge-response.ts';
+import type { CatalogueEntry, FieldPermission, PermissionEntry, PrivateOption } from './openapi-document.ts';
+import type { OperationValidators } from './operation-validators.ts';
+import type { ParameterValues } from './parameter-values.ts';
+import type { PathMatch } from './path-match.ts';
+
+/** A field that holds personal data. */
+export interface PersonalField {
+  readonly name: string;
+  /** `email`, `ip`, `real-name`, `username`, … */
+  readonly kind: string;
+}
+
+/** The whole contract, compiled once at start; nothing in it compiles or changes later. */
+export interface Contract {
+  /** Short digest of the document and its schemas; part of every cache key. */
+  readonly version: string;
+  readonly operations: readonly Operation[];
+  readonly permissions: readonly PermissionEntry[];
+  readonly groups: readonly CatalogueEntry[];
+  readonly flags: readonly CatalogueEntry[];
+  /** The private visibilities of comments and the permission for each. */
+  readonly privateOptions: readonly PrivateOption[];
+  /** Which fields only some callers may see or set. */
+  readonly fieldPermissions: readonly FieldPermission[];
+  readonly personalFields: readonly PersonalField[];
+  /** Finds the path template of a raw path, exact on case, slashes and `.json`. */
+  readonly match: (path: string) => PathMatch | undefined;
+  /** Decodes and checks the parameters of a request; throws for an id that the contract does not hold. */
+  readonly decodeParameters: (
+    operation: Operation,
+    match: Pick<PathMatch, 'rawParameters'>,
+    rawQuery: string | undefined,
+  ) => DecodedParameters;
+  /** The validators of an operation; throws for an id that the contract does not hold. */
+  readonly validators: (operationId: string) => OperationValidators;
+  /** Judges what the upstream answered: status, content type, schema, projection, semantic rules. */
+  readonly judgeResponse: (operation: Operation, parameters: ParameterValues, answer: JudgedAnswer) => Judgement;
+  /** Checks the JSON value of a request body against its schema. */
+  readonly judgeRequest: (operation: Operation, value: unknown) => readonly Violation[];
+}

@@ -1,0 +1,173 @@
+import type { Operation, Parameter } from '../model/operation.ts';
+import type { Violation } from '../model/violation.ts';
+import { parameterViolation } from './parameter-violation.ts';
+import type { ParameterValues } from './parameter-values.ts';
+import { toProjection } from './projection.ts';
+import { decodeText, toQueryPairs } from './query-pairs.ts';
+import { suggestName } from './suggest-name.ts';
+import { toTypedValue } from './typed-value.ts';
+
+/** What a request's parameters mean, and what is wrong with them. */
+export interface DecodedParameters {
+  readonly values: ParameterValues;
+  /** What may be refused. */
+  readonly violations: readonly Violation[];
+  /** What is counted and never refused: undocumented parameters where the contract lets them pass (rules, 4). */
+  readonly reported: readonly Violation[];
+}
+
+/** Decodes the raw parameters of one operation. */
+export type ParameterDecoder = (
+  rawParameters: Readonly<Record<string, string>>,
+  rawQuery: string | undefined,
+) => DecodedParameters;
+
+/** Typed values by location, as the generated schema describes them. */
+export interface TypedParameters {
+  readonly path: Record<string, unknown>;
+  readonly query: Record<string, unknown>;
+}
+
+const MAX_PAIRS = 100;
+
+/** Compiles the decoder of an operation; `checkBounds` is its generated parameters schema. */
+export function compileDecoder(
+  operation: Operation,
+  allowed: readonly string[],
+  checkBounds: (typed: TypedParameters) => readonly Violation[],
+  maxCollected: number,
+): ParameterDecoder {
+  const inPath = operation.parameters.filter((parameter) => parameter.location === 'path');
+  const inQuery = new Map(
+    operation.parameters.filter((parameter) => parameter.location === 'query').map((known) => [known.name, known]),
+  );
+  const accepted = new Set(allowed);
+  const names = [...inQuery.keys(), ...accepted];
+  return (rawParameters, rawQuery) => {
+    const violations: Violation[] = [];
+    const reported: Violation[] = [];
+    const typed: TypedParameters = { path: {}, query: {} };
+    const path: Record<string, string> = {};
+    for (const parameter of inPath) {
+      const text = decodeText(rawParameters[parameter.name] ?? '');
+      const value = take(parameter, text, violations);
+      if (text !== undefined) path[parameter.name] = text;
+      // A wrong value was told; a right one stands in so that the schema does not call it missing.
+      typed.path[parameter.name] = value ?? 0;
+    }
+    const query = readQuery(rawQuery ?? '', violations);
+    for (const [name, texts] of query) {
+      const parameter = inQuery.get(name);
+      if (parameter) takeAll(parameter, texts, typed.query, violations, accepted.has(name) ? [] : reported);
+      else if (!accepted.has(name))
+        (operation.unknownParameters === 'report' ? reported : violations).push(unknown(name, names));
+    }
+    if (Object.keys(typed.query).length > 0)
+      for (const found of checkBounds(typed).map(toNamed)) {
+        violations.push(found);
+        delete typed.query[found.at];
+      }
+    const values = toValues(path, query, typed.query);
+    return { values, violations: violations.slice(0, maxCollected), reported: reported.slice(0, maxCollected) };
+  };
+}
+
+/** Names the parameter in place of the pointer into the typed values. */
+function toNamed(violation: Violation): Violation {
+  const [, location = 'query', name = ''] = violation.at.split('/');
+  const message = name + violation.message.slice(violation.at.length);
+  return { ...violation, location: location === 'path' ? 'path' : 'query', at: name, message };
+}
+
+function readQuery(rawQuery: string, violations: Violation[]): ReadonlyMap<string, readonly string[]> {
+  const query = new Map<string, string[]>();
+  if (rawQuery === '') return query;
+  const { pairs, more } = toQueryPairs(rawQuery, MAX_PAIRS);
+  if (more)
+    violations.push(parameterViolation('query', '', 'bounds', 'count', `send at most ${MAX_PAIRS} query parameters`));
+  for (const { name, value } of pairs) {
+    if (name === undefined || value === undefined) {
+      const at = shown(name);
+      const message = `${at || 'a query parameter'} must be percent-encoded UTF-8 without a NUL`;
+      violations.push(parameterViolation('query', at, 'format', 'encoding', message));
+      continue;
+    }
+    const texts = query.get(name);
+    if (texts) texts.push(value);
+    else query.set(name, [value]);
+  }
+  return query;
+}
+
+function takeAll(
+  parameter: Parameter,
+  texts: readonly string[],
+  typed: Record<string, unknown>,
+  violations: Violation[],
+  reported: Violation[],
+): void {
+  const { name } = parameter;
+  const found = parameter.acceptance === 'report' ? reported : violations;
+  if (parameter.acceptance === 'report')
+    reported.push(
+      parameterViolation('query', name, 'undocumented', 'unknown', `${name} is not documented for this operation`),
+    );
+  if (parameter.single && texts.length > 1) {
+    found.push(parameterViolation('query', name, 'bounds', 'repeated', `send ${name} once`));
+    return;
+  }
+  const values = texts.map((text) => take(parameter, text, found));
+  if (values.includes(undefined)) return;
+  typed[name] = parameter.single ? values[0] : values;
+}
+
+function take(parameter: Parameter, text: string | undefined, violations: Violation[]): unknown {
+  const { name, location } = parameter;
+  if (text === undefined) {
+    const message = `${name} must be percent-encoded UTF-8 without a NUL`;
+    violations.push(parameterViolation(location, name, 'format', 'encoding', message));
+    return undefined;
+  }
+  const typed = toTypedValue(parameter, text);
+  if ('value' in typed) return typed.value;
+  violations.push(parameterViolation(location, name, typed.category, typed.keyword, `${name} ${typed.must}`));
+  return undefined;
+}
+
+function unknown(name: string, known: readonly string[]): Violation {
+  const at = shown(name);
+  const suggestion = suggestName(name, known);
+  const hint = suggestion ? `; did you mean ${suggestion}?` : '';
+  const message = `${at || 'a query parameter'} is not known for this operation${hint}`;
+  return { ...parameterViolation('query', at, 'undocumented', 'unknown', message), ...(suggestion && { suggestion }) };
+}
+
+/** A name that a client made up, only where it is short and plain enough to be repeated. */
+function shown(name: string | undefined): string {
+  return name !== undefined && /^[\w.-]{1,64}$/.test(name) ? name : '';
+}
+
+function toValues(
+  path: Readonly<Record<string, string>>,
+  query: ReadonlyMap<string, readonly string[]>,
+  typed: Readonly<Record<string, unknown>>,
+): ParameterValues {
+  const number = (name: string) => {
+    const value = typed[name];
+    return typeof value === 'number' ? value : undefined;
+  };
+  const text = (name: string) => (name in typed ? query.get(name)?.[0] : undefined);
+  return {
+    path,
+    query,
+    page: number('page'),
+    pageSize: number('pageSize'),
+    sort: text('sort'),
+    spaceId: text('spaceId'),
+    projection: toProjection(query),
+    details: typed['details'] === true,
+    active: typed['active'] !== false,
+    wrap: query.has('wrap'),
+    v1: query.has('v1'),
+  };
+}

@@ -1,0 +1,127 @@
+import type { ItemsAt, Provenance } from '../model/operation.ts';
+import type { Requirement } from '../model/requirement.ts';
+
+/** A schema of the document; keywords are read by name, extensions have been checked. */
+export interface SchemaObject {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, SchemaOrBoolean>>;
+  readonly items?: SchemaOrBoolean;
+  readonly allOf?: readonly SchemaOrBoolean[];
+  readonly anyOf?: readonly SchemaOrBoolean[];
+  readonly 'x-envelope'?: boolean;
+  readonly 'x-pii'?: string;
+  readonly 'x-private-field'?: boolean;
+  readonly [keyword: string]: unknown;
+}
+
+/** A schema, or the two that accept everything and nothing. */
+export type SchemaOrBoolean = SchemaObject | boolean;
+
+/** A pointer to a component. */
+export interface Reference {
+  readonly $ref: string;
+}
+
+/** A parameter of an operation. */
+export interface ParameterObject {
+  readonly name: string;
+  readonly in: 'path' | 'query';
+  readonly schema: SchemaObject;
+  readonly 'x-provenance': Provenance;
+  readonly 'x-single'?: boolean;
+  readonly 'x-acceptance'?: 'known' | 'report';
+  readonly example?: unknown;
+}
+
+/** A body in one media type. */
+export interface MediaTypeObject {
+  readonly schema: SchemaObject;
+  readonly 'x-variants'?: { readonly full: string; readonly open: string };
+  readonly 'x-breaks-contract'?: true;
+  readonly examples?: Readonly<Record<string, { readonly value: unknown } | Reference>>;
+}
+
+/** Bodies by media type. */
+export type ContentObject = Readonly<Record<string, MediaTypeObject>>;
+
+/** An answer of an operation. */
+export interface ResponseObject {
+  readonly description: string;
+  readonly content: ContentObject;
+  readonly 'x-provenance': Provenance;
+  readonly 'x-documented-text'?: string;
+}
+
+/** An operation as the document writes it. */
+export interface OperationObject {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly parameters?: readonly (ParameterObject | Reference)[];
+  readonly requestBody?: { readonly required?: boolean; readonly content: ContentObject };
+  readonly responses: Readonly<Record<string, ResponseObject | Reference>>;
+  readonly 'x-row'?: number;
+  readonly 'x-since'?: string;
+  readonly 'x-provenance': Provenance;
+  readonly 'x-requires'?: Requirement;
+  readonly 'x-credential': 'required' | 'optional';
+  readonly 'x-identity-independent'?: boolean;
+  readonly 'x-paging'?: {
+    readonly firstPage: 0 | 1;
+    readonly observedPageSize?: number;
+    readonly hasPageCount: boolean;
+  };
+  readonly 'x-cache'?: { readonly byDefault: boolean; readonly tags: readonly string[] };
+  readonly 'x-purges'?: readonly string[];
+  readonly 'x-items-at': ItemsAt;
+  readonly 'x-semantic-rules'?: readonly string[];
+  readonly 'x-request-rules'?: readonly string[];
+  readonly 'x-unknown-parameters'?: 'refuse' | 'report';
+}
+
+/** One name of a catalogue at the root of the document. */
+export interface CatalogueEntry {
+  readonly name: string;
+  readonly provenance: Provenance;
+}
+
+/** A permission, with the category of roles that the specification puts it in. */
+export interface PermissionEntry extends CatalogueEntry {
+  readonly category?: 'anonymous' | 'standard' | 'custom' | 'site administration';
+}
+
+/** A private visibility of comments and the permission to use it. */
+export interface PrivateOption {
+  /** The value of `visibility`; only `recipients` was seen, the others can be renamed. */
+  readonly option: string;
+  readonly target: 'original poster' | 'moderators' | 'own groups';
+  readonly permission: string;
+  readonly provenance: Provenance;
+}
+
+/** Fields that only some callers may see or set. */
+export interface FieldPermission {
+  readonly fields: readonly string[];
+  /** Ids of the operations that carry them. */
+  readonly operations: readonly string[];
+  readonly requires: Requirement;
+  readonly provenance: Provenance;
+}
+
+/** The contract as `schemas/openapi.yaml` writes it, its extensions checked. */
+export interface OpenApiDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, SchemaObject>>;
+    readonly parameters: Readonly<Record<string, ParameterObject>>;
+    readonly responses: Readonly<Record<string, ResponseObject>>;
+    readonly examples: Readonly<Record<string, { readonly value: unknown }>>;
+  };
+  readonly 'x-permissions': readonly PermissionEntry[];
+  readonly 'x-groups': readonly CatalogueEntry[];
+  readonly 'x-flags': readonly CatalogueEntry[];
+  readonly 'x-private-visibility': readonly PrivateOption[];
+  readonly 'x-field-permissions': readonly FieldPermission[];
+}

@@ -1,0 +1,41 @@
+import type { ItemsAt } from '../model/operation.ts';
+import { itemsOf, toObject } from './items-of.ts';
+
+/** What `includeOnly` lets appear: a whole field, or only some fields inside it. */
+type Limit = ReadonlyMap<string, Limit | 'whole'>;
+
+/** Pointers to the fields of items that `includeOnly` did not ask for, at most `max`. */
+export function fieldsBeyond(includeOnly: readonly string[], itemsAt: ItemsAt, json: unknown, max: number): string[] {
+  if (includeOnly.length === 0) return [];
+  const limit = toLimit(includeOnly.map((path) => path.split('.')));
+  const found: string[] = [];
+  for (const item of itemsOf(itemsAt, json)) {
+    collect(item.value, limit, item.at, found, max);
+    if (found.length >= max) break;
+  }
+  return found;
+}
+
+function toLimit(paths: readonly (readonly string[])[]): Limit {
+  const byHead = Map.groupBy(paths, (path) => path[0] ?? '');
+  return new Map(
+    [...byHead].map(([head, group]) => {
+      const whole = group.some((path) => path.length === 1);
+      return [head, whole ? 'whole' : toLimit(group.map((path) => path.slice(1)))];
+    }),
+  );
+}
+
+function collect(value: unknown, limit: Limit, at: string, found: string[], max: number): void {
+  if (Array.isArray(value)) {
+    value.forEach((element, index) => collect(element, limit, `${at}/${index}`, found, max));
+    return;
+  }
+  for (const [name, child] of Object.entries(toObject(value) ?? {})) {
+    if (found.length >= max) return;
+    const pointer = `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    const inner = limit.get(name);
+    if (inner === undefined) found.push(pointer);
+    else if (inner !== 'whole') collect(child, inner, pointer, found, max);
+  }
+}

@@ -1,0 +1,78 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { type Fault, StartFault } from '../model/fault.ts';
+import { SCHEMA_BASE } from './contract-files.ts';
+
+/** The generated schemas, compiled one by one at start. */
+export interface SchemaStore {
+  /** The text of all files in a fixed order, for the digest. */
+  readonly texts: readonly string[];
+  /** Compiles the schema in a file, named from the folder of schemas; undefined, with a fault noted, when that cannot be. */
+  readonly compile: (file: string) => ValidateFunction | undefined;
+  readonly faults: readonly Fault[];
+}
+
+/** Reads every generated schema in a folder; nothing is compiled yet. */
+export function openSchemaStore(folder: string): SchemaStore {
+  const faults: Fault[] = [];
+  const schemas = new Map<string, AnySchemaObject>();
+  const texts: string[] = [];
+  for (const file of generatedFiles(folder)) {
+    const text = readFileSync(join(folder, file), 'utf8');
+    texts.push(text);
+    try {
+      schemas.set(file, JSON.parse(text) as AnySchemaObject);
+    } catch {
+      faults.push(fault(file, 'is no JSON; run npm run schemas'));
+    }
+  }
+  if (faults.length > 0) throw new StartFault(faults);
+  const ajv = new Ajv2020({
+    strict: true,
+    allowUnionTypes: true,
+    allErrors: true,
+    ownProperties: true,
+    // The files are generated and tested against the meta-schema; checking them again would double the time to start.
+    validateSchema: false,
+    schemas: [...schemas.values()],
+  });
+
+  return {
+    texts,
+    faults,
+    compile: (file) => {
+      const target = bareTarget(schemas, file);
+      try {
+        const validate = schemas.has(target) ? ajv.getSchema(SCHEMA_BASE + target) : undefined;
+        if (!validate) faults.push(fault(file, 'is missing; run npm run schemas'));
+        return validate as ValidateFunction | undefined;
+      } catch (error) {
+        faults.push(fault(file, error instanceof Error ? error.message : 'cannot be compiled'));
+        return undefined;
+      }
+    },
+  };
+}
+
+function generatedFiles(folder: string): string[] {
+  return ['resources', 'operations']
+    .filter((part) => existsSync(join(folder, part)))
+    .flatMap((part) =>
+      readdirSync(join(folder, part), { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith('.schema.json'))
+        .map((name) => `${part}/${name.replaceAll('\\', '/')}`),
+    )
+    .toSorted();
+}
+
+/** The file that says it: answers that only point to a resource share the resource's validator. */
+function bareTarget(schemas: ReadonlyMap<string, AnySchemaObject>, file: string): string {
+  const reference: unknown = schemas.get(file)?.['$ref'];
+  if (typeof reference !== 'string') return file;
+  return new URL(reference, SCHEMA_BASE + file).href.slice(SCHEMA_BASE.length);
+}
+
+function fault(file: string, message: string): Fault {
+  return { source: `schemas/${file}`, pointer: '', message };
+}

@@ -1,0 +1,98 @@
+import { posix } from 'node:path';
+import { SCHEMA_BASE } from '../../src/contract/contract-files.ts';
+import type {
+  OpenApiDocument,
+  OperationObject,
+  ParameterObject,
+  ResponseObject,
+  SchemaOrBoolean,
+} from '../../src/contract/openapi-document.ts';
+import { referencedName, resolve } from '../../src/contract/resolve-reference.ts';
+import {
+  parametersFile,
+  requestFile,
+  resourceFile,
+  responseFile,
+  type ResponseVariant,
+} from '../../src/contract/schema-names.ts';
+import { projectableResources, projectSchema, referencesOf } from './project-schema.ts';
+import { stripSchema } from './strip-schema.ts';
+
+/** All generated schemas as text, by their path from the folder of schemas. */
+export function generateSchemas(document: OpenApiDocument): Map<string, string> {
+  const files = new Map<string, string>();
+  const resources = document.components.schemas;
+  const projectable = projectableResources(resources);
+  const projectedInUse = new Set<string>();
+
+  const add = (file: string, title: string, schema: SchemaOrBoolean, projected: boolean) => {
+    const writeReference = (reference: string) => {
+      const name = referencedName(reference);
+      const target = resourceFile(name, projected && projectable.has(name));
+      return posix.relative(posix.dirname(file), target);
+    };
+    const shape = projected ? projectSchema(schema) : schema;
+    if (projected) for (const name of referencesOf(shape)) if (projectable.has(name)) projectedInUse.add(name);
+    const plain = stripSchema(shape, writeReference);
+    const head = {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      $id: SCHEMA_BASE + file,
+      $comment: 'Generated from schemas/openapi.yaml by npm run schemas; do not edit.',
+      title,
+    };
+    files.set(file, `${JSON.stringify({ ...head, ...(plain === true ? {} : (plain as object)) }, undefined, 2)}\n`);
+  };
+
+  for (const [name, schema] of Object.entries(resources)) add(resourceFile(name), name, schema, false);
+  for (const operation of operationsOf(document)) {
+    const id = operation.operationId;
+    const parameters = (operation.parameters ?? []).map((place) =>
+      resolve<ParameterObject>(document, 'parameters', place),
+    );
+    add(parametersFile(id), `Parameters of ${id}`, parametersSchema(parameters), false);
+    const body = operation.requestBody?.content['application/json'];
+    if (body) add(requestFile(id), `Request body of ${id}`, body.schema, false);
+    const projects = parameters.some((parameter) => parameter.name === 'includeOnly');
+    for (const [status, place] of Object.entries(operation.responses)) {
+      const media = resolve<ResponseObject>(document, 'responses', place).content['application/json'];
+      if (!media) continue;
+      const variants = media['x-variants'];
+      const full = variants ? { $ref: variants.full } : media.schema;
+      const put = (variant: ResponseVariant, schema: SchemaOrBoolean) =>
+        add(
+          responseFile(id, status, variant),
+          `Answer ${status} of ${id}, ${variant}`,
+          schema,
+          variant === 'projected',
+        );
+      put('full', full);
+      if (projects && status.startsWith('2')) put('projected', full);
+      if (variants) put('open', { $ref: variants.open });
+    }
+  }
+  for (const name of projectedInUse) add(resourceFile(name, true), `${name}, projected`, resources[name] ?? true, true);
+  return new Map([...files].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function operationsOf(document: OpenApiDocument): OperationObject[] {
+  return Object.values(document.paths).flatMap((methods) => Object.values(methods));
+}
+
+/** Typed values by location; a query parameter that may repeat is an array. */
+function parametersSchema(parameters: readonly ParameterObject[]): SchemaOrBoolean {
+  const at = (location: 'path' | 'query') => parameters.filter((parameter) => parameter.in === location);
+  const typed = (parameter: ParameterObject): SchemaOrBoolean =>
+    parameter.in === 'path' || parameter['x-single'] ? parameter.schema : { type: 'array', items: parameter.schema };
+  const location = (found: readonly ParameterObject[]) => ({
+    type: 'object',
+    properties: Object.fromEntries(found.map((parameter) => [parameter.name, typed(parameter)])),
+  });
+  return {
+    type: 'object',
+    required: ['path', 'query'],
+    properties: {
+      path: { ...location(at('path')), required: at('path').map((parameter) => parameter.name) },
+      query: location(at('query')),
+    },
+  };
+}

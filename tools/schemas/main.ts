@@ -1,0 +1,56 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { contractFolder } from '../../src/contract/contract-files.ts';
+import { readDocument } from '../../src/contract/read-document.ts';
+import { StartFault } from '../../src/model/fault.ts';
+import { compareFiles } from './compare-files.ts';
+import { generateSchemas } from './generate-schemas.ts';
+
+const HELP = `usage: node tools/schemas/main.ts [--check] [--help]
+
+Generates the JSON Schemas in schemas/resources and schemas/operations from schemas/openapi.yaml.
+
+  --check   write nothing; name every missing, stale or superfluous file and exit 1 when there is one
+  --help    show this
+`;
+
+/** Runs the generator and returns its exit code. */
+function main(args: readonly string[]): number {
+  const unknown = args.filter((arg) => arg !== '--check' && arg !== '--help');
+  if (unknown.length > 0) {
+    console.error(`unknown argument ${unknown.join(', ')}\n\n${HELP}`);
+    return 2;
+  }
+  if (args.includes('--help')) {
+    console.log(HELP);
+    return 0;
+  }
+  const folder = contractFolder();
+  const generated = generateSchemas(readDocument(folder).document);
+  const { missing, stale, superfluous } = compareFiles(folder, generated);
+  const changed = missing.length + stale.length + superfluous.length;
+  if (args.includes('--check')) {
+    for (const file of missing) console.error(`missing      schemas/${file}`);
+    for (const file of stale) console.error(`stale        schemas/${file}`);
+    for (const file of superfluous) console.error(`superfluous  schemas/${file}`);
+    console.log(changed === 0 ? `${generated.size} generated schemas are fresh` : 'run npm run schemas');
+    return changed === 0 ? 0 : 1;
+  }
+  for (const file of [...missing, ...stale]) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), generated.get(file) ?? '');
+  }
+  for (const file of superfluous) rmSync(join(folder, file));
+  console.log(
+    `${generated.size} schemas: ${missing.length} new, ${stale.length} changed, ${superfluous.length} removed, the rest as before`,
+  );
+  return 0;
+}
+
+try {
+  process.exitCode = main(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof StartFault)) throw error;
+  console.error(error.message);
+  process.exitCode = 1;
+}
