@@ -1,0 +1,62 @@
+import type { LegacyAnswer } from '../answers/legacy-answer.ts';
+import type { Fault } from './fault.ts';
+
+type Json = Record<string, unknown>;
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Applies a change to the object that a reader looks at first: the first item of a list, or the object itself. */
+function changeFirst(value: unknown, change: (item: Json) => Json): unknown {
+  if (Array.isArray(value)) {
+    const [first, ...rest] = value as unknown[];
+    return first === undefined ? value : [changeFirst(first, change), ...rest];
+  }
+  if (!isObject(value)) return value;
+  for (const key of ['list', 'actions']) {
+    const items = value[key];
+    if (Array.isArray(items) && items.length > 0) return { ...value, [key]: changeFirst(items, change) };
+  }
+  return change(value);
+}
+
+function fieldOf(item: Json, asked: string | undefined): string {
+  return asked ?? ('id' in item ? 'id' : (Object.keys(item)[0] ?? 'id'));
+}
+
+function otherType(value: unknown): unknown {
+  if (typeof value === 'string') return value.length;
+  return isObject(value) || Array.isArray(value)
+    ? 'an object or a list is expected here'
+    : { unexpected: String(value) };
+}
+
+function bend(value: unknown, { name, parameter }: Fault): unknown {
+  switch (name) {
+    case 'missing-field':
+      return changeFirst(value, (item) => {
+        const field = fieldOf(item, parameter);
+        return Object.fromEntries(Object.entries(item).filter(([key]) => key !== field));
+      });
+    case 'wrong-type':
+      return changeFirst(value, (item) => {
+        const field = fieldOf(item, parameter);
+        return { ...item, [field]: otherType(item[field]) };
+      });
+    case 'extra-field':
+      return changeFirst(value, (item) => ({ ...item, [parameter ?? 'unexpectedField']: 'unexpected' }));
+    case 'wrong-envelope':
+      if (Array.isArray(value)) return { list: value };
+      return isObject(value) && Array.isArray(value['list']) ? value['list'] : { data: value };
+    default:
+      return value;
+  }
+}
+
+/** The answer with the drift that the faults ask for; only a successful JSON answer drifts. */
+export function bendAnswer(answer: LegacyAnswer, faults: readonly Fault[]): LegacyAnswer {
+  if (answer.payload.kind !== 'json' || answer.status >= 300) return answer;
+  const bent = faults.reduce(bend, answer.payload.value);
+  return { ...answer, payload: { kind: 'json', value: bent } };
+}

@@ -1,0 +1,24 @@
+import { createSeededRandom } from '../../lib/seeded-random.ts';
+import type { Fault } from './fault.ts';
+
+/** Decides which of the faults hit a request. */
+export interface FaultPlan {
+  /** The faults that hit this request, in the order in which they were switched on; `url` is path and query below the base path. */
+  readonly draw: (operation: number | undefined, url: string) => readonly Fault[];
+}
+
+function matches({ target }: Fault, operation: number | undefined, url: string): boolean {
+  if (target === undefined) return true;
+  return typeof target === 'number' ? target === operation : target.test(url);
+}
+
+/** Creates a plan; each fault counts its own matching requests, so the same seed and requests give the same hits. */
+export function createFaultPlan(faults: readonly Fault[], seed: number): FaultPlan {
+  const armed = faults.map((fault, index) => ({ fault, random: createSeededRandom(seed * 31 + index + 1) }));
+  return {
+    draw: (operation, url) =>
+      armed
+        .filter(({ fault, random }) => matches(fault, operation, url) && random.chance(fault.share))
+        .map(({ fault }) => fault),
+  };
+}

@@ -1,0 +1,72 @@
+import type { LegacyRequest } from '../answers/legacy-route.ts';
+import { toFormattedDate } from '../render/date-forms.ts';
+import { toUser } from '../render/to-user.ts';
+import type { Sql } from '../store/sql.ts';
+import type { UserRow } from '../store/rows.ts';
+import { toPagedList } from './paged-list.ts';
+import { readPageRequest } from './page-request.ts';
+import { project, readProjection } from './projection.ts';
+
+interface FollowRow extends UserRow {
+  readonly follow_id: number;
+  readonly follow_active: number;
+  readonly followed_at: number;
+}
+
+/** What is followed. */
+export interface Followed {
+  readonly kind: 'node' | 'topic';
+  readonly id: number;
+  /** The type shown in a follow relation, for example `question` or `topic`. */
+  readonly type: string;
+}
+
+const ORDERS: ReadonlyMap<string, string> = new Map([
+  ['reputation', 'u.reputation DESC, u.id'],
+  ['username', 'u.username COLLATE NOCASE, u.id'],
+  ['recent', 'f.created_at DESC, f.id'],
+  ['oldest', 'f.created_at, f.id'],
+]);
+
+function flag(query: URLSearchParams, name: string, byDefault: boolean): boolean {
+  const value = query.get(name)?.toLowerCase();
+  return value === 'true' || (value !== 'false' && byDefault);
+}
+
+/** A follow relation; its fields are not shown by the specification and chosen here. */
+function toFollowRelation(sql: Sql, row: FollowRow, followed: Followed): Record<string, unknown> {
+  return {
+    id: row.follow_id,
+    type: 'followrelation',
+    creationDate: row.followed_at,
+    creationDateFormatted: toFormattedDate(row.followed_at),
+    active: row.follow_active === 1,
+    follower: toUser(sql, row),
+    followed: { id: followed.id, type: followed.type },
+  };
+}
+
+/** One page of followers, counted from page 0: users, or follow relations with `details=true`; `active=false` adds inactive ones. */
+export function listFollowers(sql: Sql, request: LegacyRequest, followed: Followed): Record<string, unknown> {
+  const { query } = request;
+  const details = flag(query, 'details', false);
+  const onlyActive = flag(query, 'active', true);
+  const where = `f.kind = ? AND f.target_id = ? ${onlyActive ? 'AND f.active = 1' : ''}`;
+  const asked = query.get('sort') ?? '';
+  const page = readPageRequest(query, { firstPage: 0, size: 35 });
+  const count = `SELECT COUNT(*) AS total FROM follows f WHERE ${where}`;
+  const total = sql.get<{ total: number }>(count, followed.kind, followed.id)?.total ?? 0;
+  const rows = sql.all<FollowRow>(
+    `SELECT u.*, f.id AS follow_id, f.active AS follow_active, f.created_at AS followed_at
+     FROM follows f JOIN users u ON u.id = f.follower_id
+     WHERE ${where} ORDER BY ${ORDERS.get(asked) ?? 'f.id'} LIMIT ? OFFSET ?`,
+    followed.kind,
+    followed.id,
+    page.size,
+    page.offset,
+  );
+  const projection = readProjection(query);
+  const toItem = (row: FollowRow) => (details ? toFollowRelation(sql, row, followed) : toUser(sql, row));
+  const items = rows.map((row) => project(toItem(row), projection));
+  return toPagedList({ request: page, sort: ORDERS.has(asked) ? asked : '', total, items });
+}

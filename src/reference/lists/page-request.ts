@@ -1,0 +1,28 @@
+/** The page that a request asks for. */
+export interface PageRequest {
+  /** The number that the answer shows. */
+  readonly page: number;
+  readonly size: number;
+  readonly offset: number;
+}
+
+/** How a list counts: its first page number and its default page size. */
+export interface PageDefaults {
+  readonly firstPage: 0 | 1;
+  readonly size: number;
+}
+
+function integer(text: string | null): number | undefined {
+  return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+}
+
+/**
+ * Reads `page` and `pageSize`; what is no number counts as absent, page 0 of a one-based list is its first page, and
+ * there is no largest page size (none is documented).
+ */
+export function readPageRequest(query: URLSearchParams, defaults: PageDefaults): PageRequest {
+  const asked = integer(query.get('pageSize'));
+  const size = asked === undefined || asked === 0 ? defaults.size : asked;
+  const page = Math.max(integer(query.get('page')) ?? defaults.firstPage, defaults.firstPage);
+  return { page, size, offset: (page - defaults.firstPage) * size };
+}

@@ -1,0 +1,37 @@
+import { demandCredential } from '../access/demand.ts';
+import { jsonAnswer } from '../answers/legacy-answer.ts';
+import { notFound, plainError } from '../answers/legacy-errors.ts';
+import { refuse } from '../answers/legacy-refusal.ts';
+import type { LegacyRoute } from '../answers/legacy-route.ts';
+import { findNode } from '../store/find-node.ts';
+import { readPathId } from '../store/path-id.ts';
+import type { AttachmentRow } from '../store/rows.ts';
+import { sendAttachments } from '../tracker/send-attachments.ts';
+
+const FORBIDDEN = "Attachments is disabled or you don't have permission to add attachments to this issue.";
+
+/** Operation 3: copies a node's attachments to an issue over HTTP and answers the tracker's objects. */
+export const copyAttachments: LegacyRoute = {
+  operation: 3,
+  method: 'POST',
+  path: '/services/v2/issuetracker/node/:nodeId/issue/:issueId/attachments.json',
+  answer: async ({ caller, param }, { sql, trackerUrl }) => {
+    demandCredential(caller);
+    if (!caller.permissions.has('Add attachments to issues')) refuse(plainError(403, FORBIDDEN));
+    const nodeId = readPathId(param('nodeId'), 'node id');
+    const issueId = readPathId(param('issueId'), 'issue id');
+    const node = findNode(sql, nodeId, caller, 'question', 'answer', 'comment');
+    const files = sql.all<AttachmentRow>('SELECT * FROM attachments WHERE node_id = ? ORDER BY id', node.id);
+    const sent = await sendAttachments(trackerUrl, issueId, files);
+    switch (sent.outcome) {
+      case 'copied':
+        return jsonAnswer(sent.attachments);
+      case 'forbidden':
+        return plainError(403, FORBIDDEN);
+      case 'unknown issue':
+        return notFound();
+      case 'failed':
+        return plainError(500, 'The issue tracker could not be reached.');
+    }
+  },
+};

@@ -1,0 +1,68 @@
+import type { Caller } from '../access/caller.ts';
+import type { Sql } from '../store/sql.ts';
+import type { AttachmentRow, NodeRow } from '../store/rows.ts';
+import { toFormattedDate } from './date-forms.ts';
+import { rawIntegers } from './raw-json.ts';
+import { visibleNodes } from './visible-nodes.ts';
+
+const COMMENT_TYPES: ReadonlySet<string> = new Set(['comment', 'ideacomment']);
+
+/** Tells whether a node type is a kind of comment. */
+export function isComment(type: string): boolean {
+  return COMMENT_TYPES.has(type);
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/** The HTML rendering of a stored body, which is HTML already or plain text. */
+export function bodyAsHtml(body: string): string {
+  return body.startsWith('<') ? body : `<p>${escapeHtml(body)}</p>`;
+}
+
+/** The attachments of a node; the element's shape is not shown by the specification and chosen here. */
+export function attachmentsOf(sql: Sql, nodeId: number): Record<string, unknown>[] {
+  const rows = sql.all<AttachmentRow>('SELECT * FROM attachments WHERE node_id = ? ORDER BY id', nodeId);
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.filename,
+    size: row.content.byteLength,
+    mimeType: row.mime_type,
+    creationDate: row.created_at,
+    creationDateFormatted: toFormattedDate(row.created_at),
+    url: `/storage/attachments/${row.id}-${encodeURIComponent(row.filename)}`,
+  }));
+}
+
+/** The ids of a node's children that the caller may see, apart by kind, oldest first. */
+export function childrenOf(
+  sql: Sql,
+  nodeId: number,
+  caller: Caller,
+): { all: number[]; comments: number[]; answers: number[] } {
+  const visible = visibleNodes(caller);
+  const rows = sql.all<{ id: number; type: string }>(
+    `SELECT n.id, n.type FROM nodes n WHERE n.parent_id = ? AND ${visible.text} ORDER BY n.id`,
+    nodeId,
+    ...visible.values,
+  );
+  return {
+    all: rows.map(({ id }) => id),
+    comments: rows.filter(({ type }) => isComment(type)).map(({ id }) => id),
+    answers: rows.filter(({ type }) => type === 'answer').map(({ id }) => id),
+  };
+}
+
+/** The fields about edits and last activity, the same for every node type. */
+export function historyOf(node: NodeRow): Record<string, unknown> {
+  const revisionIds = rawIntegers(node.revision_ids);
+  return {
+    lastEditedAction: node.last_edited_action,
+    activeRevisionId: revisionIds.at(-1),
+    revisionIds,
+    lastActiveUserId: node.last_active_user_id,
+    lastActiveDate: node.last_active_at,
+    originalParentId: node.parent_id,
+  };
+}

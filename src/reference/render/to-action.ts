@@ -1,0 +1,40 @@
+import type { ReferenceContext } from '../reference-context.ts';
+import type { Sql } from '../store/sql.ts';
+import type { ActionRow, UserRow } from '../store/rows.ts';
+import { avatarUrl } from './avatar.ts';
+import { toStoredDate, toWeekdayDate } from './date-forms.ts';
+
+const JUST_MADE_MS = 60_000;
+
+function toActor(sql: Sql, userId: number): Record<string, unknown> {
+  const user = sql.get<UserRow>('SELECT * FROM users WHERE id = ?', userId);
+  return { id: userId, username: user?.username ?? '', avatarUrl: avatarUrl(user?.email ?? '') };
+}
+
+/**
+ * An action of the log; one made within the last minute prints its date in the weekday form, later in the stored form,
+ * so that the same action shows both (field facts, grade D).
+ */
+export function toAction(context: ReferenceContext, action: ActionRow): Record<string, unknown> {
+  const { sql, clock } = context;
+  const justMade = Math.abs(clock() - action.acted_at) < JUST_MADE_MS;
+  const canceled =
+    action.canceled_at === null
+      ? {}
+      : {
+          canceledByUser: toActor(sql, action.canceled_by ?? action.user_id),
+          canceledDate: toWeekdayDate(action.canceled_at),
+        };
+  return {
+    id: action.id,
+    ip: action.ip,
+    user: toActor(sql, action.user_id),
+    actionDate: justMade ? toWeekdayDate(action.acted_at) : toStoredDate(action.acted_at),
+    canceled: action.canceled_at !== null,
+    ...canceled,
+    extra: action.extra,
+    private: action.private === 1,
+    verb: action.verb,
+    node: { id: action.node_id, type: action.node_type },
+  };
+}

@@ -1,0 +1,45 @@
+import type { Caller } from '../access/caller.ts';
+import type { Sql } from '../store/sql.ts';
+import type { NodeRow } from '../store/rows.ts';
+import { authorSummary } from './author-summary.ts';
+import { toFormattedDate } from './date-forms.ts';
+import { attachmentsOf, bodyAsHtml, childrenOf, historyOf, isComment } from './node-parts.ts';
+import { recipientsOf } from './recipients-of.ts';
+import { toTopic, topicsOfNode } from './to-topic.ts';
+
+const TITLED: ReadonlySet<string> = new Set(['question', 'idea', 'kbentry']);
+
+/** A node as every list but the idea list shows it; ids of children that the caller may not see are left out. */
+export function toNode(sql: Sql, node: NodeRow, caller: Caller): Record<string, unknown> {
+  const children = childrenOf(sql, node.id, caller);
+  const titled = TITLED.has(node.type);
+  return {
+    id: node.id,
+    type: node.type,
+    creationDate: node.created_at,
+    creationDateFormatted: toFormattedDate(node.created_at),
+    ...(titled ? { title: node.title } : {}),
+    body: node.body,
+    bodyAsHTML: bodyAsHtml(node.body),
+    author: authorSummary(sql, node.author_id),
+    ...historyOf(node),
+    attachments: attachmentsOf(sql, node.id),
+    childrenIds: children.all,
+    commentIds: children.comments,
+    marked: node.marked === 1,
+    topics: topicsOfNode(sql, node.id).map((topic) => toTopic(sql, topic)),
+    ...(titled ? { primaryContainerId: node.space_id } : {}),
+    containerIds: isComment(node.type) || node.space_id === null ? [] : [node.space_id],
+    ...(titled ? { slug: node.slug } : {}),
+    wiki: node.wiki === 1,
+    score: node.score,
+    depth: node.depth,
+    viewCount: node.views,
+    upVoteCount: node.up_votes,
+    downVoteCount: node.down_votes,
+    nodeStates: JSON.parse(node.states) as unknown,
+    ...(node.type === 'question' ? { answers: children.answers, answerCount: children.answers.length } : {}),
+    ...(node.visibility === null ? {} : { visibility: node.visibility }),
+    ...(node.visibility === 'recipients' ? { recipients: recipientsOf(sql, node.id) } : {}),
+  };
+}

@@ -1,0 +1,34 @@
+import type { Sql } from '../store/sql.ts';
+import type { TopicRow } from '../store/rows.ts';
+import { authorSummary } from './author-summary.ts';
+import { toFormattedDate } from './date-forms.ts';
+
+/** A topic as it is embedded in nodes: the arrays of relatives are left out. */
+export function toTopic(sql: Sql, topic: TopicRow): Record<string, unknown> {
+  return {
+    id: topic.id,
+    creationDate: topic.created_at,
+    creationDateFormatted: toFormattedDate(topic.created_at),
+    name: topic.name,
+    author: authorSummary(sql, topic.author_id),
+    usedCount: topic.used_count,
+  };
+}
+
+/** A topic as topic lists show it, with the ids of its children and parents. */
+export function toListedTopic(sql: Sql, topic: TopicRow): Record<string, unknown> {
+  const children = sql.all<{ id: number }>('SELECT id FROM topics WHERE parent_id = ? ORDER BY id', topic.id);
+  return {
+    ...toTopic(sql, topic),
+    getImmediateChildren: children.map(({ id }) => id),
+    getParents: topic.parent_id === null ? [] : [topic.parent_id],
+  };
+}
+
+/** The topics of a node in the order in which they were tagged. */
+export function topicsOfNode(sql: Sql, nodeId: number): TopicRow[] {
+  return sql.all<TopicRow>(
+    'SELECT t.* FROM topics t JOIN node_topics nt ON nt.topic_id = t.id WHERE nt.node_id = ? ORDER BY nt.position',
+    nodeId,
+  );
+}

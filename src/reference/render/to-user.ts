@@ -1,0 +1,68 @@
+import type { Sql } from '../store/sql.ts';
+import type { UserRow } from '../store/rows.ts';
+import { avatarUrl } from './avatar.ts';
+import { toFormattedDate } from './date-forms.ts';
+
+interface GroupRow {
+  readonly id: number;
+  readonly name: string;
+  readonly created_at: number;
+  readonly modified_at: number;
+}
+
+interface CountsRow {
+  readonly posts: number;
+  readonly followers: number;
+  readonly followed: number;
+  readonly followed_users: number;
+}
+
+const COUNTS = `SELECT
+  (SELECT COUNT(*) FROM nodes WHERE author_id = ?1) AS posts,
+  (SELECT COUNT(*) FROM follows WHERE kind = 'user' AND target_id = ?1 AND active = 1) AS followers,
+  (SELECT COUNT(*) FROM follows WHERE follower_id = ?1 AND kind <> 'user' AND active = 1) AS followed,
+  (SELECT COUNT(*) FROM follows WHERE follower_id = ?1 AND kind = 'user' AND active = 1) AS followed_users`;
+
+function toGroupSummary(group: GroupRow): Record<string, unknown> {
+  return {
+    id: String(group.id),
+    creationDate: group.created_at,
+    creationDateFormatted: toFormattedDate(group.created_at),
+    modificationDate: group.modified_at,
+    name: group.name,
+  };
+}
+
+/** A user as the user lists show it, group summaries included; the e-mail address is never shown. */
+export function toUser(sql: Sql, user: UserRow): Record<string, unknown> {
+  const counts = sql.get<CountsRow>(COUNTS, user.id);
+  const groups = sql.all<GroupRow>(
+    'SELECT g.* FROM groups g JOIN group_members m ON m.group_id = g.id WHERE m.user_id = ? ORDER BY g.id',
+    user.id,
+  );
+  return {
+    id: user.id,
+    type: 'user',
+    creationDate: user.created_at,
+    creationDateFormatted: toFormattedDate(user.created_at),
+    modificationDate: user.modified_at,
+    username: user.username,
+    ...(user.realname === null ? {} : { realname: user.realname }),
+    slug: user.username.replaceAll('.', '-'),
+    gold: user.gold,
+    silver: user.silver,
+    bronze: user.bronze,
+    reputation: user.reputation,
+    moderator: user.moderator === 1,
+    superuser: user.superuser === 1,
+    avatar: avatarUrl(user.email),
+    postCount: counts?.posts ?? 0,
+    followerCount: counts?.followers ?? 0,
+    followCount: counts?.followed ?? 0,
+    userFollowCount: counts?.followed_users ?? 0,
+    active: user.active === 1,
+    suspended: user.suspended === 1,
+    deactivated: user.deactivated === 1,
+    groups: groups.map(toGroupSummary),
+  };
+}

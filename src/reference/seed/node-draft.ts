@@ -1,0 +1,24 @@
+/** A node before it is inserted; ids are given in order of creation, so a parent's is always lower. */
+export interface NodeDraft {
+  id: number;
+  readonly type: 'question' | 'answer' | 'comment' | 'idea' | 'ideacomment' | 'kbentry';
+  readonly at: number;
+  readonly authorId: number;
+  readonly parent: NodeDraft | undefined;
+  readonly spaceId: number;
+  readonly topics: readonly number[];
+  readonly title: string | undefined;
+  readonly body: string;
+  readonly wiki: boolean;
+  marked: boolean;
+  readonly states: readonly string[];
+  readonly recipients: readonly { readonly kind: 'user' | 'group'; readonly id: number }[];
+  readonly private: boolean;
+  lastActiveAt: number;
+  lastActiveUserId: number;
+}
+
+/** The node at the top of a draft's thread. */
+export function rootOf(draft: NodeDraft): NodeDraft {
+  return draft.parent === undefined ? draft : rootOf(draft.parent);
+}

@@ -1,0 +1,29 @@
+import { createSeededRandom } from '../../lib/seeded-random.ts';
+import type { Sql } from '../store/sql.ts';
+import { seedActions } from './seed-actions.ts';
+import { seedAttachments } from './seed-attachments.ts';
+import { draftContent } from './draft-content.ts';
+import { seedFollows } from './seed-follows.ts';
+import { seedGdprJobs } from './seed-gdpr-jobs.ts';
+import { seedNodes } from './seed-nodes.ts';
+import { seedSpaces } from './seed-spaces.ts';
+import { seedTopics } from './seed-topics.ts';
+import { seedUsers } from './seed-users.ts';
+
+/** Fills empty tables with a community; everything follows from the seed, nothing from the time of day. */
+export function seedStore(sql: Sql, seed: number): void {
+  const random = createSeededRandom(seed);
+  const users = seedUsers(sql, random);
+  const spaces = seedSpaces(sql);
+  const topics = seedTopics(sql, random, users);
+  const nodes = draftContent(random, { users, spaces, topics });
+  seedNodes(sql, random, nodes);
+  const actions = seedActions(sql, random, { users, nodes });
+  seedAttachments(sql, random, nodes);
+  seedFollows(sql, random, { users, topics, nodes });
+  const afterJobs = seedGdprJobs(sql);
+  const lastContent = Math.max(...nodes.map(({ id }) => id));
+  const next = { content: lastContent + 1, actions: actions + 1, revisions: 50_000, gdpr: afterJobs };
+  for (const [name, value] of Object.entries(next))
+    sql.run('INSERT INTO sequences (name, next) VALUES (?, ?)', name, value);
+}

@@ -1,0 +1,74 @@
+/** A file that was attached to the issue. */
+export interface IssueFile {
+  readonly name: string;
+  readonly mimeType: string;
+  readonly bytes: Uint8Array;
+}
+
+/** The one issue that the embedded tracker knows, by id and by key. */
+export const KNOWN_ISSUE = { id: '10001', key: 'QA-1' } as const;
+
+// Attachments of the one issue are kept while the tracker runs, the newest of them only.
+const KEPT_FILES = 1000;
+const AVATAR_SIZES = ['48x48', '24x24', '16x16', '32x32'] as const;
+
+/** The issues of the tracker with their attachments. */
+export interface Issues {
+  find(idOrKey: string): Record<string, unknown> | undefined;
+  /** Keeps the file and gives the object that describes it (specification, Issue-tracker attachment). */
+  attach(file: IssueFile): Record<string, unknown>;
+  file(id: string): IssueFile | undefined;
+}
+
+function toCreated(at: number): string {
+  return new Date(at).toISOString().replace('Z', '+0000');
+}
+
+function trackerAuthor(url: string): Record<string, unknown> {
+  const avatar = (size: string): string => `${url}/secure/useravatar?size=${size}`;
+  return {
+    self: `${url}/rest/api/2/user?accountId=community`,
+    name: 'community',
+    key: 'community',
+    accountId: 'community',
+    emailAddress: 'community@tracker.example.org',
+    avatarUrls: Object.fromEntries(AVATAR_SIZES.map((size) => [size, avatar(size)])),
+    displayName: 'Community integration',
+    active: true,
+    timeZone: 'Etc/UTC',
+  };
+}
+
+/** Creates the tracker's issues; `url` gives the tracker's own address, the clock is epoch ms. */
+export function createIssues(url: () => string, clock: () => number): Issues {
+  const files = new Map<string, IssueFile>();
+  let nextId = 10_100;
+  return {
+    find: (idOrKey) =>
+      idOrKey === KNOWN_ISSUE.id || idOrKey === KNOWN_ISSUE.key
+        ? {
+            ...KNOWN_ISSUE,
+            self: `${url()}/rest/api/2/issue/${KNOWN_ISSUE.id}`,
+            fields: { summary: 'From the community' },
+          }
+        : undefined,
+    attach: (file) => {
+      const id = String(nextId++);
+      files.set(id, file);
+      if (files.size > KEPT_FILES) files.delete(files.keys().next().value ?? '');
+      const name = encodeURIComponent(file.name);
+      return {
+        self: `${url()}/rest/api/2/attachment/${id}`,
+        id,
+        filename: file.name,
+        author: trackerAuthor(url()),
+        created: toCreated(clock()),
+        size: file.bytes.byteLength,
+        mimeType: file.mimeType,
+        content: `${url()}/secure/attachment/${id}/${name}`,
+        thumbnail: `${url()}/secure/thumbnail/${id}/${name}`,
+      };
+    },
+    file: (id) => files.get(id),
+  };
+}

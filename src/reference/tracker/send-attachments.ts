@@ -1,0 +1,44 @@
+import type { AttachmentRow } from '../store/rows.ts';
+
+/** How the issue tracker took the files. */
+export type SentAttachments =
+  | { readonly outcome: 'copied'; readonly attachments: readonly unknown[] }
+  | { readonly outcome: 'forbidden' | 'unknown issue' | 'failed' };
+
+const TIMEOUT_MS = 10_000;
+
+async function request(url: string, init: RequestInit): Promise<{ status: number; json: unknown } | undefined> {
+  try {
+    const response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) });
+    return { status: response.status, json: JSON.parse(await response.text()) as unknown };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Posts the files to an issue of the tracker as one form; without files it only asks whether the issue is there. */
+export async function sendAttachments(
+  trackerUrl: string,
+  issueId: number,
+  files: readonly AttachmentRow[],
+): Promise<SentAttachments> {
+  const issue = `${trackerUrl}/rest/api/2/issue/${issueId}`;
+  const form = new FormData();
+  for (const file of files) {
+    form.append('file', new Blob([new Uint8Array(file.content)], { type: file.mime_type }), file.filename);
+  }
+  const answer =
+    files.length === 0
+      ? await request(issue, { method: 'GET' })
+      : await request(`${issue}/attachments`, {
+          method: 'POST',
+          headers: { 'X-Atlassian-Token': 'no-check' },
+          body: form,
+        });
+  if (answer === undefined) return { outcome: 'failed' };
+  if (answer.status === 404) return { outcome: 'unknown issue' };
+  if (answer.status === 401 || answer.status === 403) return { outcome: 'forbidden' };
+  if (answer.status >= 300) return { outcome: 'failed' };
+  if (files.length === 0) return { outcome: 'copied', attachments: [] };
+  return Array.isArray(answer.json) ? { outcome: 'copied', attachments: answer.json } : { outcome: 'failed' };
+}

@@ -1,0 +1,48 @@
+import express, { type Express } from 'express';
+import { createIssues } from './issues.ts';
+import { readMultipartFiles } from './read-multipart-files.ts';
+
+const FORM_LIMIT = '20mb';
+
+/** The embedded issue tracker: knows one issue, takes attachments for it and answers the documented objects. */
+export function createTrackerApp(url: () => string, clock: () => number): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  const issues = createIssues(url, clock);
+  const unknown = { errorMessages: ['Issue Does Not Exist'], errors: {} };
+
+  app.get('/rest/api/2/issue/:idOrKey', (request, response) => {
+    const issue = issues.find(request.params.idOrKey);
+    response.status(issue === undefined ? 404 : 200).json(issue ?? unknown);
+  });
+  app.post(
+    '/rest/api/2/issue/:idOrKey/attachments',
+    express.raw({ type: () => true, limit: FORM_LIMIT }),
+    async (request, response) => {
+      if (issues.find(request.params.idOrKey) === undefined) {
+        response.status(404).json(unknown);
+        return;
+      }
+      if (request.get('x-atlassian-token') !== 'no-check') {
+        response.status(403).type('text/plain').send('XSRF check failed');
+        return;
+      }
+      const files = await readMultipartFiles(request.body as unknown, request.get('content-type') ?? '');
+      if (files === undefined) response.status(400).json({ errorMessages: ['The form is not readable'], errors: {} });
+      else response.json(files.map((file) => issues.attach(file)));
+    },
+  );
+  app.get('/secure/:kind/:id/:name', (request, response) => {
+    const file = issues.file(request.params.id);
+    if (file === undefined) response.sendStatus(404);
+    else response.type(file.mimeType).send(Buffer.from(file.bytes));
+  });
+  app.use((_request, response) => {
+    response.status(404).json({ errorMessages: ['Not found'], errors: {} });
+  });
+  app.use((_error: unknown, _request: express.Request, response: express.Response, _next: express.NextFunction) => {
+    response.status(400).json({ errorMessages: ['Bad request'], errors: {} });
+  });
+  return app;
+}

@@ -1,0 +1,45 @@
+import { demandAdministrator, demandCredential } from '../access/demand.ts';
+import { jsonAnswer } from '../answers/legacy-answer.ts';
+import { notFound, plainError } from '../answers/legacy-errors.ts';
+import { refuse } from '../answers/legacy-refusal.ts';
+import type { LegacyRoute } from '../answers/legacy-route.ts';
+import { readScheduleRequest } from '../gdpr/read-schedule-request.ts';
+import { runDueJobs } from '../gdpr/run-due-jobs.ts';
+import { toGdprJob } from '../render/to-gdpr-job.ts';
+import { nextId } from '../store/next-id.ts';
+import { readPathId } from '../store/path-id.ts';
+import type { GdprJobRow } from '../store/rows.ts';
+
+/** The address that makes a job of an uploaded file, and the one that shows how a user's execution went. */
+export const gdprRoutes: readonly LegacyRoute[] = [
+  {
+    method: 'POST',
+    path: '/services/v2/jobs/gdpr/schedule.json',
+    answer: ({ caller, body }, context) => {
+      const { sql, clock } = context;
+      demandAdministrator(caller);
+      const wanted = readScheduleRequest(body, clock());
+      if ('problem' in wanted) refuse(plainError(400, wanted.problem));
+      const file = sql.get('SELECT 1 FROM gdpr_files WHERE id = ?', wanted.fileId);
+      if (file === undefined) refuse(plainError(400, "The provided 'fileId' is/are invalid"));
+      const id = nextId(sql, 'gdpr');
+      const text = 'INSERT INTO gdpr_jobs (id, file_id, operations, user_id, due_at) VALUES (?, ?, ?, ?, ?)';
+      sql.run(text, id, wanted.fileId, wanted.operations, caller.id, wanted.dueAt);
+      runDueJobs(sql, clock());
+      const job = sql.get<GdprJobRow>('SELECT * FROM gdpr_jobs WHERE id = ?', id);
+      return job === undefined ? notFound() : jsonAnswer(toGdprJob(context, job), 201);
+    },
+  },
+  {
+    method: 'GET',
+    path: '/services/v2/users/gdpr/execution/:executionId/status.json',
+    answer: ({ caller, param }, { sql }) => {
+      demandCredential(caller);
+      const id = readPathId(param('executionId'), 'execution id');
+      const text =
+        'SELECT id, job_id AS jobId, user_id AS userId, status AS executionStatus FROM gdpr_executions WHERE id = ?';
+      const execution = sql.get<object>(text, id);
+      return execution === undefined ? notFound() : jsonAnswer({ ...execution });
+    },
+  },
+];

@@ -1,0 +1,52 @@
+import { demandPermissions } from '../access/demand.ts';
+import { jsonAnswer } from '../answers/legacy-answer.ts';
+import type { LegacyRoute } from '../answers/legacy-route.ts';
+import { listTopics } from '../lists/list-topics.ts';
+import { toPagedList } from '../lists/paged-list.ts';
+import { readPageRequest } from '../lists/page-request.ts';
+import { project, readProjection } from '../lists/projection.ts';
+import { toFormattedDate } from '../render/date-forms.ts';
+
+interface SpaceRow {
+  readonly id: number;
+  readonly name: string;
+  readonly slug: string;
+  readonly created_at: number;
+}
+
+function toSpace(row: SpaceRow): Record<string, unknown> {
+  return {
+    id: row.id,
+    type: 'space',
+    name: row.name,
+    slug: row.slug,
+    creationDate: row.created_at,
+    creationDateFormatted: toFormattedDate(row.created_at),
+  };
+}
+
+/** The lists of topics and spaces. */
+export const placeRoutes: readonly LegacyRoute[] = [
+  {
+    method: 'GET',
+    path: '/services/v2/topic.json',
+    answer: (request, { sql }) => {
+      demandPermissions(request.caller, 'View the questions list');
+      const word = `%${(request.query.get('q') ?? '').replaceAll(/[%_*\\]/g, '')}%`;
+      return jsonAnswer(listTopics(sql, request, { text: 't.name LIKE ?', values: [word] }));
+    },
+  },
+  {
+    method: 'GET',
+    path: '/services/v2/space.json',
+    answer: ({ caller, query }, { sql }) => {
+      demandPermissions(caller, 'View the questions list');
+      const page = readPageRequest(query, { firstPage: 1, size: 35 });
+      const total = sql.get<{ total: number }>('SELECT COUNT(*) AS total FROM spaces')?.total ?? 0;
+      const rows = sql.all<SpaceRow>('SELECT * FROM spaces ORDER BY id LIMIT ? OFFSET ?', page.size, page.offset);
+      const projection = readProjection(query);
+      const items = rows.map((row) => project(toSpace(row), projection));
+      return jsonAnswer(toPagedList({ request: page, sort: '', total, items }));
+    },
+  },
+];
