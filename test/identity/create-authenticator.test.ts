@@ -1,0 +1,342 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { GatewayError } from '../../src/errors/gateway-error.ts';
+import type { Verification } from '../../src/identity/verifier.ts';
+import { ANONYMOUS } from '../../src/model/principal.ts';
+import { authenticating, basic, fakeVerifier, START } from './identity-fixtures.ts';
+
+const CHALLENGE = 'Basic realm="Portico", charset="UTF-8"';
+
+async function refusalOf(work: Promise<unknown>): Promise<GatewayError> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof GatewayError) return error;
+  throw new Error('was not refused', { cause: error });
+}
+
+describe('a credential under enforce (rules, 2)', () => {
+  it('makes a verified principal whose audience and authorization are the same however it was spelled', async () => {
+    const { ask } = authenticating(fakeVerifier().verifier);
+    const plain = await ask(basic('alice'));
+    const odd = await ask(basic('alice').replace('Basic ', 'bAsIc   '));
+    expect(plain.principal).toEqual({
+      kind: 'verified',
+      name: 'alice',
+      audience: 'user:alice',
+      authorization: basic('alice'),
+    });
+    expect(odd.principal).toEqual(plain.principal);
+    expect(plain.trace).toEqual({ level: 'enforce', outcome: 'passed', principal: 'verified' });
+  });
+
+  it('is refused with 401 and a challenge when the verifier refuses it', async () => {
+    const error = await refusalOf(authenticating(fakeVerifier().verifier).ask(basic('alice', 'wrong')));
+    expect(error).toMatchObject({ code: 'credentials_refused', status: 401 });
+    expect(error.headers).toEqual({ 'WWW-Authenticate': CHALLENGE });
+  });
+
+  it.each([
+    ['an empty name', basic('', 'x')],
+    ['another scheme', 'Bearer abc'],
+    ['no base64', 'Basic ***'],
+    ['no colon', `Basic ${Buffer.from('alice').toString('base64')}`],
+    ['an empty header', ''],
+    ['bytes that are not UTF-8', `Basic ${Buffer.from([0x6a, 0xf6, 0x3a, 0x78]).toString('base64')}`],
+    ['a control character in the name', basic('al\u0000ice', 'x')],
+    ['a control character in the password', basic('alice', 'x\u0007')],
+    ['an overlong name', basic('a'.repeat(300), 'x')],
+    ['an overlong header', basic('alice', 'x'.repeat(8000))],
+  ])('is refused unasked for %s', async (_, header) => {
+    const { verifier, asked } = fakeVerifier(() => ({ kind: 'valid' }));
+    const error = await refusalOf(authenticating(verifier).ask(header));
+    expect(error).toMatchObject({ code: 'credentials_refused', headers: { 'WWW-Authenticate': CHALLENGE } });
+    expect(asked).toEqual([]);
+  });
+
+  it('may hold any other text in name and password', async () => {
+    const text = fc
+      .string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
+      .filter((s) => !/[\p{Cc}\u{FFFD}]/u.test(s));
+    const name = text.filter((s) => !s.includes(':'));
+    await fc.assert(
+      fc.asyncProperty(name, text, async (user, password) => {
+        const { verifier, asked } = fakeVerifier(() => ({ kind: 'valid' }));
+        const { principal } = await authenticating(verifier).ask(basic(user, password));
+        expect(principal.name).toBe(user);
+        expect(asked).toEqual([{ name: user, password, known: false }]);
+      }),
+    );
+  });
+
+  it('gets 503 and Retry-After, never 401, when nobody can verify it', async () => {
+    const away: Verification = { kind: 'unavailable', retryAfterSeconds: 7, unusable: false };
+    const error = await refusalOf(authenticating(fakeVerifier(() => away).verifier).ask(basic('alice')));
+    expect(error).toMatchObject({ code: 'verification_unavailable', status: 503, headers: { 'Retry-After': '7' } });
+  });
+
+  it('gets 429 and Retry-After when too much hashing waits', async () => {
+    const busy: Verification = { kind: 'busy', retryAfterSeconds: 0.2 };
+    const error = await refusalOf(authenticating(fakeVerifier(() => busy).verifier).ask(basic('alice')));
+    expect(error).toMatchObject({ code: 'too_many_attempts', status: 429, headers: { 'Retry-After': '1' } });
+  });
+
+  it('is refused when the verifier breaks', async () => {
+    const { verifier } = fakeVerifier(() => Promise.reject(new Error('bug')));
+    await expect(authenticating(verifier).ask(basic('alice'))).rejects.toThrow('bug');
+  });
+
+  it('never shows in an error', async () => {
+    const secret = 'hunter2-correct-horse';
+    for (const kind of ['invalid', 'busy', 'unavailable'] as const) {
+      const { verifier } = fakeVerifier(() => ({ kind, retryAfterSeconds: 1, unusable: false }));
+      const error = await refusalOf(authenticating(verifier).ask(basic('alice', secret)));
+      const shown = JSON.stringify([error.message, error.stack, error.details, error.headers, error.cause]);
+      expect(shown).not.toContain(secret);
+      expect(shown).not.toContain(basic('alice', secret).slice(6));
+    }
+  });
+});
+
+describe('a caller without a credential (rules, 2)', () => {
+  const { verifier } = fakeVerifier();
+
+  it('is refused with 401 and a challenge by default', async () => {
+    const error = await refusalOf(authenticating(verifier).ask(undefined));
+    expect(error).toMatchObject({
+      code: 'credentials_required',
+      status: 401,
+      headers: { 'WWW-Authenticate': CHALLENGE },
+    });
+  });
+
+  it('is the anonymous principal where anonymous callers are allowed', async () => {
+    const { principal } = await authenticating(verifier, { anonymous: 'allow' }).ask(undefined);
+    expect(principal).toBe(ANONYMOUS);
+  });
+
+  it('is refused even then where the operation needs a credential', async () => {
+    const asking = authenticating(verifier, { anonymous: 'allow' }).ask(undefined, { needsCredential: true });
+    await expect(refusalOf(asking)).resolves.toMatchObject({ code: 'credentials_required' });
+  });
+
+  it('is not let in by a wrong credential where anonymous callers are allowed', async () => {
+    const asking = authenticating(verifier, { anonymous: 'allow' }).ask(basic('alice', 'wrong'));
+    await expect(refusalOf(asking)).resolves.toMatchObject({ code: 'credentials_refused' });
+  });
+
+  it('is never refused under report, and the trace says what would have been', async () => {
+    const { principal, trace } = await authenticating(verifier).ask(undefined, { level: 'report' });
+    expect(principal).toBe(ANONYMOUS);
+    expect(trace).toMatchObject({ outcome: 'reported', reason: 'credentials_required', principal: 'anonymous' });
+  });
+
+  it('escapes the realm of the challenge', async () => {
+    const error = await refusalOf(authenticating(verifier, { realm: 'a"b\\c' }).ask(undefined));
+    expect(error.headers['WWW-Authenticate']).toBe(String.raw`Basic realm="a\"b\\c", charset="UTF-8"`);
+  });
+});
+
+describe('authentication at report (rules, 2)', () => {
+  it.each([
+    ['a wrong password', basic('alice', 'wrong'), 'alice', 'credentials_refused'],
+    ['a bearer token', 'Bearer abc', undefined, 'not_basic'],
+    ['a malformed credential', 'Basic ***', undefined, 'credentials_refused'],
+    ['an overlong one', basic('alice', 'x'.repeat(8000)), undefined, 'credentials_refused'],
+  ])('lets %s pass as an unverified principal', async (_, header, name, reason) => {
+    const { principal, trace } = await authenticating(fakeVerifier().verifier).ask(header, { level: 'report' });
+    expect(principal).toMatchObject({ kind: 'unverified', name, authorization: header });
+    expect(trace).toEqual({ level: 'report', outcome: 'reported', principal: 'unverified', reason });
+  });
+
+  it('tells unverified callers apart by a keyed hash that holds nothing of the credential', async () => {
+    const { ask } = authenticating(fakeVerifier().verifier);
+    const headers = [basic('alice', 'wrong'), basic('alice', 'wrong2'), 'Bearer abc', 'Bearer abd'];
+    const audiences = await Promise.all(
+      headers.map(async (one) => (await ask(one, { level: 'report' })).principal.audience),
+    );
+    expect(new Set(audiences).size).toBe(4);
+    for (const audience of audiences) expect(audience).toMatch(/^unverified:[\w-]{43}$/);
+    const elsewhere = await authenticating(fakeVerifier().verifier).ask(headers[0], { level: 'report' });
+    expect(audiences).not.toContain(elsewhere.principal.audience);
+  });
+
+  it('tells callers apart by a token that is sent another way', async () => {
+    const { ask } = authenticating(fakeVerifier().verifier);
+    const audienceOf = async (header: string | undefined, otherCredential: string | undefined) =>
+      (await ask(header, { level: 'report', otherCredential })).principal.audience;
+    const audiences = [
+      await audienceOf(undefined, 'token-1'),
+      await audienceOf(undefined, 'token-2'),
+      await audienceOf(undefined, undefined),
+      await audienceOf(basic('alice'), 'token-1'),
+      await audienceOf(basic('alice'), undefined),
+    ];
+    expect(new Set(audiences).size).toBe(5);
+    expect(audiences.join()).not.toContain('token');
+  });
+
+  it('does not wait for the upstream, and uses what the background verification found', async () => {
+    const answer = Promise.withResolvers<Verification>();
+    const { verifier } = fakeVerifier(() => answer.promise);
+    const { ask } = authenticating({ ...verifier, kind: 'upstream' });
+    const first = await ask(basic('alice'), { level: 'report' });
+    expect(first.trace).toMatchObject({ outcome: 'reported', reason: 'verification_pending', principal: 'unverified' });
+    answer.resolve({ kind: 'valid' });
+    await answer.promise;
+    const later = ask(basic('alice'), { level: 'enforce' });
+    expect((await later).principal.kind).toBe('verified');
+    expect((await ask(basic('alice'), { level: 'report' })).principal.kind).toBe('verified');
+  });
+
+  it('survives a broken verifier', async () => {
+    const { verifier } = fakeVerifier(() => Promise.reject(new Error('bug')));
+    const { trace } = await authenticating(verifier).ask(basic('alice'), { level: 'report' });
+    expect(trace).toMatchObject({ outcome: 'reported', reason: 'internal_error' });
+    const remote = authenticating({ ...verifier, kind: 'upstream' });
+    await expect(remote.ask(basic('alice'), { level: 'report' })).resolves.toBeDefined();
+  });
+});
+
+describe('authentication that is off', () => {
+  it('verifies nothing and believes nothing', async () => {
+    const { verifier, asked } = fakeVerifier();
+    const { principal, trace } = await authenticating(verifier).ask(basic('alice'), { level: 'off' });
+    expect(principal).toMatchObject({ kind: 'unverified', name: 'alice' });
+    expect(trace).toMatchObject({ outcome: 'skipped', principal: 'unverified' });
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('the memory of verified credentials', () => {
+  const later = { now: START + 60_000 };
+
+  it('asks the verifier once per credential and time span', async () => {
+    const { verifier, asked } = fakeVerifier();
+    const { ask } = authenticating(verifier);
+    await ask(basic('alice'));
+    await ask(basic('alice'), { now: START + 59_999 });
+    expect(asked).toHaveLength(1);
+    await ask(basic('alice'), later);
+    expect(asked).toEqual([
+      { name: 'alice', password: 'alice', known: false },
+      { name: 'alice', password: 'alice', known: true },
+    ]);
+  });
+
+  it('does not take a remembered name for a remembered credential', async () => {
+    const { ask } = authenticating(fakeVerifier().verifier);
+    await ask(basic('alice'));
+    await expect(refusalOf(ask(basic('alice', 'guess')))).resolves.toMatchObject({ code: 'credentials_refused' });
+  });
+
+  it('never remembers a refusal', async () => {
+    const { verifier, asked } = fakeVerifier();
+    const { ask } = authenticating(verifier);
+    await refusalOf(ask(basic('alice', 'x')));
+    await refusalOf(ask(basic('alice', 'x')));
+    expect(asked).toHaveLength(2);
+  });
+
+  it('forgets a credential that the upstream has refused', async () => {
+    const { verifier, asked } = fakeVerifier();
+    const { ask, authenticator } = authenticating(verifier);
+    const { principal } = await ask(basic('alice'));
+    authenticator.forget(principal);
+    await ask(basic('alice'));
+    expect(asked).toMatchObject([{ known: false }, { known: false }]);
+  });
+
+  it('does not remember a verification that was overtaken by forgetting', async () => {
+    const answer = Promise.withResolvers<Verification>();
+    const { verifier, asked } = fakeVerifier(() => answer.promise);
+    const { ask, authenticator } = authenticating(verifier);
+    const asking = ask(basic('alice'));
+    authenticator.forget({ authorization: basic('alice') });
+    answer.resolve({ kind: 'valid' });
+    await asking;
+    await ask(basic('alice'));
+    expect(asked).toHaveLength(2);
+  });
+
+  it('forgets everything when the verifier turns out unusable', async () => {
+    const { verifier, asked } = fakeVerifier();
+    const fault = { source: 'configuration', pointer: '', message: 'unusable' };
+    const { ask, authenticator } = authenticating({
+      ...verifier,
+      calibrate: () => Promise.resolve({ kind: 'unusable', fault }),
+    });
+    await ask(basic('alice'));
+    await authenticator.calibrate();
+    await ask(basic('alice'));
+    expect(asked).toHaveLength(2);
+  });
+
+  it('verifies a credential once for parallel requests, and tells them all', async () => {
+    const { verifier, asked } = fakeVerifier();
+    const { ask, verifications } = authenticating(verifier);
+    const results = await Promise.all(Array.from({ length: 20 }, () => ask(basic('alice'))));
+    expect(results.every(({ principal }) => principal.kind === 'verified')).toBe(true);
+    expect(asked).toHaveLength(1);
+    expect(verifications).toEqual(['valid']);
+  });
+});
+
+const guess = (ask: ReturnType<typeof authenticating>['ask'], index: number, clientAddress = '192.0.2.1') =>
+  refusalOf(ask(basic('alice', `guess-${index}`), { clientAddress }));
+
+describe('the limit of failed attempts (rules, 2)', () => {
+  const failures = { limit: 3, windowSeconds: 60, maxPairs: 100 };
+
+  it('answers 429 with the seconds left, without asking the verifier', async () => {
+    const { verifier, asked } = fakeVerifier();
+    const { ask } = authenticating(verifier, { failures });
+    for (let index = 0; index < 3; index++) expect(await guess(ask, index)).toMatchObject({ status: 401 });
+    const error = await refusalOf(ask(basic('alice', 'guess-4'), { now: START + 18_500 }));
+    expect(error).toMatchObject({ code: 'too_many_attempts', headers: { 'Retry-After': '42' } });
+    expect(asked).toHaveLength(3);
+  });
+
+  it('holds against parallel guesses', async () => {
+    const { verifier, asked } = fakeVerifier();
+    const { ask } = authenticating(verifier, { failures });
+    const errors = await Promise.all(Array.from({ length: 50 }, (_, index) => guess(ask, index)));
+    expect(errors.filter(({ status }) => status === 401)).toHaveLength(3);
+    expect(asked).toHaveLength(3);
+  });
+
+  it('counts each pair of address and name for itself', async () => {
+    const { ask } = authenticating(fakeVerifier().verifier, { failures });
+    for (let index = 0; index < 4; index++) await guess(ask, index);
+    await expect(guess(ask, 9, '192.0.2.2')).resolves.toMatchObject({ status: 401 });
+    await expect(ask(basic('bob'))).resolves.toMatchObject({ principal: { kind: 'verified' } });
+  });
+
+  it('never blocks a verified credential, not even when its time is over', async () => {
+    const { ask } = authenticating(fakeVerifier().verifier, { failures, cacheSeconds: 10 });
+    await ask(basic('alice'));
+    for (let index = 0; index < 10; index++) await guess(ask, index);
+    await expect(ask(basic('alice'))).resolves.toMatchObject({ principal: { kind: 'verified' } });
+    await expect(ask(basic('alice'), { now: START + 30_000 })).resolves.toMatchObject({
+      principal: { kind: 'verified' },
+    });
+  });
+
+  it('does not count busy hashing, absent upstreams and successes', async () => {
+    let kind: Verification['kind'] = 'busy';
+    const { verifier, asked } = fakeVerifier(() => ({ kind, retryAfterSeconds: 1, unusable: false }));
+    const { ask, authenticator } = authenticating(verifier, { failures });
+    for (let index = 0; index < 10; index++) await guess(ask, index);
+    kind = 'unavailable';
+    for (let index = 0; index < 10; index++) await guess(ask, index);
+    kind = 'valid';
+    for (let index = 0; index < 10; index++) {
+      await ask(basic('alice', `guess-${index}`));
+      authenticator.forget({ authorization: basic('alice', `guess-${index}`) });
+    }
+    kind = 'invalid';
+    expect(await guess(ask, 1)).toMatchObject({ status: 401 });
+    expect(asked).toHaveLength(31);
+  });
+});

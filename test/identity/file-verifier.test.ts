@@ -1,0 +1,85 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { toAuthorization } from '../../src/identity/basic-authorization.ts';
+import { createFileVerifier } from '../../src/identity/file-verifier.ts';
+import { hashPassword } from '../../src/identity/password-hash.ts';
+import { StartFault } from '../../src/model/fault.ts';
+
+const CHEAP = { memory: 64, passes: 1, parallelism: 1 };
+const BOUNDS = { concurrency: 1, queue: 1 };
+const credential = (name: string, password: string) => ({
+  name,
+  password,
+  authorization: toAuthorization(name, password),
+});
+
+describe('the file verifier (rules, 2)', () => {
+  let passwordHash: string;
+  beforeAll(async () => {
+    passwordHash = await hashPassword('pässword', CHEAP);
+  });
+  const create = (bounds = BOUNDS) =>
+    createFileVerifier([{ name: 'alice', passwordHash }, { name: 'mapped only' }], bounds, 'roles.yaml');
+
+  it('knows a password by its argon2id hash', async () => {
+    await expect(create().verify(credential('alice', 'pässword'), false)).resolves.toEqual({ kind: 'valid' });
+  });
+
+  it.each([
+    ['a wrong password', 'alice', 'password'],
+    ['an unknown name', 'mallory', 'pässword'],
+    ['a name without a hash', 'mapped only', ''],
+    ['a name of another case', 'Alice', 'pässword'],
+    ['a name that every object has', '__proto__', 'pässword'],
+  ])('refuses %s', async (_, name, password) => {
+    await expect(create().verify(credential(name, password), false)).resolves.toEqual({ kind: 'invalid' });
+  });
+
+  it('spends a hash on unknown names too, so that they find the same queue', async () => {
+    const verifier = create({ concurrency: 1, queue: 0 });
+    const first = verifier.verify(credential('mallory', 'x'), false);
+    await expect(verifier.verify(credential('mallory', 'y'), false)).resolves.toMatchObject({ kind: 'busy' });
+    await expect(first).resolves.toEqual({ kind: 'invalid' });
+  });
+
+  it('answers busy beyond its queue, but not to a credential that was valid before', async () => {
+    const verifier = create();
+    const work = ['a', 'b', 'c'].map((password) => verifier.verify(credential('alice', password), false));
+    const known = verifier.verify(credential('alice', 'pässword'), true);
+    await expect(Promise.all(work)).resolves.toMatchObject([
+      { kind: 'invalid' },
+      { kind: 'invalid' },
+      { kind: 'busy' },
+    ]);
+    await expect(known).resolves.toEqual({ kind: 'valid' });
+  });
+
+  it('names every unreadable hash at start, without showing it', () => {
+    const accounts = [
+      { name: 'a', passwordHash: 'clear-text' },
+      { name: 'b' },
+      { name: 'c', passwordHash: '$argon2i$' },
+    ];
+    const start = () => createFileVerifier(accounts, BOUNDS, 'roles.yaml');
+    expect(start).toThrow(StartFault);
+    expect(start).toThrow(/accounts\/0\/passwordHash.*\n.*accounts\/2\/passwordHash/);
+    expect(start).not.toThrow(/clear-text/);
+  });
+
+  it('does not start where nobody could log in', () => {
+    expect(() => createFileVerifier([{ name: 'a' }], BOUNDS, 'roles.yaml')).toThrow(/nobody could log in/);
+  });
+});
+
+describe('password hashes', () => {
+  it('are salted: the same password never makes the same text', async () => {
+    expect(await hashPassword('x', CHEAP)).not.toBe(await hashPassword('x', CHEAP));
+  });
+
+  it('cost what OWASP asks for', async () => {
+    expect(await hashPassword('x')).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+  });
+
+  it('are not made of an empty password', async () => {
+    await expect(hashPassword('', CHEAP)).rejects.toThrow(RangeError);
+  });
+});

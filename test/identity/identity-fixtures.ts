@@ -1,0 +1,46 @@
+import type { AuthenticationInput } from '../../src/identity/authenticator.ts';
+import { createAuthenticator } from '../../src/identity/create-authenticator.ts';
+import { IDENTITY_DEFAULTS, type IdentityOptions } from '../../src/identity/identity-options.ts';
+import type { Credential, Verification, Verifier } from '../../src/identity/verifier.ts';
+
+/** An instant to start at; never 0. */
+export const START = Date.UTC(2024, 4, 1);
+
+/** A Basic header value. */
+export const basic = (name: string, password: string = name) =>
+  `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
+
+const byName = ({ name, password }: Credential): Verification => ({ kind: name === password ? 'valid' : 'invalid' });
+
+/** A verifier that answers at once, knows those whose password is their name, and counts what it was asked. */
+export function fakeVerifier(answer?: (credential: Credential) => Verification | Promise<Verification>) {
+  const asked: { name: string; password: string; known: boolean }[] = [];
+  const verifier: Verifier = {
+    kind: 'file',
+    async verify(credential, known) {
+      asked.push({ name: credential.name, password: credential.password, known });
+      return (answer ?? byName)(credential);
+    },
+    calibrate: () => Promise.resolve({ kind: 'calibrated' }),
+  };
+  return { verifier, asked };
+}
+
+/** An authenticator on a verifier, and a way to ask it that names only what matters. */
+export function authenticating(verifier: Verifier, options: Partial<IdentityOptions> = {}) {
+  const verifications: string[] = [];
+  const authenticator = createAuthenticator({
+    options: { ...IDENTITY_DEFAULTS, ...options },
+    verifier,
+    onVerification: (kind) => verifications.push(kind),
+  });
+  const ask = (authorizationHeader: string | undefined, input: Partial<AuthenticationInput> = {}) =>
+    authenticator.authenticate({
+      authorizationHeader,
+      clientAddress: '192.0.2.1',
+      level: 'enforce',
+      now: START,
+      ...input,
+    });
+  return { authenticator, ask, verifications };
+}

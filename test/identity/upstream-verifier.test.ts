@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import { toAuthorization } from '../../src/identity/basic-authorization.ts';
+import { IDENTITY_DEFAULTS } from '../../src/identity/identity-options.ts';
+import { createUpstreamVerifier } from '../../src/identity/upstream-verifier.ts';
+import { UpstreamFailure } from '../../src/model/upstream-failure.ts';
+import { authenticating, basic, START } from './identity-fixtures.ts';
+
+const ALICE = { name: 'alice', password: 'alice', authorization: toAuthorization('alice', 'alice') };
+
+const statusOf = (status: number | (() => number)) => (typeof status === 'number' ? status : status());
+
+/** An upstream that answers `right` to alice and `wrong` to everybody else; a function may fail. */
+function upstream(right: number | (() => number), wrong: number | (() => number)) {
+  const state = { right, wrong, now: START };
+  const probed: string[] = [];
+  const verifier = createUpstreamVerifier({
+    options: { ...IDENTITY_DEFAULTS.probe, concurrency: 1, queue: 0 },
+    calibrationSeconds: 300,
+    clock: () => state.now,
+    probe: async (authorization, signal) => {
+      probed.push(authorization);
+      expect(signal).toBeInstanceOf(AbortSignal);
+      return { status: statusOf(authorization === ALICE.authorization ? state.right : state.wrong) };
+    },
+  });
+  return { state, probed, verifier };
+}
+
+const refused = () => {
+  throw new UpstreamFailure('refused', { retryAfterSeconds: 9 });
+};
+
+describe('the upstream verifier (rules, 2)', () => {
+  it.each([200, 400, 404])('takes a credential for valid on status %i', async (status) => {
+    await expect(upstream(status, 401).verifier.verify(ALICE, false)).resolves.toEqual({ kind: 'valid' });
+  });
+
+  it.each([201, 204, 301, 302, 401, 403, 405, 410, 418])(
+    'takes a credential for invalid on status %i',
+    async (status) => {
+      await expect(upstream(status, 401).verifier.verify(ALICE, false)).resolves.toEqual({ kind: 'invalid' });
+    },
+  );
+
+  it.each([408, 429, 500, 502, 503, 504])('learns nothing of a credential from status %i', async (status) => {
+    await expect(upstream(status, 401).verifier.verify(ALICE, false)).resolves.toMatchObject({ kind: 'unavailable' });
+  });
+
+  it('turns a transport failure into 503 with the wait it names, never into 401', async () => {
+    const { ask } = authenticating(upstream(refused, 401).verifier);
+    await expect(ask(basic('alice'))).rejects.toMatchObject({
+      code: 'verification_unavailable',
+      headers: { 'Retry-After': '9' },
+    });
+  });
+
+  it('is unavailable, not wrong, when too many probes wait', async () => {
+    const { verifier } = upstream(200, 401);
+    await verifier.calibrate();
+    const both = [verifier.verify(ALICE, false), verifier.verify({ ...ALICE, authorization: 'Basic b' }, false)];
+    await expect(Promise.all(both)).resolves.toMatchObject([{ kind: 'valid' }, { kind: 'unavailable' }]);
+  });
+});
+
+describe('the calibration of the probe (rules, 2)', () => {
+  it('comes before the first verification, with a credential that nobody has', async () => {
+    const { verifier, probed } = upstream(404, 401);
+    await verifier.verify(ALICE, false);
+    await verifier.verify(ALICE, false);
+    expect(probed).toHaveLength(3);
+    expect(probed[0]).not.toBe(ALICE.authorization);
+    await verifier.calibrate();
+    expect(probed[3]).not.toBe(probed[0]);
+  });
+
+  it('finds a probe that accepts everybody unusable, with a fault that names it', async () => {
+    const { verifier } = upstream(404, 404);
+    await expect(verifier.calibrate()).resolves.toMatchObject({
+      kind: 'unusable',
+      fault: {
+        pointer: '/authentication/probe',
+        message: expect.stringContaining('/services/v2/jobs/gdpr/0.json') as string,
+      },
+    });
+    const { ask } = authenticating(verifier);
+    await expect(ask(basic('alice'))).rejects.toMatchObject({ code: 'verification_unavailable' });
+  });
+
+  it('is pending while the upstream does not answer, and nobody is verified until it does', async () => {
+    const { verifier, state } = upstream(200, refused);
+    await expect(verifier.calibrate()).resolves.toMatchObject({ kind: 'pending' });
+    await expect(verifier.verify(ALICE, false)).resolves.toMatchObject({ kind: 'unavailable', unusable: false });
+    state.wrong = 401;
+    await expect(verifier.verify(ALICE, false)).resolves.toEqual({ kind: 'valid' });
+  });
+
+  it('is renewed from time to time, and what was verified before is forgotten when it fails', async () => {
+    const { verifier, state } = upstream(200, 401);
+    const { ask } = authenticating(verifier, { cacheSeconds: 3600 });
+    await ask(basic('alice'));
+    state.wrong = 200;
+    state.now += 299_999;
+    await expect(ask(basic('mallory'))).resolves.toBeDefined();
+    state.now += 1;
+    await expect(ask(basic('eve'))).rejects.toMatchObject({ code: 'verification_unavailable' });
+    await expect(ask(basic('alice'))).rejects.toMatchObject({ code: 'verification_unavailable' });
+    state.wrong = 401;
+    await expect(verifier.calibrate()).resolves.toEqual({ kind: 'calibrated' });
+    await expect(ask(basic('alice'))).resolves.toBeDefined();
+  });
+
+  it('holds on while a renewal gets no answer', async () => {
+    const { verifier, state } = upstream(200, 401);
+    await verifier.calibrate();
+    state.now += 300_000;
+    state.wrong = refused;
+    await expect(verifier.calibrate()).resolves.toEqual({ kind: 'calibrated' });
+    await expect(verifier.verify(ALICE, false)).resolves.toEqual({ kind: 'valid' });
+  });
+
+  it('stays unusable while a renewal gets no answer', async () => {
+    const { verifier, state } = upstream(200, 200);
+    await verifier.calibrate();
+    state.wrong = refused;
+    await expect(verifier.calibrate()).resolves.toMatchObject({ kind: 'unusable' });
+  });
+
+  it('is tried once for callers at one time', async () => {
+    const { verifier, probed } = upstream(200, 401);
+    await Promise.all([verifier.calibrate(), verifier.calibrate(), verifier.verify(ALICE, false)]);
+    expect(probed).toHaveLength(2);
+  });
+});
