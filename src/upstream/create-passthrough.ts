@@ -7,7 +7,6 @@ import type { PassthroughContext, PassthroughResult } from './passthrough-contex
 import { passthroughHeaders } from './passthrough-headers.ts';
 import { createProxies, type ProxyAttempt } from './proxies.ts';
 import { AttemptFailure, createAttempt } from './proxy-attempt.ts';
-import { toTransportFailure } from './transport-failure.ts';
 import type { UpstreamGate } from './upstream-gate.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 import { upstreamPath } from './upstream-path.ts';
@@ -58,6 +57,7 @@ export function createPassthrough(
 
   return {
     async pass(request, response, context) {
+      if (response.destroyed) throw new UpstreamFailure('aborted');
       const left = new AbortController();
       const leave = () => left.abort();
       response.once('close', leave);
@@ -69,7 +69,7 @@ export function createPassthrough(
         return result;
       } catch (error) {
         const cause = error instanceof AttemptFailure ? error.failure : error;
-        failure = cause instanceof UpstreamFailure ? cause : toTransportFailure(new UpstreamFailure('aborted'), 'body');
+        failure = cause instanceof UpstreamFailure ? cause : new UpstreamFailure('aborted');
         throw cause;
       } finally {
         pass.leave(failure?.kind);

@@ -56,6 +56,7 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
   const connections = createConnections(address.origin, options);
 
   const send = async (request: UpstreamRequest, path: string, signal: AbortSignal) => {
+    const bounds = { signal, readerTimeoutMs: options.clientTimeoutMs };
     const wire = {
       method: request.method,
       path,
@@ -66,14 +67,14 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
     if (isSafe) {
       const progress = { answered: false };
       try {
-        return { sent: await sendRequest(connections.kept, wire, signal, progress), attempts: 1 };
+        return { sent: await sendRequest(connections.kept, wire, bounds, progress), attempts: 1 };
       } catch (error) {
         const died = error instanceof UpstreamFailure && error.kind === 'reset' && !progress.answered;
         if (!died || !connections.wasReused(wire)) throw error;
       }
     }
     const client = connections.fresh();
-    const sending = sendRequest(client, { ...wire, reset: true }, signal, { answered: false });
+    const sending = sendRequest(client, { ...wire, reset: true }, bounds, { answered: false });
     // Closes the connection when this one request is done with it.
     client.close().catch(() => undefined);
     return { sent: await sending, attempts: isSafe ? 2 : 1 };

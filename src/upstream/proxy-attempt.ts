@@ -43,11 +43,10 @@ export function createAttempt(
     let bytes = 0;
     let ended: UpstreamFailure | undefined;
 
-    const total = setTimeout(() => fail(new UpstreamFailure('deadline')), options.totalTimeoutMs);
-    const watch = createSilenceWatch(() => fail(new UpstreamFailure('deadline')));
+    const patienceMs = options.clientTimeoutMs;
+    const watch = createSilenceWatch((end) => fail(new UpstreamFailure(end === 'silence' ? 'deadline' : 'aborted')));
     const left = () => response.writableFinished || fail(new UpstreamFailure('aborted'));
     const finish = () => {
-      clearTimeout(total);
       watch.stop();
       response.off('close', left);
     };
@@ -70,27 +69,32 @@ export function createAttempt(
       if (ended) return void request.destroy();
       const { socket } = request;
       bytesBefore = socket?.bytesRead ?? 0;
+      let sent = false;
       const connected = () => {
         phase = 'waiting';
-        // A body on its way up may be slow because the client is; it is the upstream's silence only when it does not read.
-        watch.start(options.bodyTimeoutMs, () => !request.writableNeedDrain);
+        // A body on its way up may be slow because the client is; the upstream is silent only when it does not read.
+        if (sent) watch.start(options.headersTimeoutMs);
+        else watch.start(options.bodyTimeoutMs, { excused: () => !request.writableNeedDrain, patienceMs });
       };
       if (socket?.connecting) {
         watch.start(options.connectTimeoutMs);
         socket.once('encrypted' in socket ? 'secureConnect' : 'connect', connected);
       } else connected();
       passed.on('data', watch.touch);
-      request.once('finish', () => phase === 'waiting' && watch.start(options.headersTimeoutMs));
+      request.once('finish', () => {
+        sent = true;
+        passed.off('data', watch.touch);
+        if (phase === 'waiting') watch.start(options.headersTimeoutMs);
+      });
       return undefined;
     };
 
     const onAnswer = (answer: IncomingMessage) => {
-      clearTimeout(total);
       try {
         const plan = planAnswer(answer, material);
         const added = context.onAnswer?.(answer.statusCode ?? 0, plan.headers) ?? [];
         phase = 'body';
-        watch.start(options.bodyTimeoutMs, () => response.writableNeedDrain);
+        watch.start(options.bodyTimeoutMs, { excused: () => response.writableNeedDrain, patienceMs });
         writeHead(response, answer, [...plan.headers, ...added]);
         const count = new Transform({
           transform(chunk: Buffer, _encoding, done) {
@@ -105,8 +109,11 @@ export function createAttempt(
           resolve({ status: answer.statusCode ?? 0, bytes, ...(failure && { failure }) });
         });
       } catch (error) {
+        // Not a failure of the upstream, so it is not dressed up as one.
+        ended = new UpstreamFailure('aborted', { cause: error });
+        finish();
         answer.destroy();
-        fail(error);
+        reject(error);
       }
     };
 

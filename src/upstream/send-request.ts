@@ -20,23 +20,33 @@ export interface SendProgress {
   answered: boolean;
 }
 
+/** What bounds one sending. */
+export interface SendBounds {
+  /** Its reason, when it is an `UpstreamFailure`, is what the exchange fails with. */
+  readonly signal: AbortSignal;
+  /** Longest pause that the reader of the body may make. */
+  readonly readerTimeoutMs: number;
+}
+
 /** Sends one request once and resolves with the head of the answer; rejects with `UpstreamFailure`, or with undici's error for a request that cannot be written. */
 export function sendRequest(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
-  signal: AbortSignal,
+  { signal, readerTimeoutMs }: SendBounds,
   progress: SendProgress,
 ): Promise<SentAnswer> {
   return new Promise((resolve, reject) => {
     let phase: ExchangePhase = 'connecting';
     let controller: Dispatcher.DispatchController | undefined;
     let body: Readable | undefined;
+    let pause: NodeJS.Timeout | undefined;
 
     const finish = () => signal.removeEventListener('abort', abort);
     const fail = (error: unknown) => {
       finish();
       if (error instanceof errors.InvalidArgumentError) return reject(error);
-      const failure = toTransportFailure(error, phase);
+      const isOurs = request.body instanceof Readable && request.body.errored === error;
+      const failure = isOurs ? new UpstreamFailure('aborted', { cause: error }) : toTransportFailure(error, phase);
       return body ? void body.destroy(failure) : reject(failure);
     };
     const abort = () => {
@@ -62,11 +72,14 @@ export function sendRequest(
         progress.answered = true;
         if (status < 200) return;
         phase = 'body';
-        body = readableOf(given, finish);
+        body = readableOf(given, () => clearTimeout(pause), finish);
         resolve({ status, headers: endToEnd(toHeaderPairs(rawHeadersOf(given))), body });
       },
       onResponseData(given, chunk) {
-        if (body?.push(chunk) === false) given.pause();
+        if (body?.push(chunk) !== false) return;
+        given.pause();
+        clearTimeout(pause);
+        pause = setTimeout(() => body?.destroy(new UpstreamFailure('aborted')), readerTimeoutMs);
       },
       onResponseEnd() {
         finish();
@@ -77,10 +90,14 @@ export function sendRequest(
   });
 }
 
-function readableOf(controller: Dispatcher.DispatchController, finish: () => void): Readable {
+function readableOf(controller: Dispatcher.DispatchController, onRead: () => void, finish: () => void): Readable {
   const body = new Readable({
-    read: () => controller.resume(),
+    read() {
+      onRead();
+      controller.resume();
+    },
     destroy(error, done) {
+      onRead();
       finish();
       // After the end this does nothing; before it the connection is of no more use.
       controller.abort(error ?? new UpstreamFailure('aborted'));

@@ -19,8 +19,10 @@ export interface UpstreamOptions {
   readonly headersTimeoutMs: number;
   /** Longest silence between two parts of a body. */
   readonly bodyTimeoutMs: number;
-  /** From admission to the whole answer, or to the moment in which its rest is streamed. */
+  /** From admission to the whole answer, or to the moment in which its rest is streamed; passthrough has none. */
   readonly totalTimeoutMs: number;
+  /** Longest pause of a client that reads a streamed answer, or sends a streamed body; it holds a place meanwhile. */
+  readonly clientTimeoutMs: number;
   readonly concurrency: number;
   readonly queue: number;
   readonly queueTimeoutMs: number;
@@ -42,6 +44,7 @@ export const UPSTREAM_DEFAULTS: UpstreamOptions = {
   headersTimeoutMs: 10_000,
   bodyTimeoutMs: 10_000,
   totalTimeoutMs: 20_000,
+  clientTimeoutMs: 60_000,
   concurrency: 32,
   queue: 64,
   queueTimeoutMs: 1000,
@@ -91,6 +94,7 @@ export const upstreamOptionsSchema = {
     headersTimeoutMs: timeoutMs,
     bodyTimeoutMs: timeoutMs,
     totalTimeoutMs: timeoutMs,
+    clientTimeoutMs: timeoutMs,
     concurrency: { type: 'integer', minimum: 1, maximum: 10_000 },
     queue: { type: 'integer', minimum: 0, maximum: 100_000 },
     queueTimeoutMs: timeoutMs,

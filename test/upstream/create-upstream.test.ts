@@ -1,32 +1,249 @@
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import { gzipSync } from 'node:zlib';
+import { createServer as createTlsServer } from 'node:tls';
+import type { AddressInfo } from 'node:net';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { reply, startRawServer } from './support/raw-server.ts';
+import type { HeaderPairs } from '../../src/model/header-pairs.ts';
+import { decodeForInspection } from '../../src/upstream/answer-body.ts';
+import { reply, startRawServer, type RawRequest } from './support/raw-server.ts';
+import { selfSigned } from './support/self-signed.ts';
 import { upstreamAt } from './support/settings.ts';
+import { drain, textOf } from './support/streams.ts';
 
-const get = { method: 'GET', target: '/a.json?q=b%20c', headers: [], mode: 'buffered' } as const;
+const noHeaders: HeaderPairs = [];
+const get = { method: 'GET', target: '/a.json', headers: noHeaders, mode: 'buffered' } as const;
+const post = { ...get, method: 'POST', body: Buffer.from('{"x":1}') } as const;
+const observed = { ...get, mode: 'transparent' } as const;
 
-describe('an exchange', () => {
-  it('puts the base path in front of the raw target and reads the answer whole', async () => {
-    const server = await startRawServer((request) => reply(request, 200, '{"a":1}', 'Content-Type: application/json'));
-    const answer = await upstreamAt(server.origin, {}, { basePath: '/qa' }).exchange(get);
-    expect(server.requests[0]?.head).toMatch(/^GET \/qa\/a\.json\?q=b%20c HTTP\/1\.1\r\n/);
-    expect(answer).toMatchObject({ status: 200, attempts: 1 });
-    expect(String(answer.body)).toBe('{"a":1}');
+const ok = (request: RawRequest) => reply(request, 200, 'x');
+const half = (request: RawRequest) => request.socket.end('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345');
+
+describe('a request to the upstream', () => {
+  it('has the base path in front of the raw target', async () => {
+    const server = await startRawServer(ok);
+    await upstreamAt(server.origin, {}, { basePath: '/qa' }).exchange({ ...get, target: '//evil/%2e\\..;x?q=b%20c|d' });
+    expect(server.requests[0]?.head).toMatch(
+      /^GET \/qa\/\/evil\/%2e\\\.\.;x\?q=b%20c\|d HTTP\/1\.1\r\nhost: 127\.0\.0\.1:/i,
+    );
   });
 
-  it('takes the content coding off and counts the length again', async () => {
-    const server = await startRawServer((request) => reply(request, 200, gzipSync('hello'), 'Content-Encoding: gzip'));
-    const answer = await upstreamAt(server.origin).exchange(get);
-    expect(String(answer.body)).toBe('hello');
-    expect(answer.headers).toEqual([['Content-Length', '5']]);
+  it.each(['http://evil/x', 'x', '', '/a b', '/a\r\nX: y', '/a\0', '/\u2603'])(
+    'is never written with the target %j',
+    async (target) => {
+      const server = await startRawServer(ok);
+      await expect(upstreamAt(server.origin).exchange({ ...get, target })).rejects.toMatchObject({
+        code: 'unsafe_path',
+      });
+      expect(server.requests).toEqual([]);
+    },
+  );
+
+  it('carries end-to-end fields in order, and neither hop-by-hop ones nor the client’s host, length or expectation', async () => {
+    const server = await startRawServer(ok);
+    const headers: HeaderPairs = [
+      ['X-Twice', '1'],
+      ['Connection', 'close, X-Named'],
+      ['x-named', 'dropped'],
+      ['TE', 'trailers'],
+      ['Proxy-Authorization', 'dropped'],
+      ['Expect', '100-continue'],
+      ['Host', 'evil.example'],
+      ['Content-Length', '999'],
+      ['x-twice', '2'],
+    ];
+    await upstreamAt(server.origin).exchange({ ...post, headers });
+    const lines = server.requests[0]?.head.split('\r\n').slice(1) ?? [];
+    expect(lines.filter((line) => /^x-|^proxy|^te:|^expect/i.test(line))).toEqual(['X-Twice: 1', 'x-twice: 2']);
+    expect(lines.filter((line) => /evil|999/.test(line))).toEqual([]);
+    expect(server.requests[0]?.body).toBe('{"x":1}');
   });
 
-  it('retries a safe request once when a kept connection died before any byte of the answer', async () => {
-    const server = await startRawServer((request) => {
-      if (request.turn === 2) request.socket.resetAndDestroy();
-      else reply(request, 200, 'x');
+  it('streams a body with the length that its sender declared', async () => {
+    const server = await startRawServer(ok);
+    const body = Readable.from([Buffer.from('abc'), Buffer.from('def')]);
+    await upstreamAt(server.origin).exchange({ ...post, body, headers: [['Content-Length', '6']] });
+    expect(server.requests[0]).toMatchObject({
+      body: 'abcdef',
+      head: expect.stringMatching(/content-length: 6/i) as string,
     });
+  });
+});
+
+describe('an answer in memory', () => {
+  it.each([
+    ['gzip', gzipSync('hello')],
+    ['x-gzip', gzipSync('hello')],
+    ['deflate', deflateSync('hello')],
+    ['deflate', deflateRawSync('hello')],
+    ['br', brotliCompressSync('hello')],
+    ['zstd', zstdCompressSync('hello')],
+    ['GZIP, br', brotliCompressSync(gzipSync('hello'))],
+    ['identity', Buffer.from('hello')],
+  ])('comes without its content coding %s and with the length counted again', async (coding, bytes) => {
+    const server = await startRawServer((request) =>
+      reply(request, 200, bytes, `Content-Encoding: ${coding}`, 'ETag: "a"'),
+    );
+    const answer = await upstreamAt(server.origin).exchange(get);
+    expect(textOf(answer.body)).toBe('hello');
+    expect(answer.headers).toEqual([
+      ['ETag', '"a"'],
+      ['Content-Length', '5'],
+    ]);
+  });
+
+  it('keeps a coding that nobody knows, and its field', async () => {
+    const server = await startRawServer((request) => reply(request, 200, 'zzz', 'Content-Encoding: compress'));
+    const answer = await upstreamAt(server.origin).exchange(get);
+    expect(answer.headers).toContainEqual(['Content-Encoding', 'compress']);
+    expect(textOf(answer.body)).toBe('zzz');
+  });
+
+  it('has no hop-by-hop field and keeps repeated ones in order', async () => {
+    const fields = [
+      'Set-Cookie: a=1',
+      'Connection: keep-alive, X-Hop',
+      'X-Hop: 1',
+      'Keep-Alive: timeout=9',
+      'Proxy-Authenticate: Basic',
+      'Upgrade: h2c',
+      'Set-Cookie: b=2',
+    ];
+    const server = await startRawServer((request) => reply(request, 200, 'x', ...fields));
+    const answer = await upstreamAt(server.origin).exchange(get);
+    expect(answer.headers).toEqual([
+      ['Set-Cookie', 'a=1'],
+      ['Set-Cookie', 'b=2'],
+      ['Content-Length', '1'],
+    ]);
+  });
+
+  it('passes over interim answers', async () => {
+    const server = await startRawServer((request) => {
+      request.socket.write('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n');
+      reply(request, 404, 'none');
+    });
+    expect(await upstreamAt(server.origin).exchange(get)).toMatchObject({ status: 404, body: Buffer.from('none') });
+  });
+
+  it('of a HEAD request has no body and the length of what GET would give', async () => {
+    const server = await startRawServer((request) =>
+      request.socket.write('HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n'),
+    );
+    const answer = await upstreamAt(server.origin).exchange({ ...get, method: 'HEAD' });
+    expect(answer).toMatchObject({ body: Buffer.alloc(0), headers: [['Content-Length', '99999999']] });
+  });
+
+  it('that explodes when decoded is too large', async () => {
+    const bomb = gzipSync(Buffer.alloc(4 * 1024 * 1024));
+    const server = await startRawServer((request) => reply(request, 200, bomb, 'Content-Encoding: gzip'));
+    const exchange = upstreamAt(server.origin, { maxResponseBytes: 64 * 1024 }).exchange(get);
+    await expect(exchange).rejects.toMatchObject({ kind: 'too_large' });
+  });
+
+  it.each([
+    ['declared', 'Content-Length: 2000\r\n\r\n'],
+    ['chunked', `Transfer-Encoding: chunked\r\n\r\n7d0\r\n${'x'.repeat(2000)}\r\n0\r\n\r\n`],
+  ])('that is larger than the bound is refused when its length is %s', async (_kind, rest) => {
+    const server = await startRawServer((request) => request.socket.write(`HTTP/1.1 200 OK\r\n${rest}`));
+    const exchange = upstreamAt(server.origin, { maxResponseBytes: 1024 }).exchange(get);
+    await expect(exchange).rejects.toMatchObject({ kind: 'too_large' });
+  });
+
+  it.each([
+    ['its length is not reached', 'Content-Length: 10\r\n\r\n12345'],
+    ['its chunks are cut', 'Transfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n'],
+    ['a chunk is damaged', 'Transfer-Encoding: chunked\r\n\r\n5\r\n12345\r\nzz\r\n'],
+  ])('is truncated when %s', async (_case, rest) => {
+    const server = await startRawServer((request) => request.socket.end(`HTTP/1.1 200 OK\r\n${rest}`));
+    await expect(upstreamAt(server.origin).exchange(get)).rejects.toMatchObject({ kind: 'truncated' });
+  });
+
+  it('is truncated when its coding is cut although its length is reached', async () => {
+    const cut = gzipSync('hello hello hello').subarray(0, 20);
+    const server = await startRawServer((request) => reply(request, 200, cut, 'Content-Encoding: gzip'));
+    await expect(upstreamAt(server.origin).exchange(get)).rejects.toMatchObject({ kind: 'truncated' });
+  });
+});
+
+describe('a transparent answer', () => {
+  it('keeps every byte and its content coding, which can be taken off for inspection', async () => {
+    const bytes = gzipSync('hello');
+    const server = await startRawServer((request) => reply(request, 500, bytes, 'Content-Encoding: gzip'));
+    const answer = await upstreamAt(server.origin).exchange(observed);
+    expect(answer.body).toEqual(bytes);
+    expect(answer.headers).toEqual([
+      ['Content-Encoding', 'gzip'],
+      ['Content-Length', String(bytes.length)],
+    ]);
+    expect(await decodeForInspection(answer, 100)).toEqual(Buffer.from('hello'));
+    expect(await decodeForInspection(answer, 4)).toBeUndefined();
+  });
+
+  it('streams on when it is larger than the bound, whole and in order', async () => {
+    const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, index) => index % 251));
+    const server = await startRawServer((request) => reply(request, 200, bytes));
+    const answer = await upstreamAt(server.origin, { maxResponseBytes: 1024 }).exchange(observed);
+    expect(Buffer.isBuffer(answer.body)).toBe(false);
+    expect(await decodeForInspection(answer, 1_000_000)).toBeUndefined();
+    expect((await drain(answer.body as Readable)).bytes.equals(bytes)).toBe(true);
+  });
+
+  it('gives what came of a broken body and then breaks', async () => {
+    const server = await startRawServer(half);
+    const answer = await upstreamAt(server.origin).exchange(observed);
+    const { bytes, error } = await drain(answer.body as Readable);
+    expect(bytes.toString()).toBe('12345');
+    expect(error).toMatchObject({ kind: 'truncated' });
+  });
+
+  it('breaks too when a large body breaks after it was handed on', async () => {
+    const server = await startRawServer((request) => {
+      request.socket.end(`HTTP/1.1 200 OK\r\nContent-Length: 500000\r\n\r\n${'x'.repeat(400_000)}`);
+    });
+    const answer = await upstreamAt(server.origin, { maxResponseBytes: 1024 }).exchange(observed);
+    const { bytes, error } = await drain(answer.body as Readable);
+    expect(bytes.length).toBe(400_000);
+    expect(error).toMatchObject({ kind: 'truncated' });
+  });
+
+  it('holds its place until the stream is read or given up, which is no failure of the upstream', async () => {
+    const server = await startRawServer((request) => reply(request, 200, Buffer.alloc(3_000_000)));
+    const upstream = upstreamAt(server.origin, { maxResponseBytes: 1024, circuit: { failures: 1, openSeconds: 5 } });
+    const answer = await upstream.exchange(observed);
+    expect(upstream.stats().inFlight).toBe(1);
+    const body = answer.body as Readable;
+    body.destroy();
+    await once(body, 'close');
+    expect(upstream.stats()).toMatchObject({ inFlight: 0, circuit: 'closed' });
+  });
+
+  it('is given up when its reader pauses for too long', async () => {
+    const server = await startRawServer((request) => reply(request, 200, Buffer.alloc(9_000_000)));
+    const upstream = upstreamAt(server.origin, { maxResponseBytes: 1024, clientTimeoutMs: 20 });
+    const answer = await upstream.exchange(observed);
+    await expect.poll(() => upstream.stats().inFlight).toBe(0);
+    expect((answer.body as Readable).errored).toMatchObject({ kind: 'aborted' });
+  });
+});
+
+describe('a connection', () => {
+  it('is used again for safe requests', async () => {
+    const server = await startRawServer(ok);
+    const upstream = upstreamAt(server.origin);
+    for (let count = 0; count < 3; count += 1) {
+      await upstream.exchange(get);
+      await setImmediate();
+    }
+    expect(server.requests.map((request) => request.connection)).toEqual([1, 1, 1]);
+    expect(upstream.stats().openConnections).toBe(1);
+  });
+
+  it('that died before any byte of the answer is replaced once for a safe request', async () => {
+    const server = await startRawServer((request) =>
+      request.turn === 2 ? request.socket.resetAndDestroy() : ok(request),
+    );
     const upstream = upstreamAt(server.origin);
     await upstream.exchange(get);
     await setImmediate();
@@ -34,22 +251,232 @@ describe('an exchange', () => {
     expect(server.requests.map((request) => request.connection)).toEqual([1, 1, 2]);
   });
 
-  it('sends every unsafe request on a connection of its own', async () => {
-    const server = await startRawServer((request) => reply(request, 200, 'x'));
+  it('is not replaced a second time', async () => {
+    const server = await startRawServer((request) =>
+      request === server.requests[0] ? ok(request) : request.socket.resetAndDestroy(),
+    );
     const upstream = upstreamAt(server.origin);
     await upstream.exchange(get);
-    for (const method of ['POST', 'PUT']) await upstream.exchange({ ...get, method, body: Buffer.from('{}') });
+    await setImmediate();
+    await expect(upstream.exchange(get)).rejects.toMatchObject({ kind: 'reset' });
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it('is not replaced once the answer has begun', async () => {
+    const server = await startRawServer((request) =>
+      request.turn === 2 ? request.socket.end('HTTP/1.1 20') : ok(request),
+    );
+    const upstream = upstreamAt(server.origin);
+    await upstream.exchange(get);
+    await setImmediate();
+    await expect(upstream.exchange(get)).rejects.toMatchObject({ kind: 'reset' });
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('is not replaced when it was new', async () => {
+    const server = await startRawServer((request) => request.socket.resetAndDestroy());
+    await expect(upstreamAt(server.origin).exchange(get)).rejects.toMatchObject({ kind: 'reset' });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('is made anew for every unsafe request, says that it will close, and closes', async () => {
+    const server = await startRawServer(ok);
+    const upstream = upstreamAt(server.origin);
+    await upstream.exchange(get);
+    for (const method of ['POST', 'PUT', 'DELETE']) await upstream.exchange({ ...post, method });
     expect(server.requests.map((request) => [request.connection, request.turn])).toEqual([
       [1, 1],
       [2, 1],
       [3, 1],
+      [4, 1],
     ]);
+    expect(server.requests[1]?.head).toMatch(/^connection: close$/im);
+    await expect.poll(() => upstream.stats().openConnections).toBe(1);
   });
 
-  it('never retries an unsafe request', async () => {
+  it('that breaks under an unsafe request is never replaced', async () => {
     const server = await startRawServer((request) => request.socket.resetAndDestroy());
-    const exchange = upstreamAt(server.origin).exchange({ ...get, method: 'POST', body: Buffer.from('{}') });
-    await expect(exchange).rejects.toMatchObject({ kind: 'reset' });
+    await expect(upstreamAt(server.origin).exchange(post)).rejects.toMatchObject({ kind: 'reset' });
     expect(server.requests).toHaveLength(1);
+  });
+
+  it('is closed by us when it has been idle for the configured time', async () => {
+    const server = await startRawServer(ok);
+    const upstream = upstreamAt(server.origin, { idleTimeoutMs: 50 });
+    await upstream.exchange(get);
+    await expect.poll(() => upstream.stats().openConnections, { timeout: 5000 }).toBe(0);
+  });
+
+  it('is kept no longer because the upstream says so', async () => {
+    const server = await startRawServer((request) => reply(request, 200, 'x', 'Keep-Alive: timeout=600'));
+    const upstream = upstreamAt(server.origin, { idleTimeoutMs: 50 });
+    await upstream.exchange(get);
+    await expect.poll(() => upstream.stats().openConnections, { timeout: 5000 }).toBe(0);
+  });
+});
+
+describe('an exchange fails', () => {
+  it('with `refused` when nobody listens, or when the name is unknown', async () => {
+    const server = await startRawServer(ok);
+    await server.close();
+    for (const origin of [server.origin, 'http://portico.invalid']) {
+      await expect(upstreamAt(origin).exchange(get)).rejects.toMatchObject({ kind: 'refused' });
+    }
+  });
+
+  it('with `refused` when nobody vouches for the certificate', async () => {
+    const server = createTlsServer(selfSigned('localhost'), (socket) => socket.end());
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const exchange = upstreamAt(`https://127.0.0.1:${port}`).exchange(get);
+    await expect(exchange).rejects.toMatchObject({ kind: 'refused', cause: { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' } });
+    server.close();
+  });
+
+  it('with `deadline` when the connection does not stand in time', async () => {
+    const silent = await startRawServer(() => undefined);
+    const upstream = upstreamAt(silent.origin.replace('http:', 'https:'), { connectTimeoutMs: 50 });
+    await expect(upstream.exchange(get)).rejects.toMatchObject({ kind: 'deadline' });
+  });
+
+  it('with `deadline` when no head comes', async () => {
+    const server = await startRawServer(() => undefined);
+    await expect(upstreamAt(server.origin, { headersTimeoutMs: 50 }).exchange(get)).rejects.toMatchObject({
+      kind: 'deadline',
+    });
+  });
+
+  it('with `deadline` when a body falls silent', async () => {
+    const server = await startRawServer((request) =>
+      request.socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345'),
+    );
+    await expect(upstreamAt(server.origin, { bodyTimeoutMs: 50 }).exchange(get)).rejects.toMatchObject({
+      kind: 'deadline',
+    });
+  });
+
+  it('with `deadline` when a body that never falls silent takes too long as a whole', async () => {
+    const server = await startRawServer((request) => {
+      request.socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n');
+      const drip = setInterval(() => request.socket.write('x'), 5);
+      request.socket.on('close', () => clearInterval(drip));
+    });
+    await expect(upstreamAt(server.origin, { totalTimeoutMs: 80 }).exchange(get)).rejects.toMatchObject({
+      kind: 'deadline',
+    });
+  });
+
+  it('with `reset` when the answer is not HTTP', async () => {
+    const server = await startRawServer((request) => request.socket.end('SSH-2.0-x\r\n'));
+    await expect(upstreamAt(server.origin).exchange(get)).rejects.toMatchObject({ kind: 'reset' });
+  });
+
+  it('with `aborted` when the client leaves, and breaks the connection', async () => {
+    const left = new AbortController();
+    const server = await startRawServer(() => left.abort());
+    const upstream = upstreamAt(server.origin);
+    await expect(upstream.exchange({ ...get, signal: left.signal })).rejects.toMatchObject({ kind: 'aborted' });
+    expect(upstream.stats().inFlight).toBe(0);
+    await expect.poll(() => server.sockets.size).toBe(0);
+  });
+
+  it('with `aborted` when the client’s own body breaks', async () => {
+    const server = await startRawServer(ok);
+    const body = new Readable({ read: () => undefined });
+    body.push('abc');
+    const exchange = upstreamAt(server.origin).exchange({ ...post, body });
+    body.destroy(new Error('the client left'));
+    await expect(exchange).rejects.toMatchObject({ kind: 'aborted' });
+  });
+});
+
+describe('the bound on exchanges', () => {
+  it('sheds what finds the queue full and what waits too long, with a time to come back', async () => {
+    const server = await startRawServer(() => undefined);
+    const upstream = upstreamAt(server.origin, { concurrency: 1, queue: 1, queueTimeoutMs: 50 });
+    const running = upstream.exchange(get).catch(() => undefined);
+    await expect.poll(() => upstream.stats().inFlight).toBe(1);
+    const waiting = upstream.exchange(get);
+    expect(upstream.stats()).toMatchObject({ inFlight: 1, queued: 1 });
+    await expect(upstream.exchange(get)).rejects.toMatchObject({ kind: 'shed', retryAfterSeconds: 1 });
+    await expect(waiting).rejects.toMatchObject({ kind: 'shed', retryAfterSeconds: 1 });
+    await upstream.close(0);
+    await running;
+  });
+
+  it('lets a client leave the queue', async () => {
+    const server = await startRawServer(() => undefined);
+    const upstream = upstreamAt(server.origin, { concurrency: 1 });
+    const running = upstream.exchange(get).catch(() => undefined);
+    await expect.poll(() => upstream.stats().inFlight).toBe(1);
+    const left = new AbortController();
+    const waiting = upstream.exchange({ ...get, signal: left.signal });
+    left.abort();
+    await expect(waiting).rejects.toMatchObject({ kind: 'aborted' });
+    expect(upstream.stats().queued).toBe(0);
+    await upstream.close(0);
+    await running;
+  });
+});
+
+describe('the circuit', () => {
+  it('opens after transport failures in a row, refuses without calling, and closes after a trial', async () => {
+    const time = { now: 1_700_000_000_000 };
+    let broken = true;
+    const server = await startRawServer((request) => (broken ? request.socket.resetAndDestroy() : ok(request)));
+    const options = { circuit: { failures: 2, openSeconds: 5 } };
+    const upstream = upstreamAt(server.origin, options, { clock: () => time.now });
+    for (let count = 0; count < 2; count += 1)
+      await expect(upstream.exchange(get)).rejects.toMatchObject({ kind: 'reset' });
+    await expect(upstream.exchange(get)).rejects.toMatchObject({ kind: 'circuit_open', retryAfterSeconds: 5 });
+    expect(server.requests).toHaveLength(2);
+    broken = false;
+    time.now += 5000;
+    expect(await upstream.exchange(get)).toMatchObject({ status: 200 });
+    expect(upstream.stats().circuit).toBe('closed');
+  });
+
+  it('stays closed for a page that always fails with an answer, or is too large, or that clients give up', async () => {
+    const server = await startRawServer((request) => reply(request, 500, 'x'.repeat(2000)));
+    const upstream = upstreamAt(server.origin, { circuit: { failures: 1, openSeconds: 5 }, maxResponseBytes: 1024 });
+    await expect(upstream.exchange(get)).rejects.toMatchObject({ kind: 'too_large' });
+    await expect(upstream.exchange({ ...get, signal: AbortSignal.abort() })).rejects.toMatchObject({ kind: 'aborted' });
+    await upstream.exchange({ ...get, method: 'HEAD' });
+    expect(upstream.stats().circuit).toBe('closed');
+  });
+
+  it('counts a broken stream that was handed on already', async () => {
+    const server = await startRawServer(half);
+    const upstream = upstreamAt(server.origin, { circuit: { failures: 1, openSeconds: 5 } });
+    const answer = await upstream.exchange(observed);
+    await drain(answer.body as Readable);
+    expect(upstream.stats()).toMatchObject({ inFlight: 0, circuit: 'open' });
+  });
+});
+
+describe('closing', () => {
+  it('lets an exchange in flight end', async () => {
+    const { promise: arrived, resolve: arrive } = Promise.withResolvers<RawRequest>();
+    const server = await startRawServer(arrive);
+    const upstream = upstreamAt(server.origin);
+    const exchange = upstream.exchange(get);
+    const request = await arrived;
+    const closed = upstream.close();
+    ok(request);
+    expect(await exchange).toMatchObject({ status: 200 });
+    await closed;
+    expect(upstream.stats().openConnections).toBe(0);
+  });
+
+  it('breaks what does not end in time', async () => {
+    const { promise: arrived, resolve: arrive } = Promise.withResolvers<RawRequest>();
+    const server = await startRawServer(arrive);
+    const upstream = upstreamAt(server.origin);
+    const exchanges = [upstream.exchange(get), upstream.exchange(post)];
+    const settled = Promise.allSettled(exchanges);
+    await arrived;
+    await upstream.close(0);
+    expect((await settled).map((outcome) => outcome.status)).toEqual(['rejected', 'rejected']);
   });
 });

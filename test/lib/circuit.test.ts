@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { createCircuit, type CircuitOutcome } from '../../src/lib/circuit.ts';
+
+function circuitAt(failures = 3, openSeconds = 5) {
+  const time = { now: 1_700_000_000_000 };
+  const circuit = createCircuit({ failures, openSeconds }, () => time.now);
+  const attempt = (outcome: CircuitOutcome) => circuit.begin()(outcome);
+  const fail = (times: number) => {
+    for (let count = 0; count < times; count += 1) attempt('failure');
+  };
+  return { time, circuit, attempt, fail };
+}
+
+describe('a circuit', () => {
+  it('opens at the last of the failures in a row and says how long to wait', () => {
+    const { circuit, fail, time } = circuitAt();
+    fail(2);
+    expect(circuit.waitSeconds()).toBe(0);
+    fail(1);
+    expect(circuit.state()).toBe('open');
+    time.now += 1500;
+    expect(circuit.waitSeconds()).toBe(4);
+  });
+
+  it('forgets failures at a success, not at a neutral end', () => {
+    const { circuit, fail, attempt } = circuitAt();
+    fail(2);
+    attempt('success');
+    fail(2);
+    expect(circuit.state()).toBe('closed');
+    attempt('neutral');
+    fail(1);
+    expect(circuit.state()).toBe('open');
+  });
+
+  it('lets a single attempt through on trial, and closes when it succeeds', () => {
+    const { circuit, fail, time } = circuitAt();
+    fail(3);
+    time.now += 5000;
+    expect([circuit.state(), circuit.waitSeconds()]).toEqual(['half-open', 0]);
+    const settle = circuit.begin();
+    expect(circuit.waitSeconds()).toBe(1);
+    settle('success');
+    expect([circuit.state(), circuit.waitSeconds()]).toEqual(['closed', 0]);
+  });
+
+  it('opens anew when the trial fails', () => {
+    const { circuit, fail, time, attempt } = circuitAt();
+    fail(3);
+    time.now += 5000;
+    attempt('failure');
+    expect(circuit.waitSeconds()).toBe(5);
+  });
+
+  it('allows another trial when one was given up', () => {
+    const { circuit, fail, time, attempt } = circuitAt();
+    fail(3);
+    time.now += 5000;
+    attempt('neutral');
+    expect([circuit.state(), circuit.waitSeconds()]).toEqual(['half-open', 0]);
+  });
+
+  it('is not moved by what had begun before it opened', () => {
+    const { circuit, fail, time } = circuitAt();
+    const early = circuit.begin();
+    fail(3);
+    early('success');
+    expect(circuit.state()).toBe('open');
+    time.now += 5000;
+    const late = circuit.begin();
+    early('failure');
+    late('success');
+    expect(circuit.state()).toBe('closed');
+  });
+
+  it('takes an outcome once', () => {
+    const { circuit } = circuitAt(2);
+    const settle = circuit.begin();
+    settle('failure');
+    settle('failure');
+    expect(circuit.state()).toBe('closed');
+  });
+});

@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createLimiter, LimiterRefusal } from '../../src/lib/limiter.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const limiter = (concurrency = 1, queue = 2) => createLimiter({ concurrency, queue, queueTimeoutMs: 1000 });
+const outcome = (place: Promise<unknown>) => place.then(() => 'in').catch((error: unknown) => error);
+
+describe('a limiter', () => {
+  it('lets in as many as it is made for and queues the others in order', async () => {
+    const limit = limiter(2, 2);
+    const [first] = [await limit.acquire(), await limit.acquire()];
+    const order: string[] = [];
+    const third = limit.acquire().then(() => order.push('third'));
+    void limit.acquire().then(() => order.push('fourth'));
+    expect(limit.stats()).toEqual({ inFlight: 2, queued: 2 });
+    first();
+    await third;
+    expect(order).toEqual(['third']);
+    expect(limit.stats()).toEqual({ inFlight: 2, queued: 1 });
+  });
+
+  it('gives a place back once, however often that is asked for', async () => {
+    const limit = limiter(2);
+    const release = await limit.acquire();
+    await limit.acquire();
+    release();
+    release();
+    expect(limit.stats().inFlight).toBe(1);
+  });
+
+  it('refuses at once when the queue is full', async () => {
+    const limit = limiter(1, 1);
+    await limit.acquire();
+    void limit.acquire();
+    expect(await outcome(limit.acquire())).toMatchObject({ name: 'LimiterRefusal', reason: 'full' });
+  });
+
+  it('refuses whoever has waited too long and forgets it', async () => {
+    const limit = limiter();
+    const release = await limit.acquire();
+    const waiting = outcome(limit.acquire());
+    vi.advanceTimersByTime(1000);
+    expect(await waiting).toEqual(new LimiterRefusal('timeout'));
+    release();
+    expect(limit.stats()).toEqual({ inFlight: 0, queued: 0 });
+  });
+
+  it('lets go of whoever gives up waiting, and never gives it a place', async () => {
+    const limit = limiter();
+    const release = await limit.acquire();
+    const left = new AbortController();
+    const waiting = outcome(limit.acquire(left.signal));
+    left.abort(new Error('gone'));
+    expect(await waiting).toEqual(new Error('gone'));
+    release();
+    expect(limit.stats()).toEqual({ inFlight: 0, queued: 0 });
+  });
+
+  it('never lets in whoever had given up before', async () => {
+    const limit = limiter();
+    expect(await outcome(limit.acquire(AbortSignal.abort(new Error('gone'))))).toEqual(new Error('gone'));
+    expect(limit.stats().inFlight).toBe(0);
+  });
+});
