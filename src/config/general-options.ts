@@ -7,6 +7,8 @@ export interface ReferenceOptions {
   readonly seed: number;
   /** Names of misbehaviours to switch on. */
   readonly faults: readonly string[];
+  /** Base address of an issue tracker; without one, a small one is embedded too. */
+  readonly issueTrackerUrl?: string;
 }
 
 /** One entry of `undocumented.allow`: a path outside the contract that passes. */
@@ -42,6 +44,11 @@ export const referenceSchema = {
   properties: {
     db: { type: 'string', minLength: 1, description: 'Path of the database, or :memory:.' },
     seed: { type: 'integer', minimum: 0, maximum: 4_294_967_295 },
+    issueTrackerUrl: {
+      type: 'string',
+      pattern: '^https?://[^\\s?#]+$',
+      description: 'Base address of an issue tracker, http or https; without one, a small one is embedded too.',
+    },
     faults: { type: 'array', items: { type: 'string', minLength: 1 }, description: 'Misbehaviours to switch on.' },
   },
 };

@@ -11,14 +11,17 @@ export function operationFaults(settings: Settings, operationIds: readonly strin
     ...keysUnder('/parameters/allow', settings.parameters.allow),
     ...keysUnder('/cache/defaultPageSize', settings.cache.defaultPageSize),
   ];
-  return named
-    .filter(({ id }) => !known.has(id))
-    .map(({ id, pointer }) => {
-      const near = suggest(id, operationIds);
-      const { source, pointer: place } = settings.placeOf(pointer);
-      const message = `${id.slice(0, 100)} is not an operation of the contract`;
-      return { source, pointer: place, message, ...(near !== undefined && { suggestion: `did you mean ${near}?` }) };
+  const faults: Fault[] = [];
+  for (const { id, pointer } of named) {
+    if (known.has(id)) continue;
+    const near = suggest(id, operationIds);
+    faults.push({
+      ...settings.placeOf(pointer),
+      message: `${id.slice(0, 100)} is not an operation of the contract`,
+      ...(near !== undefined && { suggestion: `did you mean ${near}?` }),
     });
+  }
+  return faults;
 }
 
 function keysUnder(pointer: string, value: unknown): { id: string; pointer: string }[] {

@@ -1,4 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The folder that `config/` and `schemas/` of this package are in, for sources and for the release build alike. */
 export const packageRoot = join(import.meta.dirname, '..', '..');
+
+/** The version of this package, from its `package.json`. */
+export function packageVersion(): string {
+  const parsed = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version?: unknown };
+  return typeof parsed.version === 'string' ? parsed.version : 'unknown';
+}

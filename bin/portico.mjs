@@ -1,0 +1,21 @@
+#!/usr/bin/env node
+/* oxlint-disable typescript/no-unsafe-call, typescript/no-unsafe-member-access -- no types are known here */
+// Plain JavaScript that old versions of Node can read too, so that they get one line instead of a syntax error.
+import * as crypto from 'crypto';
+import { existsSync } from 'fs';
+
+const major = Number(process.versions.node.split('.')[0]);
+
+if (major < 24 || typeof crypto.argon2 !== 'function') {
+  process.stderr.write(
+    `portico needs Node.js 24.7 or newer; this is ${process.version} (${process.execPath}). In a checkout use: npm start\n`,
+  );
+  process.exitCode = 1;
+} else {
+  const source = new URL('../src/cli/main.ts', import.meta.url);
+  const main = existsSync(source) ? source : new URL('../dist/cli/main.js', import.meta.url);
+  import(main.href).catch((error) => {
+    process.stderr.write(`portico failed to load: ${error && error.stack ? error.stack : error}\n`);
+    process.exitCode = 1;
+  });
+}

@@ -1,0 +1,74 @@
+import { CHECK_NAMES, type CheckLevel } from '../model/checks.ts';
+import type { Settings } from '../config/settings.ts';
+
+/** What the banner tells about. */
+export interface BannerFacts {
+  readonly settings: Settings;
+  readonly version: string;
+  readonly publicUrl: string;
+  readonly adminUrl: string;
+  /** Address of the embedded upstream; undefined with a real one. */
+  readonly embeddedUrl: string | undefined;
+  /** Names of the demo accounts; their passwords are their names. */
+  readonly accounts: readonly string[];
+}
+
+/** The lines that `serve` greets with: addresses, mode, upstream, accounts, and commands to try. */
+export function bannerLines(facts: BannerFacts): string[] {
+  const { settings } = facts;
+  const base = `${facts.publicUrl.replace(/\/+$/, '')}${basePathOnce(facts)}/services/v2`;
+  return [
+    `Portico ${facts.version}`,
+    `  public    ${base}`,
+    `  admin     ${facts.adminUrl}  (/livez /readyz /metrics)`,
+    `  upstream  ${upstreamWords(facts)}`,
+    `  mode      ${settings.mode.name}: ${levelWords(settings)}`,
+    ...(facts.accounts.length === 0 ? [] : [`  accounts  ${facts.accounts.join(', ')}  (password = name)`]),
+    ...climbLines(settings, facts.adminUrl),
+    '',
+    ...tryLines(facts, base),
+  ];
+}
+
+// The gateway's address may already end in the base path.
+function basePathOnce({ settings, publicUrl }: BannerFacts): string {
+  return publicUrl.replace(/\/+$/, '').endsWith(settings.publicBasePath) ? '' : settings.publicBasePath;
+}
+
+function upstreamWords({ settings, embeddedUrl }: BannerFacts): string {
+  if (embeddedUrl === undefined) return settings.upstream.url ?? 'none';
+  const faults = settings.reference.faults.length === 0 ? '' : `, faults: ${settings.reference.faults.join(', ')}`;
+  return `${embeddedUrl}  (embedded reference server, ${settings.reference.db}${faults})`;
+}
+
+function levelWords({ checks }: Settings): string {
+  const at = (level: CheckLevel) => CHECK_NAMES.filter((name) => checks[name] === level);
+  const words = (verb: string, level: CheckLevel) =>
+    at(level).length === 0 ? [] : [`${verb} ${at(level).join(', ')}`];
+  const said = [...words('enforces', 'enforce'), ...words('reports', 'report'), ...words('leaves out', 'off')];
+  return at('enforce').length === 0 ? ['enforces nothing', ...said].join('; ') : said.join('; ');
+}
+
+function climbLines({ checks, mode }: Settings, adminUrl: string): string[] {
+  if (CHECK_NAMES.some((name) => checks[name] === 'enforce')) return [];
+  return [
+    '',
+    'NOTHING IS ENFORCED YET: every request passes, and what would be refused is counted only.',
+    `  Watch   curl -s ${adminUrl}/metrics | grep 'outcome="reported"'`,
+    ...(mode.name === 'observe'
+      ? ['  Climb   PORTICO_MODE=staging once nothing legitimate is reported any more, then PORTICO_MODE=strict']
+      : ['  Climb   raise the levels under checks: in the configuration']),
+  ];
+}
+
+function tryLines(facts: BannerFacts, base: string): string[] {
+  const [account] = facts.accounts.includes('alice') ? ['alice'] : facts.accounts;
+  const user = account === undefined ? '-u NAME:PASSWORD' : `-u ${account}:${account}`;
+  return [
+    'Try',
+    `  curl ${user} '${base}/question.json?pageSize=3'`,
+    `  curl ${user} '${base}/question.json?page=x'`,
+    `  curl ${user} -i '${base}/group/1/user.json'`,
+    `  curl -s ${facts.adminUrl}/metrics | grep ^portico_checks_total`,
+  ];
+}

@@ -1,0 +1,23 @@
+import type { Readable } from 'node:stream';
+
+/** What a command may touch of the process it runs in. */
+export interface CommandIo {
+  /** Results, one line at a time. */
+  readonly out: (line: string) => void;
+  /** Everything said to a person beside results: errors, the banner. */
+  readonly err: (line: string) => void;
+  readonly stdin: Readable & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown };
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+}
+
+/** The streams and the environment of this process. */
+export function processIo(): CommandIo {
+  return {
+    out: (line) => void process.stdout.write(`${line}\n`),
+    err: (line) => void process.stderr.write(`${line}\n`),
+    stdin: process.stdin,
+    env: process.env,
+    cwd: process.cwd(),
+  };
+}

@@ -1,0 +1,60 @@
+import type { Override } from '../config/environment.ts';
+import { loadSettings } from '../config/load-settings.ts';
+import type { Settings } from '../config/settings.ts';
+import type { CommandIo } from './command-io.ts';
+import type { CommandLine, Flag } from './command.ts';
+
+/** Flags of every command that loads the configuration. */
+export const CONFIG_FLAGS: readonly Flag[] = [
+  { name: 'config', value: 'FILE', help: 'Configuration file; PORTICO_CONFIG.' },
+  { name: 'mode', value: 'MODE', help: 'observe, staging or strict; PORTICO_MODE.' },
+  { name: 'upstream', value: 'URL', help: 'Base address of the legacy server; UPSTREAM_URL.' },
+];
+
+/** Flags of the two listeners. */
+export const LISTEN_FLAGS: readonly Flag[] = [
+  { name: 'port', value: 'PORT', help: 'Public port; PORT.' },
+  { name: 'host', value: 'HOST', help: 'Public address; HOST.' },
+  { name: 'admin-port', value: 'PORT', help: 'Admin port; ADMIN_PORT.' },
+  { name: 'admin-host', value: 'HOST', help: 'Admin address; ADMIN_HOST.' },
+];
+
+/** Flags of the embedded upstream. */
+export const REFERENCE_FLAGS: readonly Flag[] = [
+  { name: 'db', value: 'PATH', help: 'Database of the reference server, or :memory:.' },
+  { name: 'seed', value: 'NUMBER', help: 'Seed of its data and faults.' },
+  { name: 'tracker', value: 'URL', help: 'Base address of an issue tracker instead of the embedded one.' },
+  { name: 'fault', value: 'NAME', multiple: true, help: 'Misbehaviour to switch on.' },
+];
+
+const POINTERS: Readonly<Record<string, string>> = {
+  mode: '/mode',
+  upstream: '/upstream/url',
+  port: '/listen/port',
+  host: '/listen/host',
+  'admin-port': '/listen/adminPort',
+  'admin-host': '/listen/adminHost',
+  db: '/reference/db',
+  seed: '/reference/seed',
+  tracker: '/reference/issueTrackerUrl',
+  fault: '/reference/faults',
+};
+const NUMBERS = new Set(['port', 'admin-port', 'seed']);
+
+/** Loads the configuration with the flags of a command line over it; throws StartFault. */
+export function settingsFrom(line: CommandLine, io: CommandIo): Settings {
+  const flags: Override[] = [];
+  for (const [name, pointer] of Object.entries(POINTERS)) {
+    const values = line.all(name);
+    const value = values.at(-1);
+    if (value === undefined) continue;
+    const number = NUMBERS.has(name) && /^\d{1,10}$/.test(value) ? Number(value) : value;
+    flags.push({ source: `--${name}`, kind: 'flag', pointer, value: name === 'fault' ? values : number });
+  }
+  const config = line.last('config');
+  return loadSettings({
+    env: config === undefined ? io.env : { ...io.env, PORTICO_CONFIG: config },
+    cwd: io.cwd,
+    flags,
+  });
+}

@@ -1,0 +1,5 @@
+import { processIo } from './command-io.ts';
+import { COMMANDS } from './commands.ts';
+import { runProgram } from './run-program.ts';
+
+process.exitCode = await runProgram(COMMANDS, process.argv.slice(2), processIo());

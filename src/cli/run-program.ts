@@ -1,0 +1,49 @@
+import { packageVersion } from '../config/package-root.ts';
+import { suggest } from '../config/suggest.ts';
+import type { CommandIo } from './command-io.ts';
+import { type Command, EXIT, UsageError } from './command.ts';
+import { failureLines } from './failure-lines.ts';
+import { commandHelp, programHelp } from './help-text.ts';
+import { parseCommandLine } from './parse-command-line.ts';
+
+/** Runs the command that the words name and answers with the exit code: 0 done, 1 faults or failure, 2 wrong usage. */
+export async function runProgram(
+  commands: readonly Command[],
+  argv: readonly string[],
+  io: CommandIo,
+): Promise<number> {
+  const [first, ...rest] = argv;
+  if (first === '--version' || first === '-v') {
+    io.out(packageVersion());
+    return EXIT.ok;
+  }
+  if (first === undefined || first === '--help' || first === '-h' || first === 'help') {
+    (first === undefined ? io.err : io.out)(programHelp(commands, packageVersion()));
+    return first === undefined ? EXIT.usage : EXIT.ok;
+  }
+  try {
+    const command = commandNamed(commands, first);
+    const line = parseCommandLine(command, rest);
+    if (line !== 'help') return await command.run(line, io);
+    io.out(commandHelp(command));
+    return EXIT.ok;
+  } catch (error) {
+    if (error instanceof UsageError) {
+      io.err(`portico: ${error.message}`);
+      io.err('portico --help lists commands; portico COMMAND --help says what one takes.');
+      return EXIT.usage;
+    }
+    failureLines(error).forEach(io.err);
+    return EXIT.failed;
+  }
+}
+
+function commandNamed(commands: readonly Command[], name: string): Command {
+  const command = commands.find((one) => one.name === name);
+  if (command !== undefined) return command;
+  const near = suggest(
+    name,
+    commands.map((one) => one.name),
+  );
+  throw new UsageError(`there is no command "${name}"${near === undefined ? '' : `; did you mean ${near}?`}`);
+}
