@@ -10,7 +10,10 @@ export interface AudienceGuard {
   isDemoted(operationId: string): boolean;
   /** True when this hit on a shared page should rather be fetched again for its own caller and compared. */
   shouldCompare(operationId: string, stored: FetchedAnswer | undefined, caller: string): boolean;
-  /** Compares the stored answer with the caller's own; a difference between two callers demotes the operation. */
+  /**
+   * Compares the stored answer with the caller's own; a difference between two callers demotes the operation. To be
+   * asked only of fresh pages: a list that has changed meanwhile looks the same as one that differs by caller.
+   */
   compare(operationId: string, stored: FetchedAnswer, own: FetchedAnswer): 'same' | 'differs' | 'not comparable';
   /** Ids of the demoted operations. */
   demoted(): readonly string[];

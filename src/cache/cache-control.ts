@@ -1,21 +1,19 @@
-import { type HeaderPairs } from '../model/header-pairs.ts';
+import type { HeaderPairs } from '../model/header-pairs.ts';
 
 /** Directives by lower-case name; those without an argument map to an empty text. */
 export type CacheDirectives = ReadonlyMap<string, readonly string[]>;
 
-const DIRECTIVE = /[\s,]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)(?:=(?:"((?:[^"\\]|\\.)*)"|([^\s,;"]*)))?/y;
+const DIRECTIVE = /(?:^|,)\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+)(?:=(?:"((?:[^"\\]|\\.)*)"|([^\s,;"]*)))?/g;
 
-/** Reads every `Cache-Control` field of a message (RFC 9111, 5.2); what cannot be read ends the reading. */
+/** Reads every `Cache-Control` field of a message (RFC 9111, 5.2); members that cannot be read are skipped. */
 export function cacheDirectives(headers: HeaderPairs): CacheDirectives {
   const directives = new Map<string, string[]>();
-  for (const [name, value] of headers) {
-    if (name.toLowerCase() !== 'cache-control') continue;
-    DIRECTIVE.lastIndex = 0;
-    for (let found = DIRECTIVE.exec(value); found !== null; found = DIRECTIVE.exec(value)) {
-      const directive = (found[1] ?? '').toLowerCase();
-      const values = directives.get(directive) ?? [];
-      values.push(found[2] ?? found[3] ?? '');
-      directives.set(directive, values);
+  for (const [field, value] of headers) {
+    if (field.toLowerCase() !== 'cache-control') continue;
+    for (const [, name = '', quoted, plain = ''] of value.matchAll(DIRECTIVE)) {
+      const values = directives.get(name.toLowerCase()) ?? [];
+      values.push(quoted ?? plain);
+      directives.set(name.toLowerCase(), values);
     }
   }
   return directives;

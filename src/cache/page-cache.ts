@@ -19,10 +19,18 @@ export interface CacheLookup {
   readonly mayServeOnError: boolean;
 }
 
-/** A fetch under way: which tags its page will carry and the generation in which it began. */
+/** A fetch under way: which tags its page will carry, and when it began, among purges and among other fetches. */
 export interface Fill {
   readonly tags: readonly string[];
   readonly generation: number;
+  readonly order: number;
+}
+
+interface Held {
+  readonly page: StoredPage;
+  readonly bytes: number;
+  /** The order of the fill that it came from. */
+  readonly order: number;
 }
 
 /** The store of list pages. */
@@ -30,11 +38,13 @@ export interface PageCache {
   lookup(key: string): CacheLookup | undefined;
   /** To be called before the upstream is asked. */
   beginFill(tags: readonly string[]): Fill;
-  /** False when the page is too large or one of its tags has been purged since the fill began. */
+  /** False when the page is too large, one of its tags was purged since the fill began, or a later fill was faster. */
   store(key: string, fill: Fill, page: StoredPageInput): boolean;
   /** Removes every page that carries one of the tags and spoils fills under way; answers how many went. */
   purge(tags: readonly string[]): number;
   purgeAll(): number;
+  /** Removes one page; fills under way go on. */
+  drop(key: string): void;
   /** Grows with every purge; part of a coalescing key, so that nobody joins a fetch older than a write. */
   generation(): number;
   stats(): { readonly entries: number; readonly bytes: number; readonly tags: number };
@@ -44,16 +54,18 @@ export interface PageCache {
 export function createPageCache(options: Pick<CacheOptions, 'maxBytes' | 'maxEntryBytes'>, clock: Clock): PageCache {
   const index = createTagIndex();
   const generations = createTagGenerations();
-  const pages = new LRUCache<string, StoredPage>({
+  const maxEntryBytes = Math.min(options.maxEntryBytes, options.maxBytes);
+  // No ttl: lru-cache takes an entry stored while the clock reads 0 for one that never ends.
+  const pages = new LRUCache<string, Held>({
     maxSize: options.maxBytes,
-    maxEntrySize: Math.min(options.maxEntryBytes, options.maxBytes),
-    sizeCalculation: pageBytes,
-    dispose: (page, key) => index.remove(key, spoiledBy(page.tags)),
+    sizeCalculation: ({ bytes }) => bytes,
+    dispose: ({ page }, key) => index.remove(key, spoiledBy(page.tags)),
   });
+  let fills = 0;
 
   return {
     lookup(key) {
-      const entry = pages.get(key);
+      const entry = pages.get(key)?.page;
       if (entry === undefined) return undefined;
       const now = clock();
       const mayServeOnError = now < entry.errorUntilAt;
@@ -72,15 +84,20 @@ export function createPageCache(options: Pick<CacheOptions, 'maxBytes' | 'maxEnt
         mayServeOnError,
       };
     },
-    beginFill: (tags) => ({ tags: [...tags], generation: generations.now() }),
+    beginFill(tags) {
+      fills += 1;
+      return { tags: [...tags], generation: generations.now(), order: fills };
+    },
     store(key, fill, input) {
       const tags = [...new Set([...fill.tags, ...(input.tags ?? [])])];
       const spoilers = spoiledBy(tags);
       if (!generations.unmoved(spoilers, fill.generation)) return false;
+      if ((pages.peek(key)?.order ?? 0) > fill.order) return false;
       const page = toStoredPage(input, tags, clock());
-      // lru-cache would drop the page already there; a stored page outlives a refresh that cannot be kept.
-      if (pageBytes(page, key) > pages.maxEntrySize) return false;
-      pages.set(key, page);
+      const bytes = pageBytes(page, key);
+      // Asked here, because lru-cache would drop the page already there: that one outlives a refresh that cannot be kept.
+      if (bytes > maxEntryBytes) return false;
+      pages.set(key, { page, bytes, order: fill.order });
       index.add(key, spoilers);
       return true;
     },
@@ -98,6 +115,7 @@ export function createPageCache(options: Pick<CacheOptions, 'maxBytes' | 'maxEnt
       index.clear();
       return before;
     },
+    drop: (key) => void pages.delete(key),
     generation: () => generations.now(),
     stats: () => ({ entries: pages.size, bytes: pages.calculatedSize, tags: index.size }),
   };

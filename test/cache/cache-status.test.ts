@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { cacheStatus } from '../../src/cache/cache-status.ts';
+
+describe('Cache-Status', () => {
+  it('says hit with the seconds left', () => {
+    expect(cacheStatus({ kind: 'hit', ttlSeconds: 12.7 })).toBe('portico; hit; ttl=12');
+    expect(cacheStatus({ kind: 'hit', ttlSeconds: -0.5 })).toBe('portico; hit; ttl=-1');
+  });
+
+  it('says why a request was forwarded, and what became of the answer', () => {
+    expect(cacheStatus({ kind: 'forward', because: 'miss', stored: true })).toBe('portico; fwd=miss; stored');
+    expect(cacheStatus({ kind: 'forward', because: 'miss', stored: false })).toBe('portico; fwd=miss');
+    expect(cacheStatus({ kind: 'forward', because: 'stale' })).toBe('portico; fwd=stale');
+    expect(cacheStatus({ kind: 'forward', because: 'bypass' })).toBe('portico; fwd=bypass');
+    expect(cacheStatus({ kind: 'forward', because: 'miss', collapsed: true })).toBe('portico; fwd=miss; collapsed');
+  });
+
+  it('says that a stale page stood in for a failing upstream', () => {
+    expect(
+      cacheStatus({
+        kind: 'forward',
+        because: 'stale',
+        upstreamStatus: 500,
+        ttlSeconds: -40,
+        detail: 'stale-if-error',
+      }),
+    ).toBe('portico; fwd=stale; fwd-status=500; ttl=-40; detail=stale-if-error');
+  });
+});

@@ -1,0 +1,50 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createTagGenerations } from '../../src/lib/tag-generations.ts';
+
+describe('tag generations', () => {
+  it('tell a tag that has moved since from one that has not', () => {
+    const generations = createTagGenerations();
+    const since = generations.now();
+    generations.move(['a']);
+    expect(generations.unmoved(['a', 'b'], since)).toBe(false);
+    expect(generations.unmoved(['b'], since)).toBe(true);
+    expect(generations.unmoved(['a'], generations.now())).toBe(true);
+  });
+
+  it('move every tag at once', () => {
+    const generations = createTagGenerations();
+    const since = generations.now();
+    generations.moveAll();
+    expect(generations.unmoved(['never seen'], since)).toBe(false);
+    expect(generations.unmoved([], since)).toBe(false);
+  });
+
+  it('keep bounded memory and refuse what they can no longer know', () => {
+    const generations = createTagGenerations(2);
+    const before = generations.now();
+    for (const tag of ['a', 'b', 'c', 'd']) generations.move([tag]);
+    expect(generations.size).toBe(2);
+    expect(generations.unmoved(['a'], before)).toBe(false);
+    // Too old to be told apart, so refused although it never moved.
+    expect(generations.unmoved(['z'], before)).toBe(false);
+  });
+
+  it('never call a moved tag unmoved, whatever was forgotten', () => {
+    const tag = fc.constantFrom('a', 'b', 'c', 'd', 'e');
+    const moves = fc.array(fc.array(tag, { maxLength: 3 }), { maxLength: 30 });
+    fc.assert(
+      fc.property(moves, fc.nat(30), fc.array(tag), fc.integer({ min: 1, max: 4 }), (all, at, asked, maxTags) => {
+        const generations = createTagGenerations(maxTags);
+        const start = Math.min(at, all.length);
+        for (const move of all.slice(0, start)) generations.move(move);
+        const since = generations.now();
+        for (const move of all.slice(start)) generations.move(move);
+        const moved = asked.some((one) => all.slice(start).flat().includes(one));
+        expect(generations.size).toBeLessThanOrEqual(maxTags);
+        if (moved) expect(generations.unmoved(asked, since)).toBe(false);
+        else if (all.slice(start).flat().length === 0) expect(generations.unmoved(asked, since)).toBe(true);
+      }),
+    );
+  });
+});
