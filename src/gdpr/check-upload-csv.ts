@@ -6,8 +6,8 @@ import { headerFault } from './csv-header.ts';
 /** Bounds of one upload. */
 export interface CsvLimits {
   readonly maxRows: number;
-  /** The most characters of one row; 10,000 unless told. */
-  readonly maxRowCharacters?: number;
+  /** About the most bytes of one row; 10,000 unless told. */
+  readonly maxRowBytes?: number;
   /** The most faults that are told; 20 unless told. */
   readonly maxFaults?: number;
 }
@@ -23,7 +23,7 @@ export interface CsvCheck {
 
 /** Checks the CSV of a GDPR upload (rules, 9); rows are counted as records, so a quoted line break does not start one. */
 export function checkUploadCsv(content: string, limits: CsvLimits): CsvCheck {
-  const { maxRows, maxRowCharacters = 10_000, maxFaults = 20 } = limits;
+  const { maxRows, maxRowBytes = 10_000, maxFaults = 20 } = limits;
   const found = createFaults(maxFaults);
   let columns = 0;
   let row = 0;
@@ -50,7 +50,7 @@ export function checkUploadCsv(content: string, limits: CsvLimits): CsvCheck {
       // Named, because csv-parse would otherwise take the first CR, LF or CRLF that it meets for all of them.
       record_delimiter: ['\r\n', '\n'],
       relax_column_count: true,
-      max_record_size: maxRowCharacters,
+      max_record_size: maxRowBytes,
       to: maxRows + 2,
       on_record: onRecord,
     });

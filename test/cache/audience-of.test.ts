@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { audienceOf } from '../../src/cache/audience-of.ts';
 import type { Audience } from '../../src/cache/operation-cache-options.ts';
@@ -43,8 +43,8 @@ describe('an audience', () => {
 
   it('never joins two callers by the words of a name', () => {
     const anyPrincipal = fc
-      .tuple(fc.constantFrom('verified', 'anonymous', 'unverified'), fc.string())
-      .map(([kind, audience]) => principal(kind as Principal['kind'], audience));
+      .tuple(fc.constantFrom<Principal['kind'][]>('verified', 'anonymous', 'unverified'), fc.string())
+      .map(([kind, audience]) => principal(kind, audience));
     fc.assert(
       fc.property(anyPrincipal, anyPrincipal, fc.string(), (a, b, grants) => {
         const same = a.kind === b.kind && a.audience === b.audience;

@@ -6,6 +6,7 @@ import type { HeaderPairs } from '../../src/model/header-pairs.ts';
 const now = Date.parse('Thu, 05 Nov 2026 10:00:00 GMT');
 const respecting = { ...DEFAULT_CACHE_OPTIONS, respectUpstream: true };
 const fresh = (...headers: HeaderPairs) => freshnessFor(headers, respecting, now).freshSeconds;
+const stale = (value: string) => freshnessFor([['Cache-Control', value]], respecting, now);
 
 describe('freshness', () => {
   it("is the configured one, whatever the upstream's Cache-Control says, unless respectUpstream is set", () => {
@@ -44,7 +45,6 @@ describe('freshness', () => {
   });
 
   it('leaves no stale use where the upstream asks for revalidation, and follows RFC 5861', () => {
-    const stale = (value: string) => freshnessFor([['Cache-Control', value]], respecting, now);
     expect(stale('max-age=5, must-revalidate')).toMatchObject({
       staleWhileRevalidateSeconds: 0,
       staleIfErrorSeconds: 0,

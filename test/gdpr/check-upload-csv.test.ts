@@ -1,0 +1,146 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { checkUploadCsv } from '../../src/gdpr/check-upload-csv.ts';
+
+const check = (content: string, limits = {}) => checkUploadCsv(content, { maxRows: 100, ...limits });
+const faults = (content: string, limits = {}) =>
+  check(content, limits).details.map(({ row, message }) => `${row ?? '-'}: ${message}`);
+const mails = (count: number) => `email\n${'x\n'.repeat(count)}`;
+const quote = (text: string) => `"${text.replaceAll('"', '""')}"`;
+
+describe('the CSV of an upload', () => {
+  it.each([
+    ['email', 'email\na@example.org'],
+    ['userId', 'userId\n18'],
+    ['username', 'username\npz03'],
+    ['userId,username with empty cells', 'userId,username\n,pz03\n18,\n19,x'],
+    ['the two columns in the other order', 'username,userId\npz03,\n,18'],
+    ['a final newline', 'email\na@example.org\n'],
+    ['CRLF', 'email\r\na@example.org\r\nb@example.org\r\n'],
+    ['a byte order mark', '\uFEFFemail\na@example.org'],
+    ['quoted cells', '"userId","username"\n"18","a ""b"", c"'],
+    ['a quoted line break', 'username\n"a\nb"\n"c\r\nd"'],
+    ['text beyond ASCII', 'username\nŽofie 😀'],
+  ])('may have %s', (_, content) => {
+    expect(faults(content)).toEqual([]);
+  });
+
+  it.each([
+    'mail',
+    'Email',
+    ' email',
+    'email,username',
+    'userId,email',
+    'userId,username,email',
+    'userId,userId',
+    'email,',
+    '',
+    '"userId,username"',
+  ])('may not have the header %j', (header) => {
+    expect(faults(`${header}\nx`)[0]).toBe(
+      '1: the header must be email, userId, username, or userId and username together',
+    );
+  });
+
+  it('is told the column it may mean', () => {
+    expect(check('UserID , Username\n1,x').details[0]?.suggestion).toBe('userId,username');
+    expect(check('Email\nx').violations[0]?.suggestion).toBe('email');
+    expect(check('a@example.org\nx').details[0]).not.toHaveProperty('suggestion');
+  });
+
+  it('has at least one cell filled per row', () => {
+    expect(faults('userId,username\n1,\n,\n , \n,x')).toEqual([
+      '3: no cell of the row is filled',
+      '4: no cell of the row is filled',
+    ]);
+    expect(faults('email\n\na@example.org')).toEqual(['2: no cell of the row is filled']);
+  });
+
+  it('has as many cells in each row as in the header', () => {
+    expect(faults('userId,username\n1\n1,2,3')).toEqual([
+      '2: the row has fewer cells than the header',
+      '3: the row has more cells than the header',
+    ]);
+    expect(faults('email\na,b')).toEqual(['2: the row has more cells than the header']);
+  });
+
+  it('counts rows as records: a quoted line break starts none', () => {
+    expect(faults('userId,username\n1,"a\nb\nc"\n,')).toEqual(['3: no cell of the row is filled']);
+  });
+
+  it('has a row below its header', () => {
+    expect(faults('')).toEqual(['-: the upload is empty: a header and at least one row are needed']);
+    expect(faults('\uFEFF')).toEqual(['-: the upload is empty: a header and at least one row are needed']);
+    expect(faults('email\n')).toEqual(['-: the upload has no row below its header']);
+  });
+
+  it.each([
+    ['email\n"a', '2: a quoted cell of the row is not closed'],
+    ['email\nx\n"a"b', '3: something follows the closing quote of a cell of the row'],
+    ['email\na"b', '2: a quote stands inside a cell of the row that is not quoted'],
+  ])('is well-formed: %j', (content, message) => {
+    expect(faults(content)).toEqual([message]);
+  });
+
+  it('does not take a lone CR for the end of a row', () => {
+    expect(faults('email\ra@example.org\r')[0]).toMatch(/^1: the header/);
+  });
+
+  it('is bounded in rows, in the length of a row and in faults', () => {
+    expect(faults(mails(100))).toEqual([]);
+    expect(faults(mails(101))).toEqual(['-: the upload has more than 100 rows below its header']);
+    expect(check(mails(5000)).rows).toBe(100);
+    expect(faults(`email\n${'x'.repeat(9990)}`)).toEqual([]);
+    expect(faults(`email\n${'x'.repeat(10_010)}`)).toEqual(['2: the row is too long']);
+    expect(faults(`userId,username\n${',\n'.repeat(90)}`)).toHaveLength(20);
+  });
+
+  it('gives violations of the check requests beside details of the same faults', () => {
+    const { violations, details, rows } = check('email\n\n');
+    expect(violations).toEqual([
+      {
+        check: 'requests',
+        direction: 'request',
+        category: 'missing',
+        location: 'body',
+        at: '/content',
+        keyword: 'gdpr-csv',
+        schemaPath: '',
+        message: 'no cell of the row is filled',
+      },
+    ]);
+    expect(details).toEqual([{ in: 'body', name: '/content', row: 2, message: 'no cell of the row is filled' }]);
+    expect(rows).toBe(1);
+  });
+
+  it('never tells what a cell holds', () => {
+    const secret = 'secret-7731';
+    const cell = fc.constantFrom(secret, `"${secret}`, `${secret}"`, `"${secret}"${secret}`, `${secret},${secret}`, '');
+    fc.assert(
+      fc.property(
+        fc.array(cell, { maxLength: 6 }),
+        fc.constantFrom('email', secret, 'userId,username'),
+        (rows, header) => {
+          expect(JSON.stringify(check([header, ...rows].join('\n')))).not.toContain('7731');
+        },
+      ),
+    );
+  });
+
+  it('accepts whatever a correct writer of CSV makes', () => {
+    const cell = fc
+      .string({ unit: fc.constantFrom('a', '"', ',', '\n', ' ', 'ž'), minLength: 1 })
+      .filter((text) => text.trim() !== '');
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(cell, fc.option(cell, { nil: '' })), { minLength: 1 }),
+        fc.boolean(),
+        (rows, crlf) => {
+          const lines = [['userId', 'username'], ...rows].map((cells) => cells.map(quote).join(','));
+          const result = check(lines.join(crlf ? '\r\n' : '\n'));
+          expect([result.details, result.rows]).toEqual([[], rows.length]);
+        },
+      ),
+    );
+  });
+});

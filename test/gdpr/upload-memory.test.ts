@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { createUploadMemory, isForced, type UploadAttempt } from '../../src/gdpr/upload-memory.ts';
+
+const body = Buffer.from('{"content":"email\\na@example.org"}');
+
+function memoryAt(now: number, duplicateWindowSeconds = 600) {
+  const time = { now };
+  const memory = createUploadMemory(() => time.now, { duplicateWindowSeconds });
+  const begin = (changes: Partial<UploadAttempt> = {}) =>
+    memory.begin({ caller: 'admin', body, force: false, ...changes });
+  const upload = (status: number | undefined, changes: Partial<UploadAttempt> = {}) => {
+    const verdict = begin(changes);
+    if (verdict.verdict === 'first') verdict.finish(status);
+    return verdict.verdict;
+  };
+  return { time, begin, upload };
+}
+
+describe('a repeated upload', () => {
+  it('of the same caller and body is a duplicate after a 2xx inside the window', () => {
+    const { upload, begin } = memoryAt(1_000_000);
+    expect(upload(201)).toBe('first');
+    expect(begin()).toEqual({ verdict: 'duplicate', because: 'accepted' });
+  });
+
+  it('of another caller or another body is none', () => {
+    const { upload } = memoryAt(1_000_000);
+    upload(201);
+    expect(upload(201, { caller: 'root' })).toBe('first');
+    expect(upload(201, { body: Buffer.from('{}') })).toBe('first');
+  });
+
+  it.each([400, 403, 500, 302, undefined])('after %s is none', (status) => {
+    const { upload } = memoryAt(1_000_000);
+    upload(status);
+    expect(upload(201)).toBe('first');
+  });
+
+  it('is none any more when the window has passed', () => {
+    const { upload, time } = memoryAt(1_000_000);
+    upload(201);
+    time.now += 599_999;
+    expect(upload(201)).toBe('duplicate');
+    time.now += 1;
+    expect(upload(201)).toBe('first');
+  });
+
+  it('is known although the first came while the clock read 0', () => {
+    const { upload, time } = memoryAt(0);
+    upload(201);
+    expect(upload(201)).toBe('duplicate');
+    time.now = 600_000;
+    expect(upload(201)).toBe('first');
+  });
+
+  it('is a duplicate while the first is still under way', () => {
+    const { begin } = memoryAt(1_000_000);
+    const first = begin();
+    expect(begin()).toEqual({ verdict: 'duplicate', because: 'in flight' });
+    if (first.verdict === 'first') first.finish(500);
+    expect(begin().verdict).toBe('first');
+  });
+
+  it('goes on with Portico-Force', () => {
+    const { begin, upload } = memoryAt(1_000_000);
+    const first = begin();
+    expect(begin({ force: true }).verdict).toBe('first');
+    if (first.verdict === 'first') first.finish(201);
+    expect(upload(201, { force: true })).toBe('first');
+  });
+
+  it('that was forced and failed leaves the accepted one remembered', () => {
+    const { upload } = memoryAt(1_000_000);
+    upload(201);
+    upload(500, { force: true });
+    expect(upload(201)).toBe('duplicate');
+  });
+
+  it('counts each upload under way once, however often it is finished', () => {
+    const { begin } = memoryAt(1_000_000);
+    const first = begin();
+    const forced = begin({ force: true });
+    if (first.verdict === 'first') {
+      first.finish(500);
+      first.finish(500);
+    }
+    expect(begin()).toEqual({ verdict: 'duplicate', because: 'in flight' });
+    if (forced.verdict === 'first') forced.finish(500);
+    expect(begin().verdict).toBe('first');
+  });
+
+  it('is never a duplicate with a window of 0', () => {
+    const { upload, begin } = memoryAt(1_000_000, 0);
+    upload(201);
+    begin();
+    expect(begin().verdict).toBe('first');
+  });
+});
+
+describe('Portico-Force', () => {
+  it('insists with true only', () => {
+    expect(['true', ' TRUE ', 'false', '1', '', undefined, ['true', 'true']].map((value) => isForced(value))).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
+});

@@ -1,0 +1,74 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Paging } from '../../src/model/operation.ts';
+import { type AskedPage, boundPage } from '../../src/paging/bound-page.ts';
+
+const fromOne: Paging = { firstPage: 1, observedPageSize: 15, hasPageCount: true };
+const fromZero: Paging = { firstPage: 0, observedPageSize: 35, hasPageCount: true };
+const withoutCount: Paging = { firstPage: 1, observedPageSize: 20, hasPageCount: false };
+
+const bound = (asked: Partial<AskedPage>, learnedCount?: number, paging = fromOne) =>
+  boundPage({ page: undefined, pageSize: undefined, ...asked, paging, learnedCount, options: { maxPageSize: 100 } });
+
+describe('a page', () => {
+  it('is the first one where none is asked for; the size stays open', () => {
+    expect(bound({})).toEqual({ ok: true, effective: { page: 1, pageSize: undefined } });
+    expect(bound({}, undefined, fromZero)).toEqual({ ok: true, effective: { page: 0, pageSize: undefined } });
+  });
+
+  it('is an integer that is not negative', () => {
+    for (const page of [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53]) {
+      expect(bound({ page })).toMatchObject({ ok: false, code: 'page_out_of_bounds' });
+    }
+    expect(bound({ page: 0 }).ok).toBe(true);
+  });
+
+  it('has a size from 1 to the maximum', () => {
+    expect(bound({ pageSize: 1 }).ok).toBe(true);
+    expect(bound({ pageSize: 100 })).toEqual({ ok: true, effective: { page: 1, pageSize: 100 } });
+    for (const pageSize of [0, -1, 1.5, 101]) {
+      expect(bound({ pageSize })).toMatchObject({ ok: false, code: 'page_size_out_of_bounds' });
+    }
+  });
+
+  it('is refused from memory only beyond the learned count plus one', () => {
+    expect(bound({ page: 5 }, 4).ok).toBe(true);
+    expect(bound({ page: 6 }, 4)).toMatchObject({ ok: false, code: 'page_out_of_bounds' });
+  });
+
+  it('is not refused from memory where nothing is learned or the list has no page count', () => {
+    expect(bound({ page: 999 }).ok).toBe(true);
+    expect(bound({ page: 999 }, 4, withoutCount).ok).toBe(true);
+  });
+
+  it('is never refused from memory when it is the first page', () => {
+    expect(bound({ page: 1 }, 0).ok).toBe(true);
+    expect(bound({ page: 0 }, 0).ok).toBe(true);
+    expect(bound({ page: 0 }, 0, fromZero).ok).toBe(true);
+  });
+
+  it('is compared by its number in lists that begin at 0, one behind the last included', () => {
+    expect(bound({ page: 5 }, 4, fromZero).ok).toBe(true);
+    expect(bound({ page: 6 }, 4, fromZero).ok).toBe(false);
+  });
+
+  it('is told with what was asked and what is allowed when refused', () => {
+    expect(bound({ page: 9 }, 4)).toMatchObject({
+      message: 'page 9 was asked for, but page must not be greater than the page count, 4',
+      detail: { in: 'query', name: 'page' },
+    });
+    expect(bound({ pageSize: 500 })).toMatchObject({
+      message: 'pageSize 500 was asked for, but at most 100 is allowed',
+      detail: { in: 'query', name: 'pageSize' },
+    });
+  });
+
+  it('is refused from memory exactly where the rule says, for any count', () => {
+    fc.assert(
+      fc.property(fc.nat(50), fc.nat(50), fc.constantFrom(fromOne, fromZero), (page, count, paging) => {
+        const refused = page > paging.firstPage && page > count + 1;
+        expect(bound({ page }, count, paging).ok).toBe(!refused);
+      }),
+    );
+  });
+});
