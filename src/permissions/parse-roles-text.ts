@@ -46,7 +46,9 @@ export function parseRolesText(text: string, source: string): ParsedRoles {
     };
   }
   // Compiled here and not once: the file is read at start only.
-  const validate = new Ajv2020({ allErrors: true, ownProperties: true }).compile<RawRoles>(rolesFileSchema);
+  const validate = new Ajv2020({ allErrors: true, ownProperties: true, verbose: true }).compile<RawRoles>(
+    rolesFileSchema,
+  );
   if (validate(data)) return { raw: data, faults: [] };
   return { raw: undefined, faults: (validate.errors ?? []).map((error) => toFault(error, source)) };
 }

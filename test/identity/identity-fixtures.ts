@@ -1,3 +1,4 @@
+import { GatewayError } from '../../src/errors/gateway-error.ts';
 import type { AuthenticationInput } from '../../src/identity/authenticator.ts';
 import { createAuthenticator } from '../../src/identity/create-authenticator.ts';
 import { IDENTITY_DEFAULTS, type IdentityOptions } from '../../src/identity/identity-options.ts';
@@ -43,4 +44,14 @@ export function authenticating(verifier: Verifier, options: Partial<IdentityOpti
       ...input,
     });
   return { authenticator, ask, verifications };
+}
+
+/** The error that a request was refused with; throws when it was not. */
+export async function refusalOf(work: Promise<unknown>): Promise<GatewayError> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof GatewayError) return error;
+  throw new Error('was not refused', { cause: error });
 }

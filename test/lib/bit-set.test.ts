@@ -1,0 +1,32 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { containsAll, createBitSet, membersOf } from '../../src/lib/bit-set.ts';
+
+const SIZE = 100;
+const members = fc.uniqueArray(fc.integer({ min: 0, max: SIZE - 1 }));
+
+describe('a bit set', () => {
+  it('holds what it was made of', () => {
+    fc.assert(
+      fc.property(members, (numbers) => {
+        expect(membersOf(createBitSet(SIZE, numbers))).toEqual(numbers.sort((a, b) => a - b));
+      }),
+    );
+  });
+
+  it('contains another exactly when every member of the other is a member', () => {
+    fc.assert(
+      fc.property(members, members, fc.boolean(), (whole, other, subset) => {
+        const part = subset ? whole.filter((one) => other.includes(one)) : other;
+        const expected = part.every((one) => whole.includes(one));
+        expect(containsAll(createBitSet(SIZE, whole), createBitSet(SIZE, part))).toBe(expected);
+      }),
+    );
+  });
+
+  it('takes no member outside of its size', () => {
+    expect(() => createBitSet(32, [32])).toThrow(RangeError);
+    expect(() => createBitSet(32, [-1])).toThrow(RangeError);
+    expect(membersOf(createBitSet(32, [31]))).toEqual([31]);
+  });
+});

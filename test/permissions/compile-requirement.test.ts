@@ -1,0 +1,103 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Requirement } from '../../src/model/requirement.ts';
+import { asksNothing, compileRequirement } from '../../src/permissions/compile-requirement.ts';
+import { decide } from '../../src/permissions/decide.ts';
+import { createVocabulary, type Term } from '../../src/permissions/vocabulary.ts';
+
+// The same names in every kind, so that a permission taken for a group of its name would show.
+const TERMS: readonly Term[] = ['a', 'b', 'c', 'd'].flatMap((name) => [
+  { kind: 'permission', name },
+  { kind: 'group', name },
+  { kind: 'flag', name },
+]);
+const vocabulary = createVocabulary(TERMS);
+const NO_GRANTS = { roles: [], delegated: false, denied: false, key: 'key' };
+
+const term = fc.constantFrom(...TERMS);
+const toLeaf = ({ kind, name }: Term) => ({ [kind]: name }) as Requirement;
+const requirement = fc.letrec<{ node: Requirement }>((tie) => ({
+  node: fc.oneof(
+    { maxDepth: 4, withCrossShrink: true },
+    term.map(toLeaf),
+    fc.array(tie('node'), { maxLength: 3 }).map((all) => ({ all })),
+    fc.array(tie('node'), { maxLength: 3 }).map((any) => ({ any })),
+    tie('node').map((own) => ({ own })),
+  ),
+})).node;
+
+/** The requirement read word for word. */
+function meets(one: Requirement, held: readonly Term[], own: boolean): boolean {
+  if ('all' in one) return one.all.every((part) => meets(part, held, own));
+  if ('any' in one) return one.any.some((part) => meets(part, held, own));
+  if ('own' in one) return own && meets(one.own, held, own);
+  return held.some(({ kind, name }) => (one as Record<string, string>)[kind] === name);
+}
+
+describe('a compiled requirement', () => {
+  it('decides as the requirement reads word for word', () => {
+    fc.assert(
+      fc.property(requirement, fc.uniqueArray(term), fc.boolean(), (one, held, own) => {
+        const grants = { ...NO_GRANTS, bits: vocabulary.setOf(held) };
+        const decision = decide(compileRequirement(one, vocabulary), grants, own ? 'own' : 'other');
+        expect(decision.verdict).toBe(meets(one, held, own) ? 'allowed' : 'denied');
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('leaves a verdict to ownership exactly where ownership would change it', () => {
+    fc.assert(
+      fc.property(
+        requirement,
+        fc.uniqueArray(term),
+        fc.constantFrom('unknown', 'not-asked'),
+        (one, held, ownership) => {
+          const grants = { ...NO_GRANTS, bits: vocabulary.setOf(held) };
+          const decision = decide(compileRequirement(one, vocabulary), grants, ownership);
+          const [asOwn, asOther] = [meets(one, held, true), meets(one, held, false)];
+          expect(decision.verdict).toBe(asOwn === asOther ? (asOwn ? 'allowed' : 'denied') : 'delegated');
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('names as missing nothing that is held, and enough of it', () => {
+    fc.assert(
+      fc.property(requirement, fc.uniqueArray(term), (one, held) => {
+        const compiledOne = compileRequirement(one, vocabulary);
+        const decision = decide(compiledOne, { ...NO_GRANTS, bits: vocabulary.setOf(held) }, 'own');
+        fc.pre(decision.verdict === 'denied' && compiledOne.alternatives.length > 0);
+        const missing = decision.verdict === 'denied' ? decision.missing : [];
+        expect(missing.length).toBeGreaterThan(0);
+        const granted = [...held, ...TERMS.filter(({ name }) => missing.includes(name))];
+        expect(meets(one, granted, true)).toBe(true);
+      }),
+    );
+  });
+
+  it('keeps no alternative that another makes superfluous', () => {
+    const one: Requirement = {
+      any: [
+        { all: [{ permission: 'a' }, { permission: 'b' }] },
+        { own: { permission: 'a' } },
+        { permission: 'a' },
+        { permission: 'a' },
+      ],
+    };
+    const { alternatives } = compileRequirement(one, vocabulary);
+    expect(alternatives.map(({ names, own }) => [names.map(({ name }) => name), own])).toEqual([[['a'], false]]);
+  });
+
+  it('asks nothing where nothing is required, and the impossible where any of nothing is', () => {
+    expect(asksNothing(compileRequirement(undefined, vocabulary))).toBe(true);
+    expect(asksNothing(compileRequirement({ all: [] }, vocabulary))).toBe(true);
+    expect(asksNothing(compileRequirement({ own: { all: [] } }, vocabulary))).toBe(false);
+    expect(compileRequirement({ any: [] }, vocabulary).alternatives).toEqual([]);
+  });
+
+  it('takes no name that nobody declared', () => {
+    expect(() => compileRequirement({ permission: 'x' }, vocabulary)).toThrow(RangeError);
+  });
+});

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { decide } from '../../src/permissions/decide.ts';
+import { compiled, principal } from './permissions-fixtures.ts';
+
+const permissions = compiled({ further: [{ own: { all: [] } }] });
+const unwikify = permissions.requirementOf('unwikify');
+const grantsOf = (name: string) => permissions.grantsOf(principal('verified', name));
+
+describe('a decision on unwikify (rules, 3)', () => {
+  it('allows a holder of the wiki permission, whoever wrote the node', () => {
+    for (const ownership of ['own', 'other', 'unknown', 'not-asked'] as const)
+      expect(decide(unwikify, grantsOf('moderator'), ownership)).toEqual({
+        verdict: 'allowed',
+        because: 'Mark as community wiki',
+      });
+  });
+
+  it('depends on ownership for a holder of the permission on own posts', () => {
+    const alice = grantsOf('alice');
+    expect(decide(unwikify, alice, 'own')).toEqual({
+      verdict: 'allowed',
+      because: 'own node, Convert own posts to community wiki',
+    });
+    expect(decide(unwikify, alice, 'other')).toEqual({ verdict: 'denied', missing: ['Mark as community wiki'] });
+    expect(decide(unwikify, alice, 'unknown')).toEqual({ verdict: 'delegated', because: 'ownership' });
+    expect(decide(unwikify, alice, 'not-asked')).toEqual({ verdict: 'delegated', because: 'ownership' });
+  });
+
+  it('denies whoever has neither, without asking for the author', () => {
+    expect(decide(unwikify, grantsOf('guest'), 'not-asked')).toMatchObject({ verdict: 'denied' });
+  });
+});
+
+describe('what a denial names', () => {
+  it('is everything that all-of lacks, in the order of the rule', () => {
+    const decision = decide(permissions.requirementOf('actions'), grantsOf('bob'), 'not-asked');
+    expect(decision).toEqual({ verdict: 'denied', missing: ['View analytics', 'Super Users'] });
+  });
+
+  it('is each way of any-of', () => {
+    const decision = decide(permissions.requirementOf('upload'), grantsOf('bob'), 'not-asked');
+    expect(decision).toEqual({ verdict: 'denied', missing: ['admin', 'superuser'] });
+  });
+
+  it('begins with the way that lacks least', () => {
+    const nearest = permissions.compile({
+      any: [
+        { all: [{ permission: 'View analytics' }, { group: 'Super Users' }] },
+        { all: [{ permission: 'Edit users and groups' }, { permission: 'View users list' }] },
+      ],
+    });
+    expect(decide(nearest, grantsOf('bob'), 'not-asked')).toEqual({
+      verdict: 'denied',
+      missing: ['Edit users and groups', 'View analytics', 'Super Users'],
+    });
+  });
+
+  it('is ownership where nothing else would be enough', () => {
+    const authorOnly = permissions.compile({ own: { all: [] } });
+    expect(decide(authorOnly, grantsOf('admin'), 'other')).toEqual({
+      verdict: 'denied',
+      missing: ['ownership of the node'],
+    });
+    expect(decide(authorOnly, grantsOf('guest'), 'own')).toEqual({ verdict: 'allowed', because: 'own node' });
+  });
+});

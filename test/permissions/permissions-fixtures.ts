@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Principal } from '../../src/model/principal.ts';
+import type { Requirement } from '../../src/model/requirement.ts';
+import { compilePermissions, type PermissionsParts } from '../../src/permissions/compile-permissions.ts';
+import { loadRoles } from '../../src/permissions/load-roles.ts';
+
+/** The seeded roles file, as text. */
+export const SEED = readFileSync(join(import.meta.dirname, '../../config/roles.yaml'), 'utf8');
+
+const permission = (name: string): Requirement => ({ permission: name });
+const page = [permission('View answers in the question page'), permission('View the question page')];
+
+/** What the specification's table asks of each operation, by its row; `unwikify` and others where rules.md says more. */
+export const REQUIREMENTS: Readonly<Record<string, Requirement | undefined>> = {
+  upload: { any: [{ flag: 'admin' }, { flag: 'superuser' }] },
+  job: undefined,
+  attachments: permission('Add attachments to issues'),
+  comment: { all: page },
+  questions: permission('View the questions list'),
+  actions: { all: [permission('View analytics'), { group: 'Super Users' }] },
+  ideas: permission('View list idea'),
+  groupUsers: permission('Edit users and groups'),
+  followers: permission('View users list'),
+  unfavorite: { all: [permission('Mark as favorite'), permission('View the question page')] },
+  unwikify: {
+    any: [permission('Mark as community wiki'), { own: permission('Convert own posts to community wiki') }],
+  },
+  articles: permission('View list kbentry'),
+  expertise: permission("View user's profile"),
+};
+
+/** The operations of the table as far as permissions go. */
+export const OPERATIONS = Object.entries(REQUIREMENTS).map(([id, requires]) => ({ id, requires }));
+
+/** Permissions compiled from the seeded roles file. */
+export function compiled(parts: Partial<PermissionsParts> = {}) {
+  const roles = loadRoles(SEED, 'roles.yaml', undefined);
+  return compilePermissions({ roles, operations: OPERATIONS, unmapped: { kind: 'deny' }, verifier: 'file', ...parts });
+}
+
+/** A principal of a kind. */
+export function principal(kind: Principal['kind'], name?: string): Principal {
+  return { kind, name, audience: `${kind}:${name ?? ''}`, authorization: undefined };
+}
