@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import type { Place, Settings } from '../config/settings.ts';
 import { systemClock } from '../lib/clock.ts';
 import { StartFault } from '../model/fault.ts';
+import { FAULT_GRAMMAR } from '../reference/faults/fault-names.ts';
 import { FaultSyntaxError } from '../reference/faults/parse-faults.ts';
 import { type ReferenceServer, startReferenceServer } from '../reference/start-reference-server.ts';
 
@@ -31,7 +32,8 @@ export async function startEmbeddedUpstream(
       ...(issueTrackerUrl !== undefined && { issueTrackerUrl }),
     });
   } catch (error) {
-    if (error instanceof FaultSyntaxError) throw new StartFault([{ ...faultsPlace, message: error.message }]);
-    throw error;
+    if (!(error instanceof FaultSyntaxError)) throw error;
+    const message = error.problems.join('; ');
+    throw new StartFault([{ ...faultsPlace, message, suggestion: `a fault is written ${FAULT_GRAMMAR}` }]);
   }
 }

@@ -15,5 +15,6 @@ export function safePath(target: string): string {
     return segment.endsWith('.json') ? '{}.json' : '{}';
   });
   const text = shown.join('/');
-  return segments.length > MAX_SEGMENTS || text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
+  const cut = path.length > 4 * MAX_LENGTH || segments.length > MAX_SEGMENTS || text.length > MAX_LENGTH;
+  return cut ? `${text.slice(0, MAX_LENGTH)}…` : text;
 }

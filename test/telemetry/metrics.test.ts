@@ -1,0 +1,176 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { MODES } from '../../src/model/checks.ts';
+import type { Trace } from '../../src/model/trace.ts';
+import { METRICS } from '../../src/telemetry/metric-list.ts';
+import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
+import { finishedTrace, responseViolation } from './fixed-trace.ts';
+
+const list = {
+  id: 'listQuestions',
+  paging: { firstPage: 1, observedPageSize: undefined, hasPageCount: true },
+  cacheability: { byDefault: true, tags: [] },
+  carriesPrivateFields: false,
+} as const;
+const comment = { id: 'getComment', paging: undefined, cacheability: undefined, carriesPrivateFields: true };
+
+const metricsOf = (mode: 'observe' | 'staging' | 'strict' = 'strict') =>
+  createMetrics({
+    operations: [list, comment],
+    mode,
+    checks: MODES[mode].checks,
+    version: '0.0.0',
+    contractVersion: 'v2',
+    buckets: [0.01, 1],
+  });
+
+async function samples(metrics: Metrics): Promise<string[]> {
+  return (await metrics.exposition()).split('\n').filter((line) => line.startsWith('portico_'));
+}
+
+const counted = async (metrics: Metrics) =>
+  (await samples(metrics)).filter((line) => !line.endsWith(' 0') && !/^portico_(mode|enforce|build)/.test(line));
+
+describe('metrics', () => {
+  it('count everything that a trace says', async () => {
+    const metrics = metricsOf();
+    metrics.record(
+      finishedTrace({
+        authentication: { level: 'enforce', outcome: 'passed', principal: 'verified' },
+        requests: { level: 'enforce', outcome: 'passed' },
+        permissions: { level: 'report', outcome: 'reported' },
+        responses: { level: 'report', outcome: 'reported', verdict: 'violations' },
+        cache: { status: 'miss' },
+        upstream: { status: 200, shape: 'json', seconds: 0.5, attempts: 1 },
+        violations: [responseViolation(), responseViolation({ category: 'missing' })],
+      }),
+    );
+    metrics.record(
+      finishedTrace({
+        operation: 'getComment',
+        status: 504,
+        seconds: 2,
+        authentication: { level: 'enforce', outcome: 'refused', principal: 'none', reason: 'credentials_required' },
+        upstream: { status: undefined, shape: 'deadline', seconds: 2, attempts: 1 },
+        error: 'upstream_timeout',
+        redacted: ['visibility'],
+      }),
+    );
+    expect(await counted(metrics)).toMatchInlineSnapshot(`
+      [
+        "portico_http_requests_total{operation="listQuestions",status_class="2xx"} 1",
+        "portico_http_requests_total{operation="getComment",status_class="5xx"} 1",
+        "portico_http_request_duration_seconds_bucket{le="0.01",operation="listQuestions"} 1",
+        "portico_http_request_duration_seconds_bucket{le="1",operation="listQuestions"} 1",
+        "portico_http_request_duration_seconds_bucket{le="+Inf",operation="listQuestions"} 1",
+        "portico_http_request_duration_seconds_sum{operation="listQuestions"} 0.004",
+        "portico_http_request_duration_seconds_count{operation="listQuestions"} 1",
+        "portico_http_request_duration_seconds_bucket{le="+Inf",operation="getComment"} 1",
+        "portico_http_request_duration_seconds_sum{operation="getComment"} 2",
+        "portico_http_request_duration_seconds_count{operation="getComment"} 1",
+        "portico_checks_total{check="authentication",outcome="passed"} 1",
+        "portico_checks_total{check="authentication",outcome="refused"} 1",
+        "portico_checks_total{check="requests",outcome="passed"} 1",
+        "portico_checks_total{check="responses",outcome="reported"} 1",
+        "portico_checks_total{check="permissions",outcome="reported"} 1",
+        "portico_contract_violations_total{operation="listQuestions",direction="response",category="missing"} 1",
+        "portico_contract_violations_total{operation="listQuestions",direction="response",category="type"} 1",
+        "portico_permission_denials_total{operation="listQuestions"} 1",
+        "portico_authentication_failures_total{reason="credentials_required"} 1",
+        "portico_redacted_answers_total{operation="getComment"} 1",
+        "portico_cache_requests_total{operation="listQuestions",result="miss"} 1",
+        "portico_upstream_exchange_duration_seconds_bucket{le="1",operation="listQuestions"} 1",
+        "portico_upstream_exchange_duration_seconds_bucket{le="+Inf",operation="listQuestions"} 1",
+        "portico_upstream_exchange_duration_seconds_sum{operation="listQuestions"} 0.5",
+        "portico_upstream_exchange_duration_seconds_count{operation="listQuestions"} 1",
+        "portico_upstream_exchange_duration_seconds_bucket{le="+Inf",operation="getComment"} 1",
+        "portico_upstream_exchange_duration_seconds_sum{operation="getComment"} 2",
+        "portico_upstream_exchange_duration_seconds_count{operation="getComment"} 1",
+        "portico_upstream_answers_total{operation="listQuestions",status_class="2xx"} 1",
+        "portico_upstream_failures_total{kind="deadline"} 1",
+        "portico_errors_total{code="upstream_timeout"} 1",
+      ]
+    `);
+  });
+
+  it('know their number of series from the start, whatever is recorded later', async () => {
+    const metrics = metricsOf();
+    expect(await samples(metrics)).toHaveLength(metrics.seriesCount());
+    const anyText = fc.string();
+    fc.assert(
+      fc.property(anyText, anyText, anyText, fc.double(), fc.integer(), (operation, error, shape, seconds, status) => {
+        const cache = { status: shape } as unknown as NonNullable<Trace['cache']>;
+        const upstream = { status: status % 2 ? status : undefined, shape, seconds, attempts: 1 };
+        const violations = [responseViolation({ category: shape as 'type', at: shape })];
+        metrics.record(finishedTrace({ operation, error, seconds, status, cache, upstream, violations }));
+      }),
+      { numRuns: 200 },
+    );
+    expect(await samples(metrics)).toHaveLength(metrics.seriesCount());
+  });
+
+  it('count operations outside the contract as undocumented and unknown codes as other', async () => {
+    const metrics = metricsOf();
+    const { operation: _operation, ...undocumented } = finishedTrace({ error: 'brand_new' });
+    metrics.record(undocumented);
+    const lines = await counted(metrics);
+    expect(lines).toContain('portico_http_requests_total{operation="undocumented",status_class="2xx"} 1');
+    expect(lines).toContain('portico_errors_total{code="other"} 1');
+  });
+
+  it('are exactly the listed ones, with their types and help', async () => {
+    const text = await metricsOf().exposition();
+    const registered = [...text.matchAll(/^# TYPE (portico_\w+) (\w+)$/gm)].map(([, name, type]) => ({ name, type }));
+    const listed = Object.values(METRICS).map(({ name, type }) => ({ name, type }));
+    expect(registered.sort(byName)).toEqual(listed.sort(byName));
+    for (const { name, help } of Object.values(METRICS)) expect(text).toContain(`# HELP ${name} ${help}`);
+  });
+
+  it('carry exactly the labels that are listed', async () => {
+    const lines = await samples(metricsOf());
+    for (const { name, labels } of Object.values(METRICS)) {
+      const line = lines.find(
+        (one) => one.startsWith(`${name}{`) || one.startsWith(`${name} `) || one.startsWith(`${name}_count`),
+      );
+      const found = [...(line ?? 'missing').matchAll(/(\w+)="/g)].map(([, label]) => label);
+      expect({ name, labels: found, there: line !== undefined }).toEqual({ name, labels: [...labels], there: true });
+    }
+  });
+
+  it('say that nothing is enforced in observe, and how much is in strict', async () => {
+    expect(await samples(metricsOf('observe'))).toEqual(
+      expect.arrayContaining([
+        'portico_enforced_checks 0',
+        'portico_mode_info{mode="observe"} 1',
+        'portico_enforcement{check="permissions",level="report"} 1',
+      ]),
+    );
+    expect(await samples(metricsOf('strict'))).toContain('portico_enforced_checks 5');
+  });
+
+  it('read gauges at the scrape, and 0 where nothing is connected', async () => {
+    const metrics = metricsOf();
+    let dropped = 3;
+    metrics.watch({ upstreamInFlight: () => 7, upstreamCircuitOpen: () => true });
+    metrics.watch({ ledgerDropped: () => dropped });
+    dropped = 4;
+    await metrics.exposition();
+    expect(await samples(metrics)).toEqual(
+      expect.arrayContaining([
+        'portico_upstream_in_flight 7',
+        'portico_upstream_circuit_open 1',
+        'portico_upstream_queued 0',
+        'portico_ledger_dropped_total 4',
+      ]),
+    );
+  });
+
+  it('of the process are there without the label that Node fills with any name', async () => {
+    const text = await metricsOf().exposition();
+    expect(text).toContain('process_cpu_seconds_total');
+    expect(text).not.toMatch(/nodejs_active_(?:handles|requests|resources)\{/);
+  });
+});
+
+const byName = (a: { name?: string | undefined }, b: { name?: string | undefined }) =>
+  (a.name ?? '').localeCompare(b.name ?? '');

@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { createNameTag } from '../../src/telemetry/name-tag.ts';
+
+it('a tag is the same each time under one key, and another under another key', () => {
+  const [one, two] = [createNameTag(), createNameTag()];
+  expect(one('alice')).toBe(one('alice'));
+  expect(one('alice')).not.toBe(one('bob'));
+  expect(one('alice')).not.toBe(two('alice'));
+});
+
+it('a tag outlives the bound on what is remembered', () => {
+  const tag = createNameTag();
+  const before = tag('alice');
+  for (let index = 0; index < 3000; index++) tag(`name ${index}`);
+  expect(tag('alice')).toBe(before);
+});

@@ -1,0 +1,21 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { safePath } from '../../src/telemetry/safe-path.ts';
+
+describe('the path of a log line', () => {
+  it.each([
+    ['/services/v2/question.json?q=secret', '/services/v2/question.json'],
+    ['/services/v2/user/4711.json', '/services/v2/user/{}.json'],
+    ['/services/v2/question/17/answer.json', '/services/v2/question/{}/answer.json'],
+    ['/services/v2/user/alice%40example.org/posts', '/services/v2/user/{}/posts'],
+    ['/', '/'],
+    ['', ''],
+  ])('of %s is %s', (target, path) => {
+    expect(safePath(target)).toBe(path);
+  });
+
+  it('is bounded for any target', () => {
+    fc.assert(fc.property(fc.string({ maxLength: 5000 }), (target) => safePath(`/${target}`).length <= 161));
+    expect(safePath('/a'.repeat(5000)).length).toBeLessThanOrEqual(161);
+  });
+});

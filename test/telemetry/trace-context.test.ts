@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { traceContext } from '../../src/telemetry/trace-context.ts';
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c';
+const PARENT = 'b7ad6b7169203331';
+
+describe('a trace context', () => {
+  it('continues the trace of the caller under a new span', () => {
+    const context = traceContext({ traceparent: `00-${TRACE}-${PARENT}-01`, tracestate: 'a=1, b=2' });
+    expect(context.traceparent).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`));
+    expect(context.traceparent).not.toContain(PARENT);
+    expect(context.tracestate).toBe('a=1,b=2');
+  });
+
+  it('continues a trace of a later version as version 00', () => {
+    expect(traceContext({ traceparent: `cc-${TRACE}-${PARENT}-09-what-comes` }).traceparent).toMatch(
+      new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`),
+    );
+  });
+
+  it.each([
+    ['no header', undefined],
+    ['an empty one', ''],
+    ['upper case', `00-${TRACE.toUpperCase()}-${PARENT}-01`],
+    ['the version ff', `ff-${TRACE}-${PARENT}-01`],
+    ['more after version 00', `00-${TRACE}-${PARENT}-01-x`],
+    ['a trace id of zeros', `00-${'0'.repeat(32)}-${PARENT}-01`],
+    ['a parent id of zeros', `00-${TRACE}-${'0'.repeat(16)}-01`],
+    ['two headers in one', `00-${TRACE}-${PARENT}-01, 00-${TRACE}-${PARENT}-01`],
+    ['a line break', `00-${TRACE}-${PARENT}-01\r\nx: y`],
+  ])('starts a new trace without the state for %s', (_case, traceparent) => {
+    const context = traceContext({ ...(traceparent !== undefined && { traceparent }), tracestate: 'a=1' });
+    expect(context.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+    expect(context.traceId).not.toBe(TRACE);
+    expect(context.tracestate).toBeUndefined();
+  });
+
+  it('keeps at most 32 members and 512 characters of state, whole members only', () => {
+    const state = (members: string[]) =>
+      traceContext({ traceparent: `00-${TRACE}-${PARENT}-00`, tracestate: members.join(',') }).tracestate;
+    expect(state(Array.from({ length: 40 }, (_, i) => `k${i}=v`))?.split(',')).toHaveLength(32);
+    const long = state(Array.from({ length: 10 }, (_, i) => `k${i}=${'v'.repeat(97)}`));
+    expect(long?.length).toBeLessThanOrEqual(512);
+    expect(long?.split(',')).toHaveLength(5);
+  });
+
+  it('drops a state that is malformed or names a key twice', () => {
+    const state = (tracestate: string) =>
+      traceContext({ traceparent: `00-${TRACE}-${PARENT}-00`, tracestate }).tracestate;
+    expect(state('a=1,a=2')).toBeUndefined();
+    expect(state('a=1,B@@=2')).toBeUndefined();
+    expect(state('a=1\r\nx: y')).toBeUndefined();
+  });
+});
