@@ -1,3 +1,4 @@
+import { documentedFields } from './documented-fields.ts';
 import type { DocumentedError, Operation, OperationMethod, Parameter } from '../model/operation.ts';
 import type {
   OpenApiDocument,
@@ -43,6 +44,7 @@ export function compileOperation(
       .map(Number)
       .toSorted((a, b) => a - b),
     documentedErrors: documentedErrors(document, source),
+    documentedFields: documentedFields(document, source),
   };
 }
 

@@ -90,4 +90,6 @@ export interface Operation {
   /** Documented statuses of answers, ascending. */
   readonly statuses: readonly number[];
   readonly documentedErrors: readonly DocumentedError[];
+  /** Names of the fields that a success can have at its top; empty for bare arrays. */
+  readonly documentedFields: readonly string[];
 }

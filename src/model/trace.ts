@@ -29,6 +29,8 @@ export interface UpstreamTrace {
   readonly status: number | undefined;
   /** The shape of an error answer, or how the transport failed. */
   readonly shape: string;
+  /** True when the upstream said that this caller lacks a permission. */
+  readonly denied?: boolean;
   readonly seconds: number;
   readonly attempts: number;
 }
@@ -50,6 +52,8 @@ export interface Trace {
   readonly startedAt: number;
   /** The operation's id; undefined for undocumented paths. */
   operation?: string;
+  /** The name of the principal, for a log that may show it; a tag stands for it elsewhere. */
+  caller?: string;
   /** How the request went upstream: by its plan or by passthrough; undefined when it never went. */
   route?: 'plan' | 'passthrough';
   authentication?: AuthenticationTrace;
@@ -60,6 +64,10 @@ export interface Trace {
   cache?: CacheTrace;
   upstream?: UpstreamTrace;
   responses?: ResponseTrace;
+  /** True for work that no client waits for: a refresh or a comparison. */
+  background?: boolean;
+  /** True when the answer holds an absolute address of the legacy host. */
+  legacyAddress?: boolean;
   /** Names of fields that were taken out for this caller. */
   redacted?: readonly string[];
   /** The code of the error that was answered, when it was ours. */

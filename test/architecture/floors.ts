@@ -26,6 +26,7 @@ const FLOORS: readonly (readonly string[])[] = [
   FEATURES,
   ['pipeline', 'config'],
   ['http', 'console'],
+  ['assembly'],
   ['gateway.ts', 'main.ts'],
   ['cli'],
 ];

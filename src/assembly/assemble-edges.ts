@@ -1,0 +1,89 @@
+import type { Server } from 'node:http';
+import type { Settings } from '../config/settings.ts';
+import { createAdminApp, type Readiness } from '../http/admin-app.ts';
+import { answerClientErrors } from '../http/client-errors.ts';
+import { createListenerServer } from '../http/listen.ts';
+import { createPublicApp } from '../http/public-app.ts';
+import type { House } from '../pipeline/house.ts';
+import { createAccessLog } from '../telemetry/access-log.ts';
+import { createPassthrough } from '../upstream/create-passthrough.ts';
+import type { AssemblyParts, Services } from './assemble-services.ts';
+import type { Start } from './load-start.ts';
+import { createPass } from './pass-undocumented.ts';
+
+/** Both sides of the gateway, not listening yet. */
+export interface Edges {
+  readonly publicServer: Server;
+  readonly adminServer: Server;
+  /** Ends the connections that passthrough keeps to the upstream. */
+  close(): void;
+}
+
+/** What the edges read of the gateway's own state. */
+export interface EdgeState {
+  readonly isDraining: () => boolean;
+  readonly readiness: () => Readiness;
+}
+
+/** Makes the public and the admin app with their servers. */
+export function assembleEdges(
+  settings: Settings,
+  start: Start,
+  services: Services,
+  house: House,
+  parts: AssemblyParts,
+  state: EdgeState,
+): Edges {
+  const { upstream, cache, pageCounts, metrics, ledger, logger } = services;
+  const { listen } = settings;
+  const passthrough = createPassthrough(start.address, settings.upstream, {
+    gate: upstream.gate,
+    rewriteUrls: settings.rewriteUrls,
+  });
+  const purge = (tags: readonly string[] | 'all'): number => {
+    if (tags === 'all') pageCounts.dropAll();
+    else pageCounts.drop(tags);
+    return tags === 'all' ? cache.purgeAll() : cache.purge(tags);
+  };
+  const { clock, logStream } = parts;
+  const publicApp = createPublicApp({
+    house,
+    arrival: { maxTargetBytes: listen.maxTargetBytes, publicBasePath: settings.publicBasePath },
+    trustedProxies: listen.trustedProxies,
+    errorsFor: settings.errorsFor,
+    contractStatusHeader: settings.contractStatusHeader,
+    pass: createPass({
+      passthrough,
+      transparent: settings.mode.transparent,
+      publicBasePath: settings.publicBasePath,
+      purge: (tags) => purge(tags ?? 'all'),
+      clock,
+    }),
+    accessLog: createAccessLog({
+      level: settings.logging.level,
+      principalNames: settings.logging.principalNames,
+      clock,
+      ...(logStream && { stream: logStream }),
+    }),
+    record: (trace) => {
+      metrics.record(trace);
+      ledger.record(trace);
+    },
+    isDraining: state.isDraining,
+    clock,
+  });
+  const adminApp = createAdminApp({
+    guard: { loopback: isLoopback(listen.adminHost), token: settings.adminToken },
+    readiness: state.readiness,
+    metrics,
+    purge,
+    onError: (error) => logger.error({ err: error }, 'the admin side failed'),
+  });
+  const publicServer = createListenerServer(publicApp, listen);
+  answerClientErrors(publicServer, (error) => logger.info({ error: error.code }, 'request refused before it was read'));
+  return { publicServer, adminServer: createListenerServer(adminApp, listen), close: () => passthrough.close() };
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
+}

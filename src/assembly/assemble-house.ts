@@ -1,0 +1,121 @@
+import { audienceOf } from '../cache/audience-of.ts';
+import type { Settings } from '../config/settings.ts';
+import { createUploadMemory } from '../gdpr/upload-memory.ts';
+import { challengeOf } from '../identity/refusals.ts';
+import type { Operation } from '../model/operation.ts';
+import { decide } from '../permissions/decide.ts';
+import { createCheckBody } from '../pipeline/check-body.ts';
+import { createDecide } from '../pipeline/decide-permission.ts';
+import type { House } from '../pipeline/house.ts';
+import { learnAuthors } from '../pipeline/learn-authors.ts';
+import { stagePlanners } from '../pipeline/order.ts';
+import { compilePlan } from '../pipeline/plan.ts';
+import type { StageServices } from '../pipeline/stage-services.ts';
+import { compileUndocumentedPolicy } from '../pipeline/undocumented-policy.ts';
+import { decodeForInspection } from '../upstream/answer-body.ts';
+import { compileLegacyAddresses, findLegacyAddresses, rewriteLegacyAddresses } from '../upstream/legacy-addresses.ts';
+import type { AssemblyParts, Services } from './assemble-services.ts';
+import type { Start } from './load-start.ts';
+import { planOperation } from './plan-operation.ts';
+import { publicAddressOf } from './public-address.ts';
+
+/** Compiles every plan and puts the house together around them. */
+export function assembleHouse(settings: Settings, start: Start, services: Services, { clock }: AssemblyParts): House {
+  const { contract, permissions } = start;
+  const challenge = challengeOf(settings.authentication.realm);
+  const planners = stagePlanners(stageServices(settings, start, services, { clock, challenge }));
+  const plans = contract.operations.map((operation) => compilePlan(planOperation(settings, operation), planners));
+  const requirementOf = memoise((permission: string) => permissions.compile({ permission }));
+  return {
+    contract,
+    plans: new Map(plans.map((plan) => [plan.operation.id, plan])),
+    checks: settings.checks,
+    authenticator: services.authenticator,
+    undocumented: compileUndocumentedPolicy(
+      settings.checks.undocumented,
+      settings.mode.transparent,
+      settings.undocumented.allow,
+    ),
+    grantsOf: permissions.grantsOf,
+    audienceOf: ({ cache, operation }, principal, grants) =>
+      audienceOf(
+        grants.delegated ? 'caller' : (cache?.audience ?? 'caller'),
+        principal,
+        grants.key,
+        services.guard.isDemoted(operation.id),
+      ),
+    decidePermission: (permission, grants) => decide(requirementOf(permission), grants, 'not-asked'),
+    serviceCredential: start.serviceAuthorization !== undefined,
+    challenge,
+    clock,
+  };
+}
+
+function stageServices(
+  settings: Settings,
+  { contract, permissions, address, isPermissionMessage, serviceAuthorization }: Start,
+  services: Services,
+  { clock, challenge }: { clock: AssemblyParts['clock']; challenge: string },
+): StageServices {
+  const { cache, guard, pageCounts, ownership, lookUp, upstream, authenticator, metrics, ledger } = services;
+  const legacy = compileLegacyAddresses(address, settings.upstream.legacyOrigins);
+  const requirementOf = memoise((permission: string) => permissions.compile({ permission }));
+  const { maxResponseBytes } = settings.upstream;
+  return {
+    cache,
+    guard,
+    pageCounts,
+    clock,
+    challenge,
+    upstream,
+    serviceAuthorization,
+    isPermissionMessage,
+    contractVersion: contract.version,
+    noCacheRoles: settings.cache.noCacheRoles,
+    maxBodyBytes: settings.listen.maxBodyBytes,
+    uploads: createUploadMemory(clock, settings.gdpr),
+    judge: contract.judgeResponse,
+    decode: (headers, body) => decodeForInspection({ status: 200, headers, body }, maxResponseBytes),
+    // No baseline exists yet, so that no violation is accepted.
+    isAccepted: () => false,
+    learn: (operation: Operation, json: unknown) => learnAuthors(operation, json, ownership.learn),
+    forget: (principal) => authenticator.forget(principal),
+    mayReadPrivateFields: permissions.mayReadPrivateFields,
+    decide: createDecide({ permissions, ownership, lookUp, switchedOff: switchedOff(settings) }),
+    checkBody: createCheckBody({
+      schema: contract.judgeRequest,
+      gdpr: settings.gdpr,
+      comments: settings.comments,
+      holds: ({ grants }, permission) => decide(requirementOf(permission), grants, 'not-asked').verdict === 'allowed',
+      lookUp,
+    }),
+    purge: (tags) => {
+      cache.purge(tags);
+      pageCounts.drop(tags);
+    },
+    recordBackground: (trace) => {
+      metrics.record(trace);
+      ledger.record(trace);
+    },
+    legacyAddresses: {
+      rewrite: settings.rewriteUrls,
+      find: (body) => findLegacyAddresses(body, legacy),
+      replace: (body, publicAddress) => rewriteLegacyAddresses(body, legacy, publicAddress),
+      publicAddress: (headers, protocol) => publicAddressOf(headers.host, protocol, settings.publicBasePath),
+    },
+  };
+}
+
+/** Operations that a switch of the configuration takes away: operation 3 without an issue tracker (rules, 3). */
+function switchedOff({ issueTracker }: Settings): ReadonlyMap<string, string> {
+  return new Map(issueTracker.enabled ? [] : [['copyAttachments', 'issueTracker.enabled']]);
+}
+
+function memoise<T>(make: (name: string) => T): (name: string) => T {
+  const made = new Map<string, T>();
+  return (name) => {
+    const known = made.get(name) ?? make(name);
+    made.set(name, known);
+    return known;
+  };
+}

@@ -1,0 +1,86 @@
+import type { DestinationStream, Logger } from 'pino';
+import { createAudienceGuard, type AudienceGuard } from '../cache/audience-guard.ts';
+import { createPageCache, type PageCache } from '../cache/page-cache.ts';
+import { packageVersion } from '../config/package-root.ts';
+import type { Settings } from '../config/settings.ts';
+import type { Authenticator } from '../identity/authenticator.ts';
+import { createLedger } from '../ledger/memory-ledger.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Clock } from '../lib/clock.ts';
+import { createPageCounts, type PageCounts } from '../paging/page-counts.ts';
+import { createAuthorLookUp } from '../permissions/author-look-up.ts';
+import { createOwnership, type Ownership } from '../permissions/ownership.ts';
+import { createLookUp, type LookUp } from '../pipeline/look-up.ts';
+import { createLogger } from '../telemetry/logger.ts';
+import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
+import { createUpstream, type Upstream } from '../upstream/create-upstream.ts';
+import { createAuthenticator } from './create-authenticator.ts';
+import type { Start } from './load-start.ts';
+
+/** What a test or an embedding program can put in the place of the machine's own. */
+export interface AssemblyParts {
+  readonly clock: Clock;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where log lines go; standard output when undefined. */
+  readonly logStream: DestinationStream | undefined;
+  /** Answers 0 ≤ x < 1; decides which shared pages are compared. */
+  readonly random: () => number;
+}
+
+/** The long-lived services of one gateway. */
+export interface Services {
+  readonly logger: Logger;
+  readonly upstream: Upstream;
+  readonly cache: PageCache;
+  readonly guard: AudienceGuard;
+  readonly pageCounts: PageCounts;
+  readonly ownership: Ownership;
+  readonly lookUp: LookUp;
+  readonly authenticator: Authenticator;
+  readonly metrics: Metrics;
+  readonly ledger: Ledger;
+}
+
+/** Makes the services; nothing is connected or listening yet. */
+export function assembleServices(settings: Settings, start: Start, parts: AssemblyParts): Services {
+  const { clock, logStream, random } = parts;
+  const logger = createLogger({ level: settings.logging.level, clock, ...(logStream && { stream: logStream }) });
+  const upstream = createUpstream(start.address, settings.upstream, clock);
+  const lookUp = createLookUp(upstream);
+  const cache = createPageCache(settings.cache, clock);
+  const ledger = createLedger({ clock });
+  const metrics = createMetrics({
+    operations: start.contract.operations,
+    mode: settings.mode.name,
+    checks: settings.checks,
+    version: packageVersion(),
+    contractVersion: start.contract.version,
+  });
+  metrics.watch({
+    upstreamInFlight: () => upstream.stats().inFlight,
+    upstreamQueued: () => upstream.stats().queued,
+    upstreamCircuitOpen: () => upstream.stats().circuit === 'open',
+    cacheEntries: () => cache.stats().entries,
+    cacheBytes: () => cache.stats().bytes,
+    ledgerEntries: () => ledger.size(),
+    ledgerDropped: () => ledger.dropped(),
+  });
+  const { ownership } = settings.permissions;
+  return {
+    logger,
+    upstream,
+    cache,
+    guard: createAudienceGuard({
+      sampleShared: settings.cache.sampleShared,
+      random,
+      onDemoted: (operation) =>
+        logger.warn({ operation }, 'answers differ between callers: its pages are kept per caller from now on'),
+    }),
+    pageCounts: createPageCounts(settings.pageBounds, clock),
+    ownership: createOwnership(ownership, clock, createAuthorLookUp(ownership, lookUp)),
+    lookUp,
+    authenticator: createAuthenticator(settings, start.roles, upstream, clock),
+    metrics,
+    ledger,
+  };
+}

@@ -1,0 +1,49 @@
+import type { Settings } from '../config/settings.ts';
+import { type Fault, StartFault } from '../model/fault.ts';
+import type { House } from '../pipeline/house.ts';
+import type { Services } from './assemble-services.ts';
+
+/** Where the verifier stands, as readiness reads it. */
+export interface CalibrationState {
+  kind: 'pending' | 'calibrated' | 'unusable';
+  /** True when some operation enforces authentication, so that nobody could be let in without a verifier. */
+  needed?: boolean;
+}
+
+const RETRY_MS = 5000;
+
+/**
+ * Tries the verifier with a wrong credential at start and from time to time (rules, 2). One that believes anything is a
+ * fault where authentication is enforced and a warning where it is only reported; an upstream that does not answer
+ * leaves the gateway not ready. Answers how to stop.
+ */
+export async function calibrate(
+  settings: Settings,
+  { authenticator, logger }: Services,
+  house: House,
+  state: CalibrationState,
+): Promise<() => void> {
+  if (settings.authentication.verifier === 'file') {
+    state.kind = 'calibrated';
+    return () => undefined;
+  }
+  const levels = [house.checks, ...[...house.plans.values()].map(({ checks }) => checks)];
+  state.needed = levels.some(({ authentication }) => authentication === 'enforce');
+  const attempt = async (): Promise<Fault | undefined> => {
+    const { kind, ...found } = await authenticator.calibrate();
+    if (kind !== state.kind) logger.info({ calibration: kind }, 'calibration of the credential probe');
+    state.kind = kind;
+    return 'fault' in found ? found.fault : undefined;
+  };
+  // Nothing is asked of the upstream on behalf of nobody where its verdict would change nothing.
+  if (!state.needed) return () => undefined;
+  const fault = await attempt();
+  if (fault !== undefined) throw new StartFault([{ ...fault, ...settings.placeOf(fault.pointer) }]);
+  let timer: NodeJS.Timeout;
+  const again = () => {
+    const wait = state.kind === 'pending' ? RETRY_MS : settings.authentication.calibrationSeconds * 1000;
+    timer = setTimeout(() => void attempt().then(again, again), wait).unref();
+  };
+  again();
+  return () => clearTimeout(timer);
+}

@@ -1,0 +1,35 @@
+import type { Settings } from '../config/settings.ts';
+import type { Authenticator } from '../identity/authenticator.ts';
+import { createAuthenticator as create } from '../identity/create-authenticator.ts';
+import { createFileVerifier } from '../identity/file-verifier.ts';
+import { createUpstreamVerifier } from '../identity/upstream-verifier.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { RolesFile } from '../permissions/roles-file.ts';
+import type { Upstream } from '../upstream/create-upstream.ts';
+
+/** Chooses the verifier that the configuration names and puts the authenticator on it. */
+export function createAuthenticator(
+  { authentication }: Settings,
+  roles: RolesFile,
+  upstream: Upstream,
+  clock: Clock,
+): Authenticator {
+  const { probe, hashing, calibrationSeconds } = authentication;
+  const verifier =
+    authentication.verifier === 'file'
+      ? createFileVerifier(roles.accounts, hashing, roles.source)
+      : createUpstreamVerifier({ probe: probeOf(upstream, probe.path), options: probe, calibrationSeconds, clock });
+  return create({ options: authentication, verifier });
+}
+
+/** Asks the upstream with a credential and looks at the status only. */
+function probeOf(upstream: Upstream, target: string) {
+  return async (authorization: string, signal: AbortSignal) => {
+    const headers = [
+      ['Accept', 'application/json'],
+      ['Content-Type', 'application/json'],
+      ['Authorization', authorization],
+    ] as const;
+    return upstream.exchange({ method: 'GET', target, headers, signal, mode: 'buffered' });
+  };
+}

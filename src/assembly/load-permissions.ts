@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { demoAccountFaults } from '../config/demo-account-faults.ts';
+import type { Settings } from '../config/settings.ts';
+import type { Contract } from '../contract/contract.ts';
+import { StartFault } from '../model/fault.ts';
+import { compilePermissions, type Permissions } from '../permissions/compile-permissions.ts';
+import { withoutDemoAccounts } from '../permissions/demo-accounts.ts';
+import { loadRoles } from '../permissions/load-roles.ts';
+import type { RolesFile } from '../permissions/roles-file.ts';
+import { unmappedPolicyOf } from '../permissions/unmapped-policy.ts';
+
+/** The roles file as it holds here, and the rules compiled from it. */
+export interface LoadedPermissions {
+  readonly roles: RolesFile;
+  readonly permissions: Permissions;
+}
+
+/** Reads and compiles the roles file; throws StartFault with every fault. Public accounts do not exist with a real upstream. */
+export function loadPermissions(settings: Settings, contract: Contract): LoadedPermissions {
+  const further = furtherPermissions(settings, contract);
+  const written = loadRoles(readText(settings.roles.file), settings.roles.file, {
+    permissions: further,
+    groups: contract.groups.map(({ name }) => name),
+    flags: contract.flags.map(({ name }) => name),
+  });
+  const faults = demoAccountFaults(settings, written);
+  if (faults.length > 0) throw new StartFault(faults);
+  const roles = settings.embedded ? written : withoutDemoAccounts(written);
+  const { verifier } = settings.authentication;
+  const permissions = compilePermissions({
+    roles,
+    operations: contract.operations,
+    unmapped: unmappedPolicyOf(roles, settings.roles.unmapped, verifier),
+    verifier,
+    further: further.map((permission) => ({ permission })),
+  });
+  return { roles, permissions };
+}
+
+/** Permissions that rules can speak of beside those of operations: the catalogue's and those of allowed paths. */
+function furtherPermissions({ undocumented }: Settings, contract: Contract): string[] {
+  const allowed = undocumented.allow.map(({ permission }) => permission).filter((name) => name !== undefined);
+  return [...new Set([...contract.permissions.map(({ name }) => name), ...allowed])];
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    const message = `the roles file cannot be read (${code})`;
+    throw new StartFault([{ source: file, pointer: '', message, suggestion: 'set roles.file to its path' }]);
+  }
+}

@@ -1,0 +1,68 @@
+import { operationFaults } from '../config/operation-faults.ts';
+import type { Settings } from '../config/settings.ts';
+import type { Contract } from '../contract/contract.ts';
+import { loadContract } from '../contract/load-contract.ts';
+import { type Fault, StartFault } from '../model/fault.ts';
+import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/parse-upstream-url.ts';
+import { compilePermissionMessage, type PermissionMessage } from '../upstream/permission-message.ts';
+import { serviceAuthorization } from '../upstream/service-authorization.ts';
+import { loadPermissions, type LoadedPermissions } from './load-permissions.ts';
+
+/** Everything that is read and compiled before a service is made. */
+export interface Start extends LoadedPermissions {
+  readonly contract: Contract;
+  readonly address: UpstreamAddress;
+  readonly isPermissionMessage: PermissionMessage;
+  /** The `Authorization` of the service account; undefined when credentials are forwarded. */
+  readonly serviceAuthorization: string | undefined;
+}
+
+/** Loads contract, rules and upstream settings; throws StartFault with the faults of all of them together. */
+export function loadStart(settings: Settings, env: Readonly<Record<string, string | undefined>>): Start {
+  const faults: Fault[] = [];
+  const attempt = <T>(step: () => T): T | undefined => {
+    try {
+      return step();
+    } catch (error) {
+      if (!(error instanceof StartFault)) throw error;
+      faults.push(...error.faults);
+      return undefined;
+    }
+  };
+  const contract = attempt(() => loadContract(settings.contract));
+  if (contract !== undefined)
+    faults.push(
+      ...operationFaults(
+        settings,
+        contract.operations.map(({ id }) => id),
+      ),
+    );
+  const rules = contract === undefined ? undefined : attempt(() => loadPermissions(settings, contract));
+  const address = attempt(() => addressOf(settings));
+  const service = attempt(() => serviceOf(settings, env));
+  const isPermissionMessage = attempt(() => permissionMessageOf(settings));
+  if (faults.length > 0) throw new StartFault(faults);
+  if (!contract || !rules || !address || !service || !isPermissionMessage) throw new StartFault([]);
+  return { contract, ...rules, address, isPermissionMessage, serviceAuthorization: service.authorization };
+}
+
+function addressOf({ upstream, placeOf }: Settings): UpstreamAddress {
+  const parsed = parseUpstreamUrl(upstream.url ?? '', placeOf('/upstream/url'));
+  if ('faults' in parsed) throw new StartFault(parsed.faults);
+  return parsed.address;
+}
+
+function serviceOf({ upstream, placeOf }: Settings, env: Readonly<Record<string, string | undefined>>) {
+  const service = serviceAuthorization(upstream.credentials, env);
+  if ('fault' in service) throw new StartFault([{ ...placeOf('/upstream/credentials'), message: service.fault }]);
+  return service;
+}
+
+function permissionMessageOf({ upstream, placeOf }: Settings): PermissionMessage {
+  try {
+    return compilePermissionMessage(upstream.permissionMessages);
+  } catch {
+    const place = placeOf('/upstream/permissionMessages');
+    throw new StartFault([{ ...place, message: 'holds an expression that cannot be compiled' }]);
+  }
+}

@@ -1,0 +1,53 @@
+import type { PassedRequest } from '../http/public-app.ts';
+import type { Clock } from '../lib/clock.ts';
+import { UpstreamFailure } from '../model/upstream-failure.ts';
+import { passthroughPurges } from '../pipeline/passthrough-purges.ts';
+import type { Passthrough } from '../upstream/create-passthrough.ts';
+import { publicAddressOf } from './public-address.ts';
+
+/** What a request past the contract is passed with. */
+export interface PassServices {
+  readonly passthrough: Passthrough;
+  readonly transparent: boolean;
+  readonly publicBasePath: string;
+  /** Drops what is kept under these tags; everything when undefined. */
+  readonly purge: (tags: readonly string[] | undefined) => void;
+  readonly clock: Clock;
+}
+
+const SAFE = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE']);
+
+/** Streams a request past the contract and writes its trace; a write purges what it may have changed (rules, 6 and 11). */
+export function createPass(services: PassServices): (passed: PassedRequest) => Promise<void> {
+  return async ({ req, res, arrival, principal, trace, extra }) => {
+    const startedAt = services.clock();
+    const seconds = () => Math.max(0, services.clock() - startedAt) / 1000;
+    const purge = () => {
+      if (!SAFE.has(arrival.method)) services.purge(passthroughPurges(arrival.path));
+    };
+    try {
+      const result = await services.passthrough.pass(req, res, {
+        arrival,
+        transparent: services.transparent,
+        authorization: principal.authorization,
+        publicAddress: publicAddressOf(arrival.headers.host, arrival.protocol, services.publicBasePath),
+        onAnswer: (status) => {
+          trace.upstream = { status, shape: 'passed', seconds: seconds(), attempts: 1 };
+          // Before the client hears of the success, so that what it reads next is not older than what it wrote.
+          if (status < 400 || status >= 500) purge();
+          return extra;
+        },
+        onLegacyAddress: () => {
+          trace.legacyAddress = true;
+        },
+      });
+      trace.bytes = result.bytes;
+    } catch (error) {
+      if (error instanceof UpstreamFailure) {
+        trace.upstream = { status: undefined, shape: error.kind, seconds: seconds(), attempts: 1 };
+        purge();
+      }
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,138 @@
+import type { DestinationStream } from 'pino';
+import { assembleEdges, type Edges } from './assembly/assemble-edges.ts';
+import { assembleHouse } from './assembly/assemble-house.ts';
+import { assembleServices, type AssemblyParts, type Services } from './assembly/assemble-services.ts';
+import { calibrate, type CalibrationState } from './assembly/calibrate.ts';
+import { loadStart } from './assembly/load-start.ts';
+import type { Settings } from './config/settings.ts';
+import type { Readiness } from './http/admin-app.ts';
+import { listen } from './http/listen.ts';
+import { type Clock, systemClock } from './lib/clock.ts';
+import { formatPermissionMatrix } from './permissions/format-permission-matrix.ts';
+import { permissionMatrix } from './permissions/permission-matrix.ts';
+import { explain, type ExplainRequest } from './pipeline/explain.ts';
+import type { House } from './pipeline/house.ts';
+import { planLine } from './pipeline/plan.ts';
+
+/** What can be put in the place of the machine's own clock, environment, output and chance. */
+export interface GatewayParts {
+  readonly clock?: Clock;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly logStream?: DestinationStream;
+  readonly random?: () => number;
+}
+
+/** A gateway that is put together but does not listen. */
+export interface Assembly {
+  readonly house: House;
+  readonly services: Services;
+  readonly edges: Edges;
+  /** One line per operation, as `portico plan` prints them. */
+  readonly planLines: readonly string[];
+  /** Role × operation and account × operation, as text. */
+  readonly permissionsMatrix: string;
+  /** What would become of a request, without calling the upstream. */
+  explain(request: ExplainRequest): readonly string[];
+  /** Where the verifier stands; `readyz` reads it. */
+  readonly calibration: CalibrationState;
+  readonly drain: { started: boolean };
+  close(): Promise<void>;
+}
+
+/** A gateway that takes requests. */
+export interface Gateway extends Pick<Assembly, 'planLines' | 'explain' | 'services'> {
+  readonly publicUrl: string;
+  readonly adminUrl: string;
+  /** Takes no new request, lets those in flight end, then closes everything. */
+  close(): Promise<void>;
+}
+
+/** Reads, checks and compiles everything; throws StartFault with every fault at once. */
+export function assembleGateway(settings: Settings, given: GatewayParts = {}): Assembly {
+  const parts: AssemblyParts = {
+    clock: given.clock ?? systemClock,
+    env: given.env ?? process.env,
+    logStream: given.logStream,
+    random: given.random ?? Math.random,
+  };
+  const start = loadStart(settings, parts.env);
+  const services = assembleServices(settings, start, parts);
+  const house = assembleHouse(settings, start, services, parts);
+  const drain = { started: false };
+  const calibration: CalibrationState = { kind: 'pending' };
+  const state = {
+    isDraining: () => drain.started,
+    readiness: () => readinessOf(settings, services, calibration, drain.started),
+  };
+  const edges = assembleEdges(settings, start, services, house, parts, state);
+  return {
+    house,
+    services,
+    edges,
+    planLines: [...house.plans.values()].map(planLine),
+    permissionsMatrix: formatPermissionMatrix(permissionMatrix(start.permissions, start.contract.operations)),
+    explain: (request) => explain(house, start.permissions, services.ownership, settings.mode.name, request),
+    calibration,
+    drain,
+    close: async () => {
+      edges.close();
+      services.ledger.close();
+      await services.upstream.close(0);
+    },
+  };
+}
+
+/** Assembles, calibrates and listens; nothing is left behind when it throws. */
+export async function createGateway(settings: Settings, given: GatewayParts = {}): Promise<Gateway> {
+  const assembly = assembleGateway(settings, given);
+  const stop = await calibrate(settings, assembly.services, assembly.house, assembly.calibration).catch(
+    async (error: unknown) => {
+      await assembly.close();
+      throw error;
+    },
+  );
+  const { host, port, adminHost, adminPort, drainSeconds } = settings.listen;
+  const opened: { close(graceMs: number): Promise<void> }[] = [];
+  const close = async (graceMs: number) => {
+    assembly.drain.started = true;
+    stop();
+    await Promise.all(opened.map((listener) => listener.close(graceMs)));
+    await assembly.close();
+  };
+  try {
+    const publicSide = await listen(assembly.edges.publicServer, { host, port });
+    opened.push(publicSide);
+    const adminSide = await listen(assembly.edges.adminServer, { host: adminHost, port: adminPort });
+    opened.push(adminSide);
+    const { planLines, explain: explainRequest, services } = assembly;
+    let closing: Promise<void> | undefined;
+    return {
+      publicUrl: publicSide.url,
+      adminUrl: adminSide.url,
+      planLines,
+      explain: explainRequest,
+      services,
+      close: () => (closing ??= close(drainSeconds * 1000)),
+    };
+  } catch (error) {
+    await close(0);
+    throw error;
+  }
+}
+
+function readinessOf(
+  { embedded }: Settings,
+  { upstream }: Services,
+  calibration: CalibrationState,
+  draining: boolean,
+): Readiness {
+  const reasons = [
+    draining && 'shutting down',
+    !embedded &&
+      calibration.needed === true &&
+      calibration.kind !== 'calibrated' &&
+      'credentials cannot be verified yet',
+    upstream.stats().circuit === 'open' && 'the upstream fails; calls to it are paused',
+  ].filter((reason) => typeof reason === 'string');
+  return { ready: reasons.length === 0, reasons };
+}

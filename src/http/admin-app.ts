@@ -1,0 +1,67 @@
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import { type AdminGuardOptions, createAdminGuard } from './admin-guard.ts';
+
+/** Whether the gateway can answer now; reasons where it cannot. */
+export interface Readiness {
+  readonly ready: boolean;
+  readonly reasons: readonly string[];
+}
+
+/** What the admin edge is made of. */
+export interface AdminAppServices {
+  readonly guard: AdminGuardOptions;
+  readonly readiness: () => Readiness;
+  readonly metrics: { exposition(): Promise<string>; readonly contentType: string };
+  /** Drops what is kept under these tags, or everything; answers how many pages went. */
+  readonly purge: (tags: readonly string[] | 'all') => number;
+  readonly onError: (error: unknown) => void;
+}
+
+/** The admin Express app: health, metrics and purge (rules, 12). */
+export function createAdminApp(services: AdminAppServices): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.use((_req, res, next) => {
+    res.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' });
+    next();
+  });
+  app.get('/livez', (_req, res) => void res.json({ status: 'alive' }));
+  app.get('/readyz', (_req, res) => {
+    const { ready, reasons } = services.readiness();
+    res.status(ready ? 200 : 503).json({ status: ready ? 'ready' : 'not ready', reasons });
+  });
+  app.get('/metrics', async (_req, res) => {
+    res.set('Content-Type', services.metrics.contentType).send(await services.metrics.exposition());
+  });
+  app.post('/cache/purge', createAdminGuard(services.guard), express.json({ limit: 65_536 }), purge(services));
+  app.use((_req, res) => void res.status(404).json({ error: 'There is no such page on the admin side.' }));
+  app.use(createAdminCatch(services));
+  return app;
+}
+
+function purge(services: AdminAppServices): RequestHandler {
+  return (req, res) => {
+    const body: unknown = req.body;
+    const asked = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+    const { tags, all } = asked;
+    const named = Array.isArray(tags) && tags.length > 0 && tags.every((tag) => typeof tag === 'string');
+    if (all !== true && !named) {
+      res.status(400).json({ error: 'Send {"all": true} or {"tags": ["questions", "node:17"]}.' });
+      return;
+    }
+    res.json({ purged: services.purge(all === true ? 'all' : (tags as string[])) });
+  };
+}
+
+/** Express's own handler would print the error; here only the log gets it. */
+function createAdminCatch(services: AdminAppServices): ErrorRequestHandler {
+  return (error: unknown, _req, res, _next) => {
+    const status = (error as { status?: unknown } | null)?.status;
+    const isClientError = typeof status === 'number' && status >= 400 && status < 500;
+    if (!isClientError) services.onError(error);
+    if (res.headersSent) res.destroy();
+    else if (isClientError) res.status(status).json({ error: 'The request cannot be read.' });
+    else res.status(500).json({ error: 'The admin side failed to answer.' });
+  };
+}

@@ -1,0 +1,29 @@
+import type { Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { toErrorBody } from '../errors/error-body.ts';
+import { GatewayError } from '../errors/gateway-error.ts';
+import { requestIdOf } from './read-arrival.ts';
+
+/** Answers what Node's parser refuses before there is a request: malformed, too large or too slow. */
+export function answerClientErrors(server: Server, onRefused: (error: GatewayError) => void): void {
+  server.on('clientError', (cause: NodeJS.ErrnoException, socket: Duplex) => {
+    if (cause.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const error = refusalOf(cause.code);
+    onRefused(error);
+    const { contentType, body } = toErrorBody(error, requestIdOf(undefined), 'normalized');
+    socket.end(
+      `HTTP/1.1 ${error.status} ${error.code}\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body.toString()}`,
+    );
+  });
+}
+
+function refusalOf(code: string | undefined): GatewayError {
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return new GatewayError('headers_too_large', 'The header fields of the request are too large.');
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new GatewayError('request_timeout', 'The request was not complete in time.');
+  return new GatewayError('malformed_request', 'The request is not well-formed HTTP.');
+}

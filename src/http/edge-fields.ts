@@ -1,0 +1,18 @@
+import { headerValue, type HeaderPairs } from '../model/header-pairs.ts';
+import type { Trace } from '../model/trace.ts';
+import { contractStatus } from './contract-status.ts';
+
+/** What decides the fields of the edge. */
+export interface EdgeFieldOptions {
+  readonly contractStatusHeader: boolean;
+  readonly isDraining: () => boolean;
+}
+
+/** Fields that the edge adds to every answer: request id, `Via`, the verdict on the contract, and a close while draining. */
+export function edgeFields(trace: Trace, options: EdgeFieldOptions, answered: HeaderPairs = []): HeaderPairs {
+  const fields: [string, string][] = [['Via', '1.1 portico']];
+  if (headerValue(answered, 'x-request-id') === undefined) fields.push(['X-Request-Id', trace.requestId]);
+  if (options.contractStatusHeader) fields.push(['Contract-Status', contractStatus(trace)]);
+  if (options.isDraining()) fields.push(['Connection', 'close']);
+  return fields;
+}

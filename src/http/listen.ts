@@ -1,0 +1,63 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** How a listener is set up. */
+export interface ListenerOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly keepAliveSeconds: number;
+  readonly requestTimeoutSeconds: number;
+  readonly headersTimeoutSeconds: number;
+  readonly maxHeaderBytes: number;
+}
+
+/** A listener that takes requests. */
+export interface Listener {
+  readonly server: Server;
+  /** `http://host:port` as it can be called. */
+  readonly url: string;
+  /** Takes no new connection, lets requests in flight end within the grace, then breaks what is left. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** Makes the server of an app without listening yet; keep-alive outlives a balancer's idle connections. */
+export function createListenerServer(app: RequestListener, options: ListenerOptions): Server {
+  return createServer(
+    {
+      keepAlive: true,
+      keepAliveTimeout: options.keepAliveSeconds * 1000,
+      headersTimeout: options.headersTimeoutSeconds * 1000,
+      requestTimeout: options.requestTimeoutSeconds * 1000,
+      maxHeaderSize: options.maxHeaderBytes,
+      // RFC 9112, 6.3: a request that can be read in two ways is refused.
+      insecureHTTPParser: false,
+      requireHostHeader: true,
+    },
+    app,
+  );
+}
+
+/** Starts to listen; rejects with the system's error, EADDRINUSE for instance. */
+export async function listen(
+  server: Server,
+  { host, port }: Pick<ListenerOptions, 'host' | 'port'>,
+): Promise<Listener> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  const bound = server.address() as AddressInfo;
+  const name = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address;
+  return { server, url: `http://${name}:${bound.port}`, close: (graceMs) => closeServer(server, graceMs) };
+}
+
+async function closeServer(server: Server, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+  await closed;
+  clearTimeout(timer);
+}

@@ -1,0 +1,25 @@
+const SUSPICIOUS = /[%\\;#]|\/\.|[^\x21-\x7e]/;
+const ENCODED_SEPARATOR = /%(?:2f|5c)/i;
+const NUL = /%00/;
+
+/**
+ * Why a raw target is refused in every mode, or undefined when it is safe: dot segments (also encoded, with a
+ * backslash or with a Tomcat path parameter), encoded separators, NUL and bytes that no target may hold.
+ */
+export function unsafeTargetReason(path: string, query: string | undefined): string | undefined {
+  if (query !== undefined && (NUL.test(query) || query.includes('#') || /[^\x21-\x7e\x80-\xff]/.test(query)))
+    return 'the query holds a NUL or a character that must be percent-encoded';
+  if (!path.startsWith('/')) return 'the path must start with a slash';
+  if (!SUSPICIOUS.test(path)) return undefined;
+  if (path.includes('#')) return 'a fragment cannot be sent in a request target';
+  if (NUL.test(path)) return 'the path holds a NUL';
+  if (ENCODED_SEPARATOR.test(path)) return 'the path holds an encoded slash or backslash';
+  if (path.split(/[/\\]/).some(isDotSegment)) return 'the path holds a dot segment';
+  return undefined;
+}
+
+/** A Tomcat takes `..;x` for `..`, so what follows a semicolon does not count. */
+function isDotSegment(segment: string): boolean {
+  const name = segment.replace(/(?:;|%3b).*$/i, '').replaceAll(/%2e/gi, '.');
+  return name === '.' || name === '..';
+}

@@ -1,0 +1,61 @@
+import { pipeline } from 'node:stream/promises';
+import type { Response } from 'express';
+import { notModified } from '../cache/not-modified.ts';
+import type { HeaderPairs } from '../model/header-pairs.ts';
+import type { Reply } from '../pipeline/reply.ts';
+
+/** How an answer is sent: by which method it was asked for, and the fields that the edge adds. */
+export interface ReplyContext {
+  readonly method: string;
+  readonly ifNoneMatch: string | undefined;
+  /** Fields that the edge adds to every answer. */
+  readonly extra: HeaderPairs;
+}
+
+/** Sends a reply: 304 for a matching entity tag, no body for HEAD; resolves with the bytes of body sent. */
+export async function writeReply(res: Response, reply: Reply, context: ReplyContext): Promise<number> {
+  if (res.destroyed) return 0;
+  const headers = reply.headers.flat();
+  for (const [name, value] of context.extra) headers.push(name, value);
+  if (reply.etag !== undefined) {
+    headers.push('ETag', reply.etag);
+    if (context.ifNoneMatch !== undefined && notModified(context.ifNoneMatch, reply.etag)) {
+      res.writeHead(304, withoutContentFields(headers)).end();
+      return 0;
+    }
+  }
+  if (!Buffer.isBuffer(reply.body)) {
+    res.writeHead(reply.status, headers);
+    if (context.method === 'HEAD') {
+      reply.body.destroy();
+      res.end();
+      return 0;
+    }
+    // A body that breaks must break the client's connection too: a clean end would look like a whole answer.
+    let bytes = 0;
+    reply.body.on('data', (chunk: Buffer) => (bytes += chunk.length));
+    await pipeline(reply.body, res).catch(() => res.destroy());
+    return bytes;
+  }
+  if (reply.status !== 204 && reply.status !== 304 && !hasField(headers, 'content-length'))
+    headers.push('Content-Length', String(reply.body.length));
+  res.writeHead(reply.status, headers);
+  const silent = context.method === 'HEAD' || reply.status === 204 || reply.status === 304;
+  res.end(silent ? undefined : reply.body);
+  return silent ? 0 : reply.body.length;
+}
+
+function hasField(flat: readonly string[], name: string): boolean {
+  for (let at = 0; at < flat.length; at += 2) if (flat[at]?.toLowerCase() === name) return true;
+  return false;
+}
+
+/** RFC 9110 §15.4.5: a 304 says nothing of a body that it does not have. */
+function withoutContentFields(flat: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let at = 0; at < flat.length; at += 2) {
+    const name = flat[at] ?? '';
+    if (!/^content-(?!location)/i.test(name)) kept.push(name, flat[at + 1] ?? '');
+  }
+  return kept;
+}

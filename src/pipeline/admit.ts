@@ -1,0 +1,62 @@
+import type { Contract } from '../contract/contract.ts';
+import type { ParameterValues } from '../contract/parameter-values.ts';
+import type { PathMatch } from '../contract/path-match.ts';
+import type { ErrorCode } from '../errors/catalogue.ts';
+import type { Arrival } from '../model/arrival.ts';
+import type { CheckVerdict, Trace } from '../model/trace.ts';
+import type { CheckLevel } from '../model/checks.ts';
+import type { Violation } from '../model/violation.ts';
+import { canonicalTarget } from '../paging/canonical-target.ts';
+import type { PlannedOperation } from './planned-operation.ts';
+import { requestRefusal } from './request-refusal.ts';
+import { toVerdict } from './verdict.ts';
+
+/** What `admit` made of an arrival. */
+export interface Admission {
+  readonly values: ParameterValues;
+  /** The exact target that will be sent upstream. */
+  readonly target: string;
+}
+
+/** Decodes and checks the parameters of a matched request; throws 400 when they are enforced and wrong. */
+export function admit(
+  planned: PlannedOperation,
+  contract: Pick<Contract, 'decodeParameters'>,
+  match: PathMatch,
+  arrival: Pick<Arrival, 'path' | 'query' | 'target'>,
+  trace: Pick<Trace, 'violations' | 'requests'>,
+): Admission {
+  const { operation, checks, transparent } = planned;
+  const { values, violations, reported } = contract.decodeParameters(operation, match, arrival.query);
+  if (checks.requests !== 'off') trace.violations.push(...violations, ...reported);
+  trace.requests = verdictOf(checks.requests, violations, reported);
+  if (checks.requests === 'enforce' && violations.length > 0)
+    throw requestRefusal(operation, parameterCode(violations), violations);
+  return { values, target: transparent ? arrival.target : targetOf(planned, arrival, values) };
+}
+
+/** Parameters that the contract counts but never refuses make a verdict of `reported` at any level (rules, 4). */
+function verdictOf(level: CheckLevel, violations: readonly Violation[], reported: readonly Violation[]): CheckVerdict {
+  const verdict = toVerdict(level, violations);
+  return verdict.outcome === 'passed' && reported.length > 0 ? { level, outcome: 'reported' } : verdict;
+}
+
+function targetOf(
+  planned: PlannedOperation,
+  arrival: Pick<Arrival, 'path' | 'query'>,
+  values: ParameterValues,
+): string {
+  return canonicalTarget(arrival.path, arrival.query, {
+    page: values.page,
+    pageSize: values.pageSize,
+    // No page equals NaN, so that nothing is omitted where an operation has no pages.
+    firstPage: planned.operation.paging?.firstPage ?? Number.NaN,
+    knownDefaultPageSize: planned.defaultPageSize,
+  });
+}
+
+function parameterCode(violations: readonly Violation[]): ErrorCode {
+  const [first] = violations;
+  if (first?.category === 'undocumented') return 'unknown_parameter';
+  return first?.keyword === 'repeated' ? 'repeated_parameter' : 'invalid_parameter';
+}

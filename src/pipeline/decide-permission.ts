@@ -1,0 +1,78 @@
+import type { Decision } from '../model/decision.ts';
+import type { Permissions } from '../permissions/compile-permissions.ts';
+import { decide } from '../permissions/decide.ts';
+import type { Ownership } from '../permissions/ownership.ts';
+import type { Exchange } from './exchange.ts';
+import { type LookUp, valueAt } from './look-up.ts';
+import type { PlannedOperation } from './planned-operation.ts';
+import type { Decide } from './stages/authorize.ts';
+
+/** What decisions are made with. */
+export interface DecideServices {
+  readonly permissions: Permissions;
+  readonly ownership: Ownership;
+  readonly lookUp: LookUp;
+  /** Operations that the configuration switches off, with the key that does. */
+  readonly switchedOff: ReadonlyMap<string, string>;
+}
+
+/**
+ * Decides whether the caller may use an operation. The author is looked for only when that would change the verdict;
+ * where nobody knows, the upstream decides by the caller's own credential, and a caller without one is denied.
+ */
+export function createDecide({ permissions, ownership, lookUp, switchedOff }: DecideServices): Decide {
+  return ({ operation, checks }, exchange): Decision | Promise<Decision> => {
+    const switchKey = switchedOff.get(operation.id);
+    if (switchKey !== undefined) return { verdict: 'denied', missing: [switchKey] };
+    const requirement = permissions.requirementOf(operation.id);
+    const first = decide(requirement, exchange.grants, 'not-asked');
+    if (first.verdict !== 'delegated' || first.because !== 'ownership') return first;
+    // Nothing is looked up for a request that is not going to be refused.
+    const asked =
+      checks.permissions === 'enforce'
+        ? ownerOf(exchange, ownership, lookUp)
+        : Promise.resolve(rememberedState(exchange, ownership));
+    return asked.then((state) => {
+      const decision = decide(requirement, exchange.grants, state);
+      const nobodyKnows = decision.verdict === 'delegated' && exchange.principal.authorization === undefined;
+      return nobodyKnows ? decide(requirement, exchange.grants, 'other') : decision;
+    });
+  };
+}
+
+/** The decision as text, from what is remembered only: nobody is asked. */
+export function decideFromMemory(
+  permissions: Permissions,
+  ownership: Ownership,
+  { operation }: PlannedOperation,
+  exchange: Exchange,
+): string {
+  const requirement = permissions.requirementOf(operation.id);
+  const first = decide(requirement, exchange.grants, 'not-asked');
+  const asksOwner = first.verdict === 'delegated' && first.because === 'ownership';
+  const decision = asksOwner ? decide(requirement, exchange.grants, rememberedState(exchange, ownership)) : first;
+  if (decision.verdict === 'allowed') return `allowed: ${decision.because}`;
+  if (decision.verdict === 'denied') return `denied: ${decision.missing.join(', ')} missing`;
+  return decision.because === 'ownership'
+    ? 'undecided: ownership'
+    : 'delegated to the upstream: the roles file does not know the caller';
+}
+
+type OwnershipState = 'own' | 'other' | 'unknown';
+
+async function ownerOf({ principal, values }: Exchange, ownership: Ownership, lookUp: LookUp): Promise<OwnershipState> {
+  const { nodeId, commentId } = values.path;
+  if (commentId === undefined) return nodeId === undefined ? 'unknown' : ownership.of(principal, nodeId);
+  const comment = await lookUp(`/services/v2/comment/${commentId}.json`, principal);
+  // A community wiki can be edited by others than its author (rules, 3).
+  if (valueAt(comment, '/wiki') === true) return 'own';
+  const author = valueAt(comment, '/author/username');
+  if (typeof author !== 'string') return 'unknown';
+  return author === principal.name ? 'own' : 'other';
+}
+
+function rememberedState({ principal, values }: Exchange, ownership: Ownership): OwnershipState {
+  const author = ownership.authorOf(values.path['nodeId'] ?? values.path['commentId'] ?? '');
+  if (author === undefined) return 'unknown';
+  return author === principal.name ? 'own' : 'other';
+}

@@ -1,0 +1,139 @@
+import { GatewayError } from '../errors/gateway-error.ts';
+import type { Arrival } from '../model/arrival.ts';
+import type { CheckLevel } from '../model/checks.ts';
+import type { Principal } from '../model/principal.ts';
+import type { Trace } from '../model/trace.ts';
+import type { Violation } from '../model/violation.ts';
+import { admit } from './admit.ts';
+import type { Exchange } from './exchange.ts';
+import type { House } from './house.ts';
+import type { Plan } from './plan.ts';
+import type { Reply } from './reply.ts';
+import { permissionRefusal } from './stages/authorize.ts';
+import type { UndocumentedVerdict } from './undocumented-policy.ts';
+
+/** What becomes of an arrival: an answer of its plan, or a way past the contract that the policy allows. */
+export type Dispatched =
+  | { readonly kind: 'reply'; readonly reply: Reply; readonly plan: Plan }
+  | { readonly kind: 'passthrough'; readonly principal: Principal };
+
+/** Takes a request from arrival to its answer; throws GatewayError for every refusal. */
+export async function dispatch(
+  house: House,
+  arrival: Arrival,
+  trace: Trace,
+  signal?: AbortSignal,
+): Promise<Dispatched> {
+  const match = house.contract.match(arrival.path);
+  const operation = match?.byMethod.get(arrival.method === 'HEAD' ? 'GET' : arrival.method);
+  const plan = operation === undefined ? undefined : house.plans.get(operation.id);
+  if (plan !== undefined) trace.operation = plan.operation.id;
+  const principal = await authenticate(house, arrival, trace, plan);
+  if (plan === undefined || match === undefined) {
+    // The methods of operations that are switched off make the path an undocumented one for them (rules, 10).
+    const known = match?.undocumentedMethods.has(arrival.method) === true ? undefined : match?.byMethod;
+    passUndocumented(house, arrival, trace, principal, house.undocumented(arrival.method, arrival.path, known));
+    return { kind: 'passthrough', principal };
+  }
+  const { values, target } = admit(plan, house.contract, match, arrival, trace);
+  const exchange = toExchange(house, plan, { arrival, principal, values, target, trace, signal });
+  return { kind: 'reply', plan, reply: await plan.handle(exchange) };
+}
+
+/** Completes an exchange with what the roles file says of the principal. */
+export function toExchange(
+  house: House,
+  plan: Plan,
+  parts: Pick<Exchange, 'arrival' | 'principal' | 'values' | 'target' | 'trace' | 'signal'>,
+): Exchange {
+  const grants = house.grantsOf(parts.principal);
+  return { ...parts, grants, delegated: grants.delegated, audience: house.audienceOf(plan, parts.principal, grants) };
+}
+
+async function authenticate(
+  house: House,
+  { headers, clientAddress }: Arrival,
+  trace: Trace,
+  plan: Plan | undefined,
+): Promise<Principal> {
+  const level: CheckLevel = (plan ?? house).checks.authentication;
+  const token = headers['x-auth-token'] ?? headers.cookie;
+  try {
+    const result = await house.authenticator.authenticate({
+      authorizationHeader: headers.authorization,
+      otherCredential: Array.isArray(token) ? token.join() : token,
+      clientAddress,
+      level,
+      needsCredential: plan?.operation.needsCredential ?? false,
+      now: house.clock(),
+    });
+    trace.authentication = result.trace;
+    if (result.principal.name !== undefined) trace.caller = result.principal.name;
+    return result.principal;
+  } catch (error) {
+    trace.authentication = { level, outcome: 'refused', principal: 'none' };
+    throw error;
+  }
+}
+
+function passUndocumented(
+  house: House,
+  arrival: Arrival,
+  trace: Trace,
+  principal: Principal,
+  verdict: UndocumentedVerdict,
+): void {
+  const level = house.checks.undocumented;
+  const documentedPath = !verdict.pass && verdict.code === 'method_not_allowed';
+  if (!verdict.pass || verdict.reported) trace.violations.push(undocumented(documentedPath));
+  trace.undocumented = {
+    level,
+    outcome: !verdict.pass ? 'refused' : verdict.reported ? 'reported' : level === 'off' ? 'skipped' : 'passed',
+  };
+  if (!verdict.pass) throw undocumentedRefusal(arrival, verdict.code, verdict.allow);
+  const { permission } = verdict;
+  const permissions = house.checks.permissions;
+  if (permission !== undefined && permissions !== 'off') {
+    const decision = house.decidePermission(permission, house.grantsOf(principal));
+    const refused = decision.verdict === 'denied' && permissions === 'enforce';
+    const outcome = refused ? 'refused' : decision.verdict === 'denied' ? 'reported' : 'passed';
+    trace.permissions = { level: permissions, outcome, decision };
+    if (refused) throw permissionRefusal(undefined, principal, decision.missing, house.challenge);
+  }
+  if (house.serviceCredential && principal.authorization === undefined)
+    throw new GatewayError('needs_caller_credential', 'This address needs the credential of the caller itself.');
+}
+
+function undocumentedRefusal(
+  { method }: Arrival,
+  code: 'not_in_contract' | 'method_not_allowed',
+  allow: readonly string[],
+): GatewayError {
+  if (code === 'method_not_allowed')
+    return new GatewayError(
+      code,
+      `${method.slice(0, 20)} is not a method of this address; it has ${allow.join(', ')}.`,
+      {
+        details: [{ in: 'method', message: `use ${allow.join(' or ')}` }],
+        headers: { Allow: allow.join(', ') },
+      },
+    );
+  return new GatewayError(code, 'This address is not in the contract.', {
+    details: [{ in: 'path', message: 'paths are exact: mind upper and lower case, slashes and the ending .json' }],
+  });
+}
+
+function undocumented(documentedPath: boolean): Violation {
+  return {
+    check: 'undocumented',
+    direction: 'request',
+    category: 'undocumented',
+    location: documentedPath ? 'method' : 'path',
+    at: '',
+    keyword: documentedPath ? 'method' : 'path',
+    schemaPath: '',
+    message: documentedPath
+      ? 'The contract has this path, but not this method.'
+      : 'The contract does not have this path.',
+  };
+}

@@ -1,0 +1,25 @@
+import type { Readable } from 'node:stream';
+import type { ParameterValues } from '../contract/parameter-values.ts';
+import type { Arrival } from '../model/arrival.ts';
+import type { Principal } from '../model/principal.ts';
+import type { Trace } from '../model/trace.ts';
+import type { Grants } from '../permissions/grants.ts';
+
+/** A request that a plan can answer: decoded once by `admit`, so that no later stage reads the arrival's text again. */
+export interface Exchange {
+  readonly arrival: Arrival;
+  readonly principal: Principal;
+  readonly grants: Grants;
+  /** Tells whose stored answers this caller may be given. */
+  readonly audience: string;
+  readonly values: ParameterValues;
+  /** The exact target that will be sent upstream, under its base path. */
+  readonly target: string;
+  /** The request body, once a stage has read it. */
+  readonly body?: Buffer | Readable;
+  /** True when only the upstream can decide, so that the caller's own credential must travel. */
+  readonly delegated: boolean;
+  /** Ends with the client's connection; undefined for work that several callers share. */
+  readonly signal?: AbortSignal | undefined;
+  readonly trace: Trace;
+}

@@ -1,0 +1,28 @@
+import type { Contract } from '../contract/contract.ts';
+import type { Authenticator } from '../identity/authenticator.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Checks } from '../model/checks.ts';
+import type { Decision } from '../model/decision.ts';
+import type { Principal } from '../model/principal.ts';
+import type { Grants } from '../permissions/grants.ts';
+import type { Plan } from './plan.ts';
+import type { compileUndocumentedPolicy } from './undocumented-policy.ts';
+
+/** Everything that a request can meet, compiled at start; the live path and `explain` both read it. */
+export interface House {
+  readonly contract: Contract;
+  /** By operation id. */
+  readonly plans: ReadonlyMap<string, Plan>;
+  /** The global levels, for requests that match no operation. */
+  readonly checks: Checks;
+  readonly authenticator: Authenticator;
+  readonly undocumented: ReturnType<typeof compileUndocumentedPolicy>;
+  readonly grantsOf: (principal: Principal) => Grants;
+  readonly audienceOf: (plan: Plan, principal: Principal, grants: Grants) => string;
+  readonly decidePermission: (permission: string, grants: Grants) => Decision;
+  /** True when a service account is configured. */
+  readonly serviceCredential: boolean;
+  /** `WWW-Authenticate` of a 401. */
+  readonly challenge: string;
+  readonly clock: Clock;
+}

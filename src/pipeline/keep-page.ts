@@ -1,0 +1,59 @@
+import { audienceOf } from '../cache/audience-of.ts';
+import { freshnessFor, upstreamAge } from '../cache/freshness-for.ts';
+import { itemTags } from '../cache/item-tags.ts';
+import { mayStore } from '../cache/may-store.ts';
+import type { Fill, PageCache } from '../cache/page-cache.ts';
+import type { Clock } from '../lib/clock.ts';
+import { headerValue } from '../model/header-pairs.ts';
+import type { Exchange } from './exchange.ts';
+import type { PlannedOperation } from './planned-operation.ts';
+import type { Reply } from './reply.ts';
+
+/** Where and under what a page would be kept. */
+export interface KeepPlace {
+  readonly cache: PageCache;
+  readonly fill: Fill;
+  readonly key: string;
+  readonly clock: Clock;
+}
+
+/** Keeps an answer when the rules allow it (rules, 6); true when it was stored. */
+export function keepPage(planned: PlannedOperation, exchange: Exchange, reply: Reply, place: KeepPlace): boolean {
+  const { cache: options, operation } = planned;
+  const { facts, headers, body } = reply;
+  if (options === undefined || facts === undefined || !Buffer.isBuffer(body)) return false;
+  const receivedAt = place.clock();
+  const decision = mayStore({
+    status: reply.status,
+    headers,
+    mediaType: headerValue(headers, 'content-type')?.split(';')[0]?.trim().toLowerCase(),
+    isEnvelope: isOuterForm(facts.json, operation.itemsAt),
+    hasTopLevelError: hasTopLevelError(facts.json),
+    validity: facts.validity,
+    options,
+    receivedAt,
+  });
+  if (!decision.store) return false;
+  const ownAudience = audienceOf('caller', exchange.principal, undefined, false);
+  return place.cache.store(place.key, place.fill, {
+    headers,
+    body,
+    freshness: freshnessFor(headers, options, receivedAt),
+    tags: itemTags(facts.json, operation.itemsAt),
+    ...(reply.pageCount === undefined ? {} : { pageCount: reply.pageCount }),
+    carriesPrivate: operation.carriesPrivateFields,
+    validity: facts.validity,
+    ...(planned.serviceCredential && !exchange.delegated ? {} : { filledBy: ownAudience }),
+    ageSeconds: upstreamAge(headers),
+  });
+}
+
+function isOuterForm(json: unknown, itemsAt: PlannedOperation['operation']['itemsAt']): boolean {
+  if (itemsAt === 'elements') return Array.isArray(json);
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) return false;
+  return itemsAt === 'body' || Array.isArray((json as Record<string, unknown>)[itemsAt]);
+}
+
+function hasTopLevelError(json: unknown): boolean {
+  return typeof json === 'object' && json !== null && ('error' in json || 'errors' in json);
+}

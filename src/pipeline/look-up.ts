@@ -1,0 +1,37 @@
+import type { Principal } from '../model/principal.ts';
+import type { Upstream } from '../upstream/create-upstream.ts';
+
+/** Reads one small resource of the upstream with the caller's own credential; undefined when it cannot be had. */
+export type LookUp = (target: string, principal: Principal) => Promise<unknown>;
+
+/** Makes look-ups that decide about a request before it is forwarded; a failed one decides nothing. */
+export function createLookUp(upstream: Upstream): LookUp {
+  return async (target, { authorization }) => {
+    try {
+      const answer = await upstream.exchange({
+        method: 'GET',
+        target,
+        headers: [
+          ['Accept', 'application/json'],
+          ...(authorization === undefined ? [] : [['Authorization', authorization] as const]),
+        ],
+        mode: 'buffered',
+      });
+      if (answer.status !== 200 || !Buffer.isBuffer(answer.body)) return undefined;
+      return JSON.parse(answer.body.toString('utf8')) as unknown;
+    } catch {
+      return undefined;
+    }
+  };
+}
+
+/** The value at a JSON pointer, or undefined. */
+export function valueAt(json: unknown, pointer: string): unknown {
+  let value = json;
+  for (const part of pointer.split('/').slice(1)) {
+    const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = (value as Record<string, unknown>)[name];
+  }
+  return value;
+}

@@ -1,0 +1,22 @@
+const LISTS: Readonly<Record<string, readonly string[]>> = {
+  question: ['questions'],
+  answer: ['questions', 'comments'],
+  comment: ['comments', 'questions'],
+  idea: ['ideas'],
+  article: ['articles'],
+  kbentry: ['articles'],
+  topic: ['topics', 'questions', 'articles', 'ideas', 'users'],
+  group: ['users'],
+};
+
+/**
+ * The tags that a successful unsafe passthrough to this path may have changed: the node that it names and its
+ * resource's lists, or undefined when that is unknown and everything must go (rules, 6).
+ */
+export function passthroughPurges(path: string): readonly string[] | undefined {
+  const [resource, id] = path.replace(/^\/services\/v2\//, '').split('/');
+  const lists = LISTS[(resource ?? '').replace(/\.json$/, '')];
+  if (lists === undefined || !path.startsWith('/services/v2/')) return undefined;
+  const node = /^(\d{1,19})(?:\.json)?$/.exec(id ?? '')?.[1];
+  return node === undefined ? lists : [`node:${node}`, ...lists];
+}

@@ -1,0 +1,24 @@
+import type { Readable } from 'node:stream';
+import type { Validity } from '../cache/may-store.ts';
+import type { HeaderPairs } from '../model/header-pairs.ts';
+
+/** What response validation and paging learned of an answer, for the stages outside of it. */
+export interface AnswerFacts {
+  readonly validity: Validity;
+  /** The parsed body; undefined when it was not JSON or was not parsed. */
+  readonly json: unknown;
+}
+
+/** What a handler answers with; the edge turns it into bytes on a connection. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: HeaderPairs;
+  readonly body: Buffer | Readable;
+  /** A strong entity tag, where conditional requests are answered. */
+  readonly etag?: string;
+  readonly facts?: AnswerFacts;
+  /** The page count that the answer names; undefined when it names none or the page bound is waived. */
+  readonly pageCount?: number | undefined;
+  /** True when another caller's exchange made this reply. */
+  readonly shared?: boolean;
+}

@@ -1,0 +1,89 @@
+import { GatewayError } from '../../errors/gateway-error.ts';
+import type { Decision } from '../../model/decision.ts';
+import type { Operation } from '../../model/operation.ts';
+import type { Principal } from '../../model/principal.ts';
+import type { Violation } from '../../model/violation.ts';
+import type { Exchange } from '../exchange.ts';
+import type { PlannedOperation } from '../planned-operation.ts';
+import { documentedText } from '../request-refusal.ts';
+import type { StagePlanner } from '../stage.ts';
+
+/** Decides whether this caller may use this operation, looking up the node's author only when that would matter. */
+export type Decide = (planned: PlannedOperation, exchange: Exchange) => Decision | Promise<Decision>;
+
+/** Refuses callers without the permissions that the contract names, and compares our verdict with the upstream's. */
+export function authorize(decide: Decide, challenge: string): StagePlanner {
+  return {
+    name: 'authorize',
+    plan(planned) {
+      const { operation, checks } = planned;
+      const level = checks.permissions;
+      if (level === 'off' || operation.requires === undefined) return undefined;
+      return (next) => async (exchange) => {
+        const pending = decide(planned, exchange);
+        const decision = pending instanceof Promise ? await pending : pending;
+        const { trace } = exchange;
+        const denied = decision.verdict === 'denied';
+        const refused = denied && level === 'enforce';
+        trace.permissions = {
+          level,
+          outcome: refused ? 'refused' : denied ? 'reported' : decision.verdict === 'delegated' ? 'skipped' : 'passed',
+          ...(decision.verdict === 'delegated' ? { reason: `delegated: ${decision.because}` } : {}),
+          decision,
+        };
+        if (refused) throw permissionRefusal(operation, exchange.principal, decision.missing, challenge);
+        const delegated = decision.verdict === 'delegated' || exchange.delegated;
+        try {
+          const reply = await next(delegated === exchange.delegated ? exchange : { ...exchange, delegated });
+          compare(exchange, decision, reply.status);
+          return reply;
+        } catch (error) {
+          if (error instanceof GatewayError) compare(exchange, decision, error.status);
+          throw error;
+        }
+      };
+    },
+  };
+}
+
+/** The refusal of a caller: 401 where a credential could help, else 403 with the missing permission (rules, 2). */
+export function permissionRefusal(
+  operation: Operation | undefined,
+  principal: Principal,
+  missing: readonly string[],
+  challenge: string,
+): GatewayError {
+  const details = missing.map((permission) => ({ permission, message: `${permission} is required` }));
+  if (principal.kind !== 'verified')
+    return new GatewayError('credentials_required', 'This needs a credential that holds the required permission.', {
+      details,
+      headers: { 'WWW-Authenticate': challenge },
+    });
+  const own = `You need the permission "${missing[0] ?? ''}" to do this.`;
+  const text = operation === undefined ? own : documentedText(operation, 403, own);
+  return new GatewayError('permission_denied', text, { details });
+}
+
+/** Two verdicts on one caller that differ are how a team learns that its roles file is wrong (rules, 3). */
+function compare({ trace }: Exchange, decision: Decision, status: number): void {
+  if (trace.upstream === undefined || decision.verdict === 'delegated') return;
+  const upstreamDenied = trace.upstream.denied === true;
+  const oursDenied = decision.verdict === 'denied';
+  if (upstreamDenied === oursDenied || (!upstreamDenied && status >= 400)) return;
+  trace.violations.push(mismatch(upstreamDenied));
+}
+
+function mismatch(upstreamDenied: boolean): Violation {
+  return {
+    check: 'permissions',
+    direction: 'response',
+    category: 'permission-mismatch',
+    location: 'status',
+    at: '',
+    keyword: upstreamDenied ? 'upstream-denied' : 'upstream-allowed',
+    schemaPath: '',
+    message: upstreamDenied
+      ? 'The roles file allows this caller, the upstream does not.'
+      : 'The roles file denies this caller, the upstream does not.',
+  };
+}

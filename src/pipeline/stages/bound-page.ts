@@ -1,0 +1,66 @@
+import { GatewayError } from '../../errors/gateway-error.ts';
+import type { Violation } from '../../model/violation.ts';
+import { answerOutOfBounds } from '../../paging/answer-out-of-bounds.ts';
+import { boundPage as checkPage } from '../../paging/bound-page.ts';
+import type { PageCounts } from '../../paging/page-counts.ts';
+import type { PageRefusal } from '../../paging/page-refusal.ts';
+import type { Exchange } from '../exchange.ts';
+import { pageCountKey } from '../page-key.ts';
+import type { PlannedOperation } from '../planned-operation.ts';
+import type { StagePlanner } from '../stage.ts';
+
+/** Holds `page` and `pageSize` to their bounds, before the upstream is asked and again on what it answers (rules, 5). */
+export function boundPage(counts: PageCounts, contractVersion: string): StagePlanner {
+  return {
+    name: 'bound-page',
+    plan(planned) {
+      const { operation, checks } = planned;
+      const { paging } = operation;
+      const level = checks.pageBounds;
+      if (level === 'off' || paging === undefined) return undefined;
+      return (next) => async (exchange) => {
+        const { page, pageSize } = exchange.values;
+        const key = paging.hasPageCount ? pageCountKey(planned, exchange, contractVersion) : undefined;
+        const learnedCount = key === undefined ? undefined : counts.learned(key);
+        const generation = counts.generation();
+        const asked = checkPage({ paging, page, pageSize, learnedCount, options: planned });
+        exchange.trace.pageBounds = { level, outcome: 'passed' };
+        if (!asked.ok) refuse(planned, exchange, asked);
+        const reply = await next(exchange);
+        if (reply.status !== 200 || key === undefined || reply.pageCount === undefined) return reply;
+        // Only a list that is not empty names a page count here, so that the bound is waived for empty ones.
+        const { pageCount } = reply;
+        counts.learn(key, { pageCount, totalCount: undefined }, operation.cacheability?.tags ?? [], generation);
+        const asks = page ?? paging.firstPage;
+        const refusal = answerOutOfBounds({
+          page: asks,
+          pageCount,
+          totalCount: undefined,
+          firstPage: paging.firstPage,
+        });
+        if (refusal !== undefined) refuse(planned, exchange, refusal);
+        return reply;
+      };
+    },
+  };
+}
+
+function refuse({ checks }: PlannedOperation, { trace }: Exchange, refusal: PageRefusal): void {
+  const level = checks.pageBounds;
+  trace.violations.push(violationOf(refusal));
+  trace.pageBounds = { level, outcome: level === 'enforce' ? 'refused' : 'reported' };
+  if (level === 'enforce') throw new GatewayError(refusal.code, refusal.message, { details: [refusal.detail] });
+}
+
+function violationOf({ code, detail }: PageRefusal): Violation {
+  return {
+    check: 'pageBounds',
+    direction: 'request',
+    category: 'bounds',
+    location: 'query',
+    at: detail.name ?? '',
+    keyword: code,
+    schemaPath: '',
+    message: detail.message ?? '',
+  };
+}

@@ -1,0 +1,169 @@
+import type { AudienceGuard } from '../../cache/audience-guard.ts';
+import { audienceOf } from '../../cache/audience-of.ts';
+import { CLIENT_CACHE_HEADERS } from '../../cache/client-cache-headers.ts';
+import { cacheStatus, type CacheOutcome } from '../../cache/cache-status.ts';
+import { etagOf } from '../../cache/etag-of.ts';
+import { mayBypass } from '../../cache/may-bypass.ts';
+import type { CacheLookup, PageCache } from '../../cache/page-cache.ts';
+import { tagsOf } from '../../cache/tags-of.ts';
+import { GatewayError } from '../../errors/gateway-error.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { createTrace, type Trace } from '../../model/trace.ts';
+import type { Exchange } from '../exchange.ts';
+import { keepPage } from '../keep-page.ts';
+import { pageKey } from '../page-key.ts';
+import type { PlannedOperation } from '../planned-operation.ts';
+import type { Reply } from '../reply.ts';
+import type { Handler, StagePlanner } from '../stage.ts';
+import { visibleHeaders } from '../visible-headers.ts';
+
+/** What the stage needs from the rest of the house. */
+export interface CachePageServices {
+  readonly cache: PageCache;
+  readonly guard: AudienceGuard;
+  readonly noCacheRoles: readonly string[];
+  readonly contractVersion: string;
+  readonly clock: Clock;
+  /** Records the trace of work that no client waits for. */
+  readonly recordBackground: (trace: Trace) => void;
+}
+
+/** Answers list pages from memory, refreshes stale ones behind the client's back and lets them stand in for a failing upstream. */
+export function cachePage(services: CachePageServices): StagePlanner {
+  return {
+    name: 'cache-page',
+    plan(planned) {
+      if (planned.cache === undefined) return undefined;
+      return (next) => createCachePageHandler(planned, services, next);
+    },
+  };
+}
+
+function createCachePageHandler(planned: PlannedOperation, services: CachePageServices, next: Handler): Handler {
+  const { cache, contractVersion } = services;
+  const { operation } = planned;
+  const refreshing = new Set<string>();
+
+  const fill = async (exchange: Exchange, key: string, because: 'miss' | 'stale'): Promise<Reply> => {
+    const began = cache.beginFill(tagsOf(operation.cacheability?.tags ?? [], exchange.values.path));
+    // Others may be waiting for the same page, so it does not end with this client's connection.
+    const reply = await next({ ...exchange, signal: undefined });
+    const stored =
+      reply.shared !== true && keepPage(planned, exchange, reply, { cache, fill: began, key, clock: services.clock });
+    const collapsed = reply.shared === true;
+    exchange.trace.cache = { status: collapsed ? 'coalesced' : 'miss', reason: because, stored };
+    return withStatus(reply, { kind: 'forward', because, stored, collapsed });
+  };
+
+  const background = (exchange: Exchange, work: (exchange: Exchange) => Promise<unknown>, done: () => void) => {
+    const { requestId, traceparent, method } = exchange.trace;
+    const trace = createTrace({ requestId, traceparent, method, startedAt: services.clock() });
+    trace.operation = operation.id;
+    trace.background = true;
+    work({ ...exchange, trace, signal: undefined })
+      .catch((error: unknown) => {
+        trace.error = error instanceof GatewayError ? error.code : 'internal_error';
+        if (!(error instanceof GatewayError)) trace.cause = error;
+        // The upstream no longer lets this audience read the page, so the kept one must not be served either.
+        if (error instanceof GatewayError && error.status < 500 && error.status !== 429)
+          cache.drop(pageKey(planned, exchange, contractVersion));
+      })
+      .finally(() => {
+        done();
+        services.recordBackground(trace);
+      })
+      .catch(() => undefined);
+  };
+
+  const refresh = (exchange: Exchange, key: string) => {
+    if (refreshing.has(key)) return;
+    refreshing.add(key);
+    background(
+      exchange,
+      (copy) => fill(copy, key, 'stale'),
+      () => refreshing.delete(key),
+    );
+  };
+
+  /** Fetches the caller's own answer now and then, to see that a shared page really is the same for everybody. */
+  const compare = (exchange: Exchange, { entry }: CacheLookup) => {
+    const { filledBy } = entry;
+    const caller = audienceOf('caller', exchange.principal, undefined, false);
+    const stored = filledBy === undefined ? undefined : { caller: filledBy, etag: entry.etag };
+    if (stored === undefined || !services.guard.shouldCompare(operation.id, stored, caller)) return;
+    const work = async (copy: Exchange) => {
+      const reply = await next({ ...copy, audience: caller });
+      if (reply.status !== 200 || !Buffer.isBuffer(reply.body)) return;
+      const own = { caller, etag: etagOf(reply.body) };
+      if (services.guard.compare(operation.id, stored, own) === 'differs') cache.purgeAll();
+    };
+    background(exchange, work, () => undefined);
+  };
+
+  const fillOrStandIn = async (exchange: Exchange, key: string, found: CacheLookup | undefined): Promise<Reply> => {
+    const because = found === undefined ? 'miss' : 'stale';
+    try {
+      const reply = await fill(exchange, key, because);
+      return reply.status >= 500 ? (standIn(cache.lookup(key), exchange) ?? reply) : reply;
+    } catch (error) {
+      const page = mayStandIn(error) ? standIn(cache.lookup(key), exchange) : undefined;
+      if (page === undefined) throw error;
+      return page;
+    }
+  };
+
+  return async (exchange) => {
+    const { headers } = exchange.arrival;
+    const key = pageKey(planned, exchange, contractVersion);
+    const asks = { cacheControl: headers['cache-control'], pragma: headers.pragma };
+    if (mayBypass(asks, exchange.grants.roles, services.noCacheRoles)) {
+      const reply = await fill(exchange, key, 'miss');
+      exchange.trace.cache = { status: 'bypass', reason: 'no-cache' };
+      return withStatus(reply, { kind: 'forward', because: 'bypass' });
+    }
+    const found = cache.lookup(key);
+    if (found === undefined || found.state === 'expired') return fillOrStandIn(exchange, key, found);
+    if (found.state === 'stale') refresh(exchange, key);
+    else if (planned.cache?.audience !== 'caller') compare(exchange, found);
+    exchange.trace.cache = { status: found.state === 'fresh' ? 'hit' : 'stale', ageSeconds: found.ageSeconds };
+    return fromStore(found, { kind: 'hit', ttlSeconds: found.ttlSeconds });
+  };
+}
+
+/** Failures that a stale page may hide (RFC 5861, 4); a refused service account must be heard of. */
+function mayStandIn(error: unknown): boolean {
+  return error instanceof GatewayError && error.status >= 500 && error.code !== 'upstream_credentials_refused';
+}
+
+function standIn(found: CacheLookup | undefined, { trace }: Exchange): Reply | undefined {
+  if (found?.mayServeOnError !== true) return undefined;
+  trace.cache = { status: 'stale', reason: 'stale-if-error', ageSeconds: found.ageSeconds };
+  return fromStore(found, {
+    kind: 'forward',
+    because: 'stale',
+    ttlSeconds: found.ttlSeconds,
+    detail: 'stale-if-error',
+  });
+}
+
+function fromStore({ entry, ageSeconds }: CacheLookup, outcome: CacheOutcome): Reply {
+  return {
+    status: entry.status,
+    headers: [
+      ...entry.headers,
+      ...CLIENT_CACHE_HEADERS,
+      ['Age', String(ageSeconds)],
+      ['Cache-Status', cacheStatus(outcome)],
+    ],
+    body: entry.body,
+    etag: entry.etag,
+    pageCount: entry.pageCount,
+  };
+}
+
+function withStatus(reply: Reply, outcome: CacheOutcome): Reply {
+  const kept = visibleHeaders(reply.headers);
+  const headers = [...kept, ...CLIENT_CACHE_HEADERS, ['Cache-Status', cacheStatus(outcome)] as const];
+  const etag = reply.status === 200 && Buffer.isBuffer(reply.body) ? { etag: reply.etag ?? etagOf(reply.body) } : {};
+  return { ...reply, ...etag, headers };
+}

@@ -1,0 +1,23 @@
+import type { PageCache } from '../../cache/page-cache.ts';
+import { createSingleFlight } from '../../lib/single-flight.ts';
+import { pageKey } from '../page-key.ts';
+import type { Reply } from '../reply.ts';
+import type { StagePlanner } from '../stage.ts';
+
+/** Makes one upstream call of identical pages that are asked for at the same time by the same audience. */
+export function coalesce(cache: PageCache, contractVersion: string): StagePlanner {
+  return {
+    name: 'coalesce',
+    plan(planned) {
+      if (planned.cache === undefined) return undefined;
+      const flights = createSingleFlight<Reply>();
+      return (next) => async (exchange) => {
+        // A caller that has just written must not be given a page whose fetch began before the write.
+        const key = `${cache.generation()} ${pageKey(planned, exchange, contractVersion)}`;
+        const { promise, leader } = flights.run(key, () => next(exchange));
+        const reply = await promise;
+        return leader ? reply : { ...reply, shared: true };
+      };
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import { tagsOf } from '../../cache/tags-of.ts';
+import { GatewayError } from '../../errors/gateway-error.ts';
+import type { Exchange } from '../exchange.ts';
+import type { StagePlanner } from '../stage.ts';
+
+/** Drops what is kept under these tags. */
+export type Purge = (tags: readonly string[]) => void;
+
+/** Purges what a write may have changed, before the client hears of its success (rules, 6). */
+export function purgeTags(purge: Purge): StagePlanner {
+  return {
+    name: 'purge-tags',
+    plan({ operation }) {
+      if (operation.purges.length === 0 || operation.method === 'GET') return undefined;
+      const drop = ({ values }: Exchange) => purge(tagsOf(operation.purges, values.path));
+      return (next) => async (exchange) => {
+        try {
+          const reply = await next(exchange);
+          if (reply.status < 400 || reply.status >= 500) drop(exchange);
+          return reply;
+        } catch (error) {
+          // A write whose answer was lost may still have been made; only a definite refusal changed nothing.
+          if (!(error instanceof GatewayError) || error.status >= 500) drop(exchange);
+          throw error;
+        }
+      };
+    },
+  };
+}

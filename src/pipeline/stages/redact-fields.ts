@@ -1,0 +1,42 @@
+import { redactMembers } from '../../comments/redact-members.ts';
+import { etagOf } from '../../cache/etag-of.ts';
+import { GatewayError } from '../../errors/gateway-error.ts';
+import type { Grants } from '../../permissions/grants.ts';
+import type { Reply } from '../reply.ts';
+import type { StagePlanner } from '../stage.ts';
+
+const PRIVATE_FIELDS: ReadonlySet<string> = new Set(['visibility', 'recipients']);
+
+/** Takes the private fields of comments out for callers without the permission to see them (rules, 3). */
+export function redactFields(mayRead: (grants: Grants) => boolean): StagePlanner {
+  return {
+    name: 'redact-fields',
+    plan({ operation, checks, transparent }) {
+      if (!operation.carriesPrivateFields || checks.permissions !== 'enforce' || transparent) return undefined;
+      return (next) => async (exchange) => {
+        const reply = await next(exchange);
+        if (mayRead(exchange.grants) || !Buffer.isBuffer(reply.body) || reply.body.length === 0) return reply;
+        if (reply.status >= 400) return reply;
+        const redacted = redactMembers(reply.body, PRIVATE_FIELDS);
+        if (redacted === undefined) throw unreadable();
+        if (redacted.removed.length === 0) return reply;
+        exchange.trace.redacted = redacted.removed;
+        return withBody(reply, redacted.body, redacted.removed);
+      };
+    },
+  };
+}
+
+/** What cannot be read cannot be redacted, so it is not shown at all. */
+function unreadable(): GatewayError {
+  return new GatewayError('upstream_invalid_response', 'The upstream answered with a body that is not JSON.');
+}
+
+function withBody(reply: Reply, body: Buffer, removed: readonly string[]): Reply {
+  return {
+    ...reply,
+    body,
+    headers: [...reply.headers, ['Portico-Redacted', removed.join(', ')]],
+    ...(reply.etag === undefined ? {} : { etag: etagOf(body) }),
+  };
+}

@@ -1,0 +1,40 @@
+import { GatewayError } from '../../errors/gateway-error.ts';
+import { isForced, type UploadMemory } from '../../gdpr/upload-memory.ts';
+import type { StagePlanner } from '../stage.ts';
+
+/** Refuses a GDPR upload that the same caller has just made, unless it is forced (rules, 9). */
+export function refuseDuplicate(uploads: UploadMemory): StagePlanner {
+  return {
+    name: 'refuse-duplicate',
+    plan({ operation, transparent }) {
+      if (transparent || !operation.requestRules.includes('gdpr-csv')) return undefined;
+      return (next) => async (exchange) => {
+        if (!Buffer.isBuffer(exchange.body)) return next(exchange);
+        const upload = uploads.begin({
+          caller: exchange.audience,
+          body: exchange.body,
+          force: isForced(exchange.arrival.headers['portico-force']),
+        });
+        if (upload.verdict === 'duplicate') throw duplicate(upload.because);
+        let status: number | undefined;
+        try {
+          const reply = await next(exchange);
+          ({ status } = reply);
+          return reply;
+        } finally {
+          upload.finish(status);
+        }
+      };
+    },
+  };
+}
+
+function duplicate(because: 'in flight' | 'accepted'): GatewayError {
+  const text =
+    because === 'accepted'
+      ? 'You uploaded the same file a short while ago.'
+      : 'You are uploading the same file already.';
+  return new GatewayError('duplicate_upload', text, {
+    details: [{ in: 'header', name: 'Portico-Force', message: 'send "Portico-Force: true" to upload it again' }],
+  });
+}

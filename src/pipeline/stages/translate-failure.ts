@@ -1,0 +1,42 @@
+import type { Principal } from '../../model/principal.ts';
+import { UpstreamFailure } from '../../model/upstream-failure.ts';
+import type { PermissionMessage } from '../../upstream/permission-message.ts';
+import { toGatewayError } from '../../upstream/to-gateway-error.ts';
+import { translateFailure as translate } from '../../upstream/translate-failure.ts';
+import type { StagePlanner } from '../stage.ts';
+
+/** What the stage needs from the rest of the house. */
+export interface TranslateFailureServices {
+  /** `WWW-Authenticate` of a 401. */
+  readonly challenge: string;
+  readonly isPermissionMessage: PermissionMessage;
+  /** Forgets that this principal's credential was found valid. */
+  readonly forget: (principal: Principal) => void;
+}
+
+/** Turns error answers of the upstream and transport failures into our errors; `legacy` keeps the answers as they are. */
+export function translateFailure(services: TranslateFailureServices): StagePlanner {
+  return {
+    name: 'translate-failure',
+    plan({ operation, errors, serviceCredential }) {
+      const documentedFields = new Set(operation.documentedFields);
+      return (next) => async (exchange) => {
+        const reply = await next(exchange).catch((error: unknown) => {
+          throw error instanceof UpstreamFailure ? toGatewayError(error) : error;
+        });
+        if (errors === 'legacy') return reply;
+        const service = serviceCredential && !exchange.delegated;
+        const failure = translate(reply, {
+          documentedErrors: operation.documentedErrors,
+          documentedFields,
+          credential: service ? 'service' : exchange.principal.authorization === undefined ? 'none' : 'caller',
+          isPermissionMessage: services.isPermissionMessage,
+          challenge: services.challenge,
+        });
+        if (failure === undefined) return reply;
+        if (failure.dropVerified) services.forget(exchange.principal);
+        throw failure.error;
+      };
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import type { Readable } from 'node:stream';
+import type { ErrorCode } from '../../errors/catalogue.ts';
+import { GatewayError, type ErrorDetail } from '../../errors/gateway-error.ts';
+import { readBody } from '../../lib/read-body.ts';
+import type { Operation } from '../../model/operation.ts';
+import type { Violation } from '../../model/violation.ts';
+import type { Exchange } from '../exchange.ts';
+import type { PlannedOperation } from '../planned-operation.ts';
+import { documentedText, requestRefusal, toDetail } from '../request-refusal.ts';
+import type { StagePlanner } from '../stage.ts';
+import { toVerdict } from '../verdict.ts';
+
+/** What a check of a request body found: violations, with the code and details to refuse with. */
+export interface BodyFindings {
+  readonly violations: readonly Violation[];
+  readonly code?: ErrorCode;
+  readonly details?: readonly ErrorDetail[];
+}
+
+/** Checks the parsed body of an operation against its schema and the rules that no schema says. */
+export type CheckBody = (
+  planned: PlannedOperation,
+  body: unknown,
+  exchange: Exchange,
+) => Promise<BodyFindings> | BodyFindings;
+
+/** Reads and checks the request body; the original bytes go on to the upstream. */
+export function validateBody(check: CheckBody, maxBodyBytes: number): StagePlanner {
+  return {
+    name: 'validate-body',
+    plan(planned) {
+      const { operation, checks, transparent } = planned;
+      if (operation.requestBody === undefined) return undefined;
+      const level = checks.requests;
+      return (next) => async (exchange) => {
+        const read = await readBody(exchange.arrival.body, maxBodyBytes);
+        if ('rest' in read)
+          return next({ ...exchange, body: oversize(read.rest, exchange, transparent, maxBodyBytes) });
+        const passed = { ...exchange, body: read.whole };
+        if (level === 'off') return next(passed);
+        const findings = await inspect(planned, read.whole, exchange, check);
+        exchange.trace.violations.push(...findings.violations);
+        if (findings.violations.length === 0) return next(passed);
+        exchange.trace.requests = toVerdict(level, findings.violations);
+        if (level !== 'enforce') return next(passed);
+        throw refusal(operation, findings);
+      };
+    },
+  };
+}
+
+function oversize(rest: Readable, { trace }: Exchange, transparent: boolean, limit: number): Readable {
+  if (transparent) {
+    trace.requests = { level: 'report', outcome: 'skipped', reason: 'size' };
+    return rest;
+  }
+  rest.destroy();
+  throw new GatewayError('body_too_large', `The request body is larger than ${limit} bytes.`, {
+    headers: { Connection: 'close' },
+  });
+}
+
+async function inspect(
+  planned: PlannedOperation,
+  bytes: Buffer,
+  exchange: Exchange,
+  check: CheckBody,
+): Promise<BodyFindings> {
+  const { headers } = exchange.arrival;
+  if (bytes.length === 0) return one('missing', '', 'required', 'The request body is missing; send a JSON object.');
+  const type = headers['content-type'];
+  if (type !== undefined && !/^application\/json\s*(?:;|$)/i.test(type))
+    return {
+      ...one('protocol', 'content-type', 'media-type', 'The body must be application/json.'),
+      code: 'unsupported_media_type',
+    };
+  const coding = headers['content-encoding'];
+  if (coding !== undefined && coding.toLowerCase() !== 'identity')
+    return {
+      ...one('protocol', 'content-encoding', 'coding', 'A coded body is not accepted; send it as it is.'),
+      code: 'unsupported_media_type',
+    };
+  let body: unknown;
+  try {
+    body = JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return one('format', '', 'json', 'The request body is not well-formed JSON.');
+  }
+  return check(planned, body, exchange);
+}
+
+function one(category: Violation['category'], at: string, keyword: string, message: string): BodyFindings {
+  const location = category === 'protocol' ? 'header' : 'body';
+  return {
+    violations: [{ check: 'requests', direction: 'request', category, location, at, keyword, schemaPath: '', message }],
+  };
+}
+
+function refusal(operation: Operation, { violations, code = 'invalid_body', details }: BodyFindings): GatewayError {
+  if (code === 'unsupported_media_type')
+    return new GatewayError(code, violations[0]?.message ?? '', { details: violations.map(toDetail) });
+  if (details === undefined) return requestRefusal(operation, code, violations);
+  return new GatewayError(code, documentedText(operation, 400, violations[0]?.message ?? ''), { details });
+}

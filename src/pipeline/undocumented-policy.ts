@@ -1,0 +1,57 @@
+import type { CheckLevel } from '../model/checks.ts';
+import type { Operation } from '../model/operation.ts';
+import { compilePathPattern, type PathPattern } from './path-pattern.ts';
+
+/** An entry of `undocumented.allow`: what passes although the contract does not know it. */
+export interface AllowEntry {
+  readonly method: string;
+  /** A path with `{name}` for one segment, or `/**` at its end for everything below. */
+  readonly path: string;
+  /** A permission that the caller needs for it. */
+  readonly permission?: string | undefined;
+}
+
+/** What happens to a request that no operation answers. */
+export type UndocumentedVerdict =
+  | { readonly pass: true; readonly permission: string | undefined; readonly reported: boolean }
+  | {
+      readonly pass: false;
+      readonly code: 'not_in_contract' | 'method_not_allowed';
+      readonly allow: readonly string[];
+    };
+
+/** The base path that passthrough is limited to outside of `observe` (rules, 11). */
+export const PASSTHROUGH_BASE = '/services/v2/';
+
+const SAFE = new Set(['GET', 'HEAD']);
+
+/** Compiles the policy for undocumented paths; `byMethod` is what the contract knows of the path, if anything. */
+export function compileUndocumentedPolicy(
+  level: CheckLevel,
+  transparent: boolean,
+  entries: readonly AllowEntry[],
+): (method: string, path: string, byMethod: ReadonlyMap<string, Operation> | undefined) => UndocumentedVerdict {
+  const allowed = entries.map((entry): AllowEntry & { matches: PathPattern } => ({
+    ...entry,
+    matches: compilePathPattern(entry.path),
+  }));
+  return (method, path, byMethod) => {
+    if (transparent) return { pass: true, permission: undefined, reported: level !== 'off' };
+    const entry = path.startsWith(PASSTHROUGH_BASE)
+      ? allowed.find((one) => methodMatches(one.method, method) && one.matches(path))
+      : undefined;
+    if (entry !== undefined) return { pass: true, permission: entry.permission, reported: false };
+    if (level !== 'enforce' && SAFE.has(method) && path.startsWith(PASSTHROUGH_BASE))
+      return { pass: true, permission: undefined, reported: level === 'report' };
+    if (byMethod === undefined) return { pass: false, code: 'not_in_contract', allow: [] };
+    return { pass: false, code: 'method_not_allowed', allow: allowedMethods(byMethod) };
+  };
+}
+
+function methodMatches(wanted: string, method: string): boolean {
+  return wanted === '*' || wanted === method || (wanted === 'GET' && method === 'HEAD');
+}
+
+function allowedMethods(byMethod: ReadonlyMap<string, Operation>): string[] {
+  return [...byMethod.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+}
