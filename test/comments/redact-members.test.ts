@@ -83,6 +83,16 @@ function prune(value: unknown): unknown {
       .map(([name, inner]) => [name, prune(inner)]),
   );
 }
+const isJson = (text: string) => {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
 
 describe('redaction', () => {
   it('leaves every byte as it was except the members taken out', () => {
@@ -233,14 +243,6 @@ describe('redaction', () => {
       ' ',
       '"a"',
     );
-    const isJson = (text: string) => {
-      try {
-        JSON.parse(text);
-        return true;
-      } catch {
-        return false;
-      }
-    };
     fc.assert(
       fc.property(fc.string({ unit, maxLength: 8 }), (text) => {
         expect(redact(text) !== undefined).toBe(isJson(text));
@@ -260,7 +262,6 @@ describe('redaction', () => {
   });
 
   it('answers undefined for a text nested too deeply, without running out of stack', () => {
-    const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
     expect(redact(nested(500))).toBe(nested(500));
     expect(redact(nested(1_000_000))).toBeUndefined();
     expect(redact('{"a":'.repeat(1_000_000))).toBeUndefined();
