@@ -12,7 +12,7 @@ export function selfSigned(commonName: string): { readonly key: string; readonly
   const signature = tag(0x03, Buffer.concat([Buffer.from([0]), sign('sha256', content, privateKey)]));
   const bytes = sequence(content, algorithm, signature).toString('base64');
   const cert = `-----BEGIN CERTIFICATE-----\n${bytes.match(/.{1,64}/g)?.join('\n')}\n-----END CERTIFICATE-----\n`;
-  return { key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), cert };
+  return { key: privateKey.export({ type: 'pkcs8', format: 'pem' }), cert };
 }
 
 function tag(type: number, content: Buffer): Buffer {

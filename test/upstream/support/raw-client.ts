@@ -1,0 +1,46 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+/** A connection to a server, with everything that came over it so far. */
+export interface RawClient {
+  readonly socket: Socket;
+  send(...lines: string[]): void;
+  received(): string;
+  /** Resolves with everything received, once it matches. */
+  until(wanted: RegExp | ((text: string) => boolean)): Promise<string>;
+  /** Resolves when the connection is closed; true when it was broken, not ended. */
+  closed: Promise<boolean>;
+}
+
+/** Connects to a port of this machine. */
+export async function connectRaw(port: number): Promise<RawClient> {
+  const socket = connect(port, '127.0.0.1');
+  let text = '';
+  socket.on('data', (chunk) => (text += chunk.toString('latin1')));
+  let broken = false;
+  socket.on('error', () => (broken = true));
+  const closed = new Promise<boolean>((resolve) => socket.once('close', () => resolve(broken)));
+  await once(socket, 'connect');
+  const until = async (wanted: RegExp | ((text: string) => boolean)): Promise<string> => {
+    while (typeof wanted === 'function' ? !wanted(text) : !wanted.test(text)) {
+      if (socket.destroyed) throw new Error(`closed too early: ${text}`);
+      await Promise.race([once(socket, 'data').catch(() => undefined), closed]);
+    }
+    return text;
+  };
+  return {
+    socket,
+    send: (...lines) => void socket.write(lines.join('\r\n'), 'latin1'),
+    received: () => text,
+    until,
+    closed,
+  };
+}
+
+/** Sends one request on a connection of its own and answers what came until the server closed it. */
+export async function sendRaw(port: number, ...lines: string[]): Promise<string> {
+  const client = await connectRaw(port);
+  client.send(...lines);
+  await client.closed;
+  return client.received();
+}
