@@ -15,7 +15,14 @@ export const UNDOCUMENTED = 'undocumented';
 
 const OUTCOMES = ['passed', 'reported', 'refused', 'skipped'];
 const RESULTS = ['hit', 'miss', 'stale', 'coalesced', 'bypass'];
-const AUTHENTICATION_CODES = ['credentials_required', 'credentials_refused', 'too_many_attempts'];
+const AUTHENTICATION_REASONS = [
+  'credentials_required',
+  'credentials_refused',
+  'too_many_attempts',
+  'verification_unavailable',
+  'not_basic',
+  'other',
+];
 const FAILURE_KINDS = {
   refused: true,
   reset: true,
@@ -63,11 +70,7 @@ export function createTraceCounters(registry: Registry, options: MetricsOptions)
     METRICS.pageBounds,
     idsWhere((operation) => operation.paging !== undefined),
   );
-  const authentication = counter(METRICS.authentication, [
-    ...AUTHENTICATION_CODES,
-    'verification_unavailable',
-    'other',
-  ]);
+  const authentication = counter(METRICS.authentication, AUTHENTICATION_REASONS);
   const redactions = counter(
     METRICS.redactions,
     idsWhere((operation) => operation.carriesPrivateFields),
@@ -99,7 +102,9 @@ export function createTraceCounters(registry: Registry, options: MetricsOptions)
     for (const violation of trace.violations) violations.inc(operation, violation.direction, violation.category);
     if (failed(trace.permissions)) denials.inc(operation);
     if (failed(trace.pageBounds)) pageBounds.inc(operation);
-    if (failed(trace.authentication)) authentication.inc(trace.authentication?.reason ?? 'other');
+    // A credential whose verification still runs has not failed.
+    if (failed(trace.authentication) && trace.authentication?.reason !== 'verification_pending')
+      authentication.inc(trace.authentication?.reason ?? trace.error ?? 'other');
     if (trace.redacted !== undefined && trace.redacted.length > 0) redactions.inc(operation);
     if (trace.cache !== undefined) cache.inc(operation, trace.cache.status);
     if (trace.upstream !== undefined) {

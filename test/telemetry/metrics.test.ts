@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MODES } from '../../src/model/checks.ts';
 import type { Trace } from '../../src/model/trace.ts';
@@ -116,6 +116,18 @@ describe('metrics', () => {
     const lines = await counted(metrics);
     expect(lines).toContain('portico_http_requests_total{operation="undocumented",status_class="2xx"} 1');
     expect(lines).toContain('portico_errors_total{code="other"} 1');
+  });
+
+  it('tell why authentication failed: from the verdict when it was reported, from the error when it refused', async () => {
+    const metrics = metricsOf();
+    const verdict = { level: 'report', outcome: 'reported', principal: 'unverified' } as const;
+    metrics.record(finishedTrace({ authentication: { ...verdict, reason: 'not_basic' } }));
+    metrics.record(finishedTrace({ authentication: { ...verdict, reason: 'verification_pending' } }));
+    metrics.record(finishedTrace({ authentication: { ...verdict, outcome: 'refused' }, error: 'too_many_attempts' }));
+    expect((await counted(metrics)).filter((line) => line.includes('authentication_failures'))).toEqual([
+      'portico_authentication_failures_total{reason="too_many_attempts"} 1',
+      'portico_authentication_failures_total{reason="not_basic"} 1',
+    ]);
   });
 
   it('are exactly the listed ones, with their types and help', async () => {
