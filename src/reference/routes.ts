@@ -17,6 +17,7 @@ import { listTopicFollowers } from './operations/list-topic-followers.ts';
 import { unmarkFavorite } from './operations/unmark-favorite.ts';
 import { updateComment } from './operations/update-comment.ts';
 import { uploadGdprFile } from './operations/upload-gdpr-file.ts';
+import { askQuestionRoute } from './undocumented/ask-question.ts';
 import { attachmentContentRoute } from './undocumented/attachment-content.ts';
 import { authTokenRoute } from './undocumented/auth-token.ts';
 import { contentRoutes } from './undocumented/content.ts';
@@ -46,6 +47,7 @@ export const ROUTES: readonly LegacyRoute[] = [
   listAnswerComments,
   createComment,
   updateComment,
+  askQuestionRoute,
   authTokenRoute,
   attachmentContentRoute,
   ...contentRoutes,

@@ -1,7 +1,7 @@
 import type { Sql } from '../store/sql.ts';
 import type { UserRow } from '../store/rows.ts';
 import type { Caller } from './caller.ts';
-import { PERMISSIONS } from './permissions.ts';
+import { PERMISSIONS, type Permission } from './permissions.ts';
 import { ROLES, type RoleName } from './roles.ts';
 
 /** The caller without a credential: nobody, holding the anonymous role. */
@@ -23,7 +23,7 @@ export function loadCaller(sql: Sql, user: UserRow): Caller {
     'SELECT g.name FROM groups g JOIN group_members m ON m.group_id = g.id WHERE m.user_id = ? ORDER BY g.id',
     user.id,
   );
-  const granted = user.superuser === 1 ? PERMISSIONS : roles.flatMap(({ role }) => [...ROLES[role]]);
+  const granted = user.superuser === 1 ? PERMISSIONS : roles.flatMap(({ role }): readonly Permission[] => ROLES[role]);
   return {
     id: user.id,
     username: user.username,

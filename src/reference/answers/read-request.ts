@@ -9,7 +9,7 @@ function parseBody(bytes: unknown): unknown {
   try {
     return JSON.parse(bytes.toString('utf8')) as unknown;
   } catch {
-    refuse(plainError(400, 'The request body is not valid JSON.'));
+    return refuse(plainError(400, 'The request body is not valid JSON.'));
   }
 }
 

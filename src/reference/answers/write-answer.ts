@@ -11,21 +11,17 @@ export interface WrittenAnswer {
 
 /** Serialises an answer. */
 export function toWrittenAnswer({ status, headers, payload }: LegacyAnswer): WrittenAnswer {
-  switch (payload.kind) {
-    case 'json':
-      return {
-        status,
-        headers,
-        contentType: 'application/json;charset=UTF-8',
-        body: Buffer.from(JSON.stringify(payload.value)),
-      };
-    case 'html':
-      return { status, headers, contentType: 'text/html;charset=utf-8', body: Buffer.from(payload.text) };
-    case 'bytes':
-      return { status, headers, contentType: payload.mimeType, body: Buffer.from(payload.bytes) };
-    case 'empty':
-      return { status, headers, contentType: undefined, body: Buffer.alloc(0) };
+  if (payload.kind === 'json') {
+    const body = Buffer.from(JSON.stringify(payload.value));
+    return { status, headers, contentType: 'application/json;charset=UTF-8', body };
   }
+  if (payload.kind === 'html') {
+    return { status, headers, contentType: 'text/html;charset=utf-8', body: Buffer.from(payload.text) };
+  }
+  if (payload.kind === 'bytes') {
+    return { status, headers, contentType: payload.mimeType, body: Buffer.from(payload.bytes) };
+  }
+  return { status, headers, contentType: undefined, body: Buffer.alloc(0) };
 }
 
 /** Sets status and headers, the length included. */

@@ -22,9 +22,12 @@ export interface CommentPlace {
 const isPrivate = (node: NodeRow | undefined): node is NodeRow & { visibility: string } =>
   typeof node?.visibility === 'string';
 
+function recipientKeys(list: readonly DraftRecipient[]): Set<string> {
+  return new Set(list.map(({ id, type }) => `${type} ${id}`));
+}
+
 function sameRecipients(one: readonly DraftRecipient[], other: readonly DraftRecipient[]): boolean {
-  const names = (list: readonly DraftRecipient[]) => new Set(list.map(({ id, type }) => `${type} ${id}`));
-  return names(one).symmetricDifference(names(other)).size === 0;
+  return recipientKeys(one).symmetricDifference(recipientKeys(other)).size === 0;
 }
 
 function inherit(sql: Sql, draft: CommentDraft, parent: NodeRow & { visibility: string }): DecidedVisibility {

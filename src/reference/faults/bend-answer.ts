@@ -1,4 +1,5 @@
 import type { LegacyAnswer } from '../answers/legacy-answer.ts';
+import type { FaultName } from './fault-names.ts';
 import type { Fault } from './fault.ts';
 
 type Json = Record<string, unknown>;
@@ -32,31 +33,31 @@ function otherType(value: unknown): unknown {
     : { unexpected: String(value) };
 }
 
-function bend(value: unknown, { name, parameter }: Fault): unknown {
-  switch (name) {
-    case 'missing-field':
-      return changeFirst(value, (item) => {
-        const field = fieldOf(item, parameter);
-        return Object.fromEntries(Object.entries(item).filter(([key]) => key !== field));
-      });
-    case 'wrong-type':
-      return changeFirst(value, (item) => {
-        const field = fieldOf(item, parameter);
-        return { ...item, [field]: otherType(item[field]) };
-      });
-    case 'extra-field':
-      return changeFirst(value, (item) => ({ ...item, [parameter ?? 'unexpectedField']: 'unexpected' }));
-    case 'wrong-envelope':
-      if (Array.isArray(value)) return { list: value };
-      return isObject(value) && Array.isArray(value['list']) ? value['list'] : { data: value };
-    default:
-      return value;
-  }
-}
+type Drift = (value: unknown, parameter: string | undefined) => unknown;
+
+const DRIFTS: Partial<Readonly<Record<FaultName, Drift>>> = {
+  'missing-field': (value, asked) =>
+    changeFirst(value, (item) => {
+      const field = fieldOf(item, asked);
+      return Object.fromEntries(Object.entries(item).filter(([key]) => key !== field));
+    }),
+  'wrong-type': (value, asked) =>
+    changeFirst(value, (item) => {
+      const field = fieldOf(item, asked);
+      return { ...item, [field]: otherType(item[field]) };
+    }),
+  'extra-field': (value, asked) =>
+    changeFirst(value, (item) => ({ ...item, [asked ?? 'unexpectedField']: 'unexpected' })),
+  'wrong-envelope': (value) => {
+    if (Array.isArray(value)) return { list: value };
+    return isObject(value) && Array.isArray(value['list']) ? value['list'] : { data: value };
+  },
+};
 
 /** The answer with the drift that the faults ask for; only a successful JSON answer drifts. */
 export function bendAnswer(answer: LegacyAnswer, faults: readonly Fault[]): LegacyAnswer {
   if (answer.payload.kind !== 'json' || answer.status >= 300) return answer;
-  const bent = faults.reduce(bend, answer.payload.value);
+  let bent = answer.payload.value;
+  for (const { name, parameter } of faults) bent = DRIFTS[name]?.(bent, parameter) ?? bent;
   return { ...answer, payload: { kind: 'json', value: bent } };
 }

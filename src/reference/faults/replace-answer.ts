@@ -1,27 +1,22 @@
 import { htmlErrorPage } from '../answers/html-error-page.ts';
-import { jsonAnswer, type LegacyAnswer } from '../answers/legacy-answer.ts';
+import type { LegacyAnswer } from '../answers/legacy-answer.ts';
 import { missingPermission, plainError } from '../answers/legacy-errors.ts';
+import type { FaultName } from './fault-names.ts';
 import type { Fault } from './fault.ts';
 
-function replacement({ name, parameter }: Fault): LegacyAnswer | undefined {
-  switch (name) {
-    case '500':
-      return plainError(500, parameter ?? 'An internal error occurred.');
-    case 'html':
-      return htmlErrorPage(Number(parameter ?? 401), 'The request could not be completed');
-    case 'error-in-200':
-      return parameter === 'permission'
-        ? { ...missingPermission(), status: 200 }
-        : jsonAnswer({ error: 'An internal error occurred.' });
-    default:
-      return undefined;
-  }
-}
+type Replacement = (parameter: string | undefined) => LegacyAnswer;
+
+const REPLACEMENTS: Partial<Readonly<Record<FaultName, Replacement>>> = {
+  '500': (message) => plainError(500, message ?? 'An internal error occurred.'),
+  html: (status) => htmlErrorPage(Number(status ?? 401), 'The request could not be completed'),
+  'error-in-200': (kind) =>
+    kind === 'permission' ? { ...missingPermission(), status: 200 } : plainError(200, 'An internal error occurred.'),
+};
 
 /** The answer that the first replacing fault gives instead of running the operation; undefined when there is none. */
 export function replaceAnswer(faults: readonly Fault[]): LegacyAnswer | undefined {
-  for (const fault of faults) {
-    const answer = replacement(fault);
+  for (const { name, parameter } of faults) {
+    const answer = REPLACEMENTS[name]?.(parameter);
     if (answer !== undefined) return answer;
   }
   return undefined;

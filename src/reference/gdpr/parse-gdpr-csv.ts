@@ -18,8 +18,9 @@ export function parseGdprCsv(content: string): GdprCsv {
   }
   const [header = [], ...lines] = records;
   if (!HEADERS.has(header.join(','))) return { problem: 'The provided file does not have a valid header.' };
-  const rows = lines.map((cells) =>
-    Object.fromEntries(header.map((column, index) => [column, cells[index] ?? '']).filter(([, cell]) => cell !== '')),
-  );
+  const rows = lines.map((cells) => {
+    const named = header.map((column, index): [string, string] => [column, cells[index] ?? '']);
+    return Object.fromEntries(named.filter(([, cell]) => cell !== ''));
+  });
   return { rows };
 }

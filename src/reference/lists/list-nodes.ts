@@ -1,6 +1,6 @@
 import type { LegacyRequest } from '../answers/legacy-route.ts';
 import { visibleNodes, type SqlCondition } from '../render/visible-nodes.ts';
-import type { Sql } from '../store/sql.ts';
+import type { Sql, SqlValue } from '../store/sql.ts';
 import type { NodeRow } from '../store/rows.ts';
 import { kindFilter, searchFilter, spaceFilter, topicsFilter, unansweredFilter } from './node-filters.ts';
 import { NODE_SORT_NAMES, NODE_SORTS } from './node-sorts.ts';
@@ -35,7 +35,7 @@ export function listNodes(sql: Sql, request: LegacyRequest, listing: NodeListing
     visibleNodes(caller),
   ];
   const where = conditions.map(({ text }) => text).join(' AND ');
-  const values = conditions.flatMap((condition) => [...condition.values]);
+  const values = conditions.flatMap((condition): readonly SqlValue[] => condition.values);
   const asked = query.get('sort') ?? '';
   const sort = NODE_SORTS.has(asked) ? asked : listing.defaultSort;
   const order = NODE_SORTS.get(sort) ?? 'n.created_at ASC';

@@ -23,15 +23,9 @@ export const copyAttachments: LegacyRoute = {
     const node = findNode(sql, nodeId, caller, 'question', 'answer', 'comment');
     const files = sql.all<AttachmentRow>('SELECT * FROM attachments WHERE node_id = ? ORDER BY id', node.id);
     const sent = await sendAttachments(trackerUrl, issueId, files);
-    switch (sent.outcome) {
-      case 'copied':
-        return jsonAnswer(sent.attachments);
-      case 'forbidden':
-        return plainError(403, FORBIDDEN);
-      case 'unknown issue':
-        return notFound();
-      case 'failed':
-        return plainError(500, 'The issue tracker could not be reached.');
-    }
+    if (sent.outcome === 'copied') return jsonAnswer(sent.attachments);
+    if (sent.outcome === 'forbidden') return plainError(403, FORBIDDEN);
+    if (sent.outcome === 'unknown issue') return notFound();
+    return plainError(500, 'The issue tracker could not be reached.');
   },
 };

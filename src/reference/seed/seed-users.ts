@@ -11,8 +11,12 @@ const DAY_MS = 86_400_000;
 const INSERT = `INSERT INTO users (id, username, realname, email, password_hash, created_at, modified_at, gold, silver, bronze,
   reputation, admin, superuser, moderator) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
+interface SeededAccount extends ReferenceAccount {
+  readonly noRealname?: boolean;
+}
+
 /** A member beyond the demo accounts; some hold rights that the demo accounts do not show apart. */
-function ordinaryAccount(index: number, random: SeededRandom): ReferenceAccount & { readonly noRealname: boolean } {
+function ordinaryAccount(index: number, random: SeededRandom): SeededAccount {
   const first = FIRST_NAMES[index % FIRST_NAMES.length] ?? '';
   const last =
     LAST_NAMES[((index % FIRST_NAMES.length) + Math.floor(index / FIRST_NAMES.length)) % LAST_NAMES.length] ?? '';
@@ -45,7 +49,7 @@ export function seedUsers(sql: Sql, random: SeededRandom): number[] {
   const others = Array.from({ length: USER_COUNT - REFERENCE_ACCOUNTS.length }, (_, index) =>
     ordinaryAccount(index, random),
   );
-  const accounts = [...REFERENCE_ACCOUNTS.map((account) => ({ ...account, noRealname: false })), ...others];
+  const accounts: SeededAccount[] = [...REFERENCE_ACCOUNTS, ...others];
   return accounts.map((account, index) => {
     const id = index + 1;
     const { name, flags } = account;
@@ -55,7 +59,7 @@ export function seedUsers(sql: Sql, random: SeededRandom): number[] {
       INSERT,
       id,
       name,
-      account.noRealname ? null : account.realname,
+      account.noRealname === true ? null : account.realname,
       `${name}@community.example.org`,
       passwordHash(id, account.password),
       createdAt,

@@ -10,7 +10,8 @@ export function editBody(sql: Sql, nodeId: number, body: string, editorId: numbe
     at,
     editorId,
     nextId(sql, 'actions'),
-    nextId(sql, 'revisions'),
+    // A number would be bound as a real and print with a fraction.
+    String(nextId(sql, 'revisions')),
     nodeId,
   );
 }

@@ -3,6 +3,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 /** A database with prepared statements kept by their text. */
 export interface Sql {
   all<Row>(text: string, ...values: SQLInputValue[]): Row[];
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the row that its text selects
   get<Row>(text: string, ...values: SQLInputValue[]): Row | undefined;
   run(text: string, ...values: SQLInputValue[]): void;
   script(text: string): void;
@@ -33,6 +34,7 @@ export function openSql(path: string): Sql {
   };
   return {
     all: <Row>(text: string, ...values: SQLInputValue[]) => prepared(text).all(...values) as Row[],
+    // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as declared above
     get: <Row>(text: string, ...values: SQLInputValue[]) => prepared(text).get(...values) as Row | undefined,
     run: (text, ...values) => void prepared(text).run(...values),
     script: (text) => database.exec(text),

@@ -1,4 +1,4 @@
-import express, { type Express } from 'express';
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { createIssues } from './issues.ts';
 import { readMultipartFiles } from './read-multipart-files.ts';
 
@@ -16,23 +16,21 @@ export function createTrackerApp(url: () => string, clock: () => number): Expres
     const issue = issues.find(request.params.idOrKey);
     response.status(issue === undefined ? 404 : 200).json(issue ?? unknown);
   });
-  app.post(
-    '/rest/api/2/issue/:idOrKey/attachments',
-    express.raw({ type: () => true, limit: FORM_LIMIT }),
-    async (request, response) => {
-      if (issues.find(request.params.idOrKey) === undefined) {
-        response.status(404).json(unknown);
-        return;
-      }
-      if (request.get('x-atlassian-token') !== 'no-check') {
-        response.status(403).type('text/plain').send('XSRF check failed');
-        return;
-      }
-      const files = await readMultipartFiles(request.body as unknown, request.get('content-type') ?? '');
-      if (files === undefined) response.status(400).json({ errorMessages: ['The form is not readable'], errors: {} });
-      else response.json(files.map((file) => issues.attach(file)));
-    },
-  );
+  const takeFiles = async (request: Request, response: Response): Promise<void> => {
+    if (issues.find(String(request.params['idOrKey'])) === undefined) {
+      response.status(404).json(unknown);
+      return;
+    }
+    if (request.get('x-atlassian-token') !== 'no-check') {
+      response.status(403).type('text/plain').send('XSRF check failed');
+      return;
+    }
+    const files = await readMultipartFiles(request.body as unknown, request.get('content-type') ?? '');
+    if (files === undefined) response.status(400).json({ errorMessages: ['The form is not readable'], errors: {} });
+    else response.json(files.map((file) => issues.attach(file)));
+  };
+  const anyBody = express.raw({ type: () => true, limit: FORM_LIMIT });
+  app.post('/rest/api/2/issue/:idOrKey/attachments', anyBody, (request, response) => takeFiles(request, response));
   app.get('/secure/:kind/:id/:name', (request, response) => {
     const file = issues.file(request.params.id);
     if (file === undefined) response.sendStatus(404);
@@ -41,7 +39,7 @@ export function createTrackerApp(url: () => string, clock: () => number): Expres
   app.use((_request, response) => {
     response.status(404).json({ errorMessages: ['Not found'], errors: {} });
   });
-  app.use((_error: unknown, _request: express.Request, response: express.Response, _next: express.NextFunction) => {
+  app.use((_error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     response.status(400).json({ errorMessages: ['Bad request'], errors: {} });
   });
   return app;

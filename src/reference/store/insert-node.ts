@@ -1,0 +1,46 @@
+import { toSlug } from '../render/to-slug.ts';
+import { nextId } from './next-id.ts';
+import type { NodeRow } from './rows.ts';
+import type { Sql } from './sql.ts';
+
+/** A node to be inserted; without a parent it starts a thread. */
+export interface NewNode {
+  readonly type: string;
+  readonly parent: NodeRow | undefined;
+  readonly spaceId: number | null;
+  readonly authorId: number;
+  readonly title: string | null;
+  readonly body: string;
+  /** Epoch ms. */
+  readonly at: number;
+}
+
+/** Inserts a node with an id of the content pool, its first revision and no votes yet. */
+export function insertNode(sql: Sql, node: NewNode): NodeRow {
+  const { parent, at, authorId } = node;
+  const id = nextId(sql, 'content');
+  const row = sql.get<NodeRow>(
+    `INSERT INTO nodes (id, type, space_id, parent_id, root_id, author_id, title, slug, body, lang, created_at, last_active_at,
+       last_active_user_id, last_edited_action, revision_ids, marked, wiki, score, up_votes, down_votes, views, reports, depth,
+       states, visibility)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0, 0, 0, ?, '[]', NULL) RETURNING *`,
+    id,
+    node.type,
+    node.spaceId,
+    parent?.id ?? null,
+    parent?.root_id ?? id,
+    authorId,
+    node.title,
+    node.title === null ? null : toSlug(node.title),
+    node.body,
+    parent?.lang ?? 'en',
+    at,
+    at,
+    authorId,
+    nextId(sql, 'actions'),
+    `[${nextId(sql, 'revisions')}]`,
+    parent === undefined ? 0 : parent.depth + 1,
+  );
+  if (row === undefined) throw new Error('the node was not inserted');
+  return row;
+}
