@@ -38,6 +38,9 @@ function hostOf(origin: string): string | undefined {
 
 /** Compares digests, so that neither the length nor the place of a difference shows in the time taken. */
 function sameText(a: string, b: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(a), digest(b));
+  return timingSafeEqual(digestOf(a), digestOf(b));
+}
+
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
 }

@@ -12,7 +12,9 @@ export interface EdgeFieldOptions {
 export function edgeFields(trace: Trace, options: EdgeFieldOptions, answered: HeaderPairs = []): HeaderPairs {
   const fields: [string, string][] = [['Via', '1.1 portico']];
   if (headerValue(answered, 'x-request-id') === undefined) fields.push(['X-Request-Id', trace.requestId]);
-  if (options.contractStatusHeader) fields.push(['Contract-Status', contractStatus(trace)]);
+  // An answer from memory or of our own was not checked now, so nothing is said of it.
+  const checked = trace.responses !== undefined || trace.violations.length > 0;
+  if (options.contractStatusHeader && checked) fields.push(['Contract-Status', contractStatus(trace)]);
   if (options.isDraining()) fields.push(['Connection', 'close']);
   return fields;
 }

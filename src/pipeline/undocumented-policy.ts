@@ -23,7 +23,7 @@ export type UndocumentedVerdict =
 /** The base path that passthrough is limited to outside of `observe` (rules, 11). */
 export const PASSTHROUGH_BASE = '/services/v2/';
 
-const SAFE = new Set(['GET', 'HEAD']);
+const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Compiles the policy for undocumented paths; `byMethod` is what the contract knows of the path, if anything. */
 export function compileUndocumentedPolicy(

@@ -10,8 +10,8 @@ export type Purge = (tags: readonly string[]) => void;
 export function purgeTags(purge: Purge): StagePlanner {
   return {
     name: 'purge-tags',
-    plan({ operation }) {
-      if (operation.purges.length === 0 || operation.method === 'GET') return undefined;
+    plan({ operation, transparent }) {
+      if (transparent || operation.purges.length === 0 || operation.method === 'GET') return undefined;
       const drop = ({ values }: Exchange) => purge(tagsOf(operation.purges, values.path));
       return (next) => async (exchange) => {
         try {
