@@ -40,7 +40,9 @@ export function withReferenceServer(options: ReferenceServerOptions = {}): Refer
       now = at;
     },
     questions: async () => {
-      const pages = await Promise.all([1, 2, 3, 4, 5, 6].map((page) => call(`/question.json?pageSize=100&page=${page}`)));
+      const pages = await Promise.all(
+        [1, 2, 3, 4, 5, 6].map((page) => call(`/question.json?pageSize=100&page=${page}`)),
+      );
       return pages.flatMap(({ json }) => json.list);
     },
   };

@@ -112,7 +112,8 @@ describe('faults', () => {
     const hits = async (seed: number): Promise<string> => {
       const other = await startReferenceServer({ seed, faults: ['500@space%40'] });
       const outcomes: number[] = [];
-      for (let turn = 0; turn < 40; turn++) outcomes.push((await clientOf(other.url)('/services/v2/space.json')).status);
+      for (let turn = 0; turn < 40; turn++)
+        outcomes.push((await clientOf(other.url)('/services/v2/space.json')).status);
       await other.close();
       return outcomes.map((status) => (status === 500 ? 'x' : '.')).join('');
     };

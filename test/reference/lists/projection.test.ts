@@ -31,7 +31,11 @@ describe('projection', () => {
   });
 
   it('drops the fields of exclude, after includeOnly', () => {
-    expect(shown('exclude=topics,author.reputation')).toEqual({ id: 7, title: 'T', author: { id: 1, username: 'ann' } });
+    expect(shown('exclude=topics,author.reputation')).toEqual({
+      id: 7,
+      title: 'T',
+      author: { id: 1, username: 'ann' },
+    });
     expect(shown('includeOnly=id,title&exclude=title')).toEqual({ id: 7 });
   });
 

@@ -1,0 +1,159 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Answer } from '../reference-client.ts';
+import { withReferenceServer } from '../with-reference-server.ts';
+
+const { call, server, questions } = withReferenceServer();
+let questionId = 0;
+
+beforeAll(async () => {
+  // A question of somebody else, so that nobody here is the original poster.
+  const all = await questions();
+  questionId = all.find(({ author, commentIds }) => author.id > 5 && commentIds.length === 0).id;
+});
+
+const post = (user: string, body: unknown, parent = questionId): Promise<Answer> =>
+  call(`/node/${parent}/comment.json`, { method: 'POST', user, body });
+const put = (user: string, id: number, body: unknown): Promise<Answer> =>
+  call(`/comment/${id}.json`, { method: 'PUT', user, body });
+const toBob = { visibility: 'recipients', recipients: [{ id: 4, type: 'user' }] };
+
+describe('adding a comment', () => {
+  it('answers 201 with the comment, its absolute address, and an action in the log', async () => {
+    const answer = await post('bob', { body: 'I see this too' });
+    expect([answer.status, answer.json.type, answer.json.author.username]).toEqual([201, 'comment', 'bob']);
+    expect(answer.headers.location).toBe(`${server().url}/services/v2/comment/${answer.json.id}.json`);
+    const [action] = (await call('/action.json?pageSize=1')).json.actions;
+    expect(action).toMatchObject({ verb: 'commented', node: { id: answer.json.id, type: 'comment' }, private: false });
+    expect((await call(`/question/${questionId}.json`)).json.commentIds).toContain(answer.json.id);
+  });
+
+  it('keeps a private comment from those who are not its recipients', async () => {
+    const { json } = await post('alice', { body: 'For you', ...toBob });
+    expect(json).toMatchObject({ visibility: 'recipients', recipients: [{ id: 4, name: 'bob', type: 'user' }] });
+    const seen = async (user: string | null): Promise<number> =>
+      (await call(`/comment/${json.id}.json`, { user })).status;
+    expect([
+      await seen('bob'),
+      await seen('alice'),
+      await seen('moderator'),
+      await seen('guest'),
+      await seen(null),
+    ]).toEqual([200, 200, 401, 401, 401]);
+  });
+
+  it('shows moderators and the original poster what is sent to them', async () => {
+    const toModerators = (await post('alice', { body: 'x', visibility: 'moderators' })).json;
+    const own = (await questions()).find(({ author }) => author.username === 'bob');
+    const toPoster = (await post('alice', { body: 'x', visibility: 'originalPoster' }, own.id)).json;
+    expect(toModerators).not.toHaveProperty('recipients');
+    const seen = async (user: string, { id }: { id: number }): Promise<number> =>
+      (await call(`/comment/${id}.json`, { user })).status;
+    expect([await seen('moderator', toModerators), await seen('bob', toModerators)]).toEqual([200, 401]);
+    expect([await seen('bob', toPoster), await seen('moderator', toPoster)]).toEqual([200, 401]);
+  });
+
+  it('inherits the visibility and the recipients of the comment that it replies to', async () => {
+    const parent = (await post('alice', { body: 'For you', ...toBob })).json;
+    const reply = await post('bob', { body: 'Thanks' }, parent.id);
+    expect([reply.status, reply.json.visibility, reply.json.recipients[0].name]).toEqual([201, 'recipients', 'bob']);
+    expect((await post('bob', { body: 'Same', visibility: 'recipients' }, parent.id)).status).toBe(201);
+  });
+
+  it('refuses another visibility than the inherited one with 400', async () => {
+    const parent = (await post('alice', { body: 'For you', ...toBob })).json;
+    for (const visibility of ['public', 'moderators']) {
+      expect((await post('alice', { body: 'x', visibility }, parent.id)).status).toBe(400);
+    }
+    const recipients = [{ id: 2, type: 'user' }];
+    expect((await post('alice', { body: 'x', recipients }, parent.id)).json.error).toMatch(/inherited/);
+  });
+
+  it('refuses recipients without the visibility recipients with 400', async () => {
+    for (const visibility of [undefined, 'public', 'moderators']) {
+      const answer = await post('alice', { body: 'x', visibility, recipients: toBob.recipients });
+      expect([answer.status, answer.json.error]).toEqual([400, expect.stringMatching(/recipients/)]);
+    }
+  });
+
+  it('refuses a private option without its permission with 400', async () => {
+    for (const visibility of ['recipients', 'moderators', 'originalPoster']) {
+      expect((await post('bob', { body: 'x', visibility })).json.error).toMatch(/permission/);
+    }
+    // Holds Use Private Comments, and may send to moderators only.
+    const limited = (await call('/user.json?sort=oldest&pageSize=60')).json.list[5 + 3].username;
+    expect((await post(limited, { body: 'x', visibility: 'moderators' })).status).toBe(201);
+    expect((await post(limited, { body: 'x', visibility: 'originalPoster' })).status).toBe(400);
+  });
+
+  it.each([
+    [{}, /body/],
+    [[], /comment is missing/],
+    [{ body: ' ' }, /body/],
+    [{ body: 'x', visibility: 7 }, /visibility/],
+    [{ body: 'x', visibility: 'secret' }, /unknown/],
+    [{ body: 'x', visibility: 'recipients', recipients: [{ id: 'x', type: 'user' }] }, /id and a type/],
+    [{ body: 'x', visibility: 'recipients', recipients: [{ id: 999, type: 'user' }] }, /does not exist/],
+    ['{"body":', /not valid JSON/],
+  ])('refuses %j with 400', async (body, reason) => {
+    const answer = await post('alice', body);
+    expect([answer.status, answer.json.error]).toEqual([400, expect.stringMatching(reason)]);
+  });
+
+  it('needs a credential, a known node, and sight of the comment that it replies to', async () => {
+    const parent = (await post('alice', { body: 'For you', ...toBob })).json;
+    expect(
+      (await call(`/node/${questionId}/comment.json`, { method: 'POST', user: null, body: { body: 'x' } })).status,
+    ).toBe(401);
+    expect((await post('bob', { body: 'x' }, 999_999)).status).toBe(404);
+    expect((await post('guest', { body: 'x' }, parent.id)).status).toBe(401);
+  });
+});
+
+describe('changing a comment', () => {
+  it('changes the body and adds a revision', async () => {
+    const before = (await post('bob', { body: 'Frist' })).json;
+    const after = await put('bob', before.id, { body: 'First' });
+    expect([after.status, after.json.body]).toEqual([200, 'First']);
+    expect(after.json.revisionIds).toEqual([before.activeRevisionId, after.json.activeRevisionId]);
+    expect(Number.isInteger(after.json.activeRevisionId)).toBe(true);
+    expect((await call(`/comment/${before.id}.json`)).json.body).toBe('First');
+  });
+
+  it('is for the author alone', async () => {
+    const { id } = (await post('bob', { body: 'Mine' })).json;
+    for (const user of ['alice', 'moderator', 'admin']) {
+      const denied = await put(user, id, { body: 'Not yours' });
+      expect([denied.status, denied.json.errors.message]).toEqual([401, expect.stringContaining('<br>')]);
+    }
+  });
+
+  it('makes a comment private together with its replies', async () => {
+    const { id } = (await post('alice', { body: 'Open' })).json;
+    const reply = (await post('bob', { body: 'Open too' }, id)).json;
+    expect(
+      (await put('alice', id, { visibility: 'recipients', recipients: [{ id: 3, type: 'group' }] })).json,
+    ).toMatchObject({
+      visibility: 'recipients',
+      recipients: [{ id: 3, name: 'Employees', type: 'group' }],
+    });
+    expect((await call(`/comment/${reply.id}.json`)).json.visibility).toBe('recipients');
+    expect((await put('bob', reply.id, { visibility: 'public' })).status).toBe(400);
+    expect((await put('alice', id, { visibility: 'public' })).json).not.toHaveProperty('visibility');
+  });
+
+  it('keeps the visibility when only the body is sent', async () => {
+    const { id } = (await post('alice', { body: 'For you', ...toBob })).json;
+    expect((await put('alice', id, { body: 'Still for you' })).json).toMatchObject(toBob);
+  });
+
+  it('refuses recipients on a comment that is not for recipients, and options without permission', async () => {
+    const { id } = (await post('bob', { body: 'Open' })).json;
+    expect((await put('bob', id, { recipients: toBob.recipients })).status).toBe(400);
+    expect((await put('bob', id, { visibility: 'moderators' })).json.error).toMatch(/permission/);
+  });
+
+  it('answers 400 for no id and 404 for no comment', async () => {
+    expect((await put('bob', Number.NaN, { body: 'x' })).status).toBe(400);
+    expect((await put('bob', questionId, { body: 'x' })).status).toBe(404);
+  });
+});

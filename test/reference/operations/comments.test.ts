@@ -1,0 +1,137 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { withReferenceServer } from '../with-reference-server.ts';
+
+const { call, questions } = withReferenceServer();
+
+interface Comment {
+  readonly id: number;
+  readonly visibility?: string;
+  readonly recipients?: { readonly id: number; readonly name: string; readonly type: string }[];
+  readonly author: { readonly id: number; readonly username: string };
+}
+let all: Comment[] = [];
+let secret: Comment[] = [];
+
+beforeAll(async () => {
+  all = (await call('/comment.json?pageSize=2000')).json.list;
+  secret = all.filter(({ visibility }) => visibility !== undefined);
+});
+
+const sees = async (user: string, comment: Comment): Promise<number> =>
+  (await call(`/comment/${comment.id}.json`, { user })).status;
+const named = (comment: Comment, type: string, name: string): boolean =>
+  comment.recipients?.some((recipient) => recipient.type === type && recipient.name === name) ?? false;
+
+describe('operation 4, one comment', () => {
+  it('has no title, no primary container and no containers', async () => {
+    const { json } = await call(`/comment/${all[0]?.id}.json`, { user: 'guest' });
+    expect(json).toMatchObject({ id: all[0]?.id, containerIds: [] });
+    for (const absent of ['title', 'primaryContainerId', 'slug', 'answers', 'visibility', 'recipients']) {
+      expect(json).not.toHaveProperty(absent);
+    }
+  });
+
+  it('carries visibility and recipients when it is private, with ids beyond 2^53 unrounded', async () => {
+    expect(secret.length).toBeGreaterThan(50);
+    const { json, text } = await call(`/comment/${secret[0]?.id}.json`);
+    expect(json.visibility).toBe('recipients');
+    expect(json.recipients[0]).toEqual({
+      id: expect.any(Number),
+      name: expect.any(String),
+      type: expect.stringMatching(/^(group|user)$/),
+    });
+    expect(text).toMatch(/"activeRevisionId":90071992547\d{5},/);
+    expect(BigInt(/"activeRevisionId":(\d+)/.exec(text)?.[1] ?? 0) % 2n).toBe(1n);
+  });
+
+  it('is private to author, recipients, members of recipient groups and administrators', async () => {
+    const forBob = secret.find((comment) => named(comment, 'user', 'bob'));
+    const byAlice = secret.find(
+      ({ author, recipients }) => author.username === 'alice' && !recipients?.some(({ type }) => type === 'group'),
+    );
+    const forGroup = secret.find(
+      (comment) =>
+        named(comment, 'group', 'Champions') && !named(comment, 'user', 'alice') && comment.author.username !== 'alice',
+    );
+    if (forBob === undefined || byAlice === undefined || forGroup === undefined)
+      throw new Error('the seed lacks a case');
+    expect(await sees('bob', forBob)).toBe(200);
+    expect(await sees('alice', byAlice)).toBe(200);
+    expect(await sees('alice', forGroup)).toBe(200);
+    expect(await sees('admin', forBob)).toBe(200);
+    expect(await sees('guest', byAlice)).toBe(401);
+  });
+
+  it('projects', async () => {
+    const { json } = await call(`/comment/${all[0]?.id}.json?includeOnly=id,author.username`);
+    expect(json).toEqual({ id: all[0]?.id, author: { username: all[0]?.author.username } });
+  });
+
+  it.each([
+    ['/comment/abc.json', 400, { error: "The provided 'comment id' is/are invalid" }],
+    ['/comment/-1.json', 400, { error: "The provided 'comment id' is/are invalid" }],
+    ['/comment/9223372036854775807.json', 404, { error: 'not found' }],
+    ['/comment/21.json', 404, { error: 'not found' }],
+  ])('answers %s with %i', async (path, status, body) => {
+    const answer = await call(path);
+    expect([answer.status, answer.json]).toEqual([status, body]);
+  });
+});
+
+describe('operation 5, the comments of a node', () => {
+  it('is a bare array of the comments whose ids the node shows', async () => {
+    const question = (await questions()).find(({ commentIds }) => commentIds.length > 1);
+    const { json } = await call(`/node/${question.id}/comment.json`);
+    expect(json.map(({ id }: Comment) => id)).toEqual(question.commentIds);
+  });
+
+  it('is an empty array where nobody commented, 404 where there is no node', async () => {
+    const silent = (await questions()).find(({ commentIds }) => commentIds.length === 0);
+    expect((await call(`/node/${silent.id}/comment.json`)).json).toEqual([]);
+    expect((await call('/node/999999/comment.json')).status).toBe(404);
+  });
+
+  it('leaves out what is private to others, in the ids of the node too', async () => {
+    const parents = await Promise.all(
+      secret
+        .slice(0, 20)
+        .map(async ({ id }) => (await call(`/comment/${id}.json?includeOnly=originalParentId`)).json.originalParentId),
+    );
+    for (const parentId of parents) {
+      const open = await call(`/node/${parentId}/comment.json`, { user: null });
+      if (open.status === 401) continue;
+      expect(open.json.filter(({ visibility }: Comment) => visibility !== undefined)).toEqual([]);
+      const whole = (await call(`/node/${parentId}/comment.json`)).json;
+      expect(whole.length).toBeGreaterThan(open.json.length);
+    }
+    const seen = async (user: string): Promise<number> =>
+      (await call('/question.json?pageSize=500', { user })).json.list.flatMap(
+        ({ commentIds }: { commentIds: number[] }) => commentIds,
+      ).length;
+    expect(await seen('guest')).toBeLessThan(await seen('admin'));
+  });
+
+  it('gives idea comments their own type', async () => {
+    const ideas = (await call('/idea.json?pageSize=120')).json.list;
+    const idea = ideas.find(({ commentIds }: { commentIds: number[] }) => commentIds.length > 0);
+    expect((await call(`/node/${idea.id}/comment.json`)).json[0].type).toBe('ideacomment');
+  });
+});
+
+describe('operation 16, the comments of an answer', () => {
+  it('is enveloped, 15 to a page, oldest first, with sorts', async () => {
+    const answers = (await call('/answer.json?pageSize=900')).json.list;
+    const answer = answers.find(({ commentIds }: { commentIds: number[] }) => commentIds.length > 1);
+    const { json } = await call(`/answer/${answer.id}/comment.json`);
+    expect(json).toMatchObject({ name: '', sort: '', page: 1, pageSize: 15, totalCount: answer.commentIds.length });
+    expect(json.sorts).toHaveLength(12);
+    const dates = json.list.map(({ creationDate }: { creationDate: number }) => creationDate);
+    expect(dates).toEqual(dates.toSorted((one: number, other: number) => one - other));
+  });
+
+  it('is 404 for what is no answer, 400 for what is no id', async () => {
+    const [question] = await questions();
+    expect((await call(`/answer/${question.id}/comment.json`)).status).toBe(404);
+    expect((await call('/answer/x/comment.json')).status).toBe(400);
+  });
+});

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startReferenceServer, type ReferenceServer } from '../../../src/reference/start-reference-server.ts';
+import { clientOf, type Answer } from '../reference-client.ts';
+import { withReferenceServer } from '../with-reference-server.ts';
+
+const { call, server, questions } = withReferenceServer();
+const FORBIDDEN = { error: "Attachments is disabled or you don't have permission to add attachments to this issue." };
+let withFiles = 0;
+let without = 0;
+
+beforeAll(async () => {
+  const all = await questions();
+  withFiles = all.find(({ attachments }) => attachments.length > 1).id;
+  without = all.find(({ attachments }) => attachments.length === 0).id;
+});
+
+const copy = (nodeId: number | string, issueId: number | string, user: string | null = 'admin'): Promise<Answer> =>
+  call(`/issuetracker/node/${nodeId}/issue/${issueId}/attachments.json`, { method: 'POST', user });
+
+describe('operation 3, the attachment copy', () => {
+  it('answers the objects of the tracker, which then has the files', async () => {
+    const { attachments } = (await call(`/question/${withFiles}.json`)).json;
+    const { status, json } = await copy(withFiles, 10001);
+    expect([status, json.length]).toEqual([200, attachments.length]);
+    const [first] = json;
+    expect(first).toEqual({
+      self: expect.stringMatching(/^http/),
+      id: expect.any(String),
+      filename: attachments[0].name,
+      author: {
+        self: expect.any(String),
+        name: expect.any(String),
+        key: expect.any(String),
+        accountId: expect.any(String),
+        emailAddress: expect.any(String),
+        avatarUrls: {
+          '48x48': expect.any(String),
+          '24x24': expect.any(String),
+          '16x16': expect.any(String),
+          '32x32': expect.any(String),
+        },
+        displayName: expect.any(String),
+        active: true,
+        timeZone: expect.any(String),
+      },
+      created: '2026-05-04T10:30:15.250+0000',
+      size: attachments[0].size,
+      mimeType: attachments[0].mimeType,
+      content: expect.stringMatching(/^http/),
+      thumbnail: expect.stringMatching(/^http/),
+    });
+    const origin = server().url;
+    const stored = await clientOf(origin)(attachments[0].url);
+    const copied = await clientOf(server().trackerUrl)(new URL(first.content).pathname);
+    expect([copied.status, copied.text]).toEqual([200, stored.text]);
+  });
+
+  it('answers an empty array for a node without attachments', async () => {
+    const answer = await copy(without, 10001);
+    expect([answer.status, answer.json]).toEqual([200, []]);
+  });
+
+  it('answers the documented 403 to those who lack the permission', async () => {
+    const statuses = ['moderator', 'alice', 'guest'].map(async (user) => (await copy(withFiles, 10001, user)).status);
+    expect(await Promise.all(statuses)).toEqual([200, 403, 403]);
+    expect((await copy(withFiles, 10001, 'guest')).json).toEqual(FORBIDDEN);
+    expect((await copy(withFiles, 10001, null)).headers).toHaveProperty('www-authenticate');
+  });
+
+  it.each([
+    ['x', '10001', 400],
+    [999_999, '10001', 404],
+  ])('answers node %s and issue %s with %i', async (nodeId, issueId, status) => {
+    expect((await copy(nodeId, issueId)).status).toBe(status);
+  });
+
+  it('answers 404 for an issue that the tracker does not know, 400 for one that is no id', async () => {
+    expect((await copy(withFiles, 10002)).status).toBe(404);
+    expect((await copy(without, 10002)).status).toBe(404);
+    expect((await copy(withFiles, 'QA-x')).status).toBe(400);
+  });
+
+  it('finds the issue by the ticket look-ups', async () => {
+    const byNode = (await call(`/issuetracker/node/${withFiles}/ticket.json`)).json;
+    expect(byNode).toMatchObject({ id: '10001', issueId: '10001', key: 'QA-1' });
+    expect((await call(`/issuetracker/key/${byNode.key}/ticket.json`)).json).toEqual(byNode);
+    expect((await call('/issuetracker/key/NOPE-1/ticket.json')).status).toBe(404);
+  });
+});
+
+describe('an issue tracker elsewhere', () => {
+  let gone: ReferenceServer | undefined;
+  afterAll(() => gone?.close());
+
+  it('gets the files, and its absence is a 500 in JSON', async () => {
+    const elsewhere = await startReferenceServer({ issueTrackerUrl: `${server().trackerUrl}/` });
+    expect(elsewhere.trackerUrl).toBe(server().trackerUrl);
+    const path = `/services/v2/issuetracker/node/${withFiles}/issue/10001/attachments.json`;
+    expect((await clientOf(elsewhere.url)(path, { method: 'POST' })).json[0].content).toContain(server().trackerUrl);
+    await elsewhere.close();
+    gone = await startReferenceServer({ issueTrackerUrl: 'http://127.0.0.1:1' });
+    const answer = await clientOf(gone.url)(path, { method: 'POST' });
+    expect([answer.status, answer.json]).toEqual([500, { error: expect.any(String) }]);
+  });
+});

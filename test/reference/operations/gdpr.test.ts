@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest';
+import type { Answer } from '../reference-client.ts';
+import { TEST_NOW, withReferenceServer } from '../with-reference-server.ts';
+
+const { call, server, setNow } = withReferenceServer();
+const upload = (content: unknown, user: string | null = 'admin'): Promise<Answer> =>
+  call('/users/gdpr/upload.json', { method: 'POST', user, body: { content } });
+const schedule = (body: unknown, user = 'admin'): Promise<Answer> =>
+  call('/jobs/gdpr/schedule.json', { method: 'POST', user, body });
+const NOBODY = { error: 'The provided file does not have a valid user.' };
+
+describe('operation 1, the bulk upload', () => {
+  it.each([
+    ['one name', 'username\nbob\nnobody-here\n'],
+    ['an id', 'userId\n4'],
+    ['an e-mail address', 'email\nBob@community.example.org\n'],
+    ['two columns with empty cells', 'userId,username\n,bob\n1,\n,nobody-here\n'],
+    ['columns in the other order, CRLF, a byte order mark and quotes', '\uFEFFusername,userId\r\n"bob",4\r\n'],
+  ])('stores a file that names a user by %s', async (_, content) => {
+    const { status, json } = await upload(content);
+    expect([status, json]).toEqual([201, { fileId: expect.any(Number) }]);
+  });
+
+  it.each([
+    ['names nobody known', 'username\nnobody-here\n'],
+    ['names two users in one row', 'userId,username\n1,bob\n'],
+    ['has no rows', 'username\n'],
+  ])('answers the documented 400 when the file %s', async (_, content) => {
+    const { status, json } = await upload(content);
+    expect([status, json]).toEqual([400, NOBODY]);
+  });
+
+  it.each([
+    ['has an unknown column', 'phone\n1\n'],
+    ['has columns that do not go together', 'email,username\na@b.c,bob\n'],
+    ['is no CSV', 'username\n"bob\n'],
+    ['is empty', ''],
+    ['is no text', 7],
+  ])('answers 400 when the content %s', async (_, content) => {
+    const { status, json } = await upload(content);
+    expect([status, json]).toEqual([400, { error: expect.any(String) }]);
+    expect(json).not.toEqual(NOBODY);
+  });
+
+  it('is for admins and super users', async () => {
+    expect((await upload('username\nbob\n', 'moderator')).json).toHaveProperty('errors');
+    expect((await upload('username\nbob\n', null)).headers).toHaveProperty('www-authenticate');
+  });
+
+  it('answers 400 for a body that is no JSON', async () => {
+    const answer = await call('/users/gdpr/upload.json', { method: 'POST', body: '{"content":' });
+    expect([answer.status, answer.json]).toEqual([400, { error: expect.any(String) }]);
+  });
+});
+
+describe('operation 2, a job', () => {
+  it('answers the documented errors', async () => {
+    const ill = await call('/jobs/gdpr/abc.json');
+    expect([ill.status, ill.json]).toEqual([400, { error: "The provided 'job id' is/are invalid" }]);
+    const none = await call('/jobs/gdpr/999999999.json', { user: 'guest' });
+    expect([none.status, none.json]).toEqual([404, { error: 'not found' }]);
+    const anonymous = await call('/jobs/gdpr/0.json', { user: null });
+    expect([anonymous.status, anonymous.text]).toEqual([401, '']);
+    expect(anonymous.headers['www-authenticate']).toMatch(/^Basic /);
+  });
+
+  it('is seeded pending and finished, executions exactly when finished', async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, id) => call(`/jobs/gdpr/${id}.json`)));
+    const jobs = answers.filter(({ status }) => status === 200).map(({ json }) => json);
+    expect(new Set(jobs.map(({ status }) => status))).toEqual(new Set(['PENDING', 'FINISHED']));
+    for (const job of jobs) expect('executions' in job).toBe(job.status === 'FINISHED');
+  });
+});
+
+describe('a scheduled job', () => {
+  it('is pending until its time has come, then finished with an execution per user', async () => {
+    const { fileId } = (await upload('username\nbob\njana.cerny\nnobody-here\n')).json;
+    const { status, json } = await schedule({ fileId, operations: 'anonymize', scheduleTime: '05/04/2026 12:00' });
+    expect([status, json]).toEqual([
+      201,
+      {
+        id: expect.any(Number),
+        scheduleTime: '05/04/2026 12:00',
+        operations: 'anonymize',
+        userId: 1,
+        status: 'PENDING',
+      },
+    ]);
+    const path = `/jobs/gdpr/${json.id}.json`;
+    setNow(Date.UTC(2026, 4, 4, 11, 59, 59, 999));
+    expect((await call(path)).json).not.toHaveProperty('executions');
+    expect((await call('/user/4.json')).json.username).toBe('bob');
+    setNow(Date.UTC(2026, 4, 4, 12, 0));
+    const { json: done } = await call(path);
+    expect(done).toMatchObject({ status: 'FINISHED' });
+    expect(done.executions).toHaveLength(2);
+    const [first] = done.executions;
+    expect(first).toEqual({
+      userId: 4,
+      executionStatus: 'FINISHED',
+      executionURL: expect.stringMatching(
+        /^http:\/\/127\.0\.0\.1:\d+\/services\/v2\/users\/gdpr\/execution\/\d+\/status\.json$/,
+      ),
+    });
+    const execution = await call(first.executionURL.slice(`${server().url}/services/v2`.length));
+    expect(execution.json).toMatchObject({ jobId: json.id, userId: 4, executionStatus: 'FINISHED' });
+    setNow(TEST_NOW);
+  });
+
+  it('anonymised the name, and the old one logs in no more', async () => {
+    const { json } = await call('/user/4.json');
+    expect(json).toMatchObject({ username: 'anonymous-4' });
+    expect(json).not.toHaveProperty('realname');
+    expect((await call('/question.json', { user: 'bob' })).status).toBe(401);
+    expect((await upload('email\nbob@community.example.org')).json).toEqual(NOBODY);
+  });
+
+  it('suspends at once without a time, and a suspended user logs in no more', async () => {
+    const { fileId } = (await upload('username\nalice')).json;
+    const { json } = await schedule({ fileId: String(fileId), operations: ['suspend'] });
+    expect(json.status).toBe('FINISHED');
+    expect((await call('/user/3.json')).json).toMatchObject({ suspended: true, username: 'alice' });
+    expect((await call('/question.json', { user: 'alice' })).status).toBe(401);
+  });
+
+  it('can delete and anonymise together', async () => {
+    const { fileId } = (await upload('username\nguest')).json;
+    await schedule({ fileId, operations: 'anon-delete', scheduleTime: '01/01/2020 00:00' });
+    expect((await call('/user/5.json')).json).toMatchObject({
+      active: false,
+      deactivated: true,
+      username: 'anonymous-5',
+    });
+  });
+
+  it.each([
+    [{ operations: 'suspend' }, /fileId/],
+    [{ fileId: 999_999, operations: 'suspend' }, /fileId/],
+    [{ fileId: 1, operations: 'explode' }, /operations/],
+    [{ fileId: 1 }, /operations/],
+    [{ fileId: 1, operations: 'suspend', scheduleTime: '2026-05-04' }, /scheduleTime/],
+  ])('is refused with 400 for %j', async (body, reason) => {
+    const answer = await schedule(body);
+    expect([answer.status, answer.json.error]).toEqual([400, expect.stringMatching(reason)]);
+  });
+
+  it('is for admins and super users', async () => {
+    expect((await schedule({ fileId: 1, operations: 'suspend' }, 'moderator')).json).toHaveProperty('errors');
+  });
+});

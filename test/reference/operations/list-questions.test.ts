@@ -1,0 +1,207 @@
+import { describe, expect, it } from 'vitest';
+import { NODE_SORT_NAMES } from '../../../src/reference/lists/node-sorts.ts';
+import { withReferenceServer } from '../with-reference-server.ts';
+
+const { call, questions } = withReferenceServer();
+const ENVELOPE = ['name', 'sort', 'page', 'pageSize', 'pageCount', 'listCount', 'totalCount', 'sorts', 'list'];
+
+interface Question {
+  readonly id: number;
+  readonly title: string;
+  readonly body: string;
+  readonly score: number;
+  readonly viewCount: number;
+  readonly answerCount: number;
+  readonly creationDate: number;
+  readonly lastActiveDate: number;
+  readonly commentIds: number[];
+  readonly containerIds: number[];
+  readonly topics: { readonly id: number; readonly name: string }[];
+}
+const list = async (query: string): Promise<Question[]> => (await call(`/question.json?${query}`)).json.list;
+
+describe('operation 6, the question list', () => {
+  it('answers the envelope with 15 active questions and every sort name', async () => {
+    const { status, json, headers } = await call('/question.json');
+    expect([status, headers['content-type']]).toEqual([200, 'application/json;charset=UTF-8']);
+    expect(Object.keys(json)).toEqual(ENVELOPE);
+    expect(json).toMatchObject({
+      name: '',
+      sort: 'active',
+      page: 1,
+      pageSize: 15,
+      pageCount: 34,
+      listCount: 15,
+      totalCount: 500,
+    });
+    expect(json.sorts).toEqual([
+      'active',
+      'newest',
+      'hottest',
+      'votes',
+      'viewCount',
+      'usedCount',
+      'answerCount',
+      'answerCountAsc',
+      'commentCount',
+      'favoriteCount',
+      'followers',
+      'reportCount',
+    ]);
+  });
+
+  it('shows every field of a question', async () => {
+    const [question] = await list('pageSize=1');
+    expect(question).toEqual({
+      id: expect.any(Number),
+      type: 'question',
+      creationDate: expect.any(Number),
+      creationDateFormatted: expect.stringMatching(/^\d\d\/\d\d\/\d{4} \d\d:\d\d [AP]M$/),
+      title: expect.any(String),
+      body: expect.any(String),
+      bodyAsHTML: expect.stringMatching(/^<p>/),
+      author: { id: expect.any(Number), username: expect.any(String), reputation: expect.any(Number) },
+      lastEditedAction: expect.any(Number),
+      activeRevisionId: expect.any(Number),
+      revisionIds: expect.arrayContaining([expect.any(Number)]),
+      lastActiveUserId: expect.any(Number),
+      lastActiveDate: expect.any(Number),
+      originalParentId: null,
+      attachments: expect.any(Array),
+      childrenIds: expect.any(Array),
+      commentIds: expect.any(Array),
+      marked: expect.any(Boolean),
+      topics: expect.any(Array),
+      primaryContainerId: expect.any(Number),
+      containerIds: [expect.any(Number)],
+      slug: expect.stringMatching(/^[a-z0-9-]+$/),
+      wiki: expect.any(Boolean),
+      score: expect.any(Number),
+      depth: 0,
+      viewCount: expect.any(Number),
+      upVoteCount: expect.any(Number),
+      downVoteCount: expect.any(Number),
+      nodeStates: expect.any(Array),
+      answers: expect.any(Array),
+      answerCount: expect.any(Number),
+    });
+  });
+
+  it('pages without overlap to the last question', async () => {
+    const ids = (await questions()).map(({ id }: Question) => id);
+    expect(new Set(ids).size).toBe(500);
+  });
+
+  it.each([
+    ['page=0', 1, 15],
+    ['page=6&pageSize=100', 6, 0],
+    ['page=x&pageSize=0', 1, 15],
+    ['pageSize=1000000', 1, 500],
+  ])('answers ?%s with page %i of %i items', async (query, page, count) => {
+    const { status, json } = await call(`/question.json?${query}`);
+    expect([status, json.page, json.listCount, json.list.length]).toEqual([200, page, count, count]);
+  });
+
+  it('sorts by every name', async () => {
+    const values: Record<string, (question: Question) => number> = {
+      active: (question) => -question.lastActiveDate,
+      newest: (question) => -question.creationDate,
+      votes: (question) => -question.score,
+      viewCount: (question) => -question.viewCount,
+      answerCount: (question) => -question.answerCount,
+      answerCountAsc: (question) => question.answerCount,
+      commentCount: (question) => -question.commentIds.length,
+    };
+    for (const [sort, value] of Object.entries(values)) {
+      const numbers = (await list(`sort=${sort}&pageSize=60`)).map(value);
+      expect(numbers, sort).toEqual(numbers.toSorted((one, other) => one - other));
+    }
+    for (const sort of NODE_SORT_NAMES) {
+      expect((await call(`/question.json?sort=${sort}&pageSize=1`)).json.sort).toBe(sort);
+    }
+  });
+
+  it('sorts by the counts that only include shows', async () => {
+    const shown = async (sort: string, field: string): Promise<number[]> => {
+      const items = await list(`sort=${sort}&pageSize=40&includeOnly=${field}`);
+      return items.map((item) => (item as unknown as Record<string, number>)[field] ?? -1);
+    };
+    for (const numbers of [await shown('favoriteCount', 'favoriteCount'), await shown('followers', 'followerCount')]) {
+      expect(numbers[0]).toBeGreaterThan(0);
+      expect(numbers).toEqual(numbers.toSorted((one, other) => other - one));
+    }
+  });
+
+  it('resets an unknown sort to the default', async () => {
+    expect((await call('/question.json?sort=nonsense')).json.sort).toBe('active');
+  });
+
+  it('searches every word of q in title, body and topics', async () => {
+    const found = await list('q=Login+empty*&pageSize=500');
+    expect(found.length).toBeGreaterThan(0);
+    expect(found.length).toBeLessThan(500);
+    for (const { title, body, topics } of found) {
+      const text = `${title} ${body} ${topics.map(({ name }) => name).join(' ')}`.toLowerCase();
+      expect(text).toMatch(/login/);
+      expect(text).toMatch(/empty/);
+    }
+    expect(await list('q=%25%25nothing%5f')).toEqual([]);
+  });
+
+  it('filters by topics given by name or id, repeated or in a comma list', async () => {
+    const comma = await list('topics=login%2Cbackup&pageSize=500');
+    const repeated = await list('topics=login&topics=backup&pageSize=500');
+    expect(comma.length).toBeGreaterThan(0);
+    expect(comma).toEqual(repeated);
+    expect(comma.every(({ topics }) => topics.some(({ name }) => name === 'login' || name === 'backup'))).toBe(true);
+    const byId = await list(`topics=${comma[0]?.topics[0]?.id}&pageSize=500`);
+    expect(byId.length).toBeGreaterThan(0);
+  });
+
+  it('filters by unanswered', async () => {
+    const open = await list('unanswered=true&pageSize=500');
+    expect(open.length).toBeGreaterThan(50);
+    expect(open.every(({ answerCount }) => answerCount === 0)).toBe(true);
+    expect((await list('unanswered=false&pageSize=500')).length).toBe(500);
+  });
+
+  it('filters by spaceId and by the older name space', async () => {
+    const space = (await list('pageSize=1'))[0]?.containerIds[0];
+    const inSpace = await list(`spaceId=${space}&pageSize=500`);
+    expect(inSpace.length).toBeGreaterThan(0);
+    expect(inSpace.length).toBeLessThan(500);
+    expect(inSpace.every(({ containerIds }) => containerIds.includes(Number(space)))).toBe(true);
+    expect(await list(`space=${space}&pageSize=500`)).toEqual(inSpace);
+    expect(await list('spaceId=999999')).toEqual([]);
+  });
+
+  it('filters by type and lang', async () => {
+    expect((await list('type=question&pageSize=500')).length).toBe(500);
+    expect(await list('type=idea')).toEqual([]);
+    const german = await list('lang=de&pageSize=500');
+    expect(german.length).toBeGreaterThan(0);
+    expect(german.length).toBeLessThan(500);
+  });
+
+  it('projects its items, not its envelope', async () => {
+    const { json } = await call('/question.json?includeOnly=id,author.username&pageSize=2');
+    expect(Object.keys(json)).toEqual(ENVELOPE);
+    expect(json.list.map(Object.keys)).toEqual([
+      ['id', 'author'],
+      ['id', 'author'],
+    ]);
+    expect(Object.keys(json.list[0].author)).toEqual(['username']);
+    expect((await call('/question.json?exclude=body&pageSize=1')).json.list[0]).not.toHaveProperty('body');
+  });
+
+  it('accepts wrap and v1 without an effect', async () => {
+    expect((await call('/question.json?wrap=true&v1=true')).text).toBe((await call('/question.json')).text);
+  });
+
+  it('answers HEAD with the head alone', async () => {
+    const whole = await call('/question.json');
+    const head = await call('/question.json', { method: 'HEAD' });
+    expect([head.status, head.text]).toEqual([200, '']);
+    expect(head.headers['content-length']).toBe(whole.headers['content-length']);
+  });
+});

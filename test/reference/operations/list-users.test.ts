@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { withReferenceServer } from '../with-reference-server.ts';
+
+const { call, questions } = withReferenceServer();
+
+describe('operation 9, the users of a group', () => {
+  it('lists users by reputation without sorts', async () => {
+    const { json } = await call('/group/3/user.json');
+    expect(json).toMatchObject({ sort: 'reputation', page: 1, pageSize: 35 });
+    expect(json).not.toHaveProperty('sorts');
+    const numbers = json.list.map(({ reputation }: { reputation: number }) => reputation);
+    expect(numbers).toEqual(numbers.toSorted((one: number, other: number) => other - one));
+    expect(numbers.length).toBeGreaterThan(2);
+  });
+
+  it('shows users with their group summaries, whose ids are strings', async () => {
+    const { list } = (await call('/group/1/user.json')).json;
+    const admin = list.find(({ username }: { username: string }) => username === 'admin');
+    expect(admin).toMatchObject({
+      id: 1,
+      type: 'user',
+      slug: 'admin',
+      superuser: true,
+      active: true,
+      suspended: false,
+      deactivated: false,
+      groups: [{ id: '1', name: 'Super Users' }, { id: '3' }],
+    });
+    expect(Object.keys(admin.groups[0])).toEqual([
+      'id',
+      'creationDate',
+      'creationDateFormatted',
+      'modificationDate',
+      'name',
+    ]);
+    expect(JSON.stringify(list)).not.toContain('@');
+  });
+
+  it('sorts by username, recent and oldest, and resets an unknown sort', async () => {
+    const names = async (sort: string): Promise<string[]> => {
+      const { json } = await call(`/group/3/user.json?sort=${sort}`);
+      return [json.sort, ...json.list.map(({ username }: { username: string }) => username)];
+    };
+    const [, ...byName] = await names('username');
+    expect(byName).toEqual(byName.toSorted());
+    expect((await names('recent')).slice(1)).toEqual((await names('oldest')).slice(1).toReversed());
+    expect((await names('nonsense'))[0]).toBe('reputation');
+  });
+
+  it('answers the documented refusal to others, 404 and 400 for groups that are none', async () => {
+    const denied = await call('/group/1/user.json', { user: 'alice' });
+    expect([denied.status, denied.json]).toEqual([
+      401,
+      { errors: { message: "You don't have permission to do this action.<br>Please login as another user" } },
+    ]);
+    expect(denied.headers).not.toHaveProperty('www-authenticate');
+    expect((await call('/group/99/user.json')).status).toBe(404);
+    expect((await call('/group/x/user.json')).status).toBe(400);
+  });
+});
+
+describe('operations 10 and 14, followers', () => {
+  it('count pages from 0 and show users without sorts', async () => {
+    const { json } = await call('/topic/21/followers.json', { user: 'guest' });
+    expect(json).toMatchObject({ name: '', sort: '', page: 0, pageSize: 35 });
+    expect(json).not.toHaveProperty('sorts');
+    expect(json.list[0]).toMatchObject({ type: 'user', groups: expect.any(Array) });
+  });
+
+  it('give the rest on page 1', async () => {
+    const first = (await call('/topic/21/followers.json?page=0')).json;
+    const second = (await call('/topic/21/followers.json?page=1')).json;
+    expect(first.pageCount).toBe(2);
+    const ids = [...first.list, ...second.list].map(({ id }) => id);
+    expect(new Set(ids).size).toBe(first.totalCount);
+  });
+
+  it('add inactive relations with active=false', async () => {
+    const active = (await call('/topic/21/followers.json')).json.totalCount;
+    expect((await call('/topic/21/followers.json?active=true')).json.totalCount).toBe(active);
+    expect((await call('/topic/21/followers.json?active=false')).json.totalCount).toBeGreaterThan(active);
+  });
+
+  it('show relations with details=true', async () => {
+    const { list } = (await call('/topic/21/followers.json?details=true&active=false&pageSize=60')).json;
+    expect(list[0]).toMatchObject({
+      type: 'followrelation',
+      follower: { type: 'user' },
+      followed: { id: 21, type: 'topic' },
+    });
+    expect(new Set(list.map(({ active }: { active: boolean }) => active))).toEqual(new Set([true, false]));
+  });
+
+  it('work for nodes too, empty where nobody follows', async () => {
+    const all = await questions();
+    const counts = await Promise.all(
+      all.slice(0, 40).map(async ({ id }) => (await call(`/node/${id}/followers.json`)).json.totalCount),
+    );
+    expect(Math.max(...counts)).toBeGreaterThan(0);
+    expect(Math.min(...counts)).toBe(0);
+  });
+
+  it('project their items', async () => {
+    const { json } = await call('/topic/21/followers.json?includeOnly=username,groups.name&pageSize=1');
+    expect(Object.keys(json.list[0])).toEqual(['username', 'groups']);
+  });
+
+  it.each([
+    ['/topic/999/followers.json', 404],
+    ['/topic/x/followers.json', 400],
+    ['/node/999999/followers.json', 404],
+    ['/node/99999999999999999999/followers.json', 400],
+  ])('answer %s with %i', async (path, status) => {
+    expect((await call(path)).status).toBe(status);
+  });
+});
+
+describe('operation 15, expertise', () => {
+  it('lists the topics of the questions that the user answered', async () => {
+    const answers = (await call('/answer.json?pageSize=900')).json.list;
+    const userId = answers[0].author.id;
+    const all = await questions();
+    const answered = answers.filter(({ author }: { author: { id: number } }) => author.id === userId);
+    const parents = new Set(answered.map(({ originalParentId }: { originalParentId: number }) => originalParentId));
+    const names = all
+      .filter(({ id }) => parents.has(id))
+      .flatMap(({ topics }) => topics.map(({ name }: { name: string }) => name));
+    const { json } = await call(`/user/${userId}/expertise.json?pageSize=100`, { user: 'guest' });
+    expect(json.list.map(({ name }: { name: string }) => name).toSorted()).toEqual([...new Set(names)].toSorted());
+    expect(json).toMatchObject({ sort: '', page: 1 });
+    expect(json).not.toHaveProperty('sorts');
+  });
+
+  it('counts how often each topic was tagged on a question', async () => {
+    const [first] = (await call('/user/7/expertise.json')).json.list;
+    const tagged = (await questions()).filter(({ topics }) => topics.some(({ id }: { id: number }) => id === first.id));
+    expect(first.usedCount).toBe(tagged.length);
+  });
+
+  it('answers 404 for nobody', async () => {
+    expect((await call('/user/999/expertise.json')).json).toEqual({ error: 'not found' });
+  });
+});

@@ -1,0 +1,128 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Answer } from '../reference-client.ts';
+import { withReferenceServer } from '../with-reference-server.ts';
+
+const { call, questions } = withReferenceServer();
+// oxlint-disable-next-line typescript/no-explicit-any -- tests look into bodies of every shape
+let all: any[] = [];
+
+beforeAll(async () => {
+  all = await questions();
+});
+
+const put = (user: string | null, id: number, what: string): Promise<Answer> =>
+  call(`/node/${id}/${what}.json`, { method: 'PUT', user });
+const canceled = {
+  canceled: true,
+  canceledByUser: { username: 'admin' },
+  canceledDate: 'Mon May 04 10:30:15 UTC 2026',
+};
+
+async function favoritesOf(user: string): Promise<number[]> {
+  const { actions } = (await call('/action.json?pageSize=4000')).json;
+  return actions
+    .filter((action: Record<string, unknown>) => action['verb'] === 'favorited' && action['canceled'] === false)
+    .filter((action: { user: { username: string } }) => action.user.username === user)
+    .map((action: { node: { id: number } }) => action.node.id);
+}
+
+describe('operation 11, unfavourite', () => {
+  it('ends the favourite of the caller, cancels its action and counts what is left', async () => {
+    const mine = await favoritesOf('admin');
+    expect(mine.length).toBeGreaterThan(9);
+    const [id = 0] = mine;
+    const before = (await call(`/question/${id}.json?includeOnly=favoriteCount`)).json.favoriteCount;
+    const { status, json } = await put('admin', id, 'unmarkfavorite');
+    expect([status, Object.keys(json), json.success]).toEqual([200, ['success', 'result'], true]);
+    expect(json.result).toMatchObject({
+      favoriteAction: { ...canceled, verb: 'favorited', node: { id, type: 'question' }, user: { username: 'admin' } },
+      favoriteCount: before - 1,
+    });
+    const { actions } = (await call('/action.json?pageSize=4000')).json;
+    const logged = actions.find((action: { id: number }) => action.id === json.result.favoriteAction.id);
+    expect(logged).toEqual(json.result.favoriteAction);
+    expect(await favoritesOf('admin')).toHaveLength(mine.length - 1);
+  });
+
+  it('is per user: what is a favourite of another is a conflict, as JSON', async () => {
+    const others = await favoritesOf('bob');
+    const hers = (await favoritesOf('alice')).find((id) => !others.includes(id)) ?? 0;
+    const answer = await put('bob', hers, 'unmarkfavorite');
+    expect([answer.status, answer.json]).toEqual([400, { error: 'The node is not one of your favorites.' }]);
+    expect((await put('alice', hers, 'unmarkfavorite')).status).toBe(200);
+    expect((await put('alice', hers, 'unmarkfavorite')).status).toBe(400);
+  });
+
+  it('needs a credential and the permission', async () => {
+    const anonymous = await put(null, all[0].id, 'unmarkfavorite');
+    expect([anonymous.status, anonymous.headers['www-authenticate']]).toEqual([401, expect.stringMatching(/^Basic /)]);
+    expect((await put('guest', all[0].id, 'unmarkfavorite')).json).toHaveProperty('errors');
+  });
+
+  it('answers 400 for no id and 404 for no node', async () => {
+    expect((await put('alice', Number.NaN, 'unmarkfavorite')).status).toBe(400);
+    expect((await put('alice', 999_999, 'unmarkfavorite')).status).toBe(404);
+  });
+});
+
+describe('operation 12, unwikify', () => {
+  const wikis = () => all.filter(({ wiki }) => wiki);
+
+  it('has at least 20 wiki questions by several authors to work on, some of them by alice', () => {
+    const authors = wikis().map(({ author }) => author.username);
+    expect(authors.length).toBeGreaterThanOrEqual(20);
+    expect(new Set(authors).size).toBeGreaterThan(5);
+    expect(authors.filter((name) => name === 'alice').length).toBeGreaterThan(3);
+  });
+
+  it('ends the wiki and cancels its action', async () => {
+    const { id } = wikis()[0];
+    const { status, json } = await put('admin', id, 'cancelwiki');
+    expect([status, json.success, Object.keys(json.result)]).toEqual([200, true, ['wikifyAction']]);
+    expect(json.result.wikifyAction).toMatchObject({ ...canceled, verb: 'wikified', node: { id } });
+    expect((await call(`/question/${id}.json`)).json.wiki).toBe(false);
+  });
+
+  it('answers the HTML page with 401 for a node that is no wiki', async () => {
+    const plain = all.find(({ wiki }) => !wiki);
+    const answer = await put('admin', plain.id, 'cancelwiki');
+    expect([answer.status, answer.headers['content-type']]).toEqual([401, 'text/html;charset=utf-8']);
+    expect(answer.text).toContain('Tomcat');
+    expect(answer.headers).not.toHaveProperty('www-authenticate');
+  });
+
+  it('is for those with the wiki permission, and for authors of their own', async () => {
+    const [hers, other, third] = [
+      wikis().find(({ author }) => author.username === 'alice'),
+      ...wikis()
+        .filter(({ author }) => author.id > 5)
+        .slice(2, 4),
+    ];
+    expect((await put('alice', other.id, 'cancelwiki')).json).toHaveProperty('errors');
+    expect((await put('bob', hers.id, 'cancelwiki')).json).toHaveProperty('errors');
+    expect((await put('alice', hers.id, 'cancelwiki')).status).toBe(200);
+    expect((await put('moderator', third.id, 'cancelwiki')).status).toBe(200);
+    expect((await put(null, other.id, 'cancelwiki')).headers).toHaveProperty('www-authenticate');
+  });
+});
+
+describe('marking, the opposite of 11 and 12', () => {
+  it('makes a favourite again, printing its new action in the weekday form', async () => {
+    const mine = await favoritesOf('alice');
+    const free = all.find(({ id }) => !mine.includes(id));
+    const { json } = await put('alice', free.id, 'markfavorite');
+    expect(json.result.favoriteAction).toMatchObject({ canceled: false, actionDate: 'Mon May 04 10:30:15 UTC 2026' });
+    expect((await put('alice', free.id, 'markfavorite')).status).toBe(400);
+    expect((await put('alice', free.id, 'unmarkfavorite')).status).toBe(200);
+  });
+
+  it('makes a wiki again', async () => {
+    const own = all.find(({ author, wiki }) => author.username === 'bob' && !wiki);
+    expect((await put('bob', own.id, 'wiki')).json.result.wikifyAction).toMatchObject({
+      verb: 'wikified',
+      canceled: false,
+    });
+    expect((await put('bob', own.id, 'wiki')).status).toBe(401);
+    expect((await put('bob', own.id, 'cancelwiki')).status).toBe(200);
+  });
+});

@@ -1,0 +1,86 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { openStore } from '../../../src/reference/store/open-store.ts';
+
+const sql = openStore(':memory:', 1);
+afterAll(() => sql.close());
+const count = (text: string): number => sql.get<{ total: number }>(`SELECT COUNT(*) AS total FROM ${text}`)?.total ?? 0;
+
+describe('the seed', () => {
+  it.each([
+    ['users', 60],
+    ['groups', 8],
+    ['spaces', 5],
+    ['topics', 40],
+    ["nodes WHERE type = 'question'", 500],
+    ["nodes WHERE type = 'answer'", 900],
+    ["nodes WHERE type IN ('comment', 'ideacomment')", 1500],
+    ["nodes WHERE type = 'idea'", 120],
+    ["nodes WHERE type = 'kbentry'", 60],
+    ['actions', 4000],
+  ])('holds of %s exactly %i', (what, total) => {
+    expect(count(what)).toBe(total);
+  });
+
+  it.each([
+    'follows WHERE active = 1',
+    'follows WHERE active = 0',
+    'attachments',
+    "recipients WHERE kind = 'group'",
+    'gdpr_jobs WHERE finished_at IS NULL',
+    'gdpr_jobs WHERE finished_at IS NOT NULL',
+  ])('holds some %s', (what) => {
+    expect(count(what)).toBeGreaterThan(0);
+  });
+
+  it('draws the ids of nodes, topics and spaces from one pool', () => {
+    expect(count('(SELECT id FROM nodes UNION SELECT id FROM topics UNION SELECT id FROM spaces)')).toBe(
+      count('nodes') + count('topics') + count('spaces'),
+    );
+  });
+
+  it('makes nothing before its parent, and no private comment without recipients', () => {
+    expect(count('nodes n JOIN nodes p ON p.id = n.parent_id WHERE n.created_at <= p.created_at OR n.id < p.id')).toBe(
+      0,
+    );
+    expect(count('nodes WHERE visibility IS NOT NULL AND id NOT IN (SELECT node_id FROM recipients)')).toBe(0);
+    expect(count('nodes WHERE visibility IS NULL AND id IN (SELECT node_id FROM recipients)')).toBe(0);
+  });
+
+  it('lets replies inherit the visibility of what they reply to', () => {
+    expect(
+      count(
+        'nodes r JOIN nodes p ON p.id = r.parent_id WHERE p.visibility IS NOT r.visibility AND p.visibility IS NOT NULL',
+      ),
+    ).toBe(0);
+    expect(count('nodes r JOIN nodes p ON p.id = r.parent_id WHERE p.visibility IS NOT NULL')).toBeGreaterThan(0);
+  });
+
+  it('gives every favourite a standing action, every wiki one too', () => {
+    const standing = "JOIN actions a ON a.id = f.action_id WHERE a.canceled_at IS NULL AND a.verb = 'favorited'";
+    expect(count(`favorites f ${standing}`)).toBe(count('favorites'));
+    expect(
+      count(
+        "nodes n WHERE wiki = 1 AND NOT EXISTS (SELECT 1 FROM actions a WHERE a.node_id = n.id AND a.verb = 'wikified' AND a.canceled_at IS NULL)",
+      ),
+    ).toBe(0);
+    expect(count('favorites WHERE user_id = 5')).toBe(0);
+  });
+
+  it('gives every user a group and every topic an active follower', () => {
+    expect(count('users WHERE id NOT IN (SELECT user_id FROM group_members)')).toBe(0);
+    expect(count("topics WHERE id NOT IN (SELECT target_id FROM follows WHERE kind = 'topic' AND active = 1)")).toBe(0);
+  });
+
+  it('fits its history between its bounds for other seeds too', () => {
+    for (const seed of [2, 3, 4]) {
+      const other = openStore(':memory:', seed);
+      const total = other.get<{ total: number }>('SELECT COUNT(*) AS total FROM actions')?.total;
+      const late = other.get<{ total: number }>(
+        'SELECT COUNT(*) AS total FROM nodes WHERE created_at > ?',
+        Date.UTC(2019, 1, 7),
+      );
+      expect([total, late?.total]).toEqual([4000, 0]);
+      other.close();
+    }
+  });
+});

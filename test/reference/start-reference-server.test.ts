@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startReferenceServer, type ReferenceServerOptions } from '../../src/reference/start-reference-server.ts';
+import { clientOf } from './reference-client.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'reference-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const PATHS = [
+  '/question.json?pageSize=500',
+  '/idea.json?pageSize=120',
+  '/article.json?pageSize=60',
+  '/comment.json?pageSize=1500',
+  '/action.json?pageSize=4000',
+  '/user.json?pageSize=60',
+  '/topic/21/followers.json?details=true&active=false&pageSize=60',
+].map((path) => `/services/v2${path}`);
+
+async function bytesOf(options: ReferenceServerOptions): Promise<string[]> {
+  const server = await startReferenceServer(options);
+  const answers = await Promise.all(PATHS.map((path) => clientOf(server.url)(path)));
+  await server.close();
+  return answers.map(({ text }) => text);
+}
+
+describe('startReferenceServer', () => {
+  it('gives the same bytes for the same seed, in memory and in a file, at any time', async () => {
+    const first = await bytesOf({ seed: 7 });
+    expect(await bytesOf({ seed: 7, clock: () => Date.UTC(2031, 1, 1), db: join(folder, 'same.db') })).toEqual(first);
+  });
+
+  it('gives another community for another seed, of the same size', async () => {
+    const [one, other] = [await bytesOf({ seed: 1 }), await bytesOf({ seed: 2 })];
+    one.forEach((text, index) => expect(text).not.toBe(other[index]));
+    expect(JSON.parse(other[4] ?? '').actions).toHaveLength(4000);
+  });
+
+  it('keeps what was done across a restart, and draws fresh ids after it', async () => {
+    const db = join(folder, 'kept', 'community.db');
+    const first = await startReferenceServer({ db });
+    const { list } = (await clientOf(first.url)('/services/v2/question.json?pageSize=500')).json;
+    const { id } = list.find(({ wiki }: { wiki: boolean }) => wiki);
+    await clientOf(first.url)(`/services/v2/node/${id}/cancelwiki.json`, { method: 'PUT' });
+    const comment = { method: 'POST', body: { body: 'Hello' } };
+    const made = (await clientOf(first.url)(`/services/v2/node/${id}/comment.json`, comment)).json;
+    await first.close();
+
+    const second = await startReferenceServer({ db, seed: 99 });
+    const call = clientOf(second.url);
+    expect((await call(`/services/v2/question/${id}.json`)).json).toMatchObject({
+      wiki: false,
+      title: expect.any(String),
+    });
+    expect((await call(`/services/v2/comment/${made.id}.json`)).json).toEqual(made);
+    expect((await call('/services/v2/question.json')).json.totalCount).toBe(500);
+    expect((await call(`/services/v2/node/${id}/comment.json`, comment)).json.id).toBeGreaterThan(made.id);
+    await second.close();
+  });
+
+  it('lives under its base path, with or without a slash at the end', async () => {
+    const server = await startReferenceServer({ basePath: '/qa/' });
+    expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/qa$/);
+    expect((await clientOf(server.url)('/services/v2/space.json')).status).toBe(200);
+    await server.close();
+  });
+
+  it('closes at once and more than once, idle connections included', async () => {
+    const server = await startReferenceServer();
+    await fetch(`${server.url}/services/v2/space.json`).then((answer) => answer.text());
+    await Promise.all([server.close(), server.close()]);
+    await expect(clientOf(server.url)('/services/v2/space.json')).rejects.toThrow(/ECONNREFUSED/);
+  });
+
+  it('rejects a base path that is none and an address that is taken, leaving nothing open', async () => {
+    await expect(startReferenceServer({ basePath: 'qa' })).rejects.toThrow(/base path/);
+    const server = await startReferenceServer();
+    const port = Number(new URL(server.url).port);
+    await expect(startReferenceServer({ port })).rejects.toThrow(/EADDRINUSE/);
+    await server.close();
+  });
+
+  it('refuses a body that is too large with 413 and no stack', async () => {
+    const server = await startReferenceServer();
+    const body = 'x'.repeat(21 * 1024 * 1024);
+    const answer = await fetch(`${server.url}/services/v2/users/gdpr/upload.json`, { method: 'POST', body });
+    expect([answer.status, await answer.text()]).toEqual([413, expect.not.stringContaining('node_modules')]);
+    await server.close();
+  });
+});

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { clientOf } from '../reference-client.ts';
+import { withReferenceServer } from '../with-reference-server.ts';
+
+const { call, server, questions } = withReferenceServer({ basePath: '/qa' });
+
+describe('undocumented addresses', () => {
+  it('give single nodes by type', async () => {
+    const question = (await questions()).find(({ answers }) => answers.length > 0);
+    expect((await call(`/question/${question.id}.json`)).json).toEqual(question);
+    expect((await call(`/answer/${question.answers[0]}.json`)).json).toMatchObject({ type: 'answer', depth: 1 });
+    expect((await call(`/answer/${question.id}.json`)).status).toBe(404);
+    expect((await call('/question/x.json')).status).toBe(400);
+  });
+
+  it('give what is below a question in the envelope', async () => {
+    const question = (await questions()).find(({ answers, commentIds }) => answers.length > 0 && commentIds.length > 0);
+    const answers = (await call(`/question/${question.id}/answer.json`)).json;
+    expect(answers.list.map(({ id }: { id: number }) => id)).toEqual(question.answers);
+    const comments = (await call(`/question/${question.id}/comment.json`)).json;
+    expect([comments.totalCount, comments.pageSize]).toEqual([question.commentIds.length, 15]);
+  });
+
+  it.each([
+    ['/answer.json', 900],
+    ['/comment.json', 1500],
+    ['/node.json', 3080],
+    ['/user.json', 60],
+    ['/topic.json', 40],
+    ['/space.json', 5],
+  ])('list everything at %s', async (path, total) => {
+    const { json } = await call(path);
+    expect(json.totalCount).toBe(total);
+    expect(json.list).toHaveLength(json.listCount);
+  });
+
+  it('give a user by id and by name', async () => {
+    const byId = (await call('/user/3.json')).json;
+    expect(byId).toMatchObject({ username: 'alice', realname: 'Alice Archer' });
+    expect((await call('/user/getByUsername.json?username=alice')).json).toEqual(byId);
+    expect((await call('/user/getByUsername.json?username=nobody')).status).toBe(404);
+  });
+
+  it('take an answer, which shows on the question', async () => {
+    const [question] = await questions();
+    const answer = await call(`/question/${question.id}/answer.json`, {
+      method: 'POST',
+      user: 'bob',
+      body: { body: '<p>Try this</p>' },
+    });
+    expect([answer.status, answer.json.type]).toEqual([201, 'answer']);
+    expect(answer.headers.location).toBe(`${server().url}/services/v2/answer/${answer.json.id}.json`);
+    expect((await call(`/question/${question.id}.json`)).json).toMatchObject({
+      answerCount: question.answerCount + 1,
+      lastActiveUserId: 4,
+    });
+    const refused = await call(`/question/${question.id}/answer.json`, { method: 'POST', user: 'bob', body: {} });
+    expect(refused.status).toBe(400);
+  });
+
+  it('take a question at the list address', async () => {
+    const body = { title: 'Where is the <log>?', body: 'a < b', topics: ['login', 'unheard-of'], spaceId: 12 };
+    const { status, json } = await call('/question.json', { method: 'POST', user: 'alice', body });
+    expect(status).toBe(201);
+    expect(json).toMatchObject({ slug: 'where-is-the-log', bodyAsHTML: '<p>a &lt; b</p>', containerIds: [12] });
+    expect(json.topics.map(({ name }: { name: string }) => name)).toEqual(['login']);
+    expect((await call('/question.json?pageSize=1')).json.list[0].id).toBe(json.id);
+    expect((await call('/question.json', { method: 'POST', user: 'alice', body: {} })).status).toBe(400);
+  });
+
+  it('redirect to an absolute address of this server', async () => {
+    const question = (await questions()).find(({ answers }) => answers.length > 0);
+    const { status, headers } = await call(`/question/${question.id}/latest.json`);
+    expect([status, headers.location]).toEqual([
+      302,
+      expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/qa\/services\/v2\/answer\/\d+\.json$/),
+    ]);
+  });
+});
+
+describe('what there is not', () => {
+  it.each(['/nothing/here.json', '/question.JSON', '/Question.json', '/question.json/', '/comment/1%2F..%2F2.json'])(
+    'answers %s with an HTML page and no stack',
+    async (path) => {
+      const { status, headers, text } = await call(path);
+      expect([400, 404]).toContain(status);
+      if (status === 404) expect(headers['content-type']).toMatch(/^text\/html/);
+      expect(text).not.toMatch(/\bat .*\.ts|node_modules/);
+    },
+  );
+
+  it('answers outside the base path with an HTML page', async () => {
+    const origin = new URL(server().url).origin;
+    for (const path of ['/services/v2/question.json', '/QA/services/v2/question.json', '/']) {
+      expect((await clientOf(origin)(path)).status).toBe(404);
+    }
+  });
+
+  it('answers a wrong method with 405 and Allow', async () => {
+    const { status, headers } = await call('/question.json', { method: 'DELETE' });
+    expect([status, headers.allow]).toEqual([405, 'GET, POST, HEAD']);
+  });
+
+  it('answers an escape that is none with 400 and no stack', async () => {
+    const { status, text } = await call('/comment/%zz.json');
+    expect(status).toBe(400);
+    expect(text).not.toMatch(/URIError|node_modules/);
+  });
+});
