@@ -1,24 +1,28 @@
 import type { HeaderPairs } from '../model/header-pairs.ts';
-import { rewriteText, type LegacyAddresses } from './legacy-addresses.ts';
+import { publicForm, rewriteText, type LegacyAddresses } from './legacy-addresses.ts';
 
-const ADDRESSES = new Set(['location', 'content-location', 'refresh', 'link']);
+// Fields that are one address, and fields that hold some among other things.
+const ADDRESS = new Set(['location', 'content-location']);
+const ADDRESSES = new Set(['refresh', 'link']);
 
 /** Puts the public address in the place of the legacy one in the fields of an answer that hold addresses or cookies. */
 export function publicHeaders(headers: HeaderPairs, legacy: LegacyAddresses, publicAddress: string): HeaderPairs {
   return headers.map(([name, value]) => {
     const key = name.toLowerCase();
     if (key === 'set-cookie') return [name, publicCookie(value, legacy, publicAddress)];
-    return ADDRESSES.has(key) ? [name, publicLocation(value, legacy, publicAddress)] : [name, value];
+    if (ADDRESS.has(key)) return [name, publicLocation(value, legacy, publicAddress)];
+    return [name, ADDRESSES.has(key) ? rewriteText(value, legacy, publicAddress) : value];
   });
 }
 
 /** An address of the legacy server as the client can call it; addresses elsewhere stay as they are. */
 export function publicLocation(value: string, legacy: LegacyAddresses, publicAddress: string): string {
+  if (/^\/(?!\/)/.test(value)) return publicPath(value, legacy, publicAddress) ?? value;
   // `//host/path` takes the scheme of the request; with one put in front it is recognised like any other.
-  const absolute = value.startsWith('//') ? rewriteText(`http:${value}`, legacy, publicAddress) : value;
-  if (absolute !== value) return absolute === `http:${value}` ? value : absolute;
-  if (value.startsWith('/')) return publicPath(value, legacy, publicAddress) ?? value;
-  return rewriteText(value, legacy, publicAddress);
+  const absolute = value.startsWith('//') ? `http:${value}` : value;
+  const begin = absolute.match(legacy.underBase)?.[0];
+  if (begin === undefined || !absolute.startsWith(begin)) return value;
+  return publicForm(publicAddress, '') + absolute.slice(begin.length);
 }
 
 // A cookie for the legacy host would be thrown away by the client; without `Domain` it is for whoever sets it.

@@ -15,10 +15,9 @@ export function plainText(html: string): string {
 }
 
 function withoutTags(html: string): string {
-  const text = html
+  return html
     .replace(/<(script|style)\b[^>]*>.*?<\/\1\s*>/gis, '')
     .replace(/<!--.*?-->/gs, '')
-    .replace(/\s*<br\s*\/?>\s*/gi, ' ')
+    .replace(/\s*<br\b[^<>]*>\s*/gi, ' ')
     .replace(/<\/?[a-z][^<>]*>/gi, '');
-  return text;
 }

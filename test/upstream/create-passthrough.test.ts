@@ -508,8 +508,6 @@ describe('passing fails', () => {
 });
 
 describe('addresses of the legacy server', () => {
-  const redirect = (location: string) => (request: RawRequest) => reply(request, 302, '', `Location: ${location}`);
-
   it('become public ones in `Location`, and stay in observe', async () => {
     const server = await startRawServer((request) =>
       redirect(`${server.origin}/qa/services/v2/node/1.json?a=b`)(request),

@@ -1,0 +1,85 @@
+import type { IncomingMessage } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { requestHeaders } from '../../src/upstream/request-headers.ts';
+import { transparentHeaders } from '../../src/upstream/transparent-headers.ts';
+import { arrivalOf } from './support/gateway.ts';
+
+const client = [
+  'Host: public.example',
+  'Authorization: Basic own',
+  'Cookie: JSESSIONID=1',
+  'X-Auth-Token: t',
+  'Range: bytes=0-1',
+  'If-None-Match: "a"',
+  'X-HTTP-Method-Override: DELETE',
+  'Accept: text/html',
+  'Content-Type: text/csv',
+  'X-Forwarded-For: 10.0.0.1',
+  'traceparent: theirs',
+  'X-Request-Id: theirs',
+  'Expect: 100-continue',
+  'Connection: X-Hop',
+  'X-Hop: 1',
+  'Via: 1.0 other',
+];
+const raw = client.flatMap((field) => field.split(': '));
+const headers = { host: 'public.example' };
+const arrival = arrivalOf({ method: 'GET', url: '/a', headers, rawHeaders: raw } as unknown as IncomingMessage);
+
+const ours = [
+  ['X-Forwarded-For', '203.0.113.7'],
+  ['X-Forwarded-Proto', 'https'],
+  ['X-Forwarded-Host', 'public.example'],
+];
+const traced = [
+  ['X-Request-Id', 'request-1'],
+  ['traceparent', '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'],
+];
+
+describe('rules 2: the fields of a documented request', () => {
+  it('are an allowlist: nothing of the client’s own passes', () => {
+    expect(requestHeaders(arrival, { authorization: 'Basic chosen', hasBody: true })).toEqual([
+      ['Authorization', 'Basic chosen'],
+      ['Accept', 'application/json'],
+      ['Content-Type', 'application/json'],
+      ['Accept-Encoding', 'gzip, deflate, br, zstd'],
+      ...ours,
+      ['Via', '1.1 portico'],
+      ...traced,
+    ]);
+  });
+
+  it('hold no credential for anonymous callers and no type without a body', () => {
+    const names = requestHeaders(arrival, { authorization: undefined, hasBody: false }).map(([name]) => name);
+    expect(names).not.toContain('Authorization');
+    expect(names).not.toContain('Content-Type');
+  });
+
+  it('pass the trace state on', () => {
+    const fields = requestHeaders({ ...arrival, tracestate: 'a=b' }, { authorization: undefined, hasBody: false });
+    expect(fields).toContainEqual(['tracestate', 'a=b']);
+  });
+});
+
+describe('rules 1: the fields of an observed request', () => {
+  it('are the client’s end-to-end fields as they came, and our own forwarding fields', () => {
+    expect(transparentHeaders(arrival)).toEqual([
+      ['Authorization', 'Basic own'],
+      ['Cookie', 'JSESSIONID=1'],
+      ['X-Auth-Token', 't'],
+      ['Range', 'bytes=0-1'],
+      ['If-None-Match', '"a"'],
+      ['X-HTTP-Method-Override', 'DELETE'],
+      ['Accept', 'text/html'],
+      ['Content-Type', 'text/csv'],
+      ...ours,
+      ['Via', '1.0 other, 1.1 portico'],
+      ...traced,
+    ]);
+  });
+
+  it('carry another credential when one is given', () => {
+    const fields = transparentHeaders(arrival, 'Basic chosen').filter(([name]) => name === 'Authorization');
+    expect(fields).toEqual([['Authorization', 'Basic chosen']]);
+  });
+});
