@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest';
+import { passthroughPurges } from '../../src/pipeline/passthrough-purges.ts';
+
+describe('what a write past the contract purges', () => {
+  it('is the node that it names and the lists of its resource', () => {
+    expect(passthroughPurges('/services/v2/question/17/answer.json')).toEqual(['node:17', 'questions']);
+    expect(passthroughPurges('/services/v2/idea/3.json')).toEqual(['node:3', 'ideas']);
+  });
+
+  it('is the lists alone where no node is named', () => {
+    expect(passthroughPurges('/services/v2/topic.json')).toContain('topics');
+  });
+
+  it('is everything where the resource is unknown', () => {
+    expect(passthroughPurges('/services/v2/jobs/gdpr/schedule.json')).toBeUndefined();
+    expect(passthroughPurges('/elsewhere/question/17.json')).toBeUndefined();
+  });
+});

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { loadSettings } from '../../src/config/load-settings.ts';
+import { withUpstreamUrl } from '../../src/config/settings.ts';
+import { assembleGateway } from '../../src/gateway.ts';
+
+const nowhere = 'http://127.0.0.1:9';
+
+async function planLines(env: Record<string, string>): Promise<readonly string[]> {
+  const settings = loadSettings({ env, cwd: process.cwd() });
+  const assembly = assembleGateway(settings.embedded ? withUpstreamUrl(settings, nowhere) : settings);
+  await assembly.close();
+  return assembly.planLines;
+}
+
+describe('the plans', () => {
+  it('are the reviewed ones, a line for each of the 18 operations', async () => {
+    const lines = await planLines({});
+    expect(lines).toHaveLength(18);
+    await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('plans.txt');
+  });
+
+  it('hold nothing that writes, keeps, redacts or refuses twice in observe', async () => {
+    const lines = await planLines({ UPSTREAM_URL: nowhere });
+    expect(lines).toHaveLength(16);
+    for (const line of lines) expect(line).not.toMatch(/cache-page|coalesce|redact|purge|duplicate|rewrite/);
+  });
+
+  it('have no stage of a check that is off', async () => {
+    const lines = await planLines({ PORTICO_CONFIG: 'test/pipeline/checks-off.yaml' });
+    for (const line of lines) expect(line).not.toMatch(/authorize|bound-page|redact/);
+  });
+});

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import type { Operation } from '../../src/model/operation.ts';
+import { compileUndocumentedPolicy } from '../../src/pipeline/undocumented-policy.ts';
+
+const known = new Map([['GET', {} as Operation]]);
+const entry = { method: 'POST', path: '/services/v2/question/{id}/answer.json', permission: 'Answer' };
+
+describe('the policy for undocumented paths', () => {
+  it('passes everything in observe, whatever the method and wherever the path', () => {
+    const policy = compileUndocumentedPolicy('report', true, []);
+    expect(policy('DELETE', '/elsewhere', undefined)).toMatchObject({ pass: true, reported: true });
+  });
+
+  it('passes safe methods under the base path at report', () => {
+    const policy = compileUndocumentedPolicy('report', false, []);
+    expect(policy('GET', '/services/v2/user/7.json', undefined)).toMatchObject({ pass: true, reported: true });
+    expect(policy('GET', '/admin/users', undefined)).toMatchObject({ pass: false, code: 'not_in_contract' });
+  });
+
+  it('needs an entry for unsafe methods at report too', () => {
+    const policy = compileUndocumentedPolicy('report', false, [entry]);
+    expect(policy('POST', '/services/v2/user/7.json', undefined)).toMatchObject({ pass: false });
+    expect(policy('POST', '/services/v2/question/7/answer.json', undefined)).toEqual({
+      pass: true,
+      permission: 'Answer',
+      reported: false,
+    });
+  });
+
+  it('passes at enforce only what an entry names', () => {
+    const policy = compileUndocumentedPolicy('enforce', false, [entry]);
+    expect(policy('GET', '/services/v2/user/7.json', undefined)).toMatchObject({
+      pass: false,
+      code: 'not_in_contract',
+    });
+    expect(policy('POST', '/services/v2/question/7/answer.json', undefined)).toMatchObject({ pass: true });
+    expect(policy('GET', '/services/v2/question/7/answer.json', undefined)).toMatchObject({ pass: false });
+  });
+
+  it('tells which methods a documented path has, HEAD with GET', () => {
+    const policy = compileUndocumentedPolicy('enforce', false, []);
+    expect(policy('DELETE', '/services/v2/question.json', known)).toEqual({
+      pass: false,
+      code: 'method_not_allowed',
+      allow: ['GET', 'HEAD'],
+    });
+  });
+
+  it('lets HEAD through where GET is allowed', () => {
+    const policy = compileUndocumentedPolicy('enforce', false, [{ method: 'GET', path: '/services/v2/node.json' }]);
+    expect(policy('HEAD', '/services/v2/node.json', undefined)).toMatchObject({ pass: true });
+  });
+});
