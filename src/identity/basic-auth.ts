@@ -31,9 +31,9 @@ interface BareRequest {
 const NO_RESPONSE = Object.freeze({}) as Response;
 
 /** Runs express-basic-auth without a response: resolves with what `judge` gives, rejects with its error or the refusal. */
-export function createBasicAuth(): <T>(attempt: BasicAttempt<T>) => Promise<T> {
+export function createBasicAuth(build: typeof basicAuth = basicAuth): <T>(attempt: BasicAttempt<T>) => Promise<T> {
   const hearings = new AsyncLocalStorage<Hearing>();
-  const middleware = basicAuth({
+  const middleware = build({
     // Without this an authorizer that returns a promise admits everybody.
     authorizeAsync: true,
     challenge: false,

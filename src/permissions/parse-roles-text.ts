@@ -1,5 +1,5 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
-import { LineCounter, parseDocument } from 'yaml';
+import { parseDocument } from 'yaml';
 import type { Fault } from '../model/fault.ts';
 import { closestName } from './closest-name.ts';
 import { rolesFileSchema } from './roles-file-schema.ts';
@@ -29,11 +29,10 @@ export type ParsedRoles =
 
 /** Reads YAML and holds it against the schema; messages never quote the text, which holds password hashes. */
 export function parseRolesText(text: string, source: string): ParsedRoles {
-  const lineCounter = new LineCounter();
-  const document = parseDocument(text, { lineCounter, prettyErrors: false });
-  const broken = document.errors.map(({ code, pos }): Fault => {
-    const { line, col } = lineCounter.linePos(pos[0]);
-    return { source, pointer: '', message: `line ${line}, column ${col}: ${code.toLowerCase().replaceAll('_', ' ')}` };
+  const document = parseDocument(text);
+  const broken = document.errors.map(({ code, linePos: [at] = [{ line: 1, col: 1 }] }): Fault => {
+    const what = code.toLowerCase().replaceAll('_', ' ');
+    return { source, pointer: '', message: `line ${at.line}, column ${at.col}: ${what}` };
   });
   if (broken.length > 0) return { raw: undefined, faults: broken };
   let data: unknown;

@@ -57,6 +57,14 @@ describe('the guarded express-basic-auth', () => {
     },
   );
 
+  it('refuses when the package admits without having asked the judge', async () => {
+    const careless = Object.assign(() => (_request: unknown, _response: unknown, next: () => void) => next(), {
+      safeCompare: basicAuth.safeCompare,
+    });
+    const admitted = createBasicAuth(careless)({ header: basic('mallory'), judge: async () => 'outcome', refusal });
+    await expect(admitted).rejects.toThrow('refused');
+  });
+
   it('keeps parallel requests apart', async () => {
     const run = createBasicAuth();
     const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

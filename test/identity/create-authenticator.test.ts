@@ -165,6 +165,8 @@ describe('authentication at report (rules, 2)', () => {
     ];
     expect(new Set(audiences).size).toBe(5);
     expect(audiences.join()).not.toContain('token');
+    const { principal } = await ask(undefined, { level: 'report', otherCredential: 'token-1' });
+    expect(principal).toMatchObject({ kind: 'unverified', name: undefined });
   });
 
   it('does not wait for the upstream, and uses what the background verification found', async () => {

@@ -116,6 +116,16 @@ describe('the limit of failed attempts (rules, 2)', () => {
     });
   });
 
+  it('holds again for a credential that was valid once and is no longer', async () => {
+    let valid = true;
+    const { verifier, asked } = fakeVerifier(() => ({ kind: valid ? 'valid' : 'invalid' }));
+    const { ask } = authenticating(verifier, { failures, cacheSeconds: 0 });
+    await ask(basic('alice'));
+    valid = false;
+    for (let index = 0; index < 10; index++) await refusalOf(ask(basic('alice')));
+    expect(asked).toHaveLength(5);
+  });
+
   it('does not count busy hashing, absent upstreams and successes', async () => {
     let kind: Verification['kind'] = 'busy';
     const { verifier, asked } = fakeVerifier(() => ({ kind, retryAfterSeconds: 1, unusable: false }));

@@ -27,6 +27,12 @@ describe('a bit set', () => {
   it('takes no member outside of its size', () => {
     expect(() => createBitSet(32, [32])).toThrow(RangeError);
     expect(() => createBitSet(32, [-1])).toThrow(RangeError);
-    expect(membersOf(createBitSet(32, [31]))).toEqual([31]);
+  });
+
+  it('reaches to the last bit of a word', () => {
+    const last = createBitSet(64, [31, 63]);
+    expect(membersOf(last)).toEqual([31, 63]);
+    expect(containsAll(last, createBitSet(64, [31]))).toBe(true);
+    expect(containsAll(createBitSet(64, [30]), last)).toBe(false);
   });
 });

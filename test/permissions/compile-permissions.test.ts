@@ -140,6 +140,14 @@ describe('a verified caller without an account (rules, 3)', () => {
   it('is denied everything under deny', () => {
     const permissions = compiled({ unmapped: { kind: 'deny' } });
     for (const { id } of OPERATIONS) expect(verdictOf(permissions, id).verdict).toBe('denied');
+  });
+
+  it('is shown no private field under deny, not even one that everybody else sees', () => {
+    const roles = rolesOf(
+      '{roles: {anonymous: {permissions: [Use Private Comments, Send private comments to moderators]}}}',
+    );
+    const permissions = compiled({ roles });
+    expect(permissions.mayReadPrivateFields(permissions.grantsOf(principal('anonymous')))).toBe(true);
     expect(permissions.mayReadPrivateFields(permissions.grantsOf(stranger))).toBe(false);
   });
 

@@ -46,6 +46,7 @@ describe('ownership (rules, 3)', () => {
     ownership.learn('1', 'alice');
     await expect(ownership.of(principal('unverified', 'alice'), '1')).resolves.toBe('unknown');
     await expect(ownership.of(principal('anonymous'), '1')).resolves.toBe('other');
+    await expect(remembering().ownership.of(principal('anonymous'), '1')).resolves.toBe('other');
   });
 
   it('is remembered for its time and for a bounded number of nodes', () => {
@@ -88,7 +89,7 @@ describe('the look-up of an author', () => {
   });
 
   it('finds nobody in what every object inherits', async () => {
-    const lookUp = createAuthorLookUp({ ...options, authorPointer: '/constructor/name' }, async () => ({}));
+    const lookUp = createAuthorLookUp(options, async () => Object.create({ author: { username: 'bob' } }) as unknown);
     await expect(lookUp?.('1', alice)).resolves.toBeUndefined();
   });
 
