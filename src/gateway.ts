@@ -85,12 +85,10 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
 /** Assembles, calibrates and listens; nothing is left behind when it throws. */
 export async function createGateway(settings: Settings, given: GatewayParts = {}): Promise<Gateway> {
   const assembly = assembleGateway(settings, given);
-  const stop = await calibrate(settings, assembly.services, assembly.house, assembly.calibration).catch(
-    async (error: unknown) => {
-      await assembly.close();
-      throw error;
-    },
-  );
+  const stop = await calibrate(settings, assembly.services, assembly.calibration).catch(async (error: unknown) => {
+    await assembly.close();
+    throw error;
+  });
   const { host, port, adminHost, adminPort, drainSeconds } = settings.listen;
   const opened: { close(graceMs: number): Promise<void> }[] = [];
   const close = async (graceMs: number) => {

@@ -4,6 +4,7 @@ import { createAdminApp, type Readiness } from '../http/admin-app.ts';
 import { answerClientErrors } from '../http/client-errors.ts';
 import { createListenerServer } from '../http/listen.ts';
 import { createPublicApp } from '../http/public-app.ts';
+import { createTrace } from '../model/trace.ts';
 import type { House } from '../pipeline/house.ts';
 import { createAccessLog } from '../telemetry/access-log.ts';
 import { createPassthrough } from '../upstream/create-passthrough.ts';
@@ -80,7 +81,12 @@ export function assembleEdges(
     onError: (error) => logger.error({ err: error }, 'the admin side failed'),
   });
   const publicServer = createListenerServer(publicApp, listen);
-  answerClientErrors(publicServer, (error) => logger.info({ error: error.code }, 'request refused before it was read'));
+  answerClientErrors(publicServer, ({ code, status }) => {
+    // Such a request never became one that Express knows, so it is counted here.
+    const trace = createTrace({ requestId: '', traceparent: '', method: '', startedAt: clock() });
+    metrics.record(Object.assign(trace, { error: code, status, seconds: 0 }));
+    logger.info({ error: code }, 'request refused before it was read');
+  });
   return { publicServer, adminServer: createListenerServer(adminApp, listen), close: () => passthrough.close() };
 }
 

@@ -1,7 +1,7 @@
 import type { Settings } from '../config/settings.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
-import type { House } from '../pipeline/house.ts';
 import type { Services } from './assemble-services.ts';
+import { enforcesAuthentication } from './create-authenticator.ts';
 
 /** Where the verifier stands, as readiness reads it. */
 export interface CalibrationState {
@@ -20,15 +20,13 @@ const RETRY_MS = 5000;
 export async function calibrate(
   settings: Settings,
   { authenticator, logger }: Services,
-  house: House,
   state: CalibrationState,
 ): Promise<() => void> {
   if (settings.authentication.verifier === 'file') {
     state.kind = 'calibrated';
     return () => undefined;
   }
-  const levels = [house.checks, ...[...house.plans.values()].map(({ checks }) => checks)];
-  state.needed = levels.some(({ authentication }) => authentication === 'enforce');
+  state.needed = enforcesAuthentication(settings);
   const attempt = async (): Promise<Fault | undefined> => {
     const { kind, ...found } = await authenticator.calibrate();
     if (kind !== state.kind) logger.info({ calibration: kind }, 'calibration of the credential probe');

@@ -9,16 +9,20 @@ import type { Upstream } from '../upstream/create-upstream.ts';
 
 /** Chooses the verifier that the configuration names and puts the authenticator on it. */
 export function createAuthenticator(
-  { authentication }: Settings,
+  settings: Settings,
   roles: RolesFile,
   upstream: Upstream,
   clock: Clock,
 ): Authenticator {
-  const { probe, hashing, calibrationSeconds } = authentication;
+  const { authentication } = settings;
+  const { probe: options, hashing, calibrationSeconds } = authentication;
+  // `observe` asks the upstream nothing that no client asked: its own answers say whether a credential is right.
+  const asksOnlyForClients = settings.mode.transparent && !enforcesAuthentication(settings);
+  const probe = asksOnlyForClients ? neverAsked : probeOf(upstream, options.path);
   const verifier =
     authentication.verifier === 'file'
       ? createFileVerifier(roles.accounts, hashing, roles.source)
-      : createUpstreamVerifier({ probe: probeOf(upstream, probe.path), options: probe, calibrationSeconds, clock });
+      : createUpstreamVerifier({ probe, options, calibrationSeconds, clock });
   return create({ options: authentication, verifier });
 }
 
@@ -33,3 +37,10 @@ function probeOf(upstream: Upstream, target: string) {
     return upstream.exchange({ method: 'GET', target, headers, signal, mode: 'buffered' });
   };
 }
+
+/** True when some request is refused unless its credential is verified. */
+export function enforcesAuthentication({ checksFor, operations }: Settings): boolean {
+  return [undefined, ...Object.keys(operations)].some((id) => checksFor(id).authentication === 'enforce');
+}
+
+const neverAsked = () => Promise.reject(new Error('nothing is probed in observe'));

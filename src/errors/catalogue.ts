@@ -40,6 +40,7 @@ export const ERRORS = {
   upstream_conflict: { status: 409, title: 'Conflict at the upstream' },
   upstream_unprocessable: { status: 422, title: 'Unprocessable for the upstream' },
   upstream_rate_limited: { status: 429, title: 'The upstream limits requests' },
+  client_closed: { status: 499, title: 'The client left before the answer' },
   internal_error: { status: 500, title: 'Internal error' },
   needs_caller_credential: { status: 501, title: 'Needs the credential of the caller' },
   upstream_credentials_refused: { status: 502, title: 'Service credentials refused by the upstream' },

@@ -37,7 +37,21 @@ export async function dispatch(
   }
   const { values, target } = admit(plan, house.contract, match, arrival, trace);
   const exchange = toExchange(house, plan, { arrival, principal, values, target, trace, signal });
-  return { kind: 'reply', plan, reply: await plan.handle(exchange) };
+  const reply = await plan.handle(exchange);
+  if (plan.transparent) judgeCredentialByAnswer(trace);
+  return { kind: 'reply', plan, reply };
+}
+
+/** In `observe` nobody is asked about a credential; the upstream's own answer says whether it would have been refused. */
+function judgeCredentialByAnswer(trace: Trace): void {
+  const { authentication, upstream } = trace;
+  if (authentication?.reason !== 'verification_pending' || upstream === undefined) return;
+  const refused = upstream.status === 401 && upstream.denied !== true;
+  trace.authentication = {
+    ...authentication,
+    outcome: refused ? 'reported' : 'skipped',
+    reason: 'judged by the answer',
+  };
 }
 
 /** Completes an exchange with what the roles file says of the principal. */

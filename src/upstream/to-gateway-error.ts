@@ -10,8 +10,8 @@ const BY_KIND: Readonly<Record<UpstreamFailureKind, readonly [ErrorCode, string]
   shed: ['upstream_overloaded', 'Too many requests wait for the upstream.'],
   circuit_open: ['upstream_circuit_open', 'The upstream keeps failing; calls to it are paused.'],
   too_large: ['upstream_response_too_large', 'The answer of the upstream is too large.'],
-  // Either the client left, and nobody reads this, or we are going down.
-  aborted: ['shutting_down', 'The request was given up.'],
+  // Nobody reads this; the log and the metrics tell it from failures by its code.
+  aborted: ['client_closed', 'The client left before the upstream answered.'],
 };
 
 const WITH_RETRY: ReadonlySet<UpstreamFailureKind> = new Set(['shed', 'circuit_open']);

@@ -1,4 +1,5 @@
 import type { PageCache } from '../../cache/page-cache.ts';
+import { GatewayError } from '../../errors/gateway-error.ts';
 import { createSingleFlight } from '../../lib/single-flight.ts';
 import { pageKey } from '../page-key.ts';
 import type { Reply } from '../reply.ts';
@@ -11,13 +12,24 @@ export function coalesce(cache: PageCache, contractVersion: string): StagePlanne
     plan(planned) {
       if (planned.cache === undefined) return undefined;
       const flights = createSingleFlight<Reply>();
+      const shared = planned.cache.audience !== 'caller';
       return (next) => async (exchange) => {
         // A caller that has just written must not be given a page whose fetch began before the write.
         const key = `${cache.generation()} ${pageKey(planned, exchange, contractVersion)}`;
         const { promise, leader } = flights.run(key, () => next(exchange));
-        const reply = await promise;
-        return leader ? reply : { ...reply, shared: true };
+        if (leader) return promise;
+        try {
+          return { ...(await promise), shared: true };
+        } catch (error) {
+          // What the upstream refused to the leader's credential it may well answer to this caller's.
+          if (shared && isRefusal(error)) return next(exchange);
+          throw error;
+        }
       };
     },
   };
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof GatewayError && (error.status === 401 || error.status === 403);
 }
