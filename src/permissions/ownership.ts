@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/clock.ts';
 import type { Principal } from '../model/principal.ts';
+import { ownershipOf } from './ownership-of.ts';
 import type { OwnershipOptions } from './permissions-options.ts';
 
 /** Asks the upstream for a node's author with the caller's own credential; undefined when it does not tell. */
@@ -37,12 +38,10 @@ export function createOwnership(options: OwnershipOptions, clock: Clock, lookUp?
     learn,
     authorOf,
     async of(principal, nodeId) {
-      if (principal.kind === 'anonymous') return 'other';
-      // A claimed name owns nothing, and nothing is known of it either.
-      if (principal.kind === 'unverified') return 'unknown';
-      const author = authorOf(nodeId) ?? (await ask(principal, nodeId));
-      if (author === undefined) return 'unknown';
-      return author === principal.name ? 'own' : 'other';
+      const remembered = authorOf(nodeId);
+      // Only a verified caller's name can be compared with what a look-up tells.
+      const asks = remembered === undefined && principal.kind === 'verified';
+      return ownershipOf(principal, asks ? await ask(principal, nodeId) : remembered);
     },
   };
 }
