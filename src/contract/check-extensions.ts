@@ -36,6 +36,8 @@ const sameBranch = (a: ErrorObject, b: ErrorObject) => b.instancePath.startsWith
 
 function toFault(error: ErrorObject, all: readonly ErrorObject[]): Fault {
   const fault = { source: CONTRACT_SOURCE, pointer: error.instancePath };
+  if (error.keyword === 'additionalProperties')
+    return { ...fault, message: `${String(error.params['additionalProperty'])} is not known here` };
   if (error.keyword !== 'propertyNames') {
     const extra = error.keyword === 'enum' ? `: ${(error.params['allowedValues'] as unknown[]).join(', ')}` : '';
     return { ...fault, message: `${error.message ?? error.keyword}${extra}` };

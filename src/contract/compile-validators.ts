@@ -1,18 +1,15 @@
-import type { ValidateFunction } from 'ajv/dist/2020.js';
 import type { Violation } from '../model/violation.ts';
 import type { OpenApiDocument, OperationObject, ResponseObject } from './openapi-document.ts';
 import type { AnswerHead, OperationValidators } from './operation-validators.ts';
 import { resolve } from './resolve-reference.ts';
 import { responseViolation } from './response-violation.ts';
 import { requestFile, responseFile, type ResponseVariant } from './schema-names.ts';
+import { type SchemaCheck, toSchemaCheck } from './schema-check.ts';
 import type { SchemaStore } from './schema-store.ts';
-import { type SchemaPlace, toViolations } from './schema-violation.ts';
+import type { SchemaPlace } from './schema-violation.ts';
 
-/** Applies a compiled schema to a value and tells what is wrong. */
-export type Check = (value: unknown) => Violation[];
-
-const REQUEST: SchemaPlace = { check: 'requests', direction: 'request', location: 'body' };
-const RESPONSE: SchemaPlace = { check: 'responses', direction: 'response', location: 'body' };
+const REQUEST = { check: 'requests', direction: 'request', location: 'body' } as const;
+const RESPONSE = { check: 'responses', direction: 'response', location: 'body' } as const;
 
 /** Compiles all schemas of an operation; what cannot be compiled is noted in the store's faults. */
 export function compileValidators(
@@ -22,9 +19,9 @@ export function compileValidators(
   maxCollected: number,
 ): OperationValidators {
   const id = operation.operationId;
-  const check = (file: string, place: SchemaPlace) => toCheck(store.compile(file), place, maxCollected);
+  const check = (file: string, place: SchemaPlace) => toSchemaCheck(store.compile(file), place, maxCollected);
   const request = operation.requestBody ? check(requestFile(id), REQUEST) : () => [];
-  const responses = new Map<string, Record<ResponseVariant, Check>>();
+  const responses = new Map<string, Record<ResponseVariant, SchemaCheck>>();
   const projects = (operation.parameters ?? []).some((place) => '$ref' in place && /includeOnly$/i.test(place.$ref));
   for (const [status, place] of Object.entries(operation.responses)) {
     const media = resolve<ResponseObject>(document, 'responses', place).content['application/json'];
@@ -37,13 +34,10 @@ export function compileValidators(
   return { request, response: (head) => toResponseCheck(responses, head) };
 }
 
-/** A check that copies Ajv's errors at once. */
-export function toCheck(validate: ValidateFunction | undefined, place: SchemaPlace, max: number): Check {
-  if (!validate) return () => [];
-  return (value) => (validate(value) === true ? [] : toViolations(validate.errors ?? [], place, max));
-}
-
-function toResponseCheck(responses: ReadonlyMap<string, Record<ResponseVariant, Check>>, head: AnswerHead): Check {
+function toResponseCheck(
+  responses: ReadonlyMap<string, Record<ResponseVariant, SchemaCheck>>,
+  head: AnswerHead,
+): SchemaCheck {
   const { status, variant } = head;
   const documented = responses.get(String(status)) ?? (status >= 400 ? responses.get('default') : undefined);
   if (!documented) {

@@ -137,8 +137,7 @@ function take(parameter: Parameter, text: string | undefined, violations: Violat
 function unknown(name: string, known: readonly string[]): Violation {
   const at = shown(name);
   const suggestion = suggestName(name, known);
-  const hint = suggestion ? `; did you mean ${suggestion}?` : '';
-  const message = `${at || 'a query parameter'} is not known for this operation${hint}`;
+  const message = `${at || 'a query parameter'} is not known for this operation`;
   return { ...parameterViolation('query', at, 'undocumented', 'unknown', message), ...(suggestion && { suggestion }) };
 }
 

@@ -1,4 +1,10 @@
-import type { OpenApiDocument, OperationObject, ResponseObject, SchemaObject, SchemaOrBoolean } from './openapi-document.ts';
+import type {
+  OpenApiDocument,
+  OperationObject,
+  ResponseObject,
+  SchemaObject,
+  SchemaOrBoolean,
+} from './openapi-document.ts';
 import { resolve } from './resolve-reference.ts';
 
 /** Names of the fields that a success can have at its top; none for bare arrays. Tells an error inside a 200 from a page. */

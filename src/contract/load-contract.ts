@@ -3,7 +3,7 @@ import type { Operation } from '../model/operation.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
 import { compileOperation } from './compile-operation.ts';
 import { compilePaths } from './compile-paths.ts';
-import { compileValidators, toCheck } from './compile-validators.ts';
+import { compileValidators } from './compile-validators.ts';
 import { contractFolder } from './contract-files.ts';
 import type { ContractOptions } from './contract-options.ts';
 import type { Contract } from './contract.ts';
@@ -15,6 +15,7 @@ import type { PathEntry } from './path-match.ts';
 import { personalFields } from './personal-fields.ts';
 import { readDocument } from './read-document.ts';
 import { parametersFile } from './schema-names.ts';
+import { toSchemaCheck } from './schema-check.ts';
 import { openSchemaStore, type SchemaStore } from './schema-store.ts';
 import { suggestName } from './suggest-name.ts';
 
@@ -78,7 +79,7 @@ function compile(
   source: OperationObject,
 ): CompiledOperation {
   const place = { check: 'requests', direction: 'request', location: 'query' } as const;
-  const checkTyped = toCheck(store.compile(parametersFile(operation.id)), place, options.maxCollected);
+  const checkTyped = toSchemaCheck(store.compile(parametersFile(operation.id)), place, options.maxCollected);
   const allowed = options.allowedParameters[operation.id] ?? [];
   return {
     operation,
@@ -94,8 +95,8 @@ function checkAllowed(document: OpenApiDocument, options: ContractOptions): Faul
     .filter((id) => !ids.includes(id))
     .map((id) => {
       const suggestion = suggestName(id, ids);
-      const message = `there is no operation called ${id}`;
-      return { source: 'parameters', pointer: `/allow/${id}`, message, ...(suggestion && { suggestion }) };
+      const fault = { source: 'parameters', pointer: `/allow/${id}`, message: `there is no operation called ${id}` };
+      return suggestion === undefined ? fault : { ...fault, suggestion };
     });
 }
 

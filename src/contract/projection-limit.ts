@@ -27,15 +27,13 @@ function toLimit(paths: readonly (readonly string[])[]): Limit {
 }
 
 function collect(value: unknown, limit: Limit, at: string, found: string[], max: number): void {
-  if (Array.isArray(value)) {
-    value.forEach((element, index) => collect(element, limit, `${at}/${index}`, found, max));
-    return;
-  }
   for (const [name, child] of Object.entries(toObject(value) ?? {})) {
     if (found.length >= max) return;
     const pointer = `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
     const inner = limit.get(name);
     if (inner === undefined) found.push(pointer);
-    else if (inner !== 'whole') collect(child, inner, pointer, found, max);
+    else if (inner === 'whole') continue;
+    else if (!Array.isArray(child)) collect(child, inner, pointer, found, max);
+    else child.forEach((element, index) => collect(element, inner, `${pointer}/${index}`, found, max));
   }
 }

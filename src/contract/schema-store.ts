@@ -1,15 +1,17 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020, type AnySchemaObject } from 'ajv/dist/2020.js';
 import { type Fault, StartFault } from '../model/fault.ts';
 import { SCHEMA_BASE } from './contract-files.ts';
+import type { CompiledSchema } from './schema-check.ts';
+import { schemaPointers } from './schema-pointers.ts';
 
 /** The generated schemas, compiled one by one at start. */
 export interface SchemaStore {
   /** The text of all files in a fixed order, for the digest. */
   readonly texts: readonly string[];
   /** Compiles the schema in a file, named from the folder of schemas; undefined, with a fault noted, when that cannot be. */
-  readonly compile: (file: string) => ValidateFunction | undefined;
+  readonly compile: (file: string) => CompiledSchema | undefined;
   readonly faults: readonly Fault[];
 }
 
@@ -28,15 +30,9 @@ export function openSchemaStore(folder: string): SchemaStore {
     }
   }
   if (faults.length > 0) throw new StartFault(faults);
-  const ajv = new Ajv2020({
-    strict: true,
-    allowUnionTypes: true,
-    allErrors: true,
-    ownProperties: true,
-    // The files are generated and tested against the meta-schema; checking them again would double the time to start.
-    validateSchema: false,
-    schemas: [...schemas.values()],
-  });
+  const pointers = schemaPointers(schemas);
+  const quickly = createAjv([...schemas.values()], false);
+  const thoroughly = createAjv([...schemas.values()], true);
 
   return {
     texts,
@@ -44,15 +40,30 @@ export function openSchemaStore(folder: string): SchemaStore {
     compile: (file) => {
       const target = bareTarget(schemas, file);
       try {
-        const validate = schemas.has(target) ? ajv.getSchema(SCHEMA_BASE + target) : undefined;
-        if (!validate) faults.push(fault(file, 'is missing; run npm run schemas'));
-        return validate as ValidateFunction | undefined;
+        const quick = schemas.has(target) ? quickly.getSchema(SCHEMA_BASE + target) : undefined;
+        const thorough = schemas.has(target) ? thoroughly.getSchema(SCHEMA_BASE + target) : undefined;
+        if (quick && thorough) return { quick, thorough, pointers };
+        faults.push(fault(file, 'is missing; run npm run schemas'));
       } catch (error) {
         faults.push(fault(file, error instanceof Error ? error.message : 'cannot be compiled'));
-        return undefined;
       }
+      return undefined;
     },
   };
+}
+
+function createAjv(schemas: AnySchemaObject[], allErrors: boolean): Ajv2020 {
+  return new Ajv2020({
+    strict: true,
+    allowUnionTypes: true,
+    allErrors,
+    ownProperties: true,
+    // Errors then carry the schema that they come from.
+    verbose: true,
+    // The files are generated and a test holds them against the meta-schema; doing it again would double the start.
+    validateSchema: false,
+    schemas,
+  });
 }
 
 function generatedFiles(folder: string): string[] {

@@ -1,6 +1,5 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import type { CheckName } from '../model/checks.ts';
-import { SCHEMA_BASE } from './contract-files.ts';
 import type { Violation, ViolationCategory, ViolationLocation } from '../model/violation.ts';
 
 /** In which part of which message a schema was applied. */
@@ -17,7 +16,7 @@ const CATEGORIES: Readonly<Record<string, ViolationCategory>> = {
   pattern: 'format',
   enum: 'enum',
   const: 'enum',
-  'false schema': 'undocumented',
+  not: 'undocumented',
   minimum: 'bounds',
   maximum: 'bounds',
   minLength: 'bounds',
@@ -27,26 +26,32 @@ const CATEGORIES: Readonly<Record<string, ViolationCategory>> = {
 };
 
 /** Copies Ajv's errors, which the next validation overwrites; at most `max`, none with a value of the message. */
-export function toViolations(errors: readonly ErrorObject[], place: SchemaPlace, max: number): Violation[] {
+export function toViolations(
+  errors: readonly ErrorObject[],
+  place: SchemaPlace,
+  pointers: WeakMap<object, string>,
+  max: number,
+): Violation[] {
   const choices = errors.filter((error) => error.keyword === 'anyOf').map((error) => error.instancePath);
   // Errors under an `anyOf` only tell why each of its branches was not it.
   const telling =
     choices.length === 0 ? errors : errors.filter((error) => error.keyword === 'anyOf' || !under(error, choices));
-  return telling.slice(0, max).map((error) => toViolation(error, place));
+  return telling.slice(0, max).map((error) => toViolation(error, place, pointers));
 }
 
 const under = (error: ErrorObject, choices: readonly string[]) =>
   choices.some((path) => error.instancePath === path || error.instancePath.startsWith(`${path}/`));
 
-function toViolation(error: ErrorObject, place: SchemaPlace): Violation {
+function toViolation(error: ErrorObject, place: SchemaPlace, pointers: WeakMap<object, string>): Violation {
   const missing = error.keyword === 'required' ? `/${escape(String(error.params['missingProperty']))}` : '';
   const at = error.instancePath + missing;
+  const schema = error.parentSchema && pointers.get(error.parentSchema);
   return {
     ...place,
     category: CATEGORIES[error.keyword] ?? 'format',
     at,
     keyword: error.keyword,
-    schemaPath: error.schemaPath.replace(SCHEMA_BASE, '').replace(/^(\.\.\/)+/, ''),
+    schemaPath: schema === undefined ? '' : `${schema}/${error.keyword}`,
     message: `${at === '' ? 'the body' : at} ${sentence(error)}`,
   };
 }
@@ -68,7 +73,7 @@ function sentence(error: ErrorObject): string {
       return 'must have the documented form';
     case 'anyOf':
       return 'must have one of the documented shapes';
-    case 'false schema':
+    case 'not':
       return 'must be absent';
     default:
       // Ajv's words for bounds name the limit and never the value.

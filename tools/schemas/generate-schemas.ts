@@ -81,11 +81,9 @@ function operationsOf(document: OpenApiDocument): OperationObject[] {
 /** Typed values by location; a query parameter that may repeat is an array. */
 function parametersSchema(parameters: readonly ParameterObject[]): SchemaOrBoolean {
   const at = (location: 'path' | 'query') => parameters.filter((parameter) => parameter.in === location);
-  const typed = (parameter: ParameterObject): SchemaOrBoolean =>
-    parameter.in === 'path' || parameter['x-single'] ? parameter.schema : { type: 'array', items: parameter.schema };
   const location = (found: readonly ParameterObject[]) => ({
     type: 'object',
-    properties: Object.fromEntries(found.map((parameter) => [parameter.name, typed(parameter)])),
+    properties: Object.fromEntries(found.map((parameter) => [parameter.name, typedSchema(parameter)])),
   });
   return {
     type: 'object',
@@ -95,4 +93,9 @@ function parametersSchema(parameters: readonly ParameterObject[]): SchemaOrBoole
       query: location(at('query')),
     },
   };
+}
+
+function typedSchema(parameter: ParameterObject): SchemaOrBoolean {
+  const repeats = parameter.in === 'query' && !parameter['x-single'];
+  return repeats ? { type: 'array', items: parameter.schema } : parameter.schema;
 }

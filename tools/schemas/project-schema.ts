@@ -14,7 +14,7 @@ export function projectSchema(schema: SchemaOrBoolean, inEnvelope = false): Sche
     projected['properties'] = Object.fromEntries(
       Object.entries(schema.properties).map(([name, child]) => [name, projectSchema(child)]),
     );
-  return projected as SchemaObject;
+  return projected;
 }
 
 /** Names of the resources that a schema points to directly. */

@@ -1,4 +1,4 @@
-import type { SchemaObject, SchemaOrBoolean } from '../../src/contract/openapi-document.ts';
+import type { SchemaOrBoolean } from '../../src/contract/openapi-document.ts';
 
 /** Writes a reference to a resource, as it must read in the generated file. */
 export type WriteReference = (reference: string) => string;
@@ -7,7 +7,8 @@ const STRIPPED = new Set(['example', 'examples', 'format', 'externalDocs', 'xml'
 
 /** A schema of the document as plain JSON Schema: no extensions, no examples, no formats that Ajv does not know. */
 export function stripSchema(schema: SchemaOrBoolean, writeReference: WriteReference): SchemaOrBoolean {
-  if (typeof schema === 'boolean') return schema;
+  // An object can be found again in Ajv's errors, a bare `false` cannot.
+  if (typeof schema === 'boolean') return schema || { not: {} };
   const strip = (child: SchemaOrBoolean) => stripSchema(child, writeReference);
   const plain: Record<string, unknown> = {};
   for (const [keyword, value] of Object.entries(schema))
@@ -20,5 +21,5 @@ export function stripSchema(schema: SchemaOrBoolean, writeReference: WriteRefere
     plain['properties'] = Object.fromEntries(
       Object.entries(schema.properties).map(([name, child]) => [name, strip(child)]),
     );
-  return plain as SchemaObject;
+  return plain;
 }
