@@ -19,8 +19,8 @@ export type BoundPage =
   { readonly ok: true; readonly effective: EffectivePage } | ({ readonly ok: false } & PageRefusal);
 
 /**
- * Bounds a page before the upstream is asked (rules, 5). Memory may be behind by a page, so only what lies beyond the
- * learned count plus one is refused from it, and the first page never is. The count is compared with the number of the
+ * Bounds a page before the upstream is asked (rules, 5). Memory may be behind by a page: only what lies beyond the
+ * learned count plus one is refused from it, which is never the first page. The count is compared with the number of the
  * page in lists that begin at 0 too: there the last page is one less, and asking for one more is left to the upstream.
  */
 export function boundPage(
@@ -40,7 +40,7 @@ export function boundPage(
     const message = `pageSize ${pageSize} was asked for, but at most ${options.maxPageSize} is allowed`;
     return refused(pageRefusal('pageSize', message));
   }
-  if (paging.hasPageCount && learnedCount !== undefined && page > paging.firstPage && page > learnedCount + 1) {
+  if (paging.hasPageCount && learnedCount !== undefined && page > learnedCount + 1) {
     return refused(beyondLastPage(page, learnedCount));
   }
   return { ok: true, effective: { page, pageSize } };

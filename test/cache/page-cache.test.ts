@@ -231,6 +231,25 @@ describe('the page cache', () => {
     expect(cache.stats().tags).toBe(cache.stats().entries + 1);
   });
 
+  it('counts what tags and fields take beside the body', () => {
+    const { cache } = cacheAt(1_000_000);
+    cache.store('k', cache.beginFill([]), page({ headers: [] }));
+    const { bytes } = cache.stats();
+    cache.store('k', cache.beginFill([]), page({ headers: [], tags: ['a', 'b'] }));
+    const withTags = cache.stats().bytes;
+    cache.store('k', cache.beginFill([]), page({ tags: ['a', 'b'] }));
+    expect(withTags - bytes).toBeGreaterThan(100);
+    expect(cache.stats().bytes - withTags).toBeGreaterThan('Content-Typeapplication/json'.length);
+  });
+
+  it('keeps a stale page whose refresh has failed', () => {
+    const { cache, time } = cacheAt(1_000_000);
+    cache.store('k', cache.beginFill([]), page());
+    time.now += 40_000;
+    cache.beginFill([]);
+    expect(cache.lookup('k')).toMatchObject({ state: 'stale', mayServeOnError: true });
+  });
+
   it('forgets the tags of a page that is replaced by one with others', () => {
     const { cache } = cacheAt(1_000_000);
     cache.store('k', cache.beginFill([]), page({ tags: ['a'] }));

@@ -89,6 +89,7 @@ describe('the CSV of an upload', () => {
   it('is bounded in rows, in the length of a row and in faults', () => {
     expect(faults(mails(100))).toEqual([]);
     expect(faults(mails(101))).toEqual(['-: the upload has more than 100 rows below its header']);
+    expect(faults(mails(5000))).toHaveLength(1);
     expect(check(mails(5000)).rows).toBe(100);
     expect(faults(`email\n${'x'.repeat(9990)}`)).toEqual([]);
     expect(faults(`email\n${'x'.repeat(10_010)}`)).toEqual(['2: the row is too long']);

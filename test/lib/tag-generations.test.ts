@@ -30,6 +30,15 @@ describe('tag generations', () => {
     expect(generations.unmoved(['z'], before)).toBe(false);
   });
 
+  it('forget the tag first whose latest move is longest ago', () => {
+    const generations = createTagGenerations(2);
+    for (const tag of ['a', 'b']) generations.move([tag]);
+    const since = generations.now();
+    for (const tag of ['a', 'c']) generations.move([tag]);
+    // b was forgotten, which moved before; had a been, nothing could be said any more.
+    expect(generations.unmoved(['z'], since)).toBe(true);
+  });
+
   it('never call a moved tag unmoved, whatever was forgotten', () => {
     const tag = fc.constantFrom('a', 'b', 'c', 'd', 'e');
     const moves = fc.array(fc.array(tag, { maxLength: 3 }), { maxLength: 30 });

@@ -17,7 +17,7 @@ describe('a canonical target', () => {
   });
 
   it("keeps the client's own encoding and order, byte for byte", () => {
-    const query = 'topics=a%2Cb,c&q=two+words*&Q=a%20b&includeOnly=author.username&x=%zz&flag&e=';
+    const query = 'topics=a%2Cb,c&q=two+words*&Q=a%20b&includeOnly=author.username&x=%zz&%zz=1&flag&e=';
     expect(target(query)).toBe(`/l.json?${query}`);
   });
 
@@ -42,6 +42,11 @@ describe('a canonical target', () => {
     expect(target('pageSize=15', { pageSize: 15, knownDefaultPageSize: 15 })).toBe('/l.json');
     expect(target('pageSize=16', { pageSize: 16, knownDefaultPageSize: 15 })).toBe('/l.json?pageSize=16');
     expect(target('pageSize=', { knownDefaultPageSize: 15 })).toBe('/l.json?pageSize=');
+  });
+
+  it('leaves an empty page size as it came', () => {
+    expect(target('pageSize=')).toBe('/l.json?pageSize=');
+    expect(target('page=')).toBe('/l.json?page=');
   });
 
   it('leaves a repeated parameter as it came', () => {

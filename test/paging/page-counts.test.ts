@@ -56,6 +56,25 @@ describe('a learned page count', () => {
     expect([counts.learned('k'), counts.learned('other')]).toEqual([undefined, 4]);
   });
 
+  it('is not replaced by what an answer older than a drop of its tags says', () => {
+    const { counts } = countsAt(1_000_000);
+    const before = counts.generation();
+    counts.drop(['questions']);
+    counts.learn('k', list(9), ['questions'], counts.generation());
+    counts.learn('k', list(4), ['questions'], before);
+    expect(counts.learned('k')).toBe(9);
+  });
+
+  it('outlives any number of drops of other tags while it is in use', () => {
+    const { counts } = countsAt(1_000_000);
+    counts.learn('k', list(4), ['questions'], counts.generation());
+    for (let id = 0; id < 10_002; id += 1) {
+      counts.drop([`node:${id}`]);
+      if (id % 100 === 0) counts.learned('k');
+    }
+    expect(counts.learned('k')).toBe(4);
+  });
+
   it('goes when all are dropped', () => {
     const { counts } = countsAt(1_000_000);
     const before = counts.generation();
