@@ -11,7 +11,7 @@ export const checkCommand: Command = {
   flags: CONFIG_FLAGS,
   notes: ['The upstream is not called.'],
   run: async (line, io) => {
-    const settings = settingsFrom(line, io);
+    const settings = await settingsFrom(line, io);
     const operations = await withAssembly(settings, (assembly) => assembly.planLines.length);
     io.out(`OK: ${settings.file}, ${operations} operations, mode ${settings.mode.name}`);
     return EXIT.ok;

@@ -1,8 +1,10 @@
 import type { Override } from '../config/environment.ts';
-import { loadSettings } from '../config/load-settings.ts';
+import { readSettings } from '../config/load-settings.ts';
 import type { Settings } from '../config/settings.ts';
+import { type Fault, StartFault } from '../model/fault.ts';
 import type { CommandIo } from './command-io.ts';
 import type { CommandLine, Flag } from './command.ts';
+import { withAssembly } from './offline-assembly.ts';
 
 /** Flags of every command that loads the configuration. */
 export const CONFIG_FLAGS: readonly Flag[] = [
@@ -41,20 +43,31 @@ const POINTERS: Readonly<Record<string, string>> = {
 };
 const NUMBERS = new Set(['port', 'admin-port', 'seed']);
 
-/** Loads the configuration with the flags of a command line over it; throws StartFault. */
-export function settingsFrom(line: CommandLine, io: CommandIo): Settings {
-  const flags: Override[] = [];
-  for (const [name, pointer] of Object.entries(POINTERS)) {
+/** Loads the configuration with the flags of a command line over it; throws StartFault with all faults, the contract's and the roles' too. */
+export async function settingsFrom(line: CommandLine, io: CommandIo): Promise<Settings> {
+  const config = line.last('config');
+  const env = config === undefined ? io.env : { ...io.env, PORTICO_CONFIG: config };
+  const { settings, faults } = readSettings({ env, cwd: io.cwd, flags: overridesOf(line) });
+  if (faults.length === 0) return settings;
+  throw new StartFault([...faults, ...(await faultsOfTheRest(settings))]);
+}
+
+function overridesOf(line: CommandLine): Override[] {
+  return Object.entries(POINTERS).flatMap(([name, pointer]) => {
     const values = line.all(name);
     const value = values.at(-1);
-    if (value === undefined) continue;
+    if (value === undefined) return [];
     const number = NUMBERS.has(name) && /^\d{1,10}$/.test(value) ? Number(value) : value;
-    flags.push({ source: `--${name}`, kind: 'flag', pointer, value: name === 'fault' ? values : number });
-  }
-  const config = line.last('config');
-  return loadSettings({
-    env: config === undefined ? io.env : { ...io.env, PORTICO_CONFIG: config },
-    cwd: io.cwd,
-    flags,
+    return [{ source: `--${name}`, kind: 'flag', pointer, value: name === 'fault' ? values : number }];
   });
+}
+
+async function faultsOfTheRest(settings: Settings): Promise<readonly Fault[]> {
+  try {
+    await withAssembly(settings, () => undefined);
+    return [];
+  } catch (error) {
+    if (error instanceof StartFault) return error.faults;
+    throw error;
+  }
 }

@@ -16,7 +16,7 @@ export const explainCommand: Command = {
     const [method, target] = line.words.length === 1 ? ['GET', line.words[0] ?? ''] : line.words;
     const request = { method: methodOf(method ?? ''), target: targetOf(target ?? '') };
     const as = line.last('as');
-    const lines = await withAssembly(settingsFrom(line, io), (assembly) =>
+    const lines = await withAssembly(await settingsFrom(line, io), (assembly) =>
       assembly.explain(as === undefined ? request : { ...request, as }),
     );
     lines.forEach(io.out);

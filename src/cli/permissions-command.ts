@@ -11,7 +11,7 @@ export const permissionsCommand: Command = {
   flags: CONFIG_FLAGS,
   notes: [],
   run: async (line, io) => {
-    await withAssembly(settingsFrom(line, io), (assembly) => io.out(assembly.permissionsMatrix));
+    await withAssembly(await settingsFrom(line, io), (assembly) => io.out(assembly.permissionsMatrix));
     return EXIT.ok;
   },
 };

@@ -11,7 +11,7 @@ export const planCommand: Command = {
   flags: CONFIG_FLAGS,
   notes: [],
   run: async (line, io) => {
-    await withAssembly(settingsFrom(line, io), (assembly) => assembly.planLines.forEach(io.out));
+    await withAssembly(await settingsFrom(line, io), (assembly) => assembly.planLines.forEach(io.out));
     return EXIT.ok;
   },
 };

@@ -18,7 +18,7 @@ export const serveCommand: Command = {
     'Log lines go to standard output, the banner to standard error. SIGTERM and SIGINT let requests in flight finish.',
   ],
   run: async (line, io) => {
-    const settings = settingsFrom(line, io);
+    const settings = await settingsFrom(line, io);
     const { createGateway } = await import('../gateway.ts');
     const { startEmbeddedUpstream } = await import('./embedded-upstream.ts');
     const embedded = settings.embedded

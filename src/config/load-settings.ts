@@ -3,7 +3,7 @@ import { checkConfig, type ConfigProblem } from './check-config.ts';
 import { configPath, readConfigFile } from './config-file.ts';
 import { crossFaults } from './cross-faults.ts';
 import { readEnvironment, type Environment, type Override } from './environment.ts';
-import { withValueAt } from './plain-object.ts';
+import { type PlainObject, withoutValueAt, withValueAt } from './plain-object.ts';
 import type { Origin, Place, Settings } from './settings.ts';
 import { toSettings } from './to-settings.ts';
 
@@ -15,30 +15,51 @@ export interface SettingsSources {
   readonly flags?: readonly Override[];
 }
 
+/** What was read, faults or not. */
+export interface SettingsReading {
+  /** The settings as far as they are right: what is faulty is taken for absent. Only for finding more faults. */
+  readonly settings: Settings;
+  readonly faults: readonly Fault[];
+}
+
 /** Loads the configuration: flags over environment over file over defaults; throws StartFault with every fault found. */
 export function loadSettings(sources: SettingsSources): Settings {
+  const { settings, faults } = readSettings(sources);
+  if (faults.length > 0) throw new StartFault(faults);
+  return settings;
+}
+
+/** Reads the configuration and goes on after faults, so that everything that is wrong can be told at once. */
+export function readSettings(sources: SettingsSources): SettingsReading {
   const file = readConfigFile(configPath(sources.env, sources.cwd), sources.cwd);
   const environment = readEnvironment(sources.env);
   const overrides = [...environment.overrides, ...(sources.flags ?? [])];
   const raw = overrides.reduce((value, { pointer, value: set }) => withValueAt(value, pointer, set), file.value);
 
   const overrideAt = (pointer: string) => overrides.findLast((override) => covers(override.pointer, pointer));
-  const placeOf = (pointer: string): Place => {
-    const override = overrideAt(pointer) ?? overrides.findLast((below) => covers(pointer, below.pointer));
-    return override === undefined || has(file.value, pointer)
-      ? { source: override === undefined ? file.locate(pointer) : override.source, pointer }
-      : { source: override.source, pointer: '' };
-  };
-  const placed = ({ pointer, ...problem }: ConfigProblem): Fault => ({ ...placeOf(pointer), ...problem });
-
-  const early = [...file.faults, ...environment.faults, ...checkConfig(raw).map(placed)];
-  if (early.length > 0) throw new StartFault(inOrder(early));
   const originOf = (pointer: string): Origin =>
     overrideAt(pointer)?.kind ?? (has(file.value, pointer) ? 'file' : 'default');
-  const settings = toSettings(raw, { file: file.name, folder: file.folder, cwd: sources.cwd, originOf, placeOf });
-  const late = crossFaults(settings, sources.env).map(placed);
-  if (late.length > 0) throw new StartFault(inOrder(late));
-  return settings;
+  const placeOf = (pointer: string): Place => {
+    const below = overrides.findLast((override) => covers(pointer, override.pointer));
+    const override = overrideAt(pointer) ?? (has(file.value, pointer) ? undefined : below);
+    return override === undefined
+      ? { source: file.locate(pointer), pointer }
+      : { source: override.source, pointer: '' };
+  };
+  const problems = checkConfig(raw);
+  const sound = soundPart(raw, problems);
+  const settings = toSettings(sound, { file: file.name, folder: file.folder, cwd: sources.cwd, originOf, placeOf });
+  const faults: Fault[] = [...file.faults, ...environment.faults];
+  for (const problem of [...problems, ...crossFaults(settings, sources.env)])
+    faults.push({ ...problem, ...placeOf(problem.pointer) });
+  return { settings, faults: inOrder(faults) };
+}
+
+// Taking one fault out can uncover another, of a key that needed it; what is still wrong then is given up.
+function soundPart(raw: PlainObject, problems: readonly ConfigProblem[]): PlainObject {
+  if (problems.length === 0) return raw;
+  const rest = problems.reduce((value, { pointer }) => withoutValueAt(value, pointer), raw);
+  return checkConfig(rest).length === 0 ? rest : {};
 }
 
 // By source, and by line within a file.

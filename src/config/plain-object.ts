@@ -35,3 +35,12 @@ export function withoutNulls(value: unknown): unknown {
       .map(([key, member]) => [key, withoutNulls(member)]),
   );
 }
+
+/** A copy without the value at a JSON pointer; a list on the way goes as a whole. */
+export function withoutValueAt(root: PlainObject, pointer: string): PlainObject {
+  const [, part = '', ...rest] = pointer.split('/');
+  const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+  const { [key]: child, ...others } = root;
+  if (rest.length === 0 || !isPlainObject(child)) return others;
+  return { ...others, [key]: withoutValueAt(child, `/${rest.join('/')}`) };
+}

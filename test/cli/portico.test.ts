@@ -1,0 +1,167 @@
+import { type AddressInfo, createServer } from 'node:net';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { COMMANDS } from '../../src/cli/commands.ts';
+import { parsePhcHash } from '../../src/identity/phc-hash.ts';
+import { verifyPassword } from '../../src/identity/password-hash.ts';
+import { finished, runPortico, startPortico, untilSays } from './run-portico.ts';
+
+const started: ReturnType<typeof startPortico>[] = [];
+const start = (args: readonly string[], env: Record<string, string> = {}) => {
+  const child = startPortico(args, env);
+  started.push(child);
+  return child;
+};
+
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill('SIGKILL');
+});
+
+const FREE = { PORT: '0', ADMIN_PORT: '0', PORTICO_DB: ':memory:' };
+
+describe('portico', () => {
+  it('lists its commands and exits 0 for --help, 2 without a command', async () => {
+    const help = await runPortico(['--help']);
+    for (const command of COMMANDS) expect(help.out).toContain(command.name);
+    expect(help.code).toBe(0);
+    expect(await runPortico([])).toMatchObject({ code: 2, out: '' });
+  });
+
+  it('tells its version', async () => {
+    expect(await runPortico(['--version'])).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string,
+    });
+  });
+
+  it('prints all faults of configuration and roles in one block and exits 1', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'portico-cli-'));
+    writeFileSync(join(folder, 'roles.yaml'), 'rolles: {}\n');
+    writeFileSync(join(folder, 'portico.yaml'), 'mod: strict\nlisten: { prot: 1 }\n');
+    const { code, out, err } = await runPortico(['check', '--config', join(folder, 'portico.yaml')], { PORT: 'x' });
+    expect([code, out]).toEqual([1, '']);
+    expect(err.match(/cannot start/g)).toHaveLength(1);
+    for (const part of ['/mod\n', 'did you mean mode?', '/listen/prot', 'PORT\n', 'roles.yaml'])
+      expect(err).toContain(part);
+    expect(err).not.toContain('    at ');
+  });
+});
+
+describe('portico check', () => {
+  it('says OK for the embedded defaults', async () => {
+    expect(await runPortico(['check'])).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^OK: .*18 operations, mode strict\n$/) as string,
+    });
+  });
+
+  it('loads the configuration of a real upstream without calling it', async () => {
+    const { code, out } = await runPortico(['check', '--upstream', 'http://127.0.0.1:9/qa']);
+    expect([code, out]).toEqual([0, expect.stringContaining('mode observe')]);
+  });
+
+  it('refuses demo accounts in front of a real upstream with the verifier file, by name', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'portico-cli-'));
+    const roles = join(import.meta.dirname, '..', '..', 'config', 'roles.yaml');
+    writeFileSync(join(folder, 'portico.yaml'), 'authentication: { verifier: file }\n');
+    const { code, err } = await runPortico(['check', '--config', join(folder, 'portico.yaml')], {
+      UPSTREAM_URL: 'http://127.0.0.1:9',
+      PORTICO_ROLES: roles,
+    });
+    expect([code, err]).toEqual([1, expect.stringMatching(/admin, moderator, alice, bob, guest/)]);
+  });
+});
+
+describe('portico plan, permissions and explain', () => {
+  it('print a line per operation', async () => {
+    const { code, out } = await runPortico(['plan']);
+    expect([code, out.trim().split('\n').length]).toEqual([0, 18]);
+  });
+
+  it('print who may do what', async () => {
+    const { code, out } = await runPortico(['permissions']);
+    expect([code, out]).toEqual([0, expect.stringMatching(/listQuestions[\s\S]*alice/)]);
+  });
+
+  it('explain a request for an account, with a method or without, from a path or a whole address', async () => {
+    const path = '/services/v2/question.json?page=2';
+    const said = await runPortico(['explain', 'get', path, '--as', 'alice']);
+    expect([said.code, said.out]).toEqual([0, expect.stringMatching(/alice[\s\S]*listQuestions/)]);
+    const copied = await runPortico(['explain', `http://127.0.0.1:8080${path}`, '--as', 'alice']);
+    expect(copied.out).toBe(said.out);
+  });
+});
+
+describe('portico hash-password', () => {
+  it('turns standard input without its final newline into a hash that verifies', async () => {
+    const { code, out } = await runPortico(['hash-password'], {}, 'öpen sesame\n');
+    const hash = parsePhcHash(out.trim());
+    expect(code).toBe(0);
+    expect(hash !== undefined && (await verifyPassword('öpen sesame', hash))).toBe(true);
+  });
+
+  it('exits 1 for an empty password', async () => {
+    expect(await runPortico(['hash-password'], {}, '\n')).toMatchObject({ code: 1, out: '' });
+  });
+});
+
+describe('portico serve', () => {
+  it('greets with addresses, mode, accounts and commands to try, serves, and exits 0 on SIGTERM', async () => {
+    const child = start(['serve'], FREE);
+    const end = finished(child);
+    const banner = await untilSays(child, /portico_checks_total\n/);
+    expect(banner).toMatch(/mode +strict: enforces authentication/);
+    expect(banner).toContain('admin, moderator, alice, bob, guest');
+    const command = /curl -u (\w+):(\w+) '(http[^']+)'/.exec(banner);
+    const authorization = `Basic ${Buffer.from(`${command?.[1]}:${command?.[2]}`).toString('base64')}`;
+    const answer = await fetch(command?.[3] ?? '', { headers: { authorization } });
+    expect(answer.status).toBe(200);
+    child.kill('SIGTERM');
+    const { code, out } = await end;
+    expect(code).toBe(0);
+    expect(out).toContain('"operation":"listQuestions"');
+    expect(out).not.toContain(authorization);
+  });
+
+  it('says in observe that nothing is enforced yet, and how to climb', async () => {
+    const banner = await untilSays(start(['serve', '--mode', 'observe'], FREE), /Try\n/);
+    expect(banner).toContain('NOTHING IS ENFORCED YET');
+    expect(banner).toContain('PORTICO_MODE=staging');
+  });
+
+  it('says in one plain line that its port is taken, and exits 1', async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    const { port } = taken.address() as AddressInfo;
+    const { code, err } = await runPortico(['serve', '--port', String(port)], {
+      ADMIN_PORT: '0',
+      PORTICO_DB: ':memory:',
+    });
+    taken.close();
+    expect(code).toBe(1);
+    expect(err).toMatch(
+      new RegExp(`^portico cannot listen on 127\\.0\\.0\\.1:${port}: something else does already.*\\n$`),
+    );
+  });
+
+  it('names a fault that the reference server does not know by its flag', async () => {
+    const { code, err } = await runPortico(['serve', '--fault', 'slo'], FREE);
+    expect([code, err]).toEqual([1, expect.stringMatching(/--fault\n.*there is no fault "slo"/)]);
+  });
+});
+
+describe('portico reference', () => {
+  it('runs the reference server alone under a base path, and exits 0 on SIGINT', async () => {
+    const child = start(['reference', '--port', '0', '--db', ':memory:', '--base-path', '/qa']);
+    const end = finished(child);
+    const url =
+      /Reference server: (\S+)\n[^]*Issue tracker/.exec(await untilSays(child, /Issue tracker.*\n/))?.[1] ?? '';
+    expect(url).toMatch(/\/qa$/);
+    const authorization = `Basic ${Buffer.from('alice:alice').toString('base64')}`;
+    expect((await fetch(`${url}/services/v2/question.json`, { headers: { authorization } })).status).toBe(200);
+    child.kill('SIGINT');
+    expect((await end).code).toBe(0);
+  });
+});

@@ -1,0 +1,52 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const launcher = join(import.meta.dirname, '..', '..', 'bin', 'portico.mjs');
+
+/** What a finished run left behind. */
+export interface Finished {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Starts the program as people do, in an empty folder and without variables of its own but the given ones. */
+export function startPortico(
+  args: readonly string[],
+  env: Record<string, string> = {},
+): ChildProcessWithoutNullStreams {
+  return spawn(process.execPath, [launcher, ...args], {
+    cwd: mkdtempSync(join(tmpdir(), 'portico-cli-')),
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+  });
+}
+
+/** Waits for the end of a run and collects what it wrote. */
+export async function finished(child: ChildProcessWithoutNullStreams): Promise<Finished> {
+  const text = { out: '', err: '' };
+  child.stdout.on('data', (part) => (text.out += String(part)));
+  child.stderr.on('data', (part) => (text.err += String(part)));
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, ...text };
+}
+
+/** Runs the program to its end. */
+export function runPortico(args: readonly string[], env: Record<string, string> = {}, input = ''): Promise<Finished> {
+  const child = startPortico(args, env);
+  child.stdin.end(input);
+  return finished(child);
+}
+
+/** Resolves once standard error holds the pattern; rejects with what was written when the program ends before. */
+export function untilSays(child: ChildProcessWithoutNullStreams, pattern: RegExp): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let err = '';
+    child.stderr.on('data', (part) => {
+      err += String(part);
+      if (pattern.test(err)) resolve(err);
+    });
+    child.once('close', (code) => reject(new Error(`ended with ${String(code)}: ${err}`)));
+  });
+}

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { COMMANDS } from '../../src/cli/commands.ts';
+import { runInProcess } from './run-in-process.ts';
+
+describe.each(COMMANDS)('portico $name --help', ({ name, flags }) => {
+  it('shows usage and every flag, runs nothing and exits 0', async () => {
+    const { code, out, err } = await runInProcess([name, '--help']);
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toContain(`Usage: portico ${name}`);
+    for (const flag of flags) expect(out).toContain(`--${flag.name}`);
+  });
+});
+
+describe('a command line that makes no sense', () => {
+  it.each([
+    ['an unknown command', ['sevre'], 'did you mean serve?'],
+    ['an unknown flag', ['serve', '--prot', '1'], 'did you mean --port?'],
+    ['an unknown short flag', ['serve', '-x'], 'does not know -x'],
+    ['no target', ['explain'], 'needs [METHOD] TARGET'],
+    ['a target that is no path', ['explain', 'GET', 'question.json'], 'begins with a slash'],
+    ['a method that is none', ['explain', 'PUTT', '/x'], 'did you mean PUT?'],
+    ['three words', ['explain', 'GET', '/x', 'y'], 'does not take "y"'],
+    ['a flag without its value', ['explain', '/x', '--as'], '--as needs a value'],
+    ['a flag where the value should be', ['explain', '/x', '--as', '--config', 'y'], '--as needs a value'],
+    ['a flag given twice', ['explain', '/x', '--as', 'a', '--as', 'b'], '--as was given twice'],
+    ['a port that is none', ['reference', '--port', '99999'], '--port must be a whole number'],
+    ['a base path with a slash at its end', ['reference', '--base-path', '/qa/'], '--base-path must look like /qa'],
+  ])('is told for %s, with exit code 2 and nothing on standard output', async (_what, argv, hint) => {
+    const { code, out, err } = await runInProcess(argv);
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toContain(hint);
+  });
+});

@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { configSchema } from '../../src/config/config-schema.ts';
+import { operationFaults } from '../../src/config/operation-faults.ts';
+import { packageRoot } from '../../src/config/package-root.ts';
+import { loadContract } from '../../src/contract/load-contract.ts';
+import { faultsOf, load } from './load-in-folder.ts';
+
+const read = (name: string) => readFileSync(join(packageRoot, 'config', name), 'utf8');
+const sample = read('portico.yaml');
+const uncommented = sample.replaceAll(/^#(?=\S| {2})/gm, '');
+
+describe('the committed configuration', () => {
+  it('has a fresh schema beside it for editors', () => {
+    expect(JSON.parse(read('portico.schema.json'))).toEqual(configSchema());
+  });
+
+  it('sets nothing: what it holds is commented out', () => {
+    const [given, absent] = [load(sample), load('')];
+    expect(JSON.stringify(given)).toBe(JSON.stringify({ ...absent, roles: given.roles, reference: given.reference }));
+  });
+
+  it('is right in everything that it offers to uncomment', () => {
+    expect(faultsOf(uncommented)).toEqual([]);
+    const settings = load(uncommented);
+    const ids = loadContract(settings.contract).operations.map(({ id }) => id);
+    expect(operationFaults(settings, ids)).toEqual([]);
+  });
+
+  it('shows every key', () => {
+    const { properties } = configSchema() as { properties: object };
+    for (const key of Object.keys(properties)) expect(sample).toMatch(new RegExp(`^#${key}:`, 'm'));
+  });
+});

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { faultsOf, load } from './load-in-folder.ts';
+
+const SERVICE = 'upstream: { credentials: { kind: service, username: robot, password: x } }';
+
+const shared = (more: string) => `operations: { listIdeas: { cache: { audience: public${more} } } }`;
+
+const firstMessage = (yaml: string, env: Record<string, string> = {}) => {
+  const [first, ...more] = faultsOf(yaml, { env });
+  return first === undefined ? undefined : { pointer: first.pointer, message: first.message, others: more.length };
+};
+
+describe('keys that do not go together', () => {
+  it.each(['authentication', 'permissions'])('service credentials with %s below enforce are refused', (check) => {
+    expect(firstMessage(`${SERVICE}\nchecks: { ${check}: report }`)).toMatchObject({
+      pointer: `/checks/${check}`,
+      message: expect.stringContaining('service account') as string,
+    });
+    expect(firstMessage(`${SERVICE}\noperations: { listIdeas: { checks: { ${check}: off } } }`)).toMatchObject({
+      pointer: `/operations/listIdeas/checks/${check}`,
+      others: 0,
+    });
+    expect(faultsOf(SERVICE)).toEqual([]);
+  });
+
+  it('service credentials in observe are refused for both checks', () => {
+    expect(faultsOf(`mode: observe\n${SERVICE}`)).toHaveLength(2);
+  });
+
+  it('an operation that enforces more than the mode is fine with service credentials', () => {
+    const yaml = `${SERVICE}\noperations: { listIdeas: { checks: { responses: off } } }`;
+    expect(faultsOf(yaml)).toEqual([]);
+  });
+
+  it.each([
+    ['cache', 'mode: observe\ncache: { enabled: true }', '/cache/enabled'],
+    ['rewriteUrls', 'mode: observe\nrewriteUrls: true', '/rewriteUrls'],
+  ])('%s cannot be on in observe', (_key, yaml, pointer) => {
+    expect(firstMessage(yaml)).toMatchObject({ pointer });
+    expect(faultsOf(yaml.replace('observe', 'staging'))).toEqual([]);
+  });
+
+  it('a shared cache audience needs a service credential or the word of the operator', () => {
+    expect(firstMessage(shared(''))).toMatchObject({ pointer: '/operations/listIdeas/cache/audience' });
+    expect(faultsOf(shared(', assumeImpersonal: true'))).toEqual([]);
+    expect(faultsOf(`${shared('')}\n${SERVICE}`)).toEqual([]);
+  });
+
+  it('the two listeners cannot share a port, save for 0', () => {
+    expect(firstMessage('', { PORT: '8081' })).toMatchObject({ message: 'is the public port too (8081)' });
+    expect(faultsOf('listen: { port: 0, adminPort: 0 }')).toEqual([]);
+  });
+
+  it.each(['qa', '/qa/', '/qa//x', '/..', '/./x', '/a b', '/services/v2'])('the base path %s is refused', (path) => {
+    expect(faultsOf(`publicBasePath: ${path}`)).toHaveLength(1);
+  });
+
+  it.each(['/qa', '/real-answers', '/a/b_c.d'])('the base path %s is taken', (path) => {
+    expect(load(`publicBasePath: ${path}`).publicBasePath).toBe(path);
+  });
+
+  it.each(['127.0.0.1:8080', 'ftp://h/', 'http://u:p@h/', 'http://h/?q', 'http://h/#f', 'http://h/../x'])(
+    'the upstream address %s is refused',
+    (url) => {
+      expect(faultsOf('', { env: { UPSTREAM_URL: url } })[0]?.source).toBe('UPSTREAM_URL');
+    },
+  );
+
+  it.each(['10.0.0.0/33', 'proxy.example.org', '::1/129', '10.0.0.0/8/8'])(
+    'the trusted proxy %s is refused',
+    (proxy) => {
+      expect(firstMessage(`listen: { trustedProxies: ['${proxy}'] }`)).toMatchObject({
+        pointer: '/listen/trustedProxies/0',
+      });
+    },
+  );
+
+  it('trusted proxies may be addresses, networks and the three words', () => {
+    expect(faultsOf("listen: { trustedProxies: ['10.0.0.0/8', '::1', loopback, 'fd00::/8'] }")).toEqual([]);
+  });
+
+  it('a regular expression that cannot be compiled is refused', () => {
+    expect(firstMessage("upstream: { permissionMessages: ['('] }")).toMatchObject({
+      pointer: '/upstream/permissionMessages/0',
+    });
+  });
+
+  it('allowed paths are limited to the base path of the service', () => {
+    expect(faultsOf('undocumented: { allow: [{ method: GET, path: /admin/x }] }')).toHaveLength(1);
+    expect(faultsOf('undocumented: { allow: [{ method: FETCH, path: /services/v2/x.json }] }')).toHaveLength(1);
+    expect(faultsOf("undocumented: { allow: [{ method: GET, path: '/services/v2/user/{id}.json' }] }")).toEqual([]);
+  });
+});

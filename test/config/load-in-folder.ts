@@ -1,0 +1,29 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadSettings, type SettingsSources } from '../../src/config/load-settings.ts';
+import type { Settings } from '../../src/config/settings.ts';
+import { StartFault, type Fault } from '../../src/model/fault.ts';
+
+/** Loads settings in a folder of their own that holds the given text as `config/portico.yaml`. */
+export function load(yaml: string, more: Partial<SettingsSources> = {}): Settings {
+  const folder = mkdtempSync(join(tmpdir(), 'portico-config-'));
+  try {
+    mkdirSync(join(folder, 'config'));
+    writeFileSync(join(folder, 'config', 'portico.yaml'), yaml);
+    return loadSettings({ env: {}, cwd: folder, ...more });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** The faults that loading ends in; none when it succeeds. */
+export function faultsOf(yaml: string, more: Partial<SettingsSources> = {}): readonly Fault[] {
+  try {
+    load(yaml, more);
+    return [];
+  } catch (error) {
+    if (error instanceof StartFault) return error.faults;
+    throw error;
+  }
+}

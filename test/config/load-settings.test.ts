@@ -1,0 +1,225 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loadSettings } from '../../src/config/load-settings.ts';
+import { packageRoot } from '../../src/config/package-root.ts';
+import { faultsOf, load } from './load-in-folder.ts';
+
+const flag = (name: string, pointer: string, value: unknown) =>
+  ({ source: `--${name}`, kind: 'flag', pointer, value }) as const;
+
+describe('settings', () => {
+  it('are strict on the embedded upstream and observe with a real one, unless a mode is chosen', () => {
+    expect(load('').mode.name).toBe('strict');
+    expect(load('', { env: { UPSTREAM_URL: 'http://127.0.0.1:9/qa' } }).mode.name).toBe('observe');
+    expect(load('mode: staging', { env: { UPSTREAM_URL: 'http://127.0.0.1:9/qa' } }).mode.name).toBe('staging');
+  });
+
+  it('follow the upstream in verifier and inferred operations', () => {
+    const embedded = load('');
+    expect([embedded.embedded, embedded.authentication.verifier, embedded.contract.inferred]).toEqual([
+      true,
+      'file',
+      true,
+    ]);
+    const real = load('upstream: { url: "http://127.0.0.1:9" }');
+    expect([real.embedded, real.authentication.verifier, real.contract.inferred]).toEqual([false, 'upstream', false]);
+    const chosen = load(
+      'upstream: { url: "http://127.0.0.1:9" }\ncontract: { inferred: on }\nauthentication: { verifier: file }',
+    );
+    expect([chosen.authentication.verifier, chosen.contract.inferred]).toEqual(['file', true]);
+  });
+
+  it('take flags over the environment over the file over defaults, and know where each value comes from', () => {
+    const settings = load('listen: { port: 1000, adminPort: 1001, host: 127.0.0.9 }', {
+      env: { PORT: '2000', ADMIN_PORT: '2001' },
+      flags: [flag('port', '/listen/port', 3000)],
+    });
+    expect(settings.listen).toMatchObject({ port: 3000, adminPort: 2001, host: '127.0.0.9', adminHost: '127.0.0.1' });
+    expect(['/listen/port', '/listen/adminPort', '/listen/host', '/listen/adminHost'].map(settings.originOf)).toEqual([
+      'flag',
+      'environment',
+      'file',
+      'default',
+    ]);
+  });
+
+  it('fill single values in beside what is given', () => {
+    const settings = load('authentication: { failures: { limit: 3 } }\ncache: { freshSeconds: 5 }');
+    expect(settings.authentication.failures).toEqual({ limit: 3, windowSeconds: 60, maxPairs: 10_000 });
+    expect(settings.cache).toMatchObject({ freshSeconds: 5, staleIfErrorSeconds: 300 });
+    expect(settings.listen).toMatchObject({ maxTargetBytes: 8192, maxHeaderBytes: 16_384, maxBodyBytes: 1_048_576 });
+  });
+
+  it('resolve checks and errors for each operation over the global ones over the mode', () => {
+    const settings = load(
+      'checks: { undocumented: report }\noperations: { listIdeas: { checks: { responses: enforce }, errors: legacy } }',
+    );
+    expect(settings.checks).toMatchObject({ undocumented: 'report', responses: 'report', requests: 'enforce' });
+    expect(settings.checksFor('listIdeas')).toMatchObject({ undocumented: 'report', responses: 'enforce' });
+    expect(settings.checksFor('listQuestions')).toEqual(settings.checks);
+    expect(settings.checksFor(undefined)).toEqual(settings.checks);
+    expect([settings.errorsFor('listIdeas'), settings.errorsFor(undefined)]).toEqual(['legacy', 'normalized']);
+  });
+
+  it('do not mistake names of Object.prototype for operations', () => {
+    const settings = load('');
+    expect(settings.checksFor('constructor')).toEqual(settings.checks);
+    expect(settings.errorsFor('__proto__')).toBe('normalized');
+  });
+
+  it('take empty keys and empty variables for absent', () => {
+    expect(load('cache:\nlisten:\n  port:\n', { env: { PORT: '', PORTICO_MODE: '' } }).listen.port).toBe(8080);
+  });
+
+  it('look for the roles file beside the configuration, or where a person says', () => {
+    expect(load('').roles.file).toMatch(/config[/\\]roles\.yaml$/);
+    const typed = load('', { env: { PORTICO_ROLES: 'mine.yaml' } });
+    expect(typed.roles.file).toMatch(/portico-config-\w+[/\\]mine\.yaml$/);
+  });
+
+  it('come from the package when the working folder holds none', () => {
+    const settings = loadSettings({ env: {}, cwd: tmpdir() });
+    expect(settings.file).toBe(join(packageRoot, 'config', 'portico.yaml'));
+  });
+
+  it('choose a service account when one is named in the environment', () => {
+    const settings = load('', { env: { UPSTREAM_USERNAME: 'robot', UPSTREAM_PASSWORD: 'secret' } });
+    expect(settings.upstream.credentials).toEqual({ kind: 'service', username: 'robot', password: 'secret' });
+  });
+});
+
+describe('faults of the configuration', () => {
+  it('are all found at once, each with its place and a suggestion', () => {
+    const yaml = `mode: observ
+port: 3
+lissten:
+  port: 1
+checks:
+  response: off
+  requests: warn
+upstream:
+  credentials: { kind: service, username: robot }
+operations:
+  listIdeas: { cachee: {} }
+`;
+    expect(faultsOf(yaml, { env: { PORT: 'eighty', PORTICO_LOG_LEVEL: 'inf' } })).toMatchInlineSnapshot(`
+      [
+        {
+          "message": "must be one of observe, staging, strict",
+          "pointer": "/mode",
+          "source": "config/portico.yaml:1",
+          "suggestion": "did you mean observe?",
+        },
+        {
+          "message": "is not a key that Portico knows",
+          "pointer": "/port",
+          "source": "config/portico.yaml:2",
+          "suggestion": "did you mean listen.port?",
+        },
+        {
+          "message": "is not a key that Portico knows",
+          "pointer": "/lissten",
+          "source": "config/portico.yaml:3",
+          "suggestion": "did you mean listen?",
+        },
+        {
+          "message": "is not a key that Portico knows",
+          "pointer": "/checks/response",
+          "source": "config/portico.yaml:6",
+          "suggestion": "did you mean responses?",
+        },
+        {
+          "message": "must be one of off, report, enforce",
+          "pointer": "/checks/requests",
+          "source": "config/portico.yaml:7",
+        },
+        {
+          "message": "needs exactly one of password, passwordEnv, passwordFile",
+          "pointer": "/upstream/credentials",
+          "source": "config/portico.yaml:9",
+        },
+        {
+          "message": "is not a key that Portico knows",
+          "pointer": "/operations/listIdeas/cachee",
+          "source": "config/portico.yaml:11",
+          "suggestion": "did you mean cache?",
+        },
+        {
+          "message": "must be a whole number from 0 to 65535",
+          "pointer": "",
+          "source": "PORT",
+        },
+        {
+          "message": "must be one of trace, debug, info, warn, error, fatal, silent",
+          "pointer": "",
+          "source": "PORTICO_LOG_LEVEL",
+          "suggestion": "did you mean info?",
+        },
+      ]
+    `);
+  });
+
+  it('between keys are found beside faults of keys', () => {
+    const faults = faultsOf(
+      'mode: observe\ncache: { enabled: true, freshSecond: 3 }\nlisten: { port: 8081, trustedProxies: [1] }',
+    );
+    expect(faults.map(({ pointer }) => pointer)).toEqual([
+      '/listen/adminPort',
+      '/cache/freshSecond',
+      '/cache/enabled',
+      '/listen/trustedProxies/0',
+    ]);
+  });
+
+  it('never quote a value, which may be a secret', () => {
+    const faults = faultsOf(
+      'adminToken: [s3cret]\nupstream: { credentials: { kind: service, username: "s3cret:x" } }',
+      {
+        env: { UPSTREAM_URL: 'ftp://user:s3cret@127.0.0.1/', PORTICO_ADMIN_TOKEN: 's3cret' },
+      },
+    );
+    expect(faults.length).toBeGreaterThan(1);
+    expect(JSON.stringify(faults)).not.toContain('s3cret');
+  });
+
+  it.each([
+    ['a doubled key', 'mode: strict\nmode: observe', 2],
+    ['a broken line', 'mode: strict\nlisten: [', 2],
+    ['a list', '- mode', undefined],
+    ['a tag of another language', 'mode: !!python/object x', 1],
+  ])('name the line of %s', (_what, yaml, line) => {
+    const [first] = faultsOf(yaml);
+    expect(first?.source).toBe(`config/portico.yaml${line === undefined ? '' : `:${line}`}`);
+  });
+
+  it('refuse aliases that multiply', () => {
+    const bomb = [
+      'a0: &a0 [x]',
+      ...Array.from({ length: 12 }, (_, i) => `a${i + 1}: &a${i + 1} [${`*a${i}, `.repeat(9)}]`),
+    ];
+    expect(faultsOf(bomb.join('\n'))).toEqual([
+      { source: 'config/portico.yaml', pointer: '', message: 'uses too many aliases' },
+    ]);
+  });
+
+  it('do not let a key reach Object.prototype', () => {
+    expect(faultsOf('__proto__: { polluted: 1 }\nlisten: { __proto__: { polluted: 1 } }')).toHaveLength(2);
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+
+  it('say that a named file is missing', () => {
+    expect(faultsOf('', { env: { PORTICO_CONFIG: 'nowhere.yaml' } })).toMatchObject([
+      { source: 'nowhere.yaml', message: 'cannot be read (ENOENT)' },
+    ]);
+  });
+
+  it('name the flag or variable that a wrong value came from', () => {
+    expect(faultsOf('', { flags: [flag('port', '/listen/port', 'x')] })).toMatchObject([
+      { source: '--port', pointer: '' },
+    ]);
+    expect(faultsOf('', { env: { UPSTREAM_USERNAME: 'robot' } })).toMatchObject([
+      { source: 'UPSTREAM_USERNAME', message: 'needs exactly one of password, passwordEnv, passwordFile' },
+    ]);
+  });
+});
