@@ -15,7 +15,7 @@ describe('seeded random', () => {
   it('stays within the bounds of integer, both included', () => {
     const random = createSeededRandom(3);
     const seen = new Set(Array.from({ length: 300 }, () => random.integer(1, 3)));
-    expect([...seen].toSorted()).toEqual([1, 2, 3]);
+    expect(seen).toEqual(new Set([1, 2, 3]));
   });
 
   it('samples different items, and no more than there are', () => {

@@ -1,3 +1,4 @@
+import type { Items, LegacyBody } from './legacy-body.ts';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 
 /** What a test sees of an answer. */
@@ -6,8 +7,9 @@ export interface Answer {
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
   /** The parsed body; undefined when it is no JSON. */
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into bodies of every shape
-  readonly json: any;
+  readonly json: LegacyBody;
+  /** The same, when the body is a bare array. */
+  readonly items: Items<LegacyBody>;
   /** Whether the whole body that was promised came. */
   readonly complete: boolean;
 }
@@ -47,7 +49,15 @@ export function clientOf(baseUrl: string): (path: string, call?: Call) => Promis
         answer.on('close', () => {
           const text = Buffer.concat(parts).toString();
           const { statusCode = 0, headers: received, complete } = answer;
-          resolve({ status: statusCode, headers: received, text, json: parse(text), complete });
+          const json = parse(text);
+          resolve({
+            status: statusCode,
+            headers: received,
+            text,
+            json: json as LegacyBody,
+            items: json as Items<LegacyBody>,
+            complete,
+          });
         });
       });
       sent.on('error', reject);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { startReferenceServer, type ReferenceServerOptions } from '../../src/reference/start-reference-server.ts';
 import { clientOf } from './reference-client.ts';
+import { anyText } from './matchers.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'reference-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -34,14 +35,14 @@ describe('startReferenceServer', () => {
   it('gives another community for another seed, of the same size', async () => {
     const [one, other] = [await bytesOf({ seed: 1 }), await bytesOf({ seed: 2 })];
     one.forEach((text, index) => expect(text).not.toBe(other[index]));
-    expect(JSON.parse(other[4] ?? '').actions).toHaveLength(4000);
+    expect(other[4]?.match(/"verb":/g)).toHaveLength(4000);
   });
 
   it('keeps what was done across a restart, and draws fresh ids after it', async () => {
     const db = join(folder, 'kept', 'community.db');
     const first = await startReferenceServer({ db });
     const { list } = (await clientOf(first.url)('/services/v2/question.json?pageSize=500')).json;
-    const { id } = list.find(({ wiki }: { wiki: boolean }) => wiki);
+    const { id } = list.find(({ wiki }) => wiki);
     await clientOf(first.url)(`/services/v2/node/${id}/cancelwiki.json`, { method: 'PUT' });
     const comment = { method: 'POST', body: { body: 'Hello' } };
     const made = (await clientOf(first.url)(`/services/v2/node/${id}/comment.json`, comment)).json;
@@ -51,7 +52,7 @@ describe('startReferenceServer', () => {
     const call = clientOf(second.url);
     expect((await call(`/services/v2/question/${id}.json`)).json).toMatchObject({
       wiki: false,
-      title: expect.any(String),
+      title: anyText,
     });
     expect((await call(`/services/v2/comment/${made.id}.json`)).json).toEqual(made);
     expect((await call('/services/v2/question.json')).json.totalCount).toBe(500);

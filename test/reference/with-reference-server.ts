@@ -4,6 +4,7 @@ import {
   type ReferenceServer,
   type ReferenceServerOptions,
 } from '../../src/reference/start-reference-server.ts';
+import type { Items, LegacyBody } from './legacy-body.ts';
 import { clientOf, type Answer, type Call } from './reference-client.ts';
 
 /** An instant well after the seeded history, at which test clocks stand. */
@@ -16,8 +17,7 @@ export interface ReferenceRoom {
   /** Moves the server's clock to an instant, epoch ms. */
   readonly setNow: (at: number) => void;
   /** Every question, read by admin in pages of 100. */
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into bodies of every shape
-  readonly questions: () => Promise<any[]>;
+  readonly questions: () => Promise<Items<LegacyBody>>;
 }
 
 /** Starts a server before the tests of a file and closes it after them. */
@@ -43,7 +43,7 @@ export function withReferenceServer(options: ReferenceServerOptions = {}): Refer
       const pages = await Promise.all(
         [1, 2, 3, 4, 5, 6].map((page) => call(`/question.json?pageSize=100&page=${page}`)),
       );
-      return pages.flatMap(({ json }) => json.list);
+      return pages.flatMap(({ json }): readonly LegacyBody[] => json.list) as unknown as Items<LegacyBody>;
     },
   };
 }

@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { REFERENCE_ACCOUNTS } from '../../../src/reference/reference-accounts.ts';
 import { withReferenceServer } from '../with-reference-server.ts';
+import { textLike } from '../matchers.ts';
 
 const { call } = withReferenceServer();
 const path = '/jobs/gdpr/0.json';
+
+const statusOf = async (address: string, method = 'GET'): Promise<number> =>
+  (await call(address, { user: null, method })).status;
 
 describe('authentication', () => {
   it('knows every demo account by its password', async () => {
@@ -24,27 +28,25 @@ describe('authentication', () => {
       const { status, headers, json } = await call(address, credential);
       expect([status, headers['www-authenticate'], json]).toEqual([
         401,
-        expect.stringMatching(/^Basic realm=/),
+        textLike(/^Basic realm=/),
         { error: 'Bad credentials' },
       ]);
     }
   });
 
   it('lets the anonymous caller read the open lists and nothing that needs to know who asks', async () => {
-    const statusOf = async (address: string, method = 'GET'): Promise<number> =>
-      (await call(address, { user: null, method })).status;
     expect(await statusOf('/question.json')).toBe(200);
     expect(await statusOf('/topic/21/followers.json')).toBe(200);
     expect(await statusOf('/user/7/expertise.json')).toBe(200);
     for (const address of ['/action.json', path, '/group/1/user.json']) {
       const { status, headers } = await call(address, { user: null });
-      expect([status, headers['www-authenticate']]).toEqual([401, expect.stringMatching(/^Basic /)]);
+      expect([status, headers['www-authenticate']]).toEqual([401, textLike(/^Basic /)]);
     }
   });
 
   it('exchanges Basic for a token that both headers carry', async () => {
     const { json } = await call('/auth/token.json', { method: 'POST', user: 'alice' });
-    const carried = [{ authorization: `Bearer ${json.token}` }, { 'x-auth-token': json.token as string }];
+    const carried = [{ authorization: `Bearer ${json.token}` }, { 'x-auth-token': json.token }];
     for (const headers of carried) expect((await call(path, { user: null, headers })).status).toBe(404);
     expect((await call('/auth/token.json', { method: 'POST', user: null })).status).toBe(401);
     expect((await call('/auth/token.json', { method: 'POST', user: 'alice', password: 'x' })).status).toBe(401);

@@ -1,26 +1,25 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { LegacyBody } from '../legacy-body.ts';
 import { withReferenceServer } from '../with-reference-server.ts';
+import { anyNumber, anyText, textLike } from '../matchers.ts';
 
 const { call, questions } = withReferenceServer();
 
-interface Comment {
-  readonly id: number;
-  readonly visibility?: string;
-  readonly recipients?: { readonly id: number; readonly name: string; readonly type: string }[];
-  readonly author: { readonly id: number; readonly username: string };
-}
-let all: Comment[] = [];
-let secret: Comment[] = [];
+let all: readonly LegacyBody[] = [];
+let secret: readonly LegacyBody[] = [];
 
 beforeAll(async () => {
   all = (await call('/comment.json?pageSize=2000')).json.list;
   secret = all.filter(({ visibility }) => visibility !== undefined);
 });
 
-const sees = async (user: string, comment: Comment): Promise<number> =>
+const sees = async (user: string, comment: LegacyBody): Promise<number> =>
   (await call(`/comment/${comment.id}.json`, { user })).status;
-const named = (comment: Comment, type: string, name: string): boolean =>
+const named = (comment: LegacyBody, type: string, name: string): boolean =>
   comment.recipients?.some((recipient) => recipient.type === type && recipient.name === name) ?? false;
+
+const countSeen = async (user: string): Promise<number> =>
+  (await call('/question.json?pageSize=500', { user })).json.list.flatMap(({ commentIds }) => commentIds).length;
 
 describe('operation 4, one comment', () => {
   it('has no title, no primary container and no containers', async () => {
@@ -36,9 +35,9 @@ describe('operation 4, one comment', () => {
     const { json, text } = await call(`/comment/${secret[0]?.id}.json`);
     expect(json.visibility).toBe('recipients');
     expect(json.recipients[0]).toEqual({
-      id: expect.any(Number),
-      name: expect.any(String),
-      type: expect.stringMatching(/^(group|user)$/),
+      id: anyNumber,
+      name: anyText,
+      type: textLike(/^(group|user)$/),
     });
     expect(text).toMatch(/"activeRevisionId":90071992547\d{5},/);
     expect(BigInt(/"activeRevisionId":(\d+)/.exec(text)?.[1] ?? 0) % 2n).toBe(1n);
@@ -81,8 +80,8 @@ describe('operation 4, one comment', () => {
 describe('operation 5, the comments of a node', () => {
   it('is a bare array of the comments whose ids the node shows', async () => {
     const question = (await questions()).find(({ commentIds }) => commentIds.length > 1);
-    const { json } = await call(`/node/${question.id}/comment.json`);
-    expect(json.map(({ id }: Comment) => id)).toEqual(question.commentIds);
+    const { items } = await call(`/node/${question.id}/comment.json`);
+    expect(items.map(({ id }) => id)).toEqual(question.commentIds);
   });
 
   it('is an empty array where nobody commented, 404 where there is no node', async () => {
@@ -100,33 +99,29 @@ describe('operation 5, the comments of a node', () => {
     for (const parentId of parents) {
       const open = await call(`/node/${parentId}/comment.json`, { user: null });
       if (open.status === 401) continue;
-      expect(open.json.filter(({ visibility }: Comment) => visibility !== undefined)).toEqual([]);
-      const whole = (await call(`/node/${parentId}/comment.json`)).json;
-      expect(whole.length).toBeGreaterThan(open.json.length);
+      expect(open.items.filter(({ visibility }) => visibility !== undefined)).toEqual([]);
+      const whole = (await call(`/node/${parentId}/comment.json`)).items;
+      expect(whole.length).toBeGreaterThan(open.items.length);
     }
-    const seen = async (user: string): Promise<number> =>
-      (await call('/question.json?pageSize=500', { user })).json.list.flatMap(
-        ({ commentIds }: { commentIds: number[] }) => commentIds,
-      ).length;
-    expect(await seen('guest')).toBeLessThan(await seen('admin'));
+    expect(await countSeen('guest')).toBeLessThan(await countSeen('admin'));
   });
 
   it('gives idea comments their own type', async () => {
     const ideas = (await call('/idea.json?pageSize=120')).json.list;
-    const idea = ideas.find(({ commentIds }: { commentIds: number[] }) => commentIds.length > 0);
-    expect((await call(`/node/${idea.id}/comment.json`)).json[0].type).toBe('ideacomment');
+    const idea = ideas.find(({ commentIds }) => commentIds.length > 0);
+    expect((await call(`/node/${idea.id}/comment.json`)).items[0].type).toBe('ideacomment');
   });
 });
 
 describe('operation 16, the comments of an answer', () => {
   it('is enveloped, 15 to a page, oldest first, with sorts', async () => {
     const answers = (await call('/answer.json?pageSize=900')).json.list;
-    const answer = answers.find(({ commentIds }: { commentIds: number[] }) => commentIds.length > 1);
+    const answer = answers.find(({ commentIds }) => commentIds.length > 1);
     const { json } = await call(`/answer/${answer.id}/comment.json`);
     expect(json).toMatchObject({ name: '', sort: '', page: 1, pageSize: 15, totalCount: answer.commentIds.length });
     expect(json.sorts).toHaveLength(12);
-    const dates = json.list.map(({ creationDate }: { creationDate: number }) => creationDate);
-    expect(dates).toEqual(dates.toSorted((one: number, other: number) => one - other));
+    const dates = json.list.map(({ creationDate }) => creationDate);
+    expect(dates).toEqual(dates.toSorted((one, other) => one - other));
   });
 
   it('is 404 for what is no answer, 400 for what is no id', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../reference-client.ts';
 import { TEST_NOW, withReferenceServer } from '../with-reference-server.ts';
+import { anyNumber, anyText, textLike } from '../matchers.ts';
 
 const { call, server, setNow } = withReferenceServer();
 const upload = (content: unknown, user: string | null = 'admin'): Promise<Answer> =>
@@ -18,7 +19,7 @@ describe('operation 1, the bulk upload', () => {
     ['columns in the other order, CRLF, a byte order mark and quotes', '\uFEFFusername,userId\r\n"bob",4\r\n'],
   ])('stores a file that names a user by %s', async (_, content) => {
     const { status, json } = await upload(content);
-    expect([status, json]).toEqual([201, { fileId: expect.any(Number) }]);
+    expect([status, json]).toEqual([201, { fileId: anyNumber }]);
   });
 
   it.each([
@@ -38,7 +39,7 @@ describe('operation 1, the bulk upload', () => {
     ['is no text', 7],
   ])('answers 400 when the content %s', async (_, content) => {
     const { status, json } = await upload(content);
-    expect([status, json]).toEqual([400, { error: expect.any(String) }]);
+    expect([status, json]).toEqual([400, { error: anyText }]);
     expect(json).not.toEqual(NOBODY);
   });
 
@@ -49,7 +50,7 @@ describe('operation 1, the bulk upload', () => {
 
   it('answers 400 for a body that is no JSON', async () => {
     const answer = await call('/users/gdpr/upload.json', { method: 'POST', body: '{"content":' });
-    expect([answer.status, answer.json]).toEqual([400, { error: expect.any(String) }]);
+    expect([answer.status, answer.json]).toEqual([400, { error: anyText }]);
   });
 });
 
@@ -79,7 +80,7 @@ describe('a scheduled job', () => {
     expect([status, json]).toEqual([
       201,
       {
-        id: expect.any(Number),
+        id: anyNumber,
         scheduleTime: '05/04/2026 12:00',
         operations: 'anonymize',
         userId: 1,
@@ -98,9 +99,7 @@ describe('a scheduled job', () => {
     expect(first).toEqual({
       userId: 4,
       executionStatus: 'FINISHED',
-      executionURL: expect.stringMatching(
-        /^http:\/\/127\.0\.0\.1:\d+\/services\/v2\/users\/gdpr\/execution\/\d+\/status\.json$/,
-      ),
+      executionURL: textLike(/^http:\/\/127\.0\.0\.1:\d+\/services\/v2\/users\/gdpr\/execution\/\d+\/status\.json$/),
     });
     const execution = await call(first.executionURL.slice(`${server().url}/services/v2`.length));
     expect(execution.json).toMatchObject({ jobId: json.id, userId: 4, executionStatus: 'FINISHED' });
@@ -141,7 +140,7 @@ describe('a scheduled job', () => {
     [{ fileId: 1, operations: 'suspend', scheduleTime: '2026-05-04' }, /scheduleTime/],
   ])('is refused with 400 for %j', async (body, reason) => {
     const answer = await schedule(body);
-    expect([answer.status, answer.json.error]).toEqual([400, expect.stringMatching(reason)]);
+    expect([answer.status, answer.json.error]).toEqual([400, textLike(reason)]);
   });
 
   it('is for admins and super users', async () => {

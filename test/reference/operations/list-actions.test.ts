@@ -9,10 +9,10 @@ describe('operation 7, the action list', () => {
   it('gives 20 actions, newest first, and an instant for more', async () => {
     const { json } = await call('/action.json');
     expect(Object.keys(json)).toEqual(['actions', 'moreResults']);
-    const dates = json.actions.map(({ actionDate }: { actionDate: string }) => actionDate);
+    const dates = json.actions.map(({ actionDate }) => actionDate);
     expect(dates).toHaveLength(20);
     expect(dates).toEqual(dates.toSorted().toReversed());
-    expect(dates.every((date: string) => STORED.test(date))).toBe(true);
+    expect(dates.every((date) => STORED.test(date))).toBe(true);
     expect(Number.isInteger(json.moreResults)).toBe(true);
   });
 
@@ -22,7 +22,7 @@ describe('operation 7, the action list', () => {
     for (;;) {
       const { json } = await call(`/action.json?pageSize=900${from}`);
       if (json.actions.length === 0) break;
-      ids.push(...json.actions.map(({ id }: { id: number }) => id));
+      ids.push(...json.actions.map(({ id }) => id));
       from = `&moreResults=${json.moreResults}`;
     }
     expect([ids.length, new Set(ids).size]).toEqual([4000, 4000]);
@@ -35,7 +35,7 @@ describe('operation 7, the action list', () => {
       expect(action.canceled).toBe('canceledDate' in action);
       if (action.canceled) expect(action.canceledDate).toMatch(WEEKDAY);
     }
-    const verbs = new Set(actions.map(({ verb }: { verb: string }) => verb));
+    const verbs = new Set(actions.map(({ verb }) => verb));
     const known = ['accepted', 'closed', 'commented', 'favorited', 'locked', 'reported', 'suggested', 'wikified'];
     expect([...verbs].toSorted()).toEqual(known);
   });
@@ -53,9 +53,7 @@ describe('operation 7, the action list', () => {
   it('pages and projects', async () => {
     const whole = (await call('/action.json?pageSize=10')).json.actions;
     const { json } = await call('/action.json?pageSize=5&page=2&includeOnly=id,user.username');
-    expect(json.actions.map(({ id }: { id: number }) => id)).toEqual(
-      whole.slice(5).map(({ id }: { id: number }) => id),
-    );
+    expect(json.actions.map(({ id }) => id)).toEqual(whole.slice(5).map(({ id }) => id));
     expect(Object.keys(json.actions[0])).toEqual(['id', 'user']);
   });
 
@@ -63,13 +61,11 @@ describe('operation 7, the action list', () => {
     const denied = await call('/action.json', { user: 'moderator' });
     expect(denied.status).toBe(401);
     // The fixtures hold one member of the group without the permission, and one with every permission outside the group.
-    const members = (await call('/group/1/user.json')).json.list.map(({ username }: { username: string }) => username);
-    const inGroupOnly = members.find((name: string) => name !== 'admin');
+    const members = (await call('/group/1/user.json')).json.list;
+    const inGroupOnly = members.find(({ username }) => username !== 'admin').username;
     expect((await call('/action.json', { user: inGroupOnly })).status).toBe(401);
     const users = (await call('/user.json?pageSize=60')).json.list;
-    const superuser = users.find(
-      (user: { superuser: boolean; username: string }) => user.superuser && user.username !== 'admin',
-    );
+    const superuser = users.find((user) => user.superuser && user.username !== 'admin');
     expect((await call('/action.json', { user: superuser.username })).status).toBe(401);
     expect((await call('/group/1/user.json', { user: superuser.username })).status).toBe(200);
   });

@@ -7,7 +7,7 @@ describe('operation 13, the article list', () => {
   it('pages 15 of 60 articles of type kbentry', async () => {
     const { json } = await call('/article.json');
     expect(json).toMatchObject({ sort: 'active', page: 1, pageSize: 15, pageCount: 4, totalCount: 60 });
-    expect(json.list.every(({ type, slug }: Record<string, unknown>) => type === 'kbentry' && slug !== '')).toBe(true);
+    expect(json.list.every(({ type, slug }) => type === 'kbentry' && slug !== '')).toBe(true);
   });
 
   it('applies page and pageSize', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { withReferenceServer } from '../with-reference-server.ts';
+import { anyNumber, anyText, textLike } from '../matchers.ts';
 
 const { call } = withReferenceServer();
 
@@ -14,21 +15,21 @@ describe('operation 8, the idea list', () => {
     const { list } = (await call('/idea.json?pageSize=120')).json;
     for (const idea of list) {
       expect(idea).toMatchObject({
-        id: expect.stringMatching(/^\d+$/),
+        id: textLike(/^\d+$/),
         type: 'idea',
         parentId: null,
         parentAuthor: null,
-        plug: expect.any(String),
-        reportCount: expect.any(Number),
+        plug: anyText,
+        reportCount: anyNumber,
       });
       expect(idea.topics.every((topic: unknown) => typeof topic === 'string')).toBe(true);
       for (const absent of ['slug', 'viewCount', 'upVoteCount', 'downVoteCount', 'answers']) {
         expect(idea).not.toHaveProperty(absent);
       }
-      expect(idea.author).toMatchObject({ avatar: expect.stringMatching(/^http:\/\//), id: expect.any(Number) });
+      expect(idea.author).toMatchObject({ avatar: textLike(/^http:\/\//), id: anyNumber });
       expect(idea.author).toHaveProperty('realname');
     }
-    const withHash = list.filter(({ author }: { author: object }) => 'emailHash' in author);
+    const withHash = list.filter(({ author }) => 'emailHash' in author);
     expect(withHash.length).toBeGreaterThan(0);
     expect(withHash.length).toBeLessThan(list.length);
   });

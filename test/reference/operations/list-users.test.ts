@@ -1,21 +1,27 @@
 import { describe, expect, it } from 'vitest';
 import { withReferenceServer } from '../with-reference-server.ts';
+import { anyList } from '../matchers.ts';
 
 const { call, questions } = withReferenceServer();
+
+const sortedNames = async (sort: string): Promise<string[]> => {
+  const { json } = await call(`/group/3/user.json?sort=${sort}`);
+  return [json.sort, ...json.list.map(({ username }) => username)];
+};
 
 describe('operation 9, the users of a group', () => {
   it('lists users by reputation without sorts', async () => {
     const { json } = await call('/group/3/user.json');
     expect(json).toMatchObject({ sort: 'reputation', page: 1, pageSize: 35 });
     expect(json).not.toHaveProperty('sorts');
-    const numbers = json.list.map(({ reputation }: { reputation: number }) => reputation);
-    expect(numbers).toEqual(numbers.toSorted((one: number, other: number) => other - one));
+    const numbers = json.list.map(({ reputation }) => reputation);
+    expect(numbers).toEqual(numbers.toSorted((one, other) => other - one));
     expect(numbers.length).toBeGreaterThan(2);
   });
 
   it('shows users with their group summaries, whose ids are strings', async () => {
     const { list } = (await call('/group/1/user.json')).json;
-    const admin = list.find(({ username }: { username: string }) => username === 'admin');
+    const admin = list.find(({ username }) => username === 'admin');
     expect(admin).toMatchObject({
       id: 1,
       type: 'user',
@@ -37,14 +43,10 @@ describe('operation 9, the users of a group', () => {
   });
 
   it('sorts by username, recent and oldest, and resets an unknown sort', async () => {
-    const names = async (sort: string): Promise<string[]> => {
-      const { json } = await call(`/group/3/user.json?sort=${sort}`);
-      return [json.sort, ...json.list.map(({ username }: { username: string }) => username)];
-    };
-    const [, ...byName] = await names('username');
+    const [, ...byName] = await sortedNames('username');
     expect(byName).toEqual(byName.toSorted());
-    expect((await names('recent')).slice(1)).toEqual((await names('oldest')).slice(1).toReversed());
-    expect((await names('nonsense'))[0]).toBe('reputation');
+    expect((await sortedNames('recent')).slice(1)).toEqual((await sortedNames('oldest')).slice(1).toReversed());
+    expect((await sortedNames('nonsense'))[0]).toBe('reputation');
   });
 
   it('answers the documented refusal to others, 404 and 400 for groups that are none', async () => {
@@ -64,7 +66,7 @@ describe('operations 10 and 14, followers', () => {
     const { json } = await call('/topic/21/followers.json', { user: 'guest' });
     expect(json).toMatchObject({ name: '', sort: '', page: 0, pageSize: 35 });
     expect(json).not.toHaveProperty('sorts');
-    expect(json.list[0]).toMatchObject({ type: 'user', groups: expect.any(Array) });
+    expect(json.list[0]).toMatchObject({ type: 'user', groups: anyList });
   });
 
   it('give the rest on page 1', async () => {
@@ -88,7 +90,7 @@ describe('operations 10 and 14, followers', () => {
       follower: { type: 'user' },
       followed: { id: 21, type: 'topic' },
     });
-    expect(new Set(list.map(({ active }: { active: boolean }) => active))).toEqual(new Set([true, false]));
+    expect(new Set(list.map(({ active }) => active))).toEqual(new Set([true, false]));
   });
 
   it('work for nodes too, empty where nobody follows', async () => {
@@ -120,20 +122,18 @@ describe('operation 15, expertise', () => {
     const answers = (await call('/answer.json?pageSize=900')).json.list;
     const userId = answers[0].author.id;
     const all = await questions();
-    const answered = answers.filter(({ author }: { author: { id: number } }) => author.id === userId);
-    const parents = new Set(answered.map(({ originalParentId }: { originalParentId: number }) => originalParentId));
-    const names = all
-      .filter(({ id }) => parents.has(id))
-      .flatMap(({ topics }) => topics.map(({ name }: { name: string }) => name));
+    const answered = answers.filter(({ author }) => author.id === userId);
+    const parents = new Set(answered.map(({ originalParentId }) => originalParentId));
+    const names = all.filter(({ id }) => parents.has(id)).flatMap(({ topics }) => topics.map(({ name }) => name));
     const { json } = await call(`/user/${userId}/expertise.json?pageSize=100`, { user: 'guest' });
-    expect(json.list.map(({ name }: { name: string }) => name).toSorted()).toEqual([...new Set(names)].toSorted());
+    expect(json.list.map(({ name }) => name).toSorted()).toEqual([...new Set(names)].toSorted());
     expect(json).toMatchObject({ sort: '', page: 1 });
     expect(json).not.toHaveProperty('sorts');
   });
 
   it('counts how often each topic was tagged on a question', async () => {
     const [first] = (await call('/user/7/expertise.json')).json.list;
-    const tagged = (await questions()).filter(({ topics }) => topics.some(({ id }: { id: number }) => id === first.id));
+    const tagged = (await questions()).filter(({ topics }) => topics.some(({ id }) => id === first.id));
     expect(first.usedCount).toBe(tagged.length);
   });
 

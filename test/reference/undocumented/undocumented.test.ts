@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { clientOf } from '../reference-client.ts';
 import { withReferenceServer } from '../with-reference-server.ts';
+import { textLike } from '../matchers.ts';
 
 const { call, server, questions } = withReferenceServer({ basePath: '/qa' });
 
@@ -16,7 +17,7 @@ describe('undocumented addresses', () => {
   it('give what is below a question in the envelope', async () => {
     const question = (await questions()).find(({ answers, commentIds }) => answers.length > 0 && commentIds.length > 0);
     const answers = (await call(`/question/${question.id}/answer.json`)).json;
-    expect(answers.list.map(({ id }: { id: number }) => id)).toEqual(question.answers);
+    expect(answers.list.map(({ id }) => id)).toEqual(question.answers);
     const comments = (await call(`/question/${question.id}/comment.json`)).json;
     expect([comments.totalCount, comments.pageSize]).toEqual([question.commentIds.length, 15]);
   });
@@ -63,7 +64,7 @@ describe('undocumented addresses', () => {
     const { status, json } = await call('/question.json', { method: 'POST', user: 'alice', body });
     expect(status).toBe(201);
     expect(json).toMatchObject({ slug: 'where-is-the-log', bodyAsHTML: '<p>a &lt; b</p>', containerIds: [12] });
-    expect(json.topics.map(({ name }: { name: string }) => name)).toEqual(['login']);
+    expect(json.topics.map(({ name }) => name)).toEqual(['login']);
     expect((await call('/question.json?pageSize=1')).json.list[0].id).toBe(json.id);
     expect((await call('/question.json', { method: 'POST', user: 'alice', body: {} })).status).toBe(400);
   });
@@ -73,7 +74,7 @@ describe('undocumented addresses', () => {
     const { status, headers } = await call(`/question/${question.id}/latest.json`);
     expect([status, headers.location]).toEqual([
       302,
-      expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/qa\/services\/v2\/answer\/\d+\.json$/),
+      textLike(/^http:\/\/127\.0\.0\.1:\d+\/qa\/services\/v2\/answer\/\d+\.json$/),
     ]);
   });
 });
