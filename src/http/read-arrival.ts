@@ -32,6 +32,7 @@ export function identify({ headers }: Pick<Request, 'headers'>, clock: Clock): R
 
 /** Reads a request once; throws 400, 404 or 414 for targets that are refused in every mode (rules, 1). */
 export function readArrival(req: Request, identity: RequestIdentity, options: ArrivalOptions): Arrival {
+  refuseTwoCredentials(req.rawHeaders);
   const raw = req.url;
   if (raw.length > options.maxTargetBytes)
     throw new GatewayError('target_too_long', `The request target is longer than ${options.maxTargetBytes} bytes.`);
@@ -57,6 +58,16 @@ export function readArrival(req: Request, identity: RequestIdentity, options: Ar
     ...identity,
     body: req,
   };
+}
+
+/** Only the first of several credentials would be judged, while another one could be believed upstream. */
+function refuseTwoCredentials(rawHeaders: readonly string[]): void {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 13 && name.toLowerCase() === 'authorization') count += 1;
+  }
+  if (count > 1) throw new GatewayError('malformed_request', 'A request has one Authorization field at most.');
 }
 
 function withoutBasePath(target: string, basePath: string): string {

@@ -1,6 +1,7 @@
 import type { Decision } from '../model/decision.ts';
 import type { Permissions } from '../permissions/compile-permissions.ts';
 import { decide } from '../permissions/decide.ts';
+import { ownershipOf } from '../permissions/ownership-of.ts';
 import type { Ownership } from '../permissions/ownership.ts';
 import type { Exchange } from './exchange.ts';
 import { type LookUp, valueAt } from './look-up.ts';
@@ -58,21 +59,18 @@ export function decideFromMemory(
     : 'delegated to the upstream: the roles file does not know the caller';
 }
 
-type OwnershipState = 'own' | 'other' | 'unknown';
+type OwnershipState = ReturnType<typeof ownershipOf>;
 
 async function ownerOf({ principal, values }: Exchange, ownership: Ownership, lookUp: LookUp): Promise<OwnershipState> {
   const { nodeId, commentId } = values.path;
   if (commentId === undefined) return nodeId === undefined ? 'unknown' : ownership.of(principal, nodeId);
   const comment = await lookUp(`/services/v2/comment/${commentId}.json`, principal);
   // A community wiki can be edited by others than its author (rules, 3).
-  if (valueAt(comment, '/wiki') === true) return 'own';
+  if (valueAt(comment, '/wiki') === true && principal.kind === 'verified') return 'own';
   const author = valueAt(comment, '/author/username');
-  if (typeof author !== 'string') return 'unknown';
-  return author === principal.name ? 'own' : 'other';
+  return ownershipOf(principal, typeof author === 'string' ? author : undefined);
 }
 
 function rememberedState({ principal, values }: Exchange, ownership: Ownership): OwnershipState {
-  const author = ownership.authorOf(values.path['nodeId'] ?? values.path['commentId'] ?? '');
-  if (author === undefined) return 'unknown';
-  return author === principal.name ? 'own' : 'other';
+  return ownershipOf(principal, ownership.authorOf(values.path['nodeId'] ?? values.path['commentId'] ?? ''));
 }

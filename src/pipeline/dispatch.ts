@@ -71,11 +71,13 @@ async function authenticate(
   plan: Plan | undefined,
 ): Promise<Principal> {
   const level: CheckLevel = (plan ?? house).checks.authentication;
-  const token = headers['x-auth-token'] ?? headers.cookie;
+  // On documented operations no token or cookie travels upstream, except where everything does.
+  const token =
+    plan?.transparent === false ? undefined : [headers['x-auth-token'], headers.cookie].flat().join('\n').trim();
   try {
     const result = await house.authenticator.authenticate({
       authorizationHeader: headers.authorization,
-      otherCredential: Array.isArray(token) ? token.join() : token,
+      otherCredential: token === '' ? undefined : token,
       clientAddress,
       level,
       needsCredential: plan?.operation.needsCredential ?? false,
@@ -85,7 +87,8 @@ async function authenticate(
     if (result.principal.name !== undefined) trace.caller = result.principal.name;
     return result.principal;
   } catch (error) {
-    trace.authentication = { level, outcome: 'refused', principal: 'none' };
+    const reason = error instanceof GatewayError ? { reason: error.code } : {};
+    trace.authentication = { level, outcome: 'refused', principal: 'none', ...reason };
     throw error;
   }
 }

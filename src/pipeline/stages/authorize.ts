@@ -18,7 +18,8 @@ export function authorize(decide: Decide, challenge: string): StagePlanner {
     plan(planned) {
       const { operation, checks } = planned;
       const level = checks.permissions;
-      if (level === 'off' || operation.requires === undefined) return undefined;
+      // Also where nothing is required: callers without a mapping may have to be denied all the same.
+      if (level === 'off') return undefined;
       return (next) => async (exchange) => {
         const pending = decide(planned, exchange);
         const decision = pending instanceof Promise ? await pending : pending;
