@@ -3,6 +3,7 @@ import { audienceOf } from '../../cache/audience-of.ts';
 import { CLIENT_CACHE_HEADERS } from '../../cache/client-cache-headers.ts';
 import { cacheStatus, type CacheOutcome } from '../../cache/cache-status.ts';
 import { etagOf } from '../../cache/etag-of.ts';
+import { keptHeaders } from '../../cache/kept-headers.ts';
 import { mayBypass } from '../../cache/may-bypass.ts';
 import type { CacheLookup, PageCache } from '../../cache/page-cache.ts';
 import { tagsOf } from '../../cache/tags-of.ts';
@@ -162,7 +163,8 @@ function fromStore({ entry, ageSeconds }: CacheLookup, outcome: CacheOutcome): R
 }
 
 function withStatus(reply: Reply, outcome: CacheOutcome): Reply {
-  const kept = visibleHeaders(reply.headers);
+  // A miss looks like the hit that follows it.
+  const kept = reply.status === 200 ? keptHeaders(reply.headers) : visibleHeaders(reply.headers);
   const headers = [...kept, ...CLIENT_CACHE_HEADERS, ['Cache-Status', cacheStatus(outcome)] as const];
   const etag = reply.status === 200 && Buffer.isBuffer(reply.body) ? { etag: reply.etag ?? etagOf(reply.body) } : {};
   return { ...reply, ...etag, headers };
