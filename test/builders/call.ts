@@ -1,0 +1,78 @@
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+
+/** What a client sees of an answer. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly rawHeaders: readonly string[];
+  readonly bytes: Buffer;
+  readonly text: string;
+  /** The parsed body; undefined when it is no JSON. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into bodies of every shape
+  readonly json: any;
+  /** Whether the whole body that was promised came. */
+  readonly complete: boolean;
+}
+
+/** What a call may say beside its target. */
+export interface Call {
+  /** Basic credential with the password equal to the name; null sends none. */
+  readonly user?: string | null;
+  readonly password?: string;
+  readonly method?: string;
+  /** In this order; a name may occur more than once. */
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  /** Sent as JSON unless it is a text or bytes, which go as they are. */
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+}
+
+/** The value of `Authorization` for a name, whose password it is too unless told. */
+export function basic(user: string, password = user): string {
+  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+}
+
+/** Sends one request on a connection of its own; the target goes as it is written. */
+export function callAt(origin: string, target: string, call: Call = {}): Promise<Answer> {
+  const { user = 'admin', password = user ?? '', method = 'GET', headers = {}, body, signal } = call;
+  const { hostname, port } = new URL(origin);
+  const bytes = body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+  return new Promise((resolve, reject) => {
+    const sent = httpRequest({
+      hostname,
+      port,
+      path: target,
+      method,
+      agent: false,
+      headers: {
+        ...(user === null ? {} : { Authorization: basic(user, password) }),
+        ...(typeof body === 'object' && !Buffer.isBuffer(body) ? { 'Content-Type': 'application/json' } : {}),
+        ...(bytes === undefined ? {} : { 'Content-Length': Buffer.byteLength(bytes) }),
+        ...(headers as Record<string, string | string[]>),
+      },
+      ...(signal && { signal }),
+    });
+    sent.on('response', (answer) => {
+      const parts: Buffer[] = [];
+      answer.on('data', (part: Buffer) => parts.push(part));
+      // A cut body is something to look at, not a failure of the test.
+      answer.on('error', () => undefined);
+      answer.on('close', () => {
+        const all = Buffer.concat(parts);
+        const text = all.toString();
+        const { statusCode: status = 0, headers: received, rawHeaders, complete } = answer;
+        resolve({ status, headers: received, rawHeaders, bytes: all, text, json: parse(text), complete });
+      });
+    });
+    sent.on('error', reject);
+    sent.end(bytes);
+  });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

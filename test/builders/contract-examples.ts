@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+
+type Tree = Readonly<Record<string, unknown>>;
+
+const document = parse(readFileSync(new URL('../../schemas/openapi.yaml', import.meta.url), 'utf8')) as Tree;
+
+/** The body of the first documented success of an operation; a new copy each time. */
+// oxlint-disable-next-line typescript/no-explicit-any -- tests bend bodies of every shape
+export function exampleOf(operationId: string): any {
+  for (const methods of childrenOf(document, 'paths')) {
+    for (const operation of Object.values(methods) as Tree[]) {
+      if (operation['operationId'] !== operationId) continue;
+      const responses = operation['responses'] as Record<string, Tree>;
+      const success = resolved(responses['200'] ?? responses['201']);
+      const json = (success['content'] as Record<string, Tree>)['application/json'] ?? {};
+      const [example] = childrenOf(json, 'examples');
+      return structuredClone(resolved(example)['value']);
+    }
+  }
+  throw new Error(`the contract has no operation ${operationId}`);
+}
+
+function childrenOf(tree: Tree, name: string): Tree[] {
+  return Object.values((tree[name] ?? {}) as Record<string, Tree>);
+}
+
+function resolved(tree: Tree | undefined): Tree {
+  const reference = tree?.['$ref'];
+  if (typeof reference !== 'string') return tree ?? {};
+  return reference
+    .split('/')
+    .slice(1)
+    .reduce((at, name) => at[name] as Tree, document);
+}

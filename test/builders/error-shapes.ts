@@ -1,0 +1,26 @@
+import type { FakeAnswer } from './fake-upstream.ts';
+
+/** The message of a missing permission, as the legacy server words it. */
+export const PERMISSION_HTML = "You don't have permission to do this action.<br>Please login as another user";
+
+/** The same as clients of Portico read it. */
+export const PERMISSION_TEXT = "You don't have permission to do this action. Please login as another user";
+
+/** An error in the first JSON shape. */
+export function errorText(status: number, message: string, headers: FakeAnswer['headers'] = {}): FakeAnswer {
+  return { status, headers, json: { error: message } };
+}
+
+/** An error in the second JSON shape. */
+export function errorsMessage(status: number, message: string, headers: FakeAnswer['headers'] = {}): FakeAnswer {
+  return { status, headers, json: { errors: { message } } };
+}
+
+/** An error page of the servlet container, under whatever address. */
+export function htmlPage(status: number): FakeAnswer {
+  return {
+    status,
+    headers: { 'Content-Type': 'text/html;charset=utf-8' },
+    body: `<!doctype html><html><head><title>HTTP Status ${status}</title></head><body><h1>HTTP Status ${status}</h1></body></html>`,
+  };
+}

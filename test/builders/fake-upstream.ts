@@ -1,0 +1,118 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll } from 'vitest';
+import { until } from './until.ts';
+
+/** A request as the upstream got it. */
+export interface FakeRequest {
+  readonly method: string;
+  /** Raw, with the query. */
+  readonly target: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  readonly rawHeaders: readonly string[];
+  readonly body: Buffer;
+  /** The name in its Basic credential, if it carries one. */
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+}
+
+/** An answer; `json` is written as JSON, `body` goes as it is. */
+export interface FakeAnswer {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  readonly json?: unknown;
+  readonly body?: string | Buffer;
+}
+
+/** Answers a request, or writes to the response itself and gives undefined. */
+export type FakeHandler = (
+  request: FakeRequest,
+  response: ServerResponse,
+) => FakeAnswer | undefined | Promise<FakeAnswer | undefined>;
+
+/** An upstream that answers what a test says and remembers what it was asked. */
+export interface FakeUpstream {
+  readonly url: string;
+  /** In the order in which they came. */
+  readonly requests: FakeRequest[];
+  /** May be replaced at any time. */
+  handler: FakeHandler;
+  /** Resolves once so many requests have come. */
+  received(count: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+const open = new Set<FakeUpstream>();
+afterAll(async () => {
+  for (const upstream of open) await upstream.close();
+});
+
+/** Starts a fake upstream, closed after the file's tests. */
+export async function startFakeUpstream(handler: FakeHandler, basePath = ''): Promise<FakeUpstream> {
+  const server = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('error', () => undefined);
+    request.on('end', () => {
+      const target = request.url ?? '';
+      const [path = '', query = ''] = target.split('?', 2);
+      const [user, password] = credentialOf(request.headers.authorization);
+      const { method = '', headers, rawHeaders } = request;
+      const body = Buffer.concat(parts);
+      const seen = {
+        method,
+        target,
+        path,
+        query: new URLSearchParams(query),
+        headers,
+        rawHeaders,
+        body,
+        user,
+        password,
+      };
+      fake.requests.push(seen);
+      Promise.resolve(fake.handler(seen, response)).then(
+        (answer) => answer !== undefined && write(response, answer),
+        () => response.destroy(),
+      );
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const fake: FakeUpstream = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${basePath}`,
+    requests: [],
+    handler,
+    received: (count) => until(() => fake.requests.length >= count),
+    async close() {
+      open.delete(fake);
+      if (!server.listening) return;
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+  open.add(fake);
+  return fake;
+}
+
+function write(response: ServerResponse, { status = 200, headers = {}, json, body }: FakeAnswer): void {
+  const bytes = Buffer.from(body ?? (json === undefined ? '' : JSON.stringify(json)));
+  const type: Record<string, string> =
+    body === undefined && json !== undefined ? { 'Content-Type': 'application/json' } : {};
+  const length: Record<string, string> =
+    status === 204 || status === 304 ? {} : { 'Content-Length': String(bytes.length) };
+  response.writeHead(status, { ...type, ...length, ...(headers as Record<string, string | string[]>) });
+  response.end(bytes);
+}
+
+function credentialOf(authorization: string | undefined): [string?, string?] {
+  if (!authorization?.startsWith('Basic ')) return [];
+  const text = Buffer.from(authorization.slice(6), 'base64').toString();
+  const colon = text.indexOf(':');
+  return colon < 0 ? [text] : [text.slice(0, colon), text.slice(colon + 1)];
+}

@@ -1,0 +1,294 @@
+/** Ids that a target is built from. */
+export interface Ids {
+  readonly job: string;
+  readonly node: string;
+  readonly issue: string;
+  readonly comment: string;
+  readonly group: string;
+  readonly topic: string;
+  readonly user: string;
+  readonly answer: string;
+}
+
+/** Ids as the examples of the contract have them. */
+export const EXAMPLE_IDS: Ids = {
+  job: '42',
+  node: '118',
+  issue: '10001',
+  comment: '271',
+  group: '7',
+  topic: '33',
+  user: '18',
+  answer: '204',
+};
+
+/** One documented operation, as tests call it. */
+export interface OperationCase {
+  readonly id: string;
+  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly target: (ids: Ids) => string;
+  readonly body?: unknown;
+  /** A demo account that may use it. */
+  readonly allowed: string;
+  /** An account that may not; absent where every known caller may. */
+  readonly denied?: string;
+  readonly success: number;
+  /** What makes its parameters wrong: a path id that is no number, or a query. */
+  readonly badId?: keyof Ids;
+  readonly badQuery?: string;
+  /** The documented text of a 400 and of a 403, where there is one. */
+  readonly text400?: string;
+  readonly text403?: string;
+  /** True where answers name a `pageCount`. */
+  readonly counted?: boolean;
+  /** True where `pageSize` is taken. */
+  readonly paged?: boolean;
+  /** True where a credential is needed even when anonymous callers are allowed. */
+  readonly needsCredential?: boolean;
+  readonly cached?: boolean;
+  /** The methods of its path, as `Allow` names them. */
+  readonly allow: string;
+}
+
+const V2 = '/services/v2';
+const GET = 'GET, HEAD';
+
+/** All 16 documented operations and the two inferred ones. */
+export const OPERATIONS: readonly OperationCase[] = [
+  {
+    id: 'uploadGdprFile',
+    method: 'POST',
+    target: () => `${V2}/users/gdpr/upload.json`,
+    body: { content: 'username\nalice\n' },
+    allowed: 'admin',
+    denied: 'moderator',
+    success: 201,
+    badQuery: 'dryRun=true',
+    text400: 'The provided file does not have a valid user.',
+    needsCredential: true,
+    allow: 'POST',
+  },
+  {
+    id: 'getGdprJob',
+    method: 'GET',
+    target: ({ job }) => `${V2}/jobs/gdpr/${job}.json`,
+    allowed: 'bob',
+    success: 200,
+    badId: 'job',
+    text400: "The provided 'job id' is/are invalid",
+    needsCredential: true,
+    allow: GET,
+  },
+  {
+    id: 'copyAttachments',
+    method: 'POST',
+    target: ({ node, issue }) => `${V2}/issuetracker/node/${node}/issue/${issue}/attachments.json`,
+    allowed: 'admin',
+    denied: 'alice',
+    success: 200,
+    badId: 'node',
+    text403: "Attachments is disabled or you don't have permission to add attachments to this issue.",
+    needsCredential: true,
+    allow: 'POST',
+  },
+  {
+    id: 'getComment',
+    method: 'GET',
+    target: ({ comment }) => `${V2}/comment/${comment}.json`,
+    allowed: 'guest',
+    denied: 'nobody',
+    success: 200,
+    badId: 'comment',
+    allow: 'GET, HEAD, PUT',
+  },
+  {
+    id: 'listNodeComments',
+    method: 'GET',
+    target: ({ node }) => `${V2}/node/${node}/comment.json`,
+    allowed: 'guest',
+    denied: 'nobody',
+    success: 200,
+    badId: 'node',
+    allow: 'GET, HEAD, POST',
+  },
+  {
+    id: 'listQuestions',
+    method: 'GET',
+    target: () => `${V2}/question.json`,
+    allowed: 'guest',
+    denied: 'nobody',
+    success: 200,
+    badQuery: 'spaceId=five',
+    counted: true,
+    paged: true,
+    cached: true,
+    allow: GET,
+  },
+  {
+    id: 'listActions',
+    method: 'GET',
+    target: () => `${V2}/action.json`,
+    allowed: 'admin',
+    denied: 'moderator',
+    success: 200,
+    badQuery: 'page=first',
+    paged: true,
+    allow: GET,
+  },
+  {
+    id: 'listIdeas',
+    method: 'GET',
+    target: () => `${V2}/idea.json`,
+    allowed: 'bob',
+    denied: 'guest',
+    success: 200,
+    badQuery: 'colour=blue',
+    counted: true,
+    paged: true,
+    cached: true,
+    allow: GET,
+  },
+  {
+    id: 'listGroupUsers',
+    method: 'GET',
+    target: ({ group }) => `${V2}/group/${group}/user.json`,
+    allowed: 'admin',
+    denied: 'alice',
+    success: 200,
+    badId: 'group',
+    counted: true,
+    paged: true,
+    cached: true,
+    allow: GET,
+  },
+  {
+    id: 'listTopicFollowers',
+    method: 'GET',
+    target: ({ topic }) => `${V2}/topic/${topic}/followers.json`,
+    allowed: 'guest',
+    denied: 'nobody',
+    success: 200,
+    badQuery: 'details=maybe',
+    counted: true,
+    paged: true,
+    cached: true,
+    allow: GET,
+  },
+  {
+    id: 'unmarkFavorite',
+    method: 'PUT',
+    target: ({ node }) => `${V2}/node/${node}/unmarkfavorite.json`,
+    allowed: 'alice',
+    denied: 'guest',
+    success: 200,
+    badQuery: 'page=1',
+    needsCredential: true,
+    allow: 'PUT',
+  },
+  {
+    id: 'cancelWiki',
+    method: 'PUT',
+    target: ({ node }) => `${V2}/node/${node}/cancelwiki.json`,
+    allowed: 'moderator',
+    denied: 'guest',
+    success: 200,
+    badId: 'node',
+    needsCredential: true,
+    allow: 'PUT',
+  },
+  {
+    id: 'listArticles',
+    method: 'GET',
+    target: () => `${V2}/article.json`,
+    allowed: 'alice',
+    denied: 'guest',
+    success: 200,
+    badQuery: 'pageSize=many',
+    counted: true,
+    paged: true,
+    cached: true,
+    allow: GET,
+  },
+  {
+    id: 'listNodeFollowers',
+    method: 'GET',
+    target: ({ node }) => `${V2}/node/${node}/followers.json`,
+    allowed: 'guest',
+    denied: 'nobody',
+    success: 200,
+    badQuery: 'active=2',
+    counted: true,
+    paged: true,
+    cached: true,
+    allow: GET,
+  },
+  {
+    id: 'listExpertise',
+    method: 'GET',
+    target: ({ user }) => `${V2}/user/${user}/expertise.json`,
+    allowed: 'guest',
+    denied: 'nobody',
+    success: 200,
+    badId: 'user',
+    counted: true,
+    paged: true,
+    cached: true,
+    allow: GET,
+  },
+  {
+    id: 'listAnswerComments',
+    method: 'GET',
+    target: ({ answer }) => `${V2}/answer/${answer}/comment.json`,
+    allowed: 'guest',
+    denied: 'nobody',
+    success: 200,
+    badId: 'answer',
+    counted: true,
+    paged: true,
+    cached: true,
+    allow: GET,
+  },
+  {
+    id: 'updateComment',
+    method: 'PUT',
+    target: ({ comment }) => `${V2}/comment/${comment}.json`,
+    body: { body: 'Changed my mind.' },
+    allowed: 'alice',
+    denied: 'nobody',
+    success: 200,
+    badId: 'comment',
+    needsCredential: true,
+    allow: 'GET, HEAD, PUT',
+  },
+  {
+    id: 'createComment',
+    method: 'POST',
+    target: ({ node }) => `${V2}/node/${node}/comment.json`,
+    body: { body: 'Could you add the log?' },
+    allowed: 'alice',
+    denied: 'nobody',
+    success: 201,
+    badId: 'node',
+    needsCredential: true,
+    allow: 'GET, HEAD, POST',
+  },
+];
+
+/** The operation of an id. */
+export function operationOf(id: string): OperationCase {
+  const found = OPERATIONS.find((operation) => operation.id === id);
+  if (found === undefined) throw new Error(`no operation ${id}`);
+  return found;
+}
+
+/** A target of the operation with a query; `query` has no question mark. */
+export function targetOf(operation: OperationCase, query = '', ids: Ids = EXAMPLE_IDS): string {
+  const target = operation.target(ids);
+  return query === '' ? target : `${target}?${query}`;
+}
+
+/** A target whose parameters are wrong. */
+export function badTargetOf(operation: OperationCase, ids: Ids = EXAMPLE_IDS): string {
+  const { badId, badQuery } = operation;
+  return targetOf(operation, badQuery, badId === undefined ? ids : { ...ids, [badId]: 'abc' });
+}

@@ -1,0 +1,96 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { loadSettings } from '../../src/config/load-settings.ts';
+import { withUpstreamUrl } from '../../src/config/settings.ts';
+import { createGateway, type Gateway } from '../../src/gateway.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import { callAt, type Answer, type Call } from './call.ts';
+import { fastRoles } from './fast-roles.ts';
+
+/** What a test chooses of a gateway. */
+export interface TestGatewayOptions {
+  /** What is behind it. */
+  readonly upstream: string | { readonly url: string };
+  /** The configuration file; ports are chosen here. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /**
+   * True configures the upstream as a real one (`upstream.url`), so that its defaults hold: observe, verifier upstream,
+   * no demo accounts. Otherwise it stands in for the embedded one: strict, verifier file, demo accounts.
+   */
+  readonly real?: boolean;
+  /** Text of the roles file in place of the package's. */
+  readonly roles?: string;
+  /** Flags of the accounts of the package's roles file are taken away, so that they count with a real upstream too. */
+  readonly keepAccounts?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+}
+
+/** A gateway on free ports with its log in memory. */
+export interface TestGateway {
+  readonly url: string;
+  readonly adminUrl: string;
+  readonly gateway: Gateway;
+  /** Every log line so far. */
+  readonly log: readonly string[];
+  call(target: string, call?: Call): Promise<Answer>;
+  admin(target: string, call?: Call): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+const open = new Set<TestGateway>();
+afterAll(async () => {
+  await Promise.all([...open].map((gateway) => gateway.close()));
+});
+
+/** Starts a gateway in front of an upstream, closed after the file's tests. */
+export async function startTestGateway(options: TestGatewayOptions): Promise<TestGateway> {
+  const { config = {}, env = {}, clock, random } = options;
+  const url = typeof options.upstream === 'string' ? options.upstream : options.upstream.url;
+  const folder = mkdtempSync(join(tmpdir(), 'portico-test-'));
+  const log: string[] = [];
+  try {
+    const roles = options.roles ?? (await fastRoles());
+    writeFileSync(
+      join(folder, 'roles.yaml'),
+      options.keepAccounts ? roles.replaceAll('demo: true', 'demo: false') : roles,
+    );
+    writeFileSync(join(folder, 'portico.yaml'), JSON.stringify(complete(config, options.real ? url : undefined)));
+    const loaded = loadSettings({ env: { ...env, PORTICO_CONFIG: join(folder, 'portico.yaml') }, cwd: folder });
+    const gateway = await createGateway(options.real ? loaded : withUpstreamUrl(loaded, url), {
+      env,
+      logStream: { write: (line: string) => void log.push(line) },
+      ...(clock && { clock }),
+      ...(random && { random }),
+    });
+    const test: TestGateway = {
+      url: gateway.publicUrl,
+      adminUrl: gateway.adminUrl,
+      gateway,
+      log,
+      call: (target, call) => callAt(gateway.publicUrl, target, call),
+      admin: (target, call) => callAt(gateway.adminUrl, target, { user: null, ...call }),
+      close: () => {
+        open.delete(test);
+        return gateway.close();
+      },
+    };
+    open.add(test);
+    return test;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function complete(config: Readonly<Record<string, unknown>>, url: string | undefined): unknown {
+  const { listen, upstream } = config as Record<string, object | undefined>;
+  const settled = url === undefined ? upstream : { url, ...upstream };
+  return {
+    ...config,
+    listen: { port: 0, adminPort: 0, drainSeconds: 1, ...listen },
+    ...(settled && { upstream: settled }),
+  };
+}

@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startReferenceServer, type ReferenceServer } from '../../src/reference/start-reference-server.ts';
+import { callAt, type Answer } from '../builders/call.ts';
+import { exampleOf } from '../builders/contract-examples.ts';
+import { errorsMessage, errorText, htmlPage, PERMISSION_HTML, PERMISSION_TEXT } from '../builders/error-shapes.ts';
+import { startFakeUpstream, type FakeUpstream } from '../builders/fake-upstream.ts';
+import { badTargetOf, type Ids, OPERATIONS, type OperationCase, targetOf } from '../builders/operations.ts';
+import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+
+/** Whatever went wrong, the answer has one form, names the request and is not to be kept. */
+function expectError(answer: Answer, status: number, code: string): void {
+  expect(answer.json).toMatchObject({ code, status, error: expect.any(String), details: expect.any(Array) });
+  expect(answer.status).toBe(status);
+  expect(answer.json.requestId).toBe(answer.headers['x-request-id']);
+  expect(answer.json.error).not.toMatch(/<|&\w+;/);
+  expect(answer.headers).toMatchObject({
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(answer.bytes.length),
+    'cache-control': 'no-store',
+    'x-request-id': expect.stringMatching(/^[\w-]{8,}$/),
+    via: '1.1 portico',
+  });
+  expect(answer.headers['www-authenticate'] !== undefined, 'a challenge only with 401').toBe(status === 401);
+  expect(answer.headers.allow !== undefined, 'Allow only with 405').toBe(status === 405);
+}
+
+function send(gateway: TestGateway, operation: OperationCase, target: string, user: string | null): Promise<Answer> {
+  const { method, body } = operation;
+  return gateway.call(target, { method, user, ...(body === undefined ? {} : { body }) });
+}
+
+describe('in front of the reference server', () => {
+  let reference: ReferenceServer;
+  let gateway: TestGateway;
+  let ids: Ids;
+  beforeAll(async () => {
+    reference = await startReferenceServer();
+    ids = await idsOf(reference);
+    gateway = await startTestGateway({ upstream: reference });
+  });
+  afterAll(() => reference.close());
+
+  describe.each(OPERATIONS)('$id', (operation) => {
+    it('answers an allowed caller with what the upstream says, byte for byte', async () => {
+      const answer = await send(gateway, operation, targetOf(operation, '', ids), operation.allowed);
+      expect([answer.status, answer.json?.error]).toEqual([operation.success, undefined]);
+      expect(answer.headers).toMatchObject({
+        'content-type': expect.stringMatching(/^application\/json\b/),
+        'content-length': String(answer.bytes.length),
+        'x-request-id': expect.any(String),
+        'contract-status': 'conforming',
+      });
+      expect(answer.headers['set-cookie']).toBeUndefined();
+      expect(answer.headers['cache-control']).toBe(operation.cached ? 'private, no-cache' : 'private, no-store');
+      expect(answer.headers.etag !== undefined).toBe(operation.cached === true);
+      if (operation.method !== 'GET') return;
+      const direct = await send(
+        { call: at(reference) } as TestGateway,
+        operation,
+        targetOf(operation, '', ids),
+        operation.allowed,
+      );
+      if (answer.headers['portico-redacted'] === undefined) expect(answer.bytes).toEqual(direct.bytes);
+    });
+
+    if (operation.method === 'GET')
+      it('answers HEAD with the same fields and no body', async () => {
+        const target = targetOf(operation, '', ids);
+        const get = await send(gateway, operation, target, operation.allowed);
+        const head = await gateway.call(target, { method: 'HEAD', user: operation.allowed });
+        expect([head.status, head.bytes.length]).toEqual([get.status, 0]);
+        for (const name of ['content-type', 'content-length', 'etag', 'cache-control', 'contract-status'])
+          expect(head.headers[name], name).toBe(get.headers[name]);
+      });
+
+    if (operation.denied !== undefined)
+      it('refuses a caller without the permission with 403', async () => {
+        const answer = await send(gateway, operation, targetOf(operation, '', ids), operation.denied ?? '');
+        expectError(answer, 403, 'permission_denied');
+        expect(answer.json.details[0].permission).toEqual(expect.any(String));
+        if (operation.text403 !== undefined) expect(answer.json.error).toBe(operation.text403);
+      });
+
+    it('refuses an anonymous caller with 401', async () => {
+      expectError(await send(gateway, operation, targetOf(operation, '', ids), null), 401, 'credentials_required');
+    });
+
+    it('refuses a wrong password with 401', async () => {
+      const answer = await gateway.call(targetOf(operation, '', ids), {
+        method: operation.method,
+        user: operation.allowed,
+        password: 'wrong',
+      });
+      expectError(answer, 401, 'credentials_refused');
+    });
+
+    it('refuses a bad parameter with 400 and says which', async () => {
+      const answer = await send(gateway, operation, badTargetOf(operation, ids), operation.allowed);
+      const unknown =
+        operation.badQuery === 'colour=blue' || operation.id === 'uploadGdprFile' || operation.id === 'unmarkFavorite';
+      expectError(answer, 400, unknown ? 'unknown_parameter' : 'invalid_parameter');
+      expect(answer.json.details[0]).toMatchObject({
+        in: operation.badId === undefined ? 'query' : 'path',
+        name: operation.badId === undefined ? operation.badQuery?.split('=')[0] : `${operation.badId}Id`,
+      });
+      if (operation.text400 !== undefined) expect(answer.json.error).toBe(operation.text400);
+    });
+
+    if (operation.paged)
+      it('refuses a page size beyond the maximum with 400', async () => {
+        const answer = await send(gateway, operation, targetOf(operation, 'pageSize=101', ids), operation.allowed);
+        expectError(answer, 400, 'page_size_out_of_bounds');
+        expect(answer.json.details[0]).toMatchObject({ in: 'query', name: 'pageSize' });
+      });
+
+    if (operation.counted)
+      it('refuses a page beyond the last one with 400', async () => {
+        const answer = await send(gateway, operation, targetOf(operation, 'page=9000', ids), operation.allowed);
+        expectError(answer, 400, 'page_out_of_bounds');
+        expect(answer.json.details[0]).toMatchObject({ in: 'query', name: 'page' });
+      });
+
+    it('refuses a method that its path does not have with 405', async () => {
+      const answer = await gateway.call(targetOf(operation, '', ids), { method: 'DELETE', user: 'admin' });
+      expectError(answer, 405, 'method_not_allowed');
+      expect(answer.headers.allow).toBe(operation.allow);
+    });
+  });
+});
+
+describe('in front of an upstream that errs', () => {
+  let fake: FakeUpstream;
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    fake = await startFakeUpstream(() => ({ status: 500 }));
+    gateway = await startTestGateway({ upstream: fake });
+  });
+
+  describe.each(OPERATIONS)('$id', (operation) => {
+    const caller = operation.allowed;
+
+    it('keeps the status and the words of {error}', async () => {
+      fake.handler = () => errorText(404, 'not found');
+      const answer = await send(gateway, operation, targetOf(operation), caller);
+      expectError(answer, 404, 'upstream_not_found');
+      expect(answer.json.error).toBe('not found');
+    });
+
+    it('reads a missing permission out of {errors: {message}} with 401, without markup', async () => {
+      fake.handler = () => errorsMessage(401, PERMISSION_HTML, { 'WWW-Authenticate': 'Basic realm="legacy"' });
+      const answer = await send(gateway, operation, targetOf(operation), caller);
+      expectError(answer, 403, 'upstream_permission_denied');
+      expect(answer.json.error).toBe(PERMISSION_TEXT);
+    });
+
+    it('makes 502 of an HTML page with 401', async () => {
+      fake.handler = () => htmlPage(401);
+      expectError(await send(gateway, operation, targetOf(operation), caller), 502, 'upstream_html');
+    });
+
+    it('answers as before once the upstream has recovered', async () => {
+      fake.handler = ({ method }) => ({
+        status: method === operation.method ? operation.success : 200,
+        json: method === operation.method ? exampleOf(operation.id) : { author: { username: caller } },
+      });
+      const answer = await send(gateway, operation, targetOf(operation), caller);
+      expect([answer.status, answer.json?.error]).toEqual([operation.success, undefined]);
+      expect(answer.headers['contract-status']).toBe('conforming');
+    });
+  });
+});
+
+const at =
+  (reference: ReferenceServer): TestGateway['call'] =>
+  (target, call) =>
+    callAt(reference.url, target, call);
+
+/** Things of the seeded community that every operation has something to say of; some are made for alice. */
+async function idsOf(reference: ReferenceServer): Promise<Ids> {
+  const call = at(reference);
+  const numbers = [1, 2, 3, 4, 5];
+  const pages = await Promise.all(numbers.map((page) => call(`/services/v2/question.json?pageSize=100&page=${page}`)));
+  // oxlint-disable-next-line typescript/no-explicit-any -- bodies of the reference server
+  const questions: any[] = pages.flatMap(({ json }) => json.list);
+  const wiki = questions.find((question) => question.wiki);
+  const answered = questions.find((question) => question.answers.length > 0);
+  const tagged = questions.find((question) => question.topics.length > 0);
+  const [answer] = answered.answers;
+  const followers = await call(`/services/v2/topic/${tagged.topics[0].id}/followers.json`);
+  const node = String(wiki.id);
+  const own = { user: 'alice', method: 'POST', body: { body: 'Mine.' } };
+  const comment = await call(`/services/v2/node/${node}/comment.json`, own);
+  await call(`/services/v2/node/${node}/markfavorite.json`, { user: 'alice', method: 'PUT' });
+  return {
+    job: '2',
+    node,
+    issue: '10001',
+    comment: String(comment.json.id),
+    group: String(followers.json.list.flatMap((user: { groups: { id: string }[] }) => user.groups)[0].id),
+    topic: String(tagged.topics[0].id),
+    user: String(answered.author.id),
+    answer: String(answer.id ?? answer),
+  };
+}
