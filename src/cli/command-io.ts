@@ -13,6 +13,8 @@ export interface CommandIo {
 
 /** The streams and the environment of this process. */
 export function processIo(): CommandIo {
+  process.stdout.on('error', leaveWhenClosed);
+  process.stderr.on('error', () => undefined);
   return {
     out: (line) => void process.stdout.write(`${line}\n`),
     err: (line) => void process.stderr.write(`${line}\n`),
@@ -20,4 +22,10 @@ export function processIo(): CommandIo {
     env: process.env,
     cwd: process.cwd(),
   };
+}
+
+// A reader that has seen enough (`portico plan | head`) is no failure.
+function leaveWhenClosed(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(0);
 }

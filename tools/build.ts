@@ -1,0 +1,21 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+// The release: sources without types in dist/, beside bin/, config/ and schemas/, which are used where they are.
+const root = join(import.meta.dirname, '..');
+const dist = join(root, 'dist');
+
+rmSync(dist, { recursive: true, force: true });
+const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+const compiled = spawnSync(process.execPath, [compiler, '--project', join(root, 'tsconfig.build.json')], {
+  stdio: 'inherit',
+});
+if (compiled.status === 0) {
+  // What sources read beside themselves, should there be any.
+  cpSync(join(root, 'src'), dist, { recursive: true, filter: (path) => !path.endsWith('.ts') });
+  const main = join(dist, 'cli', 'main.js');
+  if (!existsSync(main)) throw new Error(`${main} was not written`);
+  console.log('dist/ is built; node bin/portico.mjs uses it where src/ is absent');
+}
+process.exitCode = compiled.status ?? 1;
