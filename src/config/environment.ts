@@ -1,3 +1,4 @@
+import leven from 'leven';
 import type { Fault } from '../model/fault.ts';
 
 /** A value that wins over the file: where it comes from and which key it sets. */
@@ -41,7 +42,23 @@ export function readEnvironment(environment: Environment): { overrides: Override
     const value = NUMBERS.has(source) && /^\d{1,9}$/.test(text) ? Number(text) : text;
     overrides.push({ source, kind: 'environment', pointer, value });
   }
-  return { overrides: [...overrides, ...serviceKind(overrides)], faults: credentialFaults(environment) };
+  return {
+    overrides: [...overrides, ...serviceKind(overrides)],
+    faults: [...credentialFaults(environment), ...misspelt(environment)],
+  };
+}
+
+// Only near misses: platforms put variables of their own beside ours (PORTICO_SERVICE_HOST in Kubernetes).
+function misspelt(environment: Environment): Fault[] {
+  const known = [...Object.keys(VARIABLES), 'PORTICO_CONFIG'];
+  return Object.keys(environment).flatMap((source) => {
+    if (!/^(?:PORTICO|UPSTREAM)_/.test(source) || known.includes(source)) return [];
+    const near = known.find((name) => leven(name, source, { maxDistance: 3 }) <= 2);
+    if (near === undefined) return [];
+    return [
+      { source, pointer: '', message: 'is not a variable that Portico reads', suggestion: `did you mean ${near}?` },
+    ];
+  });
 }
 
 // Naming a service account is choosing it.

@@ -208,6 +208,19 @@ operations:
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
+  it('name variables that are nearly ours, and leave those of the platform alone', () => {
+    const env = {
+      PORTICO_MOD: 'strict',
+      PORTICO_SERVICE_HOST: '10.0.0.1',
+      PORTICO_PORT: 'tcp://10.0.0.1:80',
+      UPSTREAM_URI: 'x',
+    };
+    expect(faultsOf('', { env })).toMatchObject([
+      { source: 'PORTICO_MOD', suggestion: 'did you mean PORTICO_MODE?' },
+      { source: 'UPSTREAM_URI', suggestion: 'did you mean UPSTREAM_URL?' },
+    ]);
+  });
+
   it('say that a named file is missing', () => {
     expect(faultsOf('', { env: { PORTICO_CONFIG: 'nowhere.yaml' } })).toMatchObject([
       { source: 'nowhere.yaml', message: 'cannot be read (ENOENT)' },
