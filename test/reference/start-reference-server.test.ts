@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { startReferenceServer, type ReferenceServerOptions } from '../../src/reference/start-reference-server.ts';
+import { openSql } from '../../src/reference/store/sql.ts';
 import { clientOf } from './reference-client.ts';
 import { anyText } from './matchers.ts';
 
@@ -58,6 +59,17 @@ describe('startReferenceServer', () => {
     expect((await call('/services/v2/question.json')).json.totalCount).toBe(500);
     expect((await call(`/services/v2/node/${id}/comment.json`, comment)).json.id).toBeGreaterThan(made.id);
     await second.close();
+  });
+
+  it('refuses a file that holds something else, and leaves it alone', async () => {
+    const db = join(folder, 'other.db');
+    const other = openSql(db);
+    other.script('CREATE TABLE precious (id INTEGER)');
+    other.close();
+    await expect(startReferenceServer({ db })).rejects.toThrow(/other\.db holds something else/);
+    const after = openSql(db);
+    expect(after.all('SELECT name FROM sqlite_schema')).toHaveLength(1);
+    after.close();
   });
 
   it('lives under its base path, with or without a slash at the end', async () => {

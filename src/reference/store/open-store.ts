@@ -4,20 +4,29 @@ import { seedStore } from '../seed/seed-store.ts';
 import { openSql, type Sql } from './sql.ts';
 import { TABLES } from './tables.ts';
 
-/** Opens the store at a file path or `:memory:` and fills it, in one transaction, when it is empty. */
+// Raised whenever the tables change, as a kept file is not migrated.
+const LAYOUT = 1;
+
+function fillWhenEmpty(sql: Sql, path: string, seed: number): void {
+  const layout = sql.get<{ user_version: number }>('PRAGMA user_version')?.user_version;
+  if (layout === LAYOUT) return;
+  if (sql.get('SELECT 1 FROM sqlite_schema') !== undefined) {
+    throw new Error(`${path} holds something else than a community of this version: remove it or name another file`);
+  }
+  sql.script(TABLES);
+  seedStore(sql, seed);
+  sql.script(`PRAGMA user_version = ${LAYOUT}`);
+}
+
+/** Opens the store at a file path or `:memory:` and fills it when it is empty; throws when the file holds something else. */
 export function openStore(path: string, seed: number): Sql {
   const inMemory = path === ':memory:';
   if (!inMemory) mkdirSync(dirname(resolve(path)), { recursive: true });
   const sql = openSql(path);
   try {
-    if (!inMemory) sql.script('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000;');
-    const empty = sql.get("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'sequences'") === undefined;
-    if (empty) {
-      sql.transaction(() => {
-        sql.script(TABLES);
-        seedStore(sql, seed);
-      });
-    }
+    if (!inMemory) sql.script('PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
+    // Looked at inside the transaction, as another process may be filling the same file.
+    sql.transaction(() => fillWhenEmpty(sql, path, seed));
     return sql;
   } catch (error) {
     sql.close();

@@ -192,6 +192,7 @@ describe('operation 6, the question list', () => {
     const whole = await call('/question.json');
     const head = await call('/question.json', { method: 'HEAD' });
     expect([head.status, head.text]).toEqual([200, '']);
+    expect(whole.headers['content-length']).toBe(String(Buffer.byteLength(whole.text)));
     expect(head.headers['content-length']).toBe(whole.headers['content-length']);
   });
 });
