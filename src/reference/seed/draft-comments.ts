@@ -1,7 +1,7 @@
 import type { SeededRandom } from '../../lib/seeded-random.ts';
-import type { SeedRooms } from './draft-content.ts';
 import { draftAuthor, draftBody } from './draft-text.ts';
 import type { NodeDraft } from './node-draft.ts';
+import type { SeedRooms } from './seed-rooms.ts';
 
 /** The nodes that seeded comments are written on. */
 export interface Commentable {

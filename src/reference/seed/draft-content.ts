@@ -2,14 +2,8 @@ import type { SeededRandom } from '../../lib/seeded-random.ts';
 import { draftComments } from './draft-comments.ts';
 import { draftAuthor, draftBody, draftTitle } from './draft-text.ts';
 import { rootOf, type NodeDraft } from './node-draft.ts';
+import type { SeedRooms } from './seed-rooms.ts';
 import { SEED_END, SEED_START } from './seed-span.ts';
-
-/** What seeded nodes refer to, as ids. */
-export interface SeedRooms {
-  readonly users: readonly number[];
-  readonly spaces: readonly number[];
-  readonly topics: readonly number[];
-}
 
 const COUNTS = { question: 500, answer: 900, comment: 1500, idea: 120, kbentry: 60 } as const;
 const WIKI_QUESTIONS = 48;
