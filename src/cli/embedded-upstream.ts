@@ -14,15 +14,21 @@ export interface EmbeddedPlace {
   readonly basePath?: string;
 }
 
-/** Starts the reference server as the configuration says; throws StartFault at `faultsPlace` for a fault it does not know. */
+/** The places to name in faults of the embedded upstream. */
+export interface EmbeddedFaultPlaces {
+  readonly db: Place;
+  readonly faults: Place;
+}
+
+/** Starts the reference server; throws StartFault for a database that cannot be used and for faults it does not know. */
 export async function startEmbeddedUpstream(
   reference: Settings['reference'],
-  faultsPlace: Place,
+  places: EmbeddedFaultPlaces,
   place: EmbeddedPlace = {},
 ): Promise<ReferenceServer> {
   const { db, seed, faults, issueTrackerUrl } = reference;
-  if (db !== ':memory:') mkdirSync(dirname(db), { recursive: true });
   try {
+    if (db !== ':memory:') mkdirSync(dirname(db), { recursive: true });
     return await startReferenceServer({
       ...place,
       db,
@@ -32,8 +38,17 @@ export async function startEmbeddedUpstream(
       ...(issueTrackerUrl !== undefined && { issueTrackerUrl }),
     });
   } catch (error) {
-    if (!(error instanceof FaultSyntaxError)) throw error;
-    const message = error.problems.join('; ');
-    throw new StartFault([{ ...faultsPlace, message, suggestion: `a fault is written ${FAULT_GRAMMAR}` }]);
+    throw startFault(error, db, places) ?? error;
   }
+}
+
+function startFault(error: unknown, db: string, places: EmbeddedFaultPlaces): StartFault | undefined {
+  if (error instanceof FaultSyntaxError) {
+    const suggestion = `a fault is written ${FAULT_GRAMMAR}`;
+    return new StartFault([{ ...places.faults, message: error.problems.join('; '), suggestion }]);
+  }
+  const { code, syscall, message } = error as NodeJS.ErrnoException;
+  if (code !== 'ERR_SQLITE_ERROR' && syscall !== 'mkdir') return undefined;
+  const suggestion = 'choose another file, or :memory:, with --db or PORTICO_DB';
+  return new StartFault([{ ...places.db, message: `${db} cannot be used: ${message}`, suggestion }]);
 }

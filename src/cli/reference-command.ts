@@ -28,7 +28,7 @@ export const referenceCommand: Command = {
         faults: line.all('fault'),
         ...(tracker !== undefined && { issueTrackerUrl: tracker }),
       },
-      { source: '--fault', pointer: '' },
+      { db: { source: '--db', pointer: '' }, faults: { source: '--fault', pointer: '' } },
       {
         host: line.last('host') ?? '127.0.0.1',
         port: numberOf(line.last('port'), 'port', 8090),

@@ -22,7 +22,10 @@ export const serveCommand: Command = {
     const { createGateway } = await import('../gateway.ts');
     const { startEmbeddedUpstream } = await import('./embedded-upstream.ts');
     const embedded = settings.embedded
-      ? await startEmbeddedUpstream(settings.reference, settings.placeOf('/reference/faults'))
+      ? await startEmbeddedUpstream(settings.reference, {
+          db: settings.placeOf('/reference/db'),
+          faults: settings.placeOf('/reference/faults'),
+        })
       : undefined;
     try {
       const gateway = await createGateway(embedded === undefined ? settings : withUpstreamUrl(settings, embedded.url));

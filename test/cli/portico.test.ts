@@ -146,6 +146,12 @@ describe('portico serve', () => {
     );
   });
 
+  it('says which file cannot be a database', async () => {
+    const { code, err } = await runPortico(['serve', '--db', '/dev/null/x.db'], FREE);
+    expect([code, err]).toEqual([1, expect.stringMatching(/--db\n.*\/dev\/null\/x\.db cannot be used/)]);
+    expect(err).not.toContain('    at ');
+  });
+
   it('names a fault that the reference server does not know by its flag', async () => {
     const { code, err } = await runPortico(['serve', '--fault', 'slo'], FREE);
     expect([code, err]).toEqual([1, expect.stringMatching(/--fault\n.*there is no fault "slo"/)]);
