@@ -73,11 +73,10 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
         if (!died || !connections.wasReused(wire)) throw error;
       }
     }
-    const client = connections.fresh();
-    const sending = sendRequest(client, { ...wire, reset: true }, bounds, { answered: false });
-    // Closes the connection when this one request is done with it.
-    client.close().catch(() => undefined);
-    return { sent: await sending, attempts: isSafe ? 2 : 1 };
+    // `reset` closes the connection after this one request.
+    const once = { ...wire, reset: true };
+    const sent = await sendRequest(connections.fresh(), once, bounds, { answered: false });
+    return { sent, attempts: isSafe ? 2 : 1 };
   };
 
   const attempt = async (request: UpstreamRequest, path: string, pass: GatePass): Promise<ExchangedAnswer> => {

@@ -53,8 +53,7 @@ function createProxy(origin: string, agent: HttpAgent | HttpsAgent | false): (at
     changeOrigin: false,
     followRedirects: false,
     ws: false,
-    // The filter normalises what it sees, so it sees a constant; the path is ours and goes out as it is.
-    pathFilter: () => true,
+    // The library reads paths as URLs to filter them; it is given a constant one, and ours goes out as it is.
     pathRewrite: (_path, passed) => attempts.get(passed)?.path,
   });
   return (attempt) => {

@@ -45,12 +45,6 @@ export function createAttempt(
 
     const patienceMs = options.clientTimeoutMs;
     const watch = createSilenceWatch((end) => fail(new UpstreamFailure(end === 'silence' ? 'deadline' : 'aborted')));
-    const left = () => response.writableFinished || fail(new UpstreamFailure('aborted'));
-    const finish = () => {
-      watch.stop();
-      response.off('close', left);
-    };
-
     const fail = (error: unknown) => {
       if (ended) return;
       const isStaleSocket =
@@ -58,7 +52,7 @@ export function createAttempt(
       // When the client left first, what the sockets then report is a consequence.
       ended =
         response.destroyed && phase !== 'body' ? new UpstreamFailure('aborted') : toTransportFailure(error, phase);
-      finish();
+      watch.stop();
       outgoing?.destroy();
       if (!response.headersSent) reject(new AttemptFailure(ended, isStaleSocket && ended.kind === 'reset'));
       else response.destroy();
@@ -94,7 +88,9 @@ export function createAttempt(
         const plan = planAnswer(answer, material);
         const added = context.onAnswer?.(answer.statusCode ?? 0, plan.headers) ?? [];
         phase = 'body';
-        watch.start(options.bodyTimeoutMs, { excused: () => response.writableNeedDrain, patienceMs });
+        // Once the upstream is done, or while we do not read on, whatever is slow is the client.
+        const excused = () => answer.readableEnded || response.writableNeedDrain;
+        watch.start(options.bodyTimeoutMs, { excused, patienceMs });
         writeHead(response, answer, [...plan.headers, ...added]);
         const count = new Transform({
           transform(chunk: Buffer, _encoding, done) {
@@ -104,14 +100,14 @@ export function createAttempt(
         });
         answer.on('data', watch.touch);
         pipeline([answer, ...plan.transforms, count, response], (error) => {
-          finish();
+          watch.stop();
           const failure = ended ?? (error ? toTransportFailure(error, 'body') : undefined);
           resolve({ status: answer.statusCode ?? 0, bytes, ...(failure && { failure }) });
         });
       } catch (error) {
         // Not a failure of the upstream, so it is not dressed up as one.
         ended = new UpstreamFailure('aborted', { cause: error });
-        finish();
+        watch.stop();
         answer.destroy();
         reject(error);
       }
@@ -119,7 +115,6 @@ export function createAttempt(
 
     // The library and two attempts all wait for the same response to close; that is no leak.
     response.setMaxListeners(Math.max(32, response.getMaxListeners()));
-    response.once('close', left);
     proxy({ passed, response, path: material.path, onRequest, onAnswer, onError: fail });
   });
 }

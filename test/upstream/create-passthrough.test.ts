@@ -458,6 +458,14 @@ describe('passing fails', () => {
     expect(gateway.gate.stats()).toMatchObject({ inFlight: 0, circuit: 'closed' });
   });
 
+  it('with `aborted`, without calling, when the client had left before', async () => {
+    const server = await startRawServer(ok);
+    const gateway = await startGateway(server.origin, { onResponse: (response) => response.destroy() });
+    await sendRaw(gateway.port, ...get('/a'));
+    await expect.poll(() => gateway.results).toMatchObject([{ kind: 'aborted' }]);
+    expect(server.requests).toEqual([]);
+  });
+
   it('with `aborted` when the client leaves in the middle of a body', async () => {
     const server = await startRawServer((request) =>
       request.socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345'),
@@ -479,6 +487,18 @@ describe('passing fails', () => {
     client.send(...get('/a'));
     await expect.poll(() => gateway.results, { timeout: 10_000 }).toMatchObject([{ failure: { kind: 'aborted' } }]);
     client.socket.destroy();
+  });
+
+  it('with `aborted` when the client does not take the last bytes of an answer that is whole', async () => {
+    const server = await startRawServer(ok);
+    const options = { bodyTimeoutMs: 20, clientTimeoutMs: 60, circuit: { failures: 1, openSeconds: 5 } };
+    const gateway = await startGateway(server.origin, {
+      options,
+      onResponse: (response) => void (response.end = () => response),
+    });
+    await sendRaw(gateway.port, ...get('/a'));
+    await expect.poll(() => gateway.results).toMatchObject([{ failure: { kind: 'aborted' } }]);
+    expect(gateway.gate.stats()).toMatchObject({ inFlight: 0, circuit: 'closed' });
   });
 
   it('without calling, when no place becomes free or the circuit is open', async () => {

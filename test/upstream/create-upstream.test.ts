@@ -304,14 +304,14 @@ describe('a connection', () => {
     const server = await startRawServer(ok);
     const upstream = upstreamAt(server.origin, { idleTimeoutMs: 50 });
     await upstream.exchange(get);
-    await expect.poll(() => upstream.stats().openConnections, { timeout: 5000 }).toBe(0);
+    await expect.poll(() => upstream.stats().openConnections, { timeout: 2500 }).toBe(0);
   });
 
   it('is kept no longer because the upstream says so', async () => {
     const server = await startRawServer((request) => reply(request, 200, 'x', 'Keep-Alive: timeout=600'));
     const upstream = upstreamAt(server.origin, { idleTimeoutMs: 50 });
     await upstream.exchange(get);
-    await expect.poll(() => upstream.stats().openConnections, { timeout: 5000 }).toBe(0);
+    await expect.poll(() => upstream.stats().openConnections, { timeout: 2500 }).toBe(0);
   });
 });
 
@@ -379,6 +379,20 @@ describe('an exchange fails', () => {
     await expect(upstream.exchange({ ...get, signal: left.signal })).rejects.toMatchObject({ kind: 'aborted' });
     expect(upstream.stats().inFlight).toBe(0);
     await expect.poll(() => server.sockets.size).toBe(0);
+  });
+
+  it('with `aborted` when the client leaves during the connecting, and nothing is sent then', async () => {
+    const server = await startRawServer(ok);
+    const left = new AbortController();
+    const upstream = upstreamAt(server.origin);
+    const exchanges = [get, post].map((request) => upstream.exchange({ ...request, signal: left.signal }));
+    // Connecting needs a turn of the event loop, what comes before it does not.
+    for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
+    left.abort();
+    for (const exchange of exchanges) await expect(exchange).rejects.toMatchObject({ kind: 'aborted' });
+    await expect.poll(() => server.accepted()).toBe(2);
+    await expect.poll(() => server.sockets.size).toBe(0);
+    expect(server.requests).toEqual([]);
   });
 
   it('with `aborted` when the client’s own body breaks', async () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach } from 'vitest';
 import { systemClock } from '../../../src/lib/clock.ts';
@@ -16,6 +16,8 @@ export interface GatewayChoice extends Partial<Omit<PassthroughContext, 'arrival
   readonly options?: Partial<UpstreamOptions>;
   readonly basePath?: string;
   readonly rewriteUrls?: boolean;
+  /** Called with each response before anything is passed. */
+  readonly onResponse?: (response: ServerResponse) => void;
 }
 
 /** A server that passes everything on, as the edge would. */
@@ -53,6 +55,7 @@ export async function startGateway(upstream: string, choice: GatewayChoice = {})
       ...choice,
       arrival: arrivalOf(request),
     };
+    choice.onResponse?.(response);
     passthrough.pass(request, response, context).then(
       (result) => gateway.results.push(result),
       (error: unknown) => {

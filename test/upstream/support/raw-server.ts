@@ -19,6 +19,8 @@ export interface RawServer {
   readonly origin: string;
   readonly requests: readonly RawRequest[];
   readonly sockets: ReadonlySet<Socket>;
+  /** How many connections there were so far. */
+  accepted(): number;
   close(): Promise<void>;
 }
 
@@ -55,6 +57,7 @@ export async function startRawServer(answer: (request: RawRequest) => void): Pro
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     sockets,
+    accepted: () => connections,
     async close() {
       open.delete(raw);
       for (const socket of sockets) socket.destroy();
