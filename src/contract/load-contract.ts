@@ -93,11 +93,13 @@ function checkAllowed(document: OpenApiDocument, options: ContractOptions): Faul
   const ids = Object.values(document.paths).flatMap((methods) => Object.values(methods).map((one) => one.operationId));
   return Object.keys(options.allowedParameters)
     .filter((id) => !ids.includes(id))
-    .map((id) => {
-      const suggestion = suggestName(id, ids);
-      const fault = { source: 'parameters', pointer: `/allow/${id}`, message: `there is no operation called ${id}` };
-      return suggestion === undefined ? fault : { ...fault, suggestion };
-    });
+    .map((id) => unknownOperation(id, ids));
+}
+
+function unknownOperation(id: string, ids: readonly string[]): Fault {
+  const suggestion = suggestName(id, ids);
+  const fault = { source: 'parameters', pointer: `/allow/${id}`, message: `there is no operation called ${id}` };
+  return suggestion === undefined ? fault : { ...fault, suggestion };
 }
 
 /** The order of the specification's table; inferred operations last. */

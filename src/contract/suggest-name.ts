@@ -10,5 +10,5 @@ export function suggestName(written: string, known: Iterable<string>): string | 
     const distance = name.toLowerCase().startsWith(lower) && lower.length > 2 ? 1 : leven(lower, name.toLowerCase());
     if (distance < bestDistance) [best, bestDistance] = [name, distance];
   }
-  return bestDistance <= Math.max(1, Math.floor(lower.length / 3)) ? best : undefined;
+  return bestDistance <= Math.min(3, Math.floor(lower.length / 2)) ? best : undefined;
 }

@@ -81,18 +81,19 @@ function operationsOf(document: OpenApiDocument): OperationObject[] {
 /** Typed values by location; a query parameter that may repeat is an array. */
 function parametersSchema(parameters: readonly ParameterObject[]): SchemaOrBoolean {
   const at = (location: 'path' | 'query') => parameters.filter((parameter) => parameter.in === location);
-  const location = (found: readonly ParameterObject[]) => ({
-    type: 'object',
-    properties: Object.fromEntries(found.map((parameter) => [parameter.name, typedSchema(parameter)])),
-  });
   return {
     type: 'object',
     required: ['path', 'query'],
     properties: {
-      path: { ...location(at('path')), required: at('path').map((parameter) => parameter.name) },
-      query: location(at('query')),
+      path: { ...locationSchema(at('path')), required: at('path').map((parameter) => parameter.name) },
+      query: locationSchema(at('query')),
     },
   };
+}
+
+function locationSchema(found: readonly ParameterObject[]) {
+  const properties = Object.fromEntries(found.map((parameter) => [parameter.name, typedSchema(parameter)]));
+  return { type: 'object', properties };
 }
 
 function typedSchema(parameter: ParameterObject): SchemaOrBoolean {

@@ -1,0 +1,37 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '..', '..');
+
+function run(tool: string, ...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, tool), ...args], { encoding: 'utf8' });
+  return { status, stdout, stderr };
+}
+
+describe('the tools of the contract', () => {
+  it.each(['tools/schemas/main.ts', 'tools/lint-contract.ts'])(
+    '%s explains itself and refuses what it does not know',
+    (tool) => {
+      const help = run(tool, '--help');
+      expect(help.status).toBe(0);
+      expect(help.stdout).toContain('usage: ');
+      const unknown = run(tool, '--chekc');
+      expect(unknown.status).toBe(2);
+      expect(unknown.stderr).toContain('unknown argument --chekc');
+    },
+  );
+
+  it('find the schemas fresh', () => {
+    const check = run('tools/schemas/main.ts', '--check');
+    expect(check.status).toBe(0);
+    expect(check.stdout).toContain('fresh');
+  });
+
+  it('find no error in the document', () => {
+    const lint = run('tools/lint-contract.ts');
+    expect(lint.status).toBe(0);
+    expect(lint.stdout).toContain('0 errors, 0 warnings');
+    expect(lint.stderr).toBe('');
+  });
+});

@@ -1,0 +1,129 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Ajv2020, type AnySchemaObject } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import { contractFolder, SCHEMA_BASE } from '../../src/contract/contract-files.ts';
+import { compareFiles } from '../../tools/schemas/compare-files.ts';
+import { generateSchemas } from '../../tools/schemas/generate-schemas.ts';
+import { projectSchema } from '../../tools/schemas/project-schema.ts';
+import { stripSchema } from '../../tools/schemas/strip-schema.ts';
+import { document } from './sample.ts';
+
+const generated = generateSchemas(document);
+const parsed = new Map([...generated].map(([file, text]) => [file, JSON.parse(text) as AnySchemaObject]));
+const same = (reference: string) => reference;
+
+describe('the generated schemas', () => {
+  it('are committed as they would be generated now', () => {
+    expect(compareFiles(contractFolder(), generated)).toEqual({ missing: [], stale: [], superfluous: [] });
+  });
+
+  it('come out the same every time', () => {
+    expect([...generateSchemas(structuredClone(document))]).toEqual([...generated]);
+  });
+
+  it('have their address as $id and name the dialect', () => {
+    for (const [file, schema] of parsed) {
+      expect(schema.$id).toBe(SCHEMA_BASE + file);
+      expect(schema['$schema']).toBe('https://json-schema.org/draft/2020-12/schema');
+    }
+  });
+
+  it('keep to the meta-schema and compile in strict mode, one by one', () => {
+    const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, schemas: [...parsed.values()] });
+    for (const [file, schema] of parsed) {
+      expect(ajv.validateSchema(schema), file).toBe(true);
+      expect(ajv.getSchema(SCHEMA_BASE + file), file).toBeTypeOf('function');
+    }
+  });
+
+  it('hold one file per resource, and per operation its parameters, request and answers', () => {
+    for (const methods of Object.values(document.paths))
+      for (const operation of Object.values(methods)) {
+        const folder = `operations/${operation.operationId}`;
+        expect(generated.has(`${folder}/parameters.schema.json`)).toBe(true);
+        expect(generated.has(`${folder}/request.schema.json`)).toBe(operation.requestBody !== undefined);
+        for (const status of Object.keys(operation.responses))
+          expect(generated.has(`${folder}/response.${status}.schema.json`)).toBe(true);
+      }
+    expect([...generated.keys()].filter((file) => /^resources\/[^.]+\.schema\.json$/.test(file))).toHaveLength(
+      Object.keys(document.components.schemas).length,
+    );
+  });
+
+  it('have a projected form wherever a projection can be asked for, and there only', () => {
+    const projected = [...generated.keys()].filter((file) => /^operations\/.*\.projected\.schema\.json$/.test(file));
+    expect(projected.map((file) => file.split('/')[1])).toEqual([
+      'getComment',
+      'listActions',
+      'listArticles',
+      'listGroupUsers',
+      'listIdeas',
+      'listNodeFollowers',
+      'listQuestions',
+      'listTopicFollowers',
+    ]);
+  });
+
+  it('require nothing inside projected items and everything of a projected envelope', () => {
+    expect(parsed.get('resources/node.projected.schema.json')).not.toHaveProperty('required');
+    expect(parsed.get('resources/paged-list.schema.json')).toHaveProperty('required');
+    const list = JSON.stringify(parsed.get('resources/question-list.projected.schema.json'));
+    expect(list).toContain('"question.projected.schema.json"');
+    expect(list).toContain('"sorted-list');
+  });
+});
+
+describe('generating', () => {
+  it('strips what Ajv refuses and keeps fields that are called so', () => {
+    const source = {
+      type: 'object',
+      example: 1,
+      format: 'int64',
+      'x-pii': 'email',
+      properties: { example: { type: 'string', examples: ['a'] }, format: { type: 'string' } },
+      items: { format: 'int64' },
+      allOf: [{ 'x-since': '1.0' }],
+    };
+    expect(stripSchema(source, same)).toEqual({
+      type: 'object',
+      properties: { example: { type: 'string' }, format: { type: 'string' } },
+      items: {},
+      allOf: [{}],
+    });
+  });
+
+  it('turns a forbidden field into a schema that can be found again', () => {
+    expect(stripSchema({ properties: { title: false, body: true } }, same)).toEqual({
+      properties: { title: { not: {} }, body: true },
+    });
+  });
+
+  it('projects at every depth below the envelope', () => {
+    const inner = { type: 'object', required: ['a'], properties: { a: { type: 'object', required: ['b'] } } };
+    const schema = { 'x-envelope': true, required: ['list'], properties: { list: { type: 'array', items: inner } } };
+    expect(projectSchema(schema)).toEqual({
+      'x-envelope': true,
+      required: ['list'],
+      properties: {
+        list: { type: 'array', items: { type: 'object', properties: { a: { type: 'object' } } } },
+      },
+    });
+  });
+
+  it('names files that are missing, stale and superfluous', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'portico-schemas-'));
+    cpSync(contractFolder(), folder, { recursive: true });
+    rmSync(join(folder, 'resources/user.schema.json'));
+    const stale = join(folder, 'resources/topic.schema.json');
+    writeFileSync(stale, `${readFileSync(stale, 'utf8')} `);
+    writeFileSync(join(folder, 'resources/stray.schema.json'), '{}');
+    expect(compareFiles(folder, generated)).toEqual({
+      missing: ['resources/user.schema.json'],
+      stale: ['resources/topic.schema.json'],
+      superfluous: ['resources/stray.schema.json'],
+    });
+    rmSync(folder, { recursive: true });
+  });
+});

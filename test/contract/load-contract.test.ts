@@ -1,0 +1,136 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { contractFolder } from '../../src/contract/contract-files.ts';
+import { CONTRACT_DEFAULTS, type ContractOptions } from '../../src/contract/contract-options.ts';
+import { loadContract } from '../../src/contract/load-contract.ts';
+import { StartFault, type Fault } from '../../src/model/fault.ts';
+import { contract } from './sample.ts';
+
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+/** A copy of the contract, its document changed. */
+function copy(change: (text: string) => string = (text) => text): string {
+  const folder = mkdtempSync(join(tmpdir(), 'portico-contract-'));
+  folders.push(folder);
+  cpSync(contractFolder(), folder, { recursive: true });
+  const path = join(folder, 'openapi.yaml');
+  writeFileSync(path, change(readFileSync(path, 'utf8')));
+  return folder;
+}
+
+function faultsOf(folder: string, options: ContractOptions = CONTRACT_DEFAULTS): readonly Fault[] {
+  try {
+    loadContract(options, folder);
+  } catch (error) {
+    if (error instanceof StartFault) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+describe('loading the contract', () => {
+  it('gives a version that follows the document and the schemas', () => {
+    expect(contract.version).toMatch(/^[0-9a-f]{12}$/);
+    expect(loadContract(CONTRACT_DEFAULTS, copy()).version).toBe(contract.version);
+    expect(
+      loadContract(
+        CONTRACT_DEFAULTS,
+        copy((text) => `${text}\n# a word\n`),
+      ).version,
+    ).not.toBe(contract.version);
+  });
+
+  it('compiles operations to plain data', () => {
+    expect(structuredClone(contract.operations)).toEqual(contract.operations);
+  });
+
+  it('throws for an operation that it does not hold', () => {
+    expect(() => contract.validators('nothing')).toThrow('no operation nothing');
+  });
+
+  it('says where the YAML is broken', () => {
+    const faults = faultsOf(copy((text) => text.replace('info:', 'info: [')));
+    expect(faults[0]).toMatchObject({ source: 'schemas/openapi.yaml' });
+    expect(faults[0]?.message).toMatch(/line 3/);
+  });
+
+  it.each(['', '[]', 'null', 'just text'])('says that %j is no contract', (text) => {
+    expect(faultsOf(copy(() => text))).toMatchObject([{ pointer: '', message: 'must be object' }]);
+  });
+
+  const cases: readonly [name: string, from: string, to: string, fault: Partial<Fault>][] = [
+    [
+      'an unknown extension',
+      'x-cache:',
+      'x-cash:',
+      { message: 'x-cash is no extension known here', suggestion: 'x-cache' },
+    ],
+    ['a bad extension of a field', 'x-pii: ip', 'x-pi: ip', { suggestion: 'x-pii' }],
+    ['an unknown provenance', 'x-provenance: observed', 'x-provenance: seen', {}],
+    ['a reference into nothing', "schemas/QuestionList'", "schemas/QuestionLst'", { suggestion: 'QuestionList' }],
+    [
+      'an unknown permission',
+      'permission: View list idea',
+      'permission: View list ideas',
+      { suggestion: 'View list idea' },
+    ],
+    ['an unknown group', 'group: Super Users', 'group: Super User', { suggestion: 'Super Users' }],
+    ['an unknown flag', 'flag: superuser', 'flag: superusr', { suggestion: 'superuser' }],
+    ['an unknown semantic rule', 'space-filter', 'space-fliter', { suggestion: 'space-filter' }],
+    ['an unknown request rule', 'gdpr-csv', 'gdpr-cvs', { suggestion: 'gdpr-csv' }],
+    ['a placeholder without a parameter', "'group:{groupId}'", "'group:{gruopId}'", { suggestion: 'groupId' }],
+    ['a path parameter without a placeholder', 'group/{groupId}/user', 'group/7/user', {}],
+    [
+      'an operationId that is used twice',
+      'operationId: listIdeas',
+      'operationId: listQuestions',
+      { message: 'is used twice' },
+    ],
+    ['a method that nothing documents', '    get:', '    delete:', { message: 'delete is not known here' }],
+  ];
+  it.each(cases)('finds %s', (_name, from, to, fault) => {
+    const faults = faultsOf(copy((text) => text.replace(from, () => to)));
+    expect(faults[0]).toMatchObject({ source: 'schemas/openapi.yaml', ...fault });
+    expect(faults[0]?.pointer).toMatch(/^\//);
+  });
+
+  it('tells everything at once', () => {
+    const faults = faultsOf(
+      copy((text) => text.replace('space-filter', 'x-filter').replace('permission: View list idea', 'permission: X')),
+    );
+    expect(faults).toHaveLength(2);
+  });
+
+  it('names generated schemas that are missing, broken, or refused by the compiler', () => {
+    const missing = copy();
+    rmSync(join(missing, 'operations/listIdeas/response.200.schema.json'));
+    rmSync(join(missing, 'operations/listIdeas/parameters.schema.json'));
+    expect(faultsOf(missing).map(({ source }) => source)).toEqual([
+      'schemas/operations/listIdeas/parameters.schema.json',
+      'schemas/operations/listIdeas/response.200.schema.json',
+    ]);
+    const broken = copy();
+    writeFileSync(join(broken, 'resources/topic.schema.json'), '{');
+    expect(faultsOf(broken)).toMatchObject([{ source: 'schemas/resources/topic.schema.json' }]);
+    const strict = copy();
+    const path = join(strict, 'operations/listIdeas/parameters.schema.json');
+    writeFileSync(path, readFileSync(path, 'utf8').replace('"title"', '"example": 1, "title"'));
+    expect(faultsOf(strict)).toMatchObject([{ message: 'strict mode: unknown keyword: "example"' }]);
+  });
+
+  it('says that a folder holds no contract', () => {
+    const empty = mkdtempSync(join(tmpdir(), 'portico-contract-'));
+    folders.push(empty);
+    expect(faultsOf(empty)).toMatchObject([{ message: 'cannot be read (ENOENT)' }]);
+  });
+
+  it('refuses allowed parameters for operations that do not exist', () => {
+    const options = { ...CONTRACT_DEFAULTS, allowedParameters: { listQuestion: ['x'] } };
+    expect(faultsOf(contractFolder(), options)).toMatchObject([{ suggestion: 'listQuestions' }]);
+  });
+});

@@ -1,0 +1,263 @@
+import { describe, expect, it } from 'vitest';
+import { bent, example, found, judge } from './sample.ts';
+
+interface Quirk {
+  readonly name: string;
+  readonly operation: string;
+  readonly sample: string;
+  readonly query?: string;
+  /** Where to bend the sample, with what (undefined takes it out), and what is found then. */
+  readonly deviations: readonly (readonly [path: string, value: unknown, expected: string])[];
+  /** Bendings that must still pass. */
+  readonly tolerated?: readonly (readonly [path: string, value: unknown])[];
+}
+
+const QUIRKS: readonly Quirk[] = [
+  {
+    name: 'ideas have string ids, plug in place of slug, topic names, and null parents',
+    operation: 'listIdeas',
+    sample: 'ideas',
+    deviations: [
+      ['list.0.id', 510, 'type /list/0/id'],
+      ['list.0.plug', undefined, 'required /list/0/plug'],
+      ['list.0.slug', 'a-dark-theme', 'not /list/0/slug'],
+      ['list.0.topics', [{ id: 33, name: 'theme' }], 'type /list/0/topics/0'],
+      ['list.0.parentId', 7, 'type /list/0/parentId'],
+      ['list.0.parentAuthor', { id: 1 }, 'type /list/0/parentAuthor'],
+      ['list.0.reportCount', undefined, 'required /list/0/reportCount'],
+      ['list.0.viewCount', 1, 'not /list/0/viewCount'],
+      ['list.0.upVoteCount', 1, 'not /list/0/upVoteCount'],
+      ['list.0.downVoteCount', 1, 'not /list/0/downVoteCount'],
+      ['list.0.author.avatar', undefined, 'required /list/0/author/avatar'],
+      ['list.0.author.realname', 5, 'type /list/0/author/realname'],
+    ],
+    tolerated: [
+      ['list.0.author.emailHash', undefined],
+      ['list.0.author.realname', 'P. Zed'],
+    ],
+  },
+  {
+    name: 'questions have integer ids, slugs and whole topics, and no parent',
+    operation: 'listQuestions',
+    sample: 'questions',
+    deviations: [
+      ['list.0.id', '118', 'type /list/0/id'],
+      ['list.0.slug', undefined, 'required /list/0/slug'],
+      ['list.0.topics', ['build'], 'type /list/0/topics/0'],
+      ['list.0.parentId', null, 'not /list/0/parentId'],
+      ['list.0.parentAuthor', null, 'not /list/0/parentAuthor'],
+      ['list.0.viewCount', undefined, 'required /list/0/viewCount'],
+      ['list.0.answers', undefined, 'required /list/0/answers'],
+      ['list.0.creationDate', '2019-02-06', 'type /list/0/creationDate'],
+      ['list.0.creationDateFormatted', '2019-02-06 15:01', 'pattern /list/0/creationDateFormatted'],
+    ],
+    tolerated: [
+      ['list.0.originalParentId', 5],
+      ['list.0.originalParentId', undefined],
+      ['list.0.answers', [{ id: 204 }]],
+      ['list.0.attachments', [{ anything: 'goes' }]],
+      ['list.0.topics.0.getParents', []],
+      ['list.0.somethingNew', true],
+      ['somethingNew', true],
+    ],
+  },
+  {
+    name: 'question, idea, article and answer-comment lists offer sorts, of known names',
+    operation: 'listQuestions',
+    sample: 'questions',
+    deviations: [
+      ['sorts', undefined, 'required /sorts'],
+      ['sorts', ['oldest'], 'enum /sorts/0'],
+    ],
+    tolerated: [['sorts', []]],
+  },
+  {
+    name: 'article lists offer sorts',
+    operation: 'listArticles',
+    sample: 'articles',
+    deviations: [['sorts', undefined, 'required /sorts']],
+  },
+  {
+    name: 'answer-comment lists are enveloped and offer sorts',
+    operation: 'listAnswerComments',
+    sample: 'answerComments',
+    deviations: [
+      ['sorts', undefined, 'required /sorts'],
+      ['totalCount', undefined, 'required /totalCount'],
+    ],
+  },
+  {
+    name: 'follower lists start at page 0 and have no sorts',
+    operation: 'listTopicFollowers',
+    sample: 'followers',
+    deviations: [
+      ['sorts', [], 'not /sorts'],
+      ['page', -1, 'minimum /page'],
+    ],
+    tolerated: [['page', 1]],
+  },
+  {
+    name: 'node follower lists have no sorts',
+    operation: 'listNodeFollowers',
+    sample: 'followers',
+    deviations: [['sorts', ['active'], 'not /sorts']],
+  },
+  {
+    name: 'group user lists have no sorts; groups of users have string ids',
+    operation: 'listGroupUsers',
+    sample: 'groupUsers',
+    deviations: [
+      ['sorts', ['reputation'], 'not /sorts'],
+      ['list.0.groups.0.id', 7, 'type /list/0/groups/0/id'],
+      ['list.0.type', 'person', 'const /list/0/type'],
+      ['list.0.groups', undefined, 'required /list/0/groups'],
+    ],
+    tolerated: [['list.0.realname', undefined]],
+  },
+  {
+    name: 'expertise lists have no sorts',
+    operation: 'listExpertise',
+    sample: 'expertise',
+    deviations: [
+      ['sorts', ['active'], 'not /sorts'],
+      ['list.0.usedCount', undefined, 'required /list/0/usedCount'],
+    ],
+  },
+  {
+    name: 'follow relations are open, their envelope is not',
+    operation: 'listNodeFollowers',
+    sample: 'followRelations',
+    query: 'details=true',
+    deviations: [
+      ['list', ['a name'], 'type /list/0'],
+      ['pageCount', undefined, 'required /pageCount'],
+    ],
+    tolerated: [['list', [{}]]],
+  },
+  {
+    name: 'comments of a node are a bare array',
+    operation: 'listNodeComments',
+    sample: 'nodeComments',
+    deviations: [['0.author', undefined, 'required /0/author']],
+  },
+  {
+    name: 'comments have no title and no container',
+    operation: 'getComment',
+    sample: 'comment',
+    deviations: [
+      ['title', 'A title', 'not /title'],
+      ['primaryContainerId', 5, 'not /primaryContainerId'],
+      ['containerIds', [5], 'maxItems /containerIds'],
+      ['topics', ['build'], 'type /topics/0'],
+      ['parentId', 118, 'not /parentId'],
+    ],
+  },
+  {
+    name: 'recipients are groups or users',
+    operation: 'getComment',
+    sample: 'privateComment',
+    deviations: [
+      ['recipients.0.type', 'role', 'enum /recipients/0/type'],
+      ['recipients.0.name', undefined, 'required /recipients/0/name'],
+    ],
+    tolerated: [['recipients', []]],
+  },
+  {
+    name: 'actions carry either of two date forms, a null extra and the instant to read on from',
+    operation: 'listActions',
+    sample: 'actions',
+    deviations: [
+      ['actions.0.actionDate', '2019-02-06T15:01:00Z', 'pattern /actions/0/actionDate'],
+      ['actions.1.canceledDate', '2019-02-06 15:01:00.0', 'pattern /actions/1/canceledDate'],
+      ['actions.0.extra', 5, 'type /actions/0/extra'],
+      ['actions.0.ip', undefined, 'required /actions/0/ip'],
+      ['moreResults', undefined, 'required /moreResults'],
+      ['moreResults', true, 'type /moreResults'],
+    ],
+    tolerated: [
+      ['actions.0.extra', 'a reason'],
+      ['actions.0.verb', 'locked'],
+      ['actions.0.actionDate', '2019-02-08 15:01:00.123'],
+    ],
+  },
+  {
+    name: 'a pending job has a schedule time of its own form and a known status',
+    operation: 'getGdprJob',
+    sample: 'pendingJob',
+    deviations: [
+      ['scheduleTime', '02/07/2019 03:00 PM', 'pattern /scheduleTime'],
+      ['status', 'RUNNING', 'enum /status'],
+      ['id', '42', 'type /id'],
+    ],
+    tolerated: [['operations', 'anon-delete']],
+  },
+  {
+    name: 'a finished job tells its executions',
+    operation: 'getGdprJob',
+    sample: 'finishedJob',
+    deviations: [['executions.0.executionURL', undefined, 'required /executions/0/executionURL']],
+  },
+  {
+    name: 'attachments look as the tracker makes them',
+    operation: 'copyAttachments',
+    sample: 'trackerAttachments',
+    deviations: [
+      ['0.id', 10500, 'type /0/id'],
+      ['0.created', '02/07/2019 15:05', 'pattern /0/created'],
+      ['0.author.avatarUrls.48x48', undefined, 'required /0/author/avatarUrls/48x48'],
+    ],
+    tolerated: [['0.thumbnail', undefined]],
+  },
+  {
+    name: 'taking a favourite away answers the action and the count',
+    operation: 'unmarkFavorite',
+    sample: 'unfavorite',
+    deviations: [
+      ['success', 'true', 'type /success'],
+      ['result.favoriteCount', undefined, 'required /result/favoriteCount'],
+    ],
+  },
+  {
+    name: 'taking the wiki mark away answers the action',
+    operation: 'cancelWiki',
+    sample: 'unwikify',
+    deviations: [['result.wikifyAction', undefined, 'required /result/wikifyAction']],
+  },
+];
+
+describe.each(QUIRKS)('the contract models that $name', ({ operation, sample, query, deviations, tolerated = [] }) => {
+  const more = query === undefined ? {} : { query };
+
+  it('accepts the sample', () => {
+    expect(judge(operation, example(sample), more)).toEqual({ verdict: 'valid', violations: [] });
+  });
+
+  it.each(deviations)('finds %s bent to %j', (path, value, expected) => {
+    const judgement = judge(operation, bent(example(sample), path, value), more);
+    expect(judgement.verdict).toBe('violations');
+    expect(found(judgement)).toContain(expected);
+  });
+
+  if (tolerated.length > 0)
+    it.each(tolerated)('bears %s bent to %j', (path, value) => {
+      expect(found(judge(operation, bent(example(sample), path, value), more))).toEqual([]);
+    });
+});
+
+describe('the shapes of whole answers', () => {
+  it('tells an envelope from a bare array in both directions', () => {
+    expect(found(judge('listNodeComments', example('answerComments')))).toEqual(['type ']);
+    expect(found(judge('listAnswerComments', example('nodeComments')))[0]).toBe('type ');
+  });
+
+  it('keeps the type of fileId open, but not its presence', () => {
+    for (const fileId of ['f-1', 17, null])
+      expect(judge('uploadGdprFile', { fileId }, { status: 201 }).verdict).toBe('valid');
+    expect(found(judge('uploadGdprFile', {}, { status: 201 }))).toEqual(['required /fileId']);
+  });
+
+  it('knows 201 for the upload and 200 for the rest', () => {
+    expect(found(judge('uploadGdprFile', { fileId: 1 }))).toEqual(['status ']);
+    expect(found(judge('cancelWiki', example('unwikify'), { status: 201 }))).toEqual(['status ']);
+  });
+});

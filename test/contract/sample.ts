@@ -1,0 +1,59 @@
+import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
+import { contractFolder } from '../../src/contract/contract-files.ts';
+import type { Contract } from '../../src/contract/contract.ts';
+import type { Judgement } from '../../src/contract/judge-response.ts';
+import { loadContract } from '../../src/contract/load-contract.ts';
+import type { OpenApiDocument } from '../../src/contract/openapi-document.ts';
+import { readDocument } from '../../src/contract/read-document.ts';
+import type { Operation } from '../../src/model/operation.ts';
+
+/** The contract with its defaults, loaded once per test file. */
+export const contract: Contract = loadContract(CONTRACT_DEFAULTS);
+
+/** The document that it was compiled from. */
+export const document: OpenApiDocument = readDocument(contractFolder()).document;
+
+/** An operation that must exist. */
+export function operation(id: string): Operation {
+  const known = contract.operations.find((one) => one.id === id);
+  if (!known) throw new Error(`no operation ${id}`);
+  return known;
+}
+
+/** Any JSON, open to be bent by a test. */
+export type Json = Record<string, unknown>;
+
+/** A fresh copy of an example of the document. */
+export function example(name: string): Json {
+  return structuredClone(document.components.examples[name]?.value) as Json;
+}
+
+/** Sets the value at a path of an example, or takes it out with `undefined`. */
+export function bent(json: unknown, path: string, value: unknown): unknown {
+  const copy = structuredClone(json) as Json;
+  const keys = path.split('.');
+  const last = keys.pop() ?? '';
+  const parent = keys.reduce<Json>((at, key) => at[key] as Json, copy);
+  if (value === undefined) delete parent[last];
+  else parent[last] = value;
+  return copy;
+}
+
+/** What the contract says of an answer; a plain 200 unless told otherwise. */
+export function judge(
+  id: string,
+  json: unknown,
+  more: { query?: string; status?: number; mediaType?: string | undefined } = {},
+): Judgement {
+  const one = operation(id);
+  const names = one.parameters.filter((parameter) => parameter.location === 'path').map((parameter) => parameter.name);
+  const rawParameters = Object.fromEntries(names.map((name) => [name, '1']));
+  const { values } = contract.decodeParameters(one, { rawParameters }, more.query);
+  const mediaType = 'mediaType' in more ? more.mediaType : 'application/json';
+  return contract.judgeResponse(one, values, { status: more.status ?? 200, mediaType, json });
+}
+
+/** What was found, in short: `keyword at`. */
+export function found(judgement: Judgement): string[] {
+  return judgement.violations.map(({ keyword, at }) => `${keyword} ${at}`);
+}

@@ -1,0 +1,221 @@
+import { describe, expect, it } from 'vitest';
+import { SEMANTIC_RULES } from '../../../src/contract/semantic/semantic-rules.ts';
+import { bent, contract, example, found, judge } from '../sample.ts';
+
+interface Case {
+  readonly rule: string;
+  readonly operation: string;
+  readonly sample: unknown;
+  readonly broken: unknown;
+  readonly at: string;
+  readonly query?: string;
+  /** A projection that takes away a field that the rule reads. */
+  readonly blind?: string;
+}
+
+const twoActions = (first: string, second: string) =>
+  bent(bent(example('actions'), 'actions.0.actionDate', first), 'actions.1.actionDate', second);
+const manyActions = (length: number) => ({
+  ...example('actions'),
+  actions: Array.from({ length }, () => (example('actions')['actions'] as unknown[])[1]),
+});
+
+const CASES: readonly Case[] = [
+  ...['listQuestions:questions', 'listIdeas:ideas', 'listGroupUsers:groupUsers', 'listTopicFollowers:followers']
+    .concat('listArticles:articles', 'listNodeFollowers:followers', 'listExpertise:expertise')
+    .concat('listAnswerComments:answerComments')
+    .map((pair) => {
+      const [operation = '', sample = ''] = pair.split(':');
+      const broken = bent(example(sample), 'listCount', 7);
+      return { rule: 'list-count', operation, sample: example(sample), broken, at: '/listCount' };
+    }),
+  {
+    rule: 'list-count',
+    operation: 'listNodeFollowers',
+    query: 'details=true',
+    sample: example('followRelations'),
+    broken: bent(example('followRelations'), 'listCount', 7),
+    at: '/listCount',
+  },
+  {
+    rule: 'recipients-visibility',
+    operation: 'getComment',
+    sample: example('privateComment'),
+    broken: bent(example('privateComment'), 'visibility', 'moderators'),
+    at: '/recipients',
+    blind: 'exclude=visibility',
+  },
+  {
+    rule: 'recipients-visibility',
+    operation: 'listNodeComments',
+    sample: example('nodeComments'),
+    broken: bent(example('nodeComments'), '1.visibility', undefined),
+    at: '/1/recipients',
+  },
+  {
+    rule: 'recipients-visibility',
+    operation: 'listAnswerComments',
+    sample: example('answerComments'),
+    broken: bent(example('answerComments'), 'list.1.visibility', undefined),
+    at: '/list/1/recipients',
+  },
+  {
+    rule: 'executions-when-finished',
+    operation: 'getGdprJob',
+    sample: example('finishedJob'),
+    broken: bent(example('finishedJob'), 'executions', undefined),
+    at: '/executions',
+  },
+  {
+    rule: 'executions-when-finished',
+    operation: 'getGdprJob',
+    sample: example('pendingJob'),
+    broken: bent(example('pendingJob'), 'executions', []),
+    at: '/executions',
+  },
+  {
+    rule: 'canceled-fields',
+    operation: 'listActions',
+    sample: example('actions'),
+    broken: bent(example('actions'), 'actions.1.canceledByUser', undefined),
+    at: '/actions/1/canceledByUser',
+    blind: 'exclude=canceledByUser',
+  },
+  {
+    rule: 'canceled-fields',
+    operation: 'unmarkFavorite',
+    sample: example('unfavorite'),
+    broken: bent(example('unfavorite'), 'result.favoriteAction.canceledDate', undefined),
+    at: '/result/favoriteAction/canceledDate',
+  },
+  {
+    rule: 'canceled-fields',
+    operation: 'cancelWiki',
+    sample: example('unwikify'),
+    broken: bent(example('unwikify'), 'result.wikifyAction.canceledByUser', undefined),
+    at: '/result/wikifyAction/canceledByUser',
+  },
+  {
+    rule: 'space-filter',
+    operation: 'listQuestions',
+    query: 'spaceId=5',
+    sample: example('questions'),
+    broken: bent(example('questions'), 'list.0.containerIds', [6]),
+    at: '/list/0/containerIds',
+    blind: 'spaceId=5&exclude=containerIds',
+  },
+  {
+    rule: 'unfavorite-result',
+    operation: 'unmarkFavorite',
+    sample: example('unfavorite'),
+    broken: bent(example('unfavorite'), 'result.favoriteAction.verb', 'wikified'),
+    at: '/result/favoriteAction/verb',
+  },
+  {
+    rule: 'unfavorite-result',
+    operation: 'unmarkFavorite',
+    sample: example('unfavorite'),
+    broken: bent(example('unfavorite'), 'result.favoriteAction.canceled', false),
+    at: '/result/favoriteAction/canceled',
+  },
+  {
+    rule: 'unwikify-result',
+    operation: 'cancelWiki',
+    sample: example('unwikify'),
+    broken: bent(example('unwikify'), 'result.wikifyAction.verb', 'favorited'),
+    at: '/result/wikifyAction/verb',
+  },
+  {
+    rule: 'unwikify-result',
+    operation: 'cancelWiki',
+    sample: example('unwikify'),
+    broken: bent(example('unwikify'), 'result.wikifyAction.canceled', false),
+    at: '/result/wikifyAction/canceled',
+  },
+  {
+    rule: 'action-page-size',
+    operation: 'listActions',
+    sample: manyActions(20),
+    broken: manyActions(21),
+    at: '/actions',
+    blind: 'pageSize=50',
+  },
+  {
+    rule: 'newest-first',
+    operation: 'listActions',
+    sample: twoActions('2019-02-06 15:01:00.0', '2019-02-06 15:00:59.9'),
+    broken: twoActions('2019-02-06 15:01:00.0', '2019-02-06 15:01:00.1'),
+    at: '/actions/1/actionDate',
+    blind: 'exclude=actionDate',
+  },
+  {
+    rule: 'newest-first',
+    operation: 'listActions',
+    sample: twoActions('Fri Feb 01 00:00:00 UTC 2019', 'Thu Jan 31 23:59:59 UTC 2019'),
+    broken: twoActions('Thu Jan 31 23:59:59 UTC 2019', 'Fri Feb 01 00:00:00 UTC 2019'),
+    at: '/actions/1/actionDate',
+    blind: 'sort=oldest',
+  },
+  {
+    rule: 'only-kbentry',
+    operation: 'listArticles',
+    sample: example('articles'),
+    broken: bent(example('articles'), 'list.0.type', 'question'),
+    at: '/list/0/type',
+    blind: 'exclude=type',
+  },
+];
+
+describe.each(CASES)(
+  'the rule $rule on $operation (rules, 7)',
+  ({ rule, operation, sample, broken, at, query, blind }) => {
+    const more = query === undefined ? {} : { query };
+
+    it('accepts a sample that keeps it', () => {
+      expect(judge(operation, sample, more).verdict).toBe('valid');
+    });
+
+    it(`finds ${at}`, () => {
+      const { violations } = judge(operation, broken, more);
+      expect(violations).toMatchObject([{ category: 'semantic', location: 'body', keyword: rule, at }]);
+    });
+
+    if (blind !== undefined)
+      it(`is left out for ${blind}`, () => {
+        expect(found(judge(operation, broken, { query: blind }))).not.toContain(`${rule} ${at}`);
+      });
+  },
+);
+
+describe('semantic rules', () => {
+  it('are all in use and all have a case here', () => {
+    const used = new Set(contract.operations.flatMap((operation) => operation.semanticRules));
+    expect([...SEMANTIC_RULES.keys()].filter((name) => !used.has(name))).toEqual([]);
+    expect([...SEMANTIC_RULES.keys()].filter((name) => !CASES.some(({ rule }) => rule === name))).toEqual([]);
+  });
+
+  it.each([null, 5, 'text', [], {}, [null], { list: {} }, { list: [null, 5] }, { actions: 'x' }, { result: [] }])(
+    'bear %j',
+    (json) => {
+      for (const { id } of contract.operations) expect(() => judge(id, json)).not.toThrow();
+    },
+  );
+
+  it('do not compare dates of two forms, as one names no zone', () => {
+    const mixed = twoActions('2019-02-06 15:01:00.0', 'Thu Feb 07 15:05:50 UTC 2019');
+    expect(judge('listActions', mixed).verdict).toBe('valid');
+  });
+
+  it('skip a rule when includeOnly leaves out a field that it reads', () => {
+    const page = { ...example('articles'), list: [{ id: 1 }] };
+    expect(judge('listArticles', page, { query: 'includeOnly=id' }).verdict).toBe('valid');
+    const typed = { ...example('articles'), list: [{ type: 'question' }] };
+    expect(found(judge('listArticles', typed, { query: 'includeOnly=type' }))).toEqual(['only-kbentry /list/0/type']);
+  });
+
+  it('compare a space above 2^53 as the body was parsed', () => {
+    const space = '9007199254740993';
+    const page = bent(example('questions'), 'list.0.containerIds', JSON.parse(`[${space}]`));
+    expect(judge('listQuestions', page, { query: `spaceId=${space}` }).verdict).toBe('valid');
+  });
+});
