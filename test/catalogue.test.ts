@@ -1,0 +1,102 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { configSchema } from '../src/config/config-schema.ts';
+import { VARIABLES } from '../src/config/environment.ts';
+import { loadSettings } from '../src/config/load-settings.ts';
+import { ERRORS } from '../src/errors/catalogue.ts';
+import { METRICS } from '../src/telemetry/metric-list.ts';
+import { readText, sectionOf, tableBy } from './readme/tables.ts';
+
+const readme = readText('README.md');
+
+describe("the README's table of errors", () => {
+  const rows = tableBy(sectionOf(readme, 'Errors'), 'code');
+
+  it('names every code of the catalogue with its status, and no other', () => {
+    const documented = Object.fromEntries(rows.map((row) => [row['code'], Number(row['status'])]));
+    const known = Object.fromEntries(Object.entries(ERRORS).map(([code, { status }]) => [code, status]));
+    expect(documented).toEqual(known);
+  });
+
+  it('names each code once and says when it is answered', () => {
+    expect(rows).toHaveLength(Object.keys(ERRORS).length);
+    expect(rows.filter((row) => row['when'] === '')).toEqual([]);
+  });
+});
+
+describe("the README's table of metrics", () => {
+  it('names every metric with its type and labels, and no other', () => {
+    const rows = tableBy(sectionOf(readme, 'Metrics'), 'metric');
+    const documented = rows.map(({ metric, type, labels }) => `${metric} ${type} ${labels}`);
+    const known = Object.values(METRICS).map(({ name, type, labels }) => `${name} ${type} ${labels.join(', ') || '—'}`);
+    expect(documented.toSorted()).toEqual(known.toSorted());
+  });
+});
+
+/** A part of the configuration's schema, as far as this test looks at it. */
+interface SchemaPart {
+  readonly properties?: Readonly<Record<string, SchemaPart>>;
+}
+
+/** Dotted names of all keys that hold no further named keys. */
+function leaves({ properties }: SchemaPart, trail: readonly string[] = []): string[] {
+  const children = Object.entries(properties ?? {});
+  if (children.length === 0) return [trail.join('.')];
+  return children.flatMap(([name, child]) => leaves(child, [...trail, name]));
+}
+
+describe('the documented configuration', () => {
+  const section = sectionOf(readme, 'Configuration');
+  const schema: SchemaPart = configSchema();
+  const reference = tableBy(readText('docs/configuration.md'), 'key');
+  const folder = mkdtempSync(join(tmpdir(), 'portico-catalogue-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('has every top-level key in the README, and no other', () => {
+    const documented = tableBy(section, 'key').map((row) => row['key']);
+    expect(documented.toSorted()).toEqual(Object.keys(schema.properties ?? {}).toSorted());
+  });
+
+  it('has every environment variable in the README, and no other', () => {
+    const documented = tableBy(section, 'environment variable').flatMap((row) =>
+      (row['environment variable'] ?? '').split(', '),
+    );
+    expect(documented.toSorted()).toEqual(['PORTICO_CONFIG', ...Object.keys(VARIABLES)].toSorted());
+  });
+
+  it('has every key down to the last one in docs/configuration.md, and no other', () => {
+    expect(reference.map((row) => row['key']).toSorted()).toEqual(leaves(schema).toSorted());
+  });
+
+  it('tells the default that the program has', () => {
+    const file = join(folder, 'portico.yaml');
+    writeFileSync(file, '{}\n');
+    const settings = loadSettings({ env: { PORTICO_CONFIG: file }, cwd: folder });
+    const wrong = reference.filter((row) => row['default'] !== defaultOf(row['key'] ?? '', settings, folder));
+    expect(wrong).toEqual([]);
+  });
+});
+
+/** Defaults that depend on something, or that are too long for a table, with what the page says instead. */
+const IN_WORDS: Readonly<Record<string, string>> = {
+  mode: 'by upstream',
+  errors: 'by mode',
+  'authentication.verifier': 'by upstream',
+  'contract.inferred': 'by upstream',
+  'cache.enabled': 'by mode',
+  'roles.unmapped': 'by verifier',
+  'upstream.permissionMessages': 'five English phrases',
+};
+
+function defaultOf(key: string, settings: object, folder: string): string {
+  if (key.startsWith('checks.')) return 'by mode';
+  const words = IN_WORDS[key];
+  if (words !== undefined) return words;
+  const value = key
+    .split('.')
+    .reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], settings);
+  const text = JSON.stringify(value) as string | undefined;
+  return text?.replace(`${folder}/`, '') ?? 'none';
+}

@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The repository's root. */
+export const ROOT = join(import.meta.dirname, '..', '..');
+
+/** The text of a file of the repository. */
+export const readText = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+
+/** The lines of a Markdown text under a heading of the second level, up to the next one. */
+export function sectionOf(markdown: string, heading: string): string {
+  const [, rest] = markdown.split(`\n## ${heading}\n`);
+  if (rest === undefined) throw new Error(`there is no section "${heading}"`);
+  return rest.split('\n## ')[0] ?? '';
+}
+
+/** The rows of every table of a Markdown text, each by the words of its header; code marks are taken off. */
+export function tablesOf(markdown: string): readonly (readonly Readonly<Record<string, string>>[])[] {
+  const blocks = markdown.match(/(?:^\|.*\|$\n?)+/gm) ?? [];
+  return blocks.map((block) => {
+    const [head = [], , ...rows] = block.trim().split('\n').map(cellsOf);
+    return rows.map((cells) => Object.fromEntries(head.map((name, at) => [name, cells[at] ?? ''])));
+  });
+}
+
+/** The rows of the table whose first column has this header. */
+export function tableBy(markdown: string, firstHeader: string): readonly Readonly<Record<string, string>>[] {
+  const table = tablesOf(markdown).find(([row]) => row !== undefined && Object.keys(row)[0] === firstHeader);
+  if (table === undefined) throw new Error(`there is no table that begins with "${firstHeader}"`);
+  return table;
+}
+
+function cellsOf(line: string): string[] {
+  const cells = line.slice(1, -1).split(/(?<!\\)\|/);
+  return cells.map((cell) => cell.trim().replaceAll('\\|', '|').replaceAll('`', ''));
+}
