@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
@@ -460,7 +461,12 @@ describe('passing fails', () => {
 
   it('with `aborted`, without calling, when the client had left before', async () => {
     const server = await startRawServer(ok);
-    const gateway = await startGateway(server.origin, { onResponse: (response) => response.destroy() });
+    const gateway = await startGateway(server.origin, {
+      async onResponse(response) {
+        response.destroy();
+        await once(response, 'close');
+      },
+    });
     await sendRaw(gateway.port, ...get('/a'));
     await expect.poll(() => gateway.results).toMatchObject([{ kind: 'aborted' }]);
     expect(server.requests).toEqual([]);

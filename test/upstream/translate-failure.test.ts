@@ -241,7 +241,7 @@ describe('rules 8: a transport failure', () => {
     ['deadline', 504, 'upstream_timeout', undefined],
     ['shed', 503, 'upstream_overloaded', '1'],
     ['circuit_open', 503, 'upstream_circuit_open', '1'],
-    ['aborted', 503, 'shutting_down', undefined],
+    ['aborted', 499, 'client_closed', undefined],
   ])('of kind %s is a %i', (kind, status, code, retryAfter) => {
     const translated = translateFailure(new UpstreamFailure(kind), context);
     expect(translated).toMatchObject({

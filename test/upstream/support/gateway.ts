@@ -17,7 +17,7 @@ export interface GatewayChoice extends Partial<Omit<PassthroughContext, 'arrival
   readonly basePath?: string;
   readonly rewriteUrls?: boolean;
   /** Called with each response before anything is passed. */
-  readonly onResponse?: (response: ServerResponse) => void;
+  readonly onResponse?: (response: ServerResponse) => void | Promise<void>;
 }
 
 /** A server that passes everything on, as the edge would. */
@@ -55,8 +55,9 @@ export async function startGateway(upstream: string, choice: GatewayChoice = {})
       ...choice,
       arrival: arrivalOf(request),
     };
-    choice.onResponse?.(response);
-    passthrough.pass(request, response, context).then(
+    const before = async () => choice.onResponse?.(response);
+    const passing = before().then(() => passthrough.pass(request, response, context));
+    passing.then(
       (result) => gateway.results.push(result),
       (error: unknown) => {
         if (error instanceof UpstreamFailure) gateway.results.push(error);
