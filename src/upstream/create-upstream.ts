@@ -69,8 +69,7 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
       try {
         return { sent: await sendRequest(connections.kept, wire, bounds, progress), attempts: 1 };
       } catch (error) {
-        const died = error instanceof UpstreamFailure && error.kind === 'reset' && !progress.answered;
-        if (!died || !connections.wasReused(wire)) throw error;
+        if (progress.answered || !isDead(error) || !connections.wasReused(wire)) throw error;
       }
     }
     // `reset` closes the connection after this one request.
@@ -119,6 +118,10 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
     },
   };
 }
+
+// A kept connection may also die before the request is written to it, which looks like one that never stood.
+const isDead = (error: unknown) =>
+  error instanceof UpstreamFailure && (error.kind === 'reset' || error.kind === 'refused');
 
 const kindOf = (error: unknown) => toTransportFailure(error, 'body').kind;
 

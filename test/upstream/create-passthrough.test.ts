@@ -1,8 +1,11 @@
 import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
+import { createServer as createTlsServer } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { startGateway } from './support/gateway.ts';
+import { selfSigned } from './support/self-signed.ts';
 import { connectRaw, sendRaw } from './support/raw-client.ts';
 import { reply, startRawServer, type RawRequest } from './support/raw-server.ts';
 
@@ -410,6 +413,16 @@ describe('passing fails', () => {
     const silent = await startRawServer(() => undefined);
     const gateway = await startGateway(silent.origin.replace('http:', 'https:'), { options: { connectTimeoutMs: 50 } });
     expect(await sendRaw(gateway.port, ...closing('/a'))).toMatch(/deadline$/);
+  });
+
+  it('with `refused` when nobody vouches for the certificate', async () => {
+    const server = createTlsServer(selfSigned('localhost'), (socket) => socket.end());
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const gateway = await startGateway(`https://127.0.0.1:${port}`);
+    expect(await sendRaw(gateway.port, ...closing('/a'))).toMatch(/refused$/);
+    server.close();
   });
 
   it.each(['GET', 'POST'])('with `deadline` when no head comes for %s, and breaks the connection', async (method) => {

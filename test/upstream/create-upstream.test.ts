@@ -251,6 +251,16 @@ describe('a connection', () => {
     expect(server.requests.map((request) => request.connection)).toEqual([1, 1, 2]);
   });
 
+  it('that dies before the request is written to it is replaced too', async () => {
+    const server = await startRawServer(ok);
+    const upstream = upstreamAt(server.origin);
+    await upstream.exchange(get);
+    await setImmediate();
+    for (const socket of server.sockets) socket.resetAndDestroy();
+    expect(await upstream.exchange(get)).toMatchObject({ status: 200, attempts: 2 });
+    expect(server.requests.map((request) => request.connection)).toEqual([1, 2]);
+  });
+
   it('is not replaced a second time', async () => {
     const server = await startRawServer((request) =>
       request === server.requests[0] ? ok(request) : request.socket.resetAndDestroy(),
