@@ -1,5 +1,5 @@
 import type { Violation } from '../model/violation.ts';
-import type { OpenApiDocument, OperationObject, ResponseObject } from './openapi-document.ts';
+import type { OpenApiDocument, OperationObject, ParameterObject, ResponseObject } from './openapi-document.ts';
 import type { AnswerHead, OperationValidators } from './operation-validators.ts';
 import { resolve } from './resolve-reference.ts';
 import { responseViolation } from './response-violation.ts';
@@ -22,7 +22,9 @@ export function compileValidators(
   const check = (file: string, place: SchemaPlace) => toSchemaCheck(store.compile(file), place, maxCollected);
   const request = operation.requestBody ? check(requestFile(id), REQUEST) : () => [];
   const responses = new Map<string, Record<ResponseVariant, SchemaCheck>>();
-  const projects = (operation.parameters ?? []).some((place) => '$ref' in place && /includeOnly$/i.test(place.$ref));
+  const projects = (operation.parameters ?? []).some(
+    (place) => resolve<ParameterObject>(document, 'parameters', place).name === 'includeOnly',
+  );
   for (const [status, place] of Object.entries(operation.responses)) {
     const media = resolve<ResponseObject>(document, 'responses', place).content['application/json'];
     const full = check(responseFile(id, status, 'full'), RESPONSE);

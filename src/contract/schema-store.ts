@@ -62,6 +62,9 @@ function createAjv(schemas: AnySchemaObject[], allErrors: boolean): Ajv2020 {
     verbose: true,
     // The files are generated and a test holds them against the meta-schema; doing it again would double the start.
     validateSchema: false,
+    meta: false,
+    // The code that Ajv writes is small; making it smaller costs a third of the time to compile it.
+    code: { optimize: false },
     schemas,
   });
 }
