@@ -46,5 +46,6 @@ function isLegacyDomain(domain: string, legacy: LegacyAddresses): boolean {
 function publicPath(path: string, legacy: LegacyAddresses, publicAddress: string): string | undefined {
   const rest = path.slice(legacy.basePath.length);
   if (!path.startsWith(legacy.basePath) || !/^(?:[/?#]|$)/.test(rest)) return undefined;
-  return new URL(publicAddress).pathname.replace(/\/+$/, '') + rest || '/';
+  // Not parsed as a URL: its host is what a client wrote into `Host`, which need not be one.
+  return publicAddress.replace(/^\w+:\/\/[^/]*/, '').replace(/\/+$/, '') + rest || '/';
 }

@@ -33,6 +33,7 @@ describe('rules 11: `Location`', () => {
   it('is a path under the public base path when the upstream has none', () => {
     expect(publicLocation('/x', rooted, PUBLIC)).toBe('/p/x');
     expect(publicLocation('/x', rooted, 'https://new.example')).toBe('/x');
+    expect(publicLocation('/x', rooted, 'https://no[t a host/p/')).toBe('/p/x');
     expect(publicLocation('//evil.example/x', rooted, PUBLIC)).toBe('//evil.example/x');
   });
 });
