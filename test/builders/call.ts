@@ -1,4 +1,5 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import type { Body } from './body.ts';
 
 /** What a client sees of an answer. */
 export interface Answer {
@@ -7,9 +8,8 @@ export interface Answer {
   readonly rawHeaders: readonly string[];
   readonly bytes: Buffer;
   readonly text: string;
-  /** The parsed body; undefined when it is no JSON. */
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into bodies of every shape
-  readonly json: any;
+  /** The parsed body, as whatever the test knows it to be; undefined when it is no JSON. */
+  readonly json: Body;
   /** Whether the whole body that was promised came. */
   readonly complete: boolean;
 }
@@ -61,7 +61,7 @@ export function callAt(origin: string, target: string, call: Call = {}): Promise
         const all = Buffer.concat(parts);
         const text = all.toString();
         const { statusCode: status = 0, headers: received, rawHeaders, complete } = answer;
-        resolve({ status, headers: received, rawHeaders, bytes: all, text, json: parse(text), complete });
+        resolve({ status, headers: received, rawHeaders, bytes: all, text, json: parse(text) as Body, complete });
       });
     });
     sent.on('error', reject);

@@ -18,13 +18,12 @@ const NOBODY: RolesAccount = { name: 'nobody', roles: [] };
 export async function fastRoles(more: readonly RolesAccount[] = [], unmapped?: string): Promise<string> {
   const text = readFileSync(new URL('../../config/roles.yaml', import.meta.url), 'utf8');
   const file = parse(text) as { accounts: RolesAccount[] };
-  const accounts = await Promise.all(
-    [...file.accounts, NOBODY, ...more].map(async (account) => ({
-      ...account,
-      passwordHash: await fastHash(account.name),
-    })),
-  );
+  const accounts = await Promise.all([...file.accounts, NOBODY, ...more].map(withHash));
   return stringify({ ...file, accounts, ...(unmapped === undefined ? {} : { unmapped }) });
+}
+
+async function withHash(account: RolesAccount): Promise<RolesAccount & { passwordHash: string }> {
+  return Object.assign({ passwordHash: await fastHash(account.name) }, account);
 }
 
 const made = new Map<string, Promise<string>>();

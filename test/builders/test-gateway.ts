@@ -8,6 +8,7 @@ import { createGateway, type Gateway } from '../../src/gateway.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { callAt, type Answer, type Call } from './call.ts';
 import { fastRoles } from './fast-roles.ts';
+import { until } from './until.ts';
 
 /** What a test chooses of a gateway. */
 export interface TestGatewayOptions {
@@ -36,6 +37,10 @@ export interface TestGateway {
   readonly gateway: Gateway;
   /** Every log line so far. */
   readonly log: readonly string[];
+  /** Resolves with the access log's line of a request, as data, once it is written: everything is recorded by then. */
+  lineOf(requestId: string): Promise<Record<string, unknown>>;
+  /** The value of a series of the metrics, as `name{labels}`. */
+  metric(series: string): Promise<number>;
   call(target: string, call?: Call): Promise<Answer>;
   admin(target: string, call?: Call): Promise<Answer>;
   close(): Promise<void>;
@@ -71,6 +76,17 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
       adminUrl: gateway.adminUrl,
       gateway,
       log,
+      async lineOf(requestId) {
+        const find = () =>
+          log.find((line) => line.includes(`"requestId":"${requestId}"`) && line.includes('"operation"'));
+        await until(() => find() !== undefined);
+        return JSON.parse(find() ?? '') as Record<string, unknown>;
+      },
+      async metric(series) {
+        const { text } = await test.admin('/metrics');
+        const line = text.split('\n').find((one) => one.startsWith(`${series} `));
+        return Number(line?.slice(series.length + 1));
+      },
       call: (target, call) => callAt(gateway.publicUrl, target, call),
       admin: (target, call) => callAt(gateway.adminUrl, target, { user: null, ...call }),
       close: () => {

@@ -2,27 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startReferenceServer, type ReferenceServer } from '../../src/reference/start-reference-server.ts';
 import { callAt, type Answer } from '../builders/call.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
+import { expectError } from '../builders/expect-error.ts';
 import { errorsMessage, errorText, htmlPage, PERMISSION_HTML, PERMISSION_TEXT } from '../builders/error-shapes.ts';
 import { startFakeUpstream, type FakeUpstream } from '../builders/fake-upstream.ts';
 import { badTargetOf, type Ids, OPERATIONS, type OperationCase, targetOf } from '../builders/operations.ts';
+import type { Items, LegacyBody } from '../reference/legacy-body.ts';
+import { anyText, textLike } from '../reference/matchers.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
-
-/** Whatever went wrong, the answer has one form, names the request and is not to be kept. */
-function expectError(answer: Answer, status: number, code: string): void {
-  expect(answer.json).toMatchObject({ code, status, error: expect.any(String), details: expect.any(Array) });
-  expect(answer.status).toBe(status);
-  expect(answer.json.requestId).toBe(answer.headers['x-request-id']);
-  expect(answer.json.error).not.toMatch(/<|&\w+;/);
-  expect(answer.headers).toMatchObject({
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': String(answer.bytes.length),
-    'cache-control': 'no-store',
-    'x-request-id': expect.stringMatching(/^[\w-]{8,}$/),
-    via: '1.1 portico',
-  });
-  expect(answer.headers['www-authenticate'] !== undefined, 'a challenge only with 401').toBe(status === 401);
-  expect(answer.headers.allow !== undefined, 'Allow only with 405').toBe(status === 405);
-}
 
 function send(gateway: TestGateway, operation: OperationCase, target: string, user: string | null): Promise<Answer> {
   const { method, body } = operation;
@@ -45,9 +31,9 @@ describe('in front of the reference server', () => {
       const answer = await send(gateway, operation, targetOf(operation, '', ids), operation.allowed);
       expect([answer.status, answer.json?.error]).toEqual([operation.success, undefined]);
       expect(answer.headers).toMatchObject({
-        'content-type': expect.stringMatching(/^application\/json\b/),
+        'content-type': textLike(/^application\/json\b/),
         'content-length': String(answer.bytes.length),
-        'x-request-id': expect.any(String),
+        'x-request-id': anyText,
         'contract-status': 'conforming',
       });
       expect(answer.headers['set-cookie']).toBeUndefined();
@@ -77,7 +63,7 @@ describe('in front of the reference server', () => {
       it('refuses a caller without the permission with 403', async () => {
         const answer = await send(gateway, operation, targetOf(operation, '', ids), operation.denied ?? '');
         expectError(answer, 403, 'permission_denied');
-        expect(answer.json.details[0].permission).toEqual(expect.any(String));
+        expect(answer.json.details[0].permission).toEqual(anyText);
         if (operation.text403 !== undefined) expect(answer.json.error).toBe(operation.text403);
       });
 
@@ -180,12 +166,10 @@ async function idsOf(reference: ReferenceServer): Promise<Ids> {
   const call = at(reference);
   const numbers = [1, 2, 3, 4, 5];
   const pages = await Promise.all(numbers.map((page) => call(`/services/v2/question.json?pageSize=100&page=${page}`)));
-  // oxlint-disable-next-line typescript/no-explicit-any -- bodies of the reference server
-  const questions: any[] = pages.flatMap(({ json }) => json.list);
+  const questions = pages.flatMap(({ json }): readonly LegacyBody[] => json.list) as unknown as Items<LegacyBody>;
   const wiki = questions.find((question) => question.wiki);
   const answered = questions.find((question) => question.answers.length > 0);
   const tagged = questions.find((question) => question.topics.length > 0);
-  const [answer] = answered.answers;
   const followers = await call(`/services/v2/topic/${tagged.topics[0].id}/followers.json`);
   const node = String(wiki.id);
   const own = { user: 'alice', method: 'POST', body: { body: 'Mine.' } };
@@ -196,9 +180,9 @@ async function idsOf(reference: ReferenceServer): Promise<Ids> {
     node,
     issue: '10001',
     comment: String(comment.json.id),
-    group: String(followers.json.list.flatMap((user: { groups: { id: string }[] }) => user.groups)[0].id),
+    group: String(followers.json.list.find((user) => user.groups.length > 0).groups[0].id),
     topic: String(tagged.topics[0].id),
     user: String(answered.author.id),
-    answer: String(answer.id ?? answer),
+    answer: String(answered.answers[0]),
   };
 }

@@ -1,0 +1,12 @@
+import type { ErrorDetail } from '../../src/errors/gateway-error.ts';
+import type { Items, LegacyBody } from '../reference/legacy-body.ts';
+
+/** What tests read from a JSON body through the gateway: the upstream's fields and those of our errors. */
+export interface Body extends Omit<LegacyBody, 'status'> {
+  readonly code: string;
+  readonly detail: string;
+  readonly details: Items<ErrorDetail>;
+  readonly reasons: readonly string[];
+  readonly requestId: string;
+  readonly status: unknown;
+}

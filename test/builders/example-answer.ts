@@ -1,0 +1,17 @@
+import { exampleOf } from './contract-examples.ts';
+import { EXAMPLE_IDS, OPERATIONS } from './operations.ts';
+import type { FakeAnswer, FakeRequest } from './fake-upstream.ts';
+
+const anyId = Object.fromEntries(Object.keys(EXAMPLE_IDS).map((name) => [name, '0'])) as unknown as typeof EXAMPLE_IDS;
+
+const patterns = OPERATIONS.map((operation) => ({
+  operation,
+  path: new RegExp(`${operation.target(anyId).replaceAll('.', '[.]').replaceAll('/0', '/[0-9]+')}$`),
+}));
+
+/** The documented success of whatever operation a request is for, under any base path; 404 for the rest. */
+export function exampleAnswer({ method, path }: Pick<FakeRequest, 'method' | 'path'>): FakeAnswer {
+  const found = patterns.find((one) => one.operation.method === method && one.path.test(path));
+  if (found === undefined) return { status: 404, json: { error: 'not found' } };
+  return { status: found.operation.success, json: exampleOf(found.operation.id) };
+}
