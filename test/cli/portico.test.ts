@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer } from 'node:net';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -15,7 +15,15 @@ const start = (args: readonly string[], env: Record<string, string> = {}) => {
   return child;
 };
 
+const folders: string[] = [];
+const newFolder = () => {
+  const folder = mkdtempSync(join(tmpdir(), 'portico-cli-'));
+  folders.push(folder);
+  return folder;
+};
+
 afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
   for (const child of started.splice(0)) child.kill('SIGKILL');
 });
 
@@ -37,7 +45,7 @@ describe('portico', () => {
   });
 
   it('prints all faults of configuration and roles in one block and exits 1', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'portico-cli-'));
+    const folder = newFolder();
     writeFileSync(join(folder, 'roles.yaml'), 'rolles: {}\n');
     writeFileSync(join(folder, 'portico.yaml'), 'mod: strict\nlisten: { prot: 1 }\n');
     const { code, out, err } = await runPortico(['check', '--config', join(folder, 'portico.yaml')], { PORT: 'x' });
@@ -63,7 +71,7 @@ describe('portico check', () => {
   });
 
   it('refuses demo accounts in front of a real upstream with the verifier file, by name', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'portico-cli-'));
+    const folder = newFolder();
     const roles = join(import.meta.dirname, '..', '..', 'config', 'roles.yaml');
     writeFileSync(join(folder, 'portico.yaml'), 'authentication: { verifier: file }\n');
     const { code, err } = await runPortico(['check', '--config', join(folder, 'portico.yaml')], {

@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -17,10 +17,10 @@ export function startPortico(
   args: readonly string[],
   env: Record<string, string> = {},
 ): ChildProcessWithoutNullStreams {
-  return spawn(process.execPath, [launcher, ...args], {
-    cwd: mkdtempSync(join(tmpdir(), 'portico-cli-')),
-    env: { PATH: process.env['PATH'] ?? '', ...env },
-  });
+  const cwd = mkdtempSync(join(tmpdir(), 'portico-cli-'));
+  const child = spawn(process.execPath, [launcher, ...args], { cwd, env: { PATH: process.env['PATH'] ?? '', ...env } });
+  child.once('close', () => rmSync(cwd, { recursive: true, force: true }));
+  return child;
 }
 
 /** Waits for the end of a run and collects what it wrote. */
