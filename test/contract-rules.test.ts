@@ -1,4 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { contractFolder } from '../src/contract/contract-files.ts';
+import { SEMANTIC_RULES } from '../src/contract/semantic/semantic-rules.ts';
 import type {
   MediaTypeObject,
   OperationObject,
@@ -35,6 +39,9 @@ const examplesOf = (media: MediaTypeObject) =>
 const kinds = (tags: readonly string[]) => tags.map((tag) => tag.replace(/\{.*\}/, '*'));
 const permissionsOf = (category: string | undefined) =>
   contract.permissions.filter((one) => one.category === category).map(({ name }) => name);
+
+/** Names of extensions in a text. */
+const namesIn = (source: string) => new Set(source.match(/\bx-[a-z]+(?:-[a-z]+)*(?=["'`:])/g));
 
 /** All schemas of the document with the name of the field or resource that they describe. */
 function fields(): { name: string; schema: SchemaObject }[] {
@@ -437,5 +444,24 @@ describe('catalogues', () => {
     expect(contract.privateOptions.filter(({ provenance }) => provenance === 'observed')).toMatchObject([
       { option: 'recipients' },
     ]);
+  });
+});
+
+describe('docs/contract.md', () => {
+  const page = readFileSync(join(contractFolder(), '..', 'docs', 'contract.md'), 'utf8');
+  const extensions = readFileSync(join(contractFolder(), 'vendor-extensions.schema.json'), 'utf8');
+  const text = readFileSync(join(contractFolder(), 'openapi.yaml'), 'utf8');
+
+  it('explains every vendor extension and no other', () => {
+    expect([...namesIn(page)].toSorted()).toEqual([...namesIn(extensions)].toSorted());
+  });
+
+  it('is about extensions that the document uses', () => {
+    const unused = [...namesIn(extensions)].filter((name) => !namesIn(text).has(name));
+    expect(unused).toEqual([]);
+  });
+
+  it('lists every semantic rule', () => {
+    for (const name of SEMANTIC_RULES.keys()) expect(page).toContain(`| \`${name}\` `);
   });
 });
