@@ -18,6 +18,7 @@ import type { AssemblyParts, Services } from './assemble-services.ts';
 import type { Start } from './load-start.ts';
 import { planOperation } from './plan-operation.ts';
 import { publicAddressOf } from './public-address.ts';
+import { switchedOff } from './switched-off.ts';
 
 /** Compiles every plan and puts the house together around them. */
 export function assembleHouse(settings: Settings, start: Start, services: Services, { clock }: AssemblyParts): House {
@@ -104,11 +105,6 @@ function stageServices(
       publicAddress: (headers, protocol) => publicAddressOf(headers.host, protocol, settings.publicBasePath),
     },
   };
-}
-
-/** Operations that a switch of the configuration takes away: operation 3 without an issue tracker (rules, 3). */
-function switchedOff({ issueTracker }: Settings): ReadonlyMap<string, string> {
-  return new Map(issueTracker.enabled ? [] : [['copyAttachments', 'issueTracker.enabled']]);
 }
 
 function memoise<T>(make: (name: string) => T): (name: string) => T {

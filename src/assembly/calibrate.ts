@@ -13,9 +13,9 @@ export interface CalibrationState {
 const RETRY_MS = 5000;
 
 /**
- * Tries the verifier with a wrong credential at start and from time to time (rules, 2). One that believes anything is a
- * fault where authentication is enforced and a warning where it is only reported; an upstream that does not answer
- * leaves the gateway not ready. Answers how to stop.
+ * Tries the verifier with a wrong credential at start and from time to time (rules, 2), where authentication is enforced.
+ * One that believes anything is a fault; an upstream that does not answer leaves the gateway not ready. Answers how to
+ * stop.
  */
 export async function calibrate(
   settings: Settings,
@@ -38,10 +38,15 @@ export async function calibrate(
   const fault = await attempt();
   if (fault !== undefined) throw new StartFault([{ ...fault, ...settings.placeOf(fault.pointer) }]);
   let timer: NodeJS.Timeout;
+  let stopped = false;
   const again = () => {
+    if (stopped) return;
     const wait = state.kind === 'pending' ? RETRY_MS : settings.authentication.calibrationSeconds * 1000;
     timer = setTimeout(() => void attempt().then(again, again), wait).unref();
   };
   again();
-  return () => clearTimeout(timer);
+  return () => {
+    stopped = true;
+    clearTimeout(timer);
+  };
 }

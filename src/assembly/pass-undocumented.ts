@@ -1,6 +1,7 @@
 import type { PassedRequest } from '../http/public-app.ts';
 import type { Clock } from '../lib/clock.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
+import { judgeCredentialByAnswer } from '../pipeline/dispatch.ts';
 import { passthroughPurges } from '../pipeline/passthrough-purges.ts';
 import type { Passthrough } from '../upstream/create-passthrough.ts';
 import { publicAddressOf } from './public-address.ts';
@@ -35,7 +36,8 @@ export function createPass(services: PassServices): (passed: PassedRequest) => P
           trace.upstream = { status, shape: 'passed', seconds: seconds(), attempts: 1 };
           // Before the client hears of the success, so that what it reads next is not older than what it wrote.
           if (status < 400 || status >= 500) purge();
-          return extra;
+          if (services.transparent) judgeCredentialByAnswer(trace);
+          return extra();
         },
         onLegacyAddress: () => {
           trace.legacyAddress = true;
@@ -45,6 +47,7 @@ export function createPass(services: PassServices): (passed: PassedRequest) => P
     } catch (error) {
       if (error instanceof UpstreamFailure) {
         trace.upstream = { status: undefined, shape: error.kind, seconds: seconds(), attempts: 1 };
+        if (services.transparent) judgeCredentialByAnswer(trace);
         purge();
       }
       throw error;
