@@ -4,6 +4,7 @@ import { assembleHouse } from './assembly/assemble-house.ts';
 import { assembleServices, type AssemblyParts, type Services } from './assembly/assemble-services.ts';
 import { calibrate, type CalibrationState } from './assembly/calibrate.ts';
 import { loadStart } from './assembly/load-start.ts';
+import { switchedOff } from './assembly/switched-off.ts';
 import type { Settings } from './config/settings.ts';
 import type { Readiness } from './http/admin-app.ts';
 import { listen } from './http/listen.ts';
@@ -58,6 +59,11 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
   const start = loadStart(settings, parts.env);
   const services = assembleServices(settings, start, parts);
   const house = assembleHouse(settings, start, services, parts);
+  const rules = {
+    permissions: start.permissions,
+    ownership: services.ownership,
+    switchedOff: switchedOff(settings),
+  };
   const drain = { started: false };
   const calibration: CalibrationState = { kind: 'pending' };
   const state = {
@@ -71,7 +77,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     edges,
     planLines: [...house.plans.values()].map(planLine),
     permissionsMatrix: formatPermissionMatrix(permissionMatrix(start.permissions, start.contract.operations)),
-    explain: (request) => explain(house, start.permissions, services.ownership, settings.mode.name, request),
+    explain: (request) => explain(house, rules, settings.mode.name, request),
     calibration,
     drain,
     close: async () => {

@@ -38,8 +38,8 @@ export interface PassedRequest {
   readonly arrival: Arrival;
   readonly principal: Principal;
   readonly trace: Trace;
-  /** Fields that the edge adds. */
-  readonly extra: HeaderPairs;
+  /** Fields that the edge adds, as they are when the answer comes. */
+  readonly extra: () => HeaderPairs;
 }
 
 /** Answers that are not kept here must not be kept anywhere else either. */
@@ -66,8 +66,8 @@ export function createPublicApp(services: PublicAppServices): Express {
     const dispatched = await dispatch(services.house, arrival, trace, gone.signal);
     if (dispatched.kind === 'passthrough') {
       trace.route = 'passthrough';
-      const extra = edgeFields(trace, services);
-      await services.pass({ req, res, arrival, principal: dispatched.principal, trace, extra });
+      const { principal } = dispatched;
+      await services.pass({ req, res, arrival, principal, trace, extra: () => edgeFields(trace, services) });
       return;
     }
     const { plan, reply } = dispatched;
@@ -76,7 +76,7 @@ export function createPublicApp(services: PublicAppServices): Express {
     trace.bytes = await writeReply(res, visible, {
       method: arrival.method,
       ifNoneMatch: plan.transparent ? undefined : req.headers['if-none-match'],
-      extra: edgeFields(trace, services, reply.headers),
+      extra: edgeFields(trace, services, visible.headers),
     });
   });
 

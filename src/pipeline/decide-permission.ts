@@ -43,11 +43,12 @@ export function createDecide({ permissions, ownership, lookUp, switchedOff }: De
 
 /** The decision as text, from what is remembered only: nobody is asked. */
 export function decideFromMemory(
-  permissions: Permissions,
-  ownership: Ownership,
+  { permissions, ownership, switchedOff }: Omit<DecideServices, 'lookUp'>,
   { operation }: PlannedOperation,
   exchange: Exchange,
 ): string {
+  const switchKey = switchedOff.get(operation.id);
+  if (switchKey !== undefined) return `denied: ${switchKey} missing`;
   const requirement = permissions.requirementOf(operation.id);
   const first = decide(requirement, exchange.grants, 'not-asked');
   const asksOwner = first.verdict === 'delegated' && first.because === 'ownership';

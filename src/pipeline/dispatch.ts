@@ -1,3 +1,4 @@
+import type { PathMatch } from '../contract/path-match.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { Arrival } from '../model/arrival.ts';
 import type { CheckLevel } from '../model/checks.ts';
@@ -9,7 +10,7 @@ import type { Exchange } from './exchange.ts';
 import type { House } from './house.ts';
 import type { Plan } from './plan.ts';
 import type { Reply } from './reply.ts';
-import { permissionRefusal } from './stages/authorize.ts';
+import { permissionRefusal, permissionVerdict } from './stages/authorize.ts';
 import type { UndocumentedVerdict } from './undocumented-policy.ts';
 
 /** What becomes of an arrival: an answer of its plan, or a way past the contract that the policy allows. */
@@ -30,28 +31,39 @@ export async function dispatch(
   if (plan !== undefined) trace.operation = plan.operation.id;
   const principal = await authenticate(house, arrival, trace, plan);
   if (plan === undefined || match === undefined) {
-    // The methods of operations that are switched off make the path an undocumented one for them (rules, 10).
-    const known = match?.undocumentedMethods.has(arrival.method) === true ? undefined : match?.byMethod;
-    passUndocumented(house, arrival, trace, principal, house.undocumented(arrival.method, arrival.path, known));
+    passUndocumented(house, arrival, trace, principal, undocumentedVerdict(house, arrival, match));
     return { kind: 'passthrough', principal };
   }
   const { values, target } = admit(plan, house.contract, match, arrival, trace);
   const exchange = toExchange(house, plan, { arrival, principal, values, target, trace, signal });
-  const reply = await plan.handle(exchange);
-  if (plan.transparent) judgeCredentialByAnswer(trace);
-  return { kind: 'reply', plan, reply };
+  try {
+    return { kind: 'reply', plan, reply: await plan.handle(exchange) };
+  } finally {
+    if (plan.transparent) judgeCredentialByAnswer(trace);
+  }
+}
+
+/** What the policy says of a request that no operation answers. */
+export function undocumentedVerdict(
+  house: Pick<House, 'undocumented'>,
+  { method, path }: Pick<Arrival, 'method' | 'path'>,
+  match: PathMatch | undefined,
+): UndocumentedVerdict {
+  // The methods of operations that are switched off make the path an undocumented one for them (rules, 10).
+  return house.undocumented(
+    method,
+    path,
+    match?.undocumentedMethods.has(method) === true ? undefined : match?.byMethod,
+  );
 }
 
 /** In `observe` nobody is asked about a credential; the upstream's own answer says whether it would have been refused. */
-function judgeCredentialByAnswer(trace: Trace): void {
+export function judgeCredentialByAnswer(trace: Trace): void {
   const { authentication, upstream } = trace;
-  if (authentication?.reason !== 'verification_pending' || upstream === undefined) return;
-  const refused = upstream.status === 401 && upstream.denied !== true;
-  trace.authentication = {
-    ...authentication,
-    outcome: refused ? 'reported' : 'skipped',
-    reason: 'judged by the answer',
-  };
+  if (authentication?.reason !== 'verification_pending') return;
+  const refused = upstream?.status === 401 && upstream.denied !== true;
+  const reason = upstream?.status === undefined ? 'no answer' : 'judged by the answer';
+  trace.authentication = { ...authentication, outcome: refused ? 'reported' : 'skipped', reason };
 }
 
 /** Completes an exchange with what the roles file says of the principal. */
@@ -112,10 +124,9 @@ function passUndocumented(
   const permissions = house.checks.permissions;
   if (permission !== undefined && permissions !== 'off') {
     const decision = house.decidePermission(permission, house.grantsOf(principal));
-    const refused = decision.verdict === 'denied' && permissions === 'enforce';
-    const outcome = refused ? 'refused' : decision.verdict === 'denied' ? 'reported' : 'passed';
-    trace.permissions = { level: permissions, outcome, decision };
-    if (refused) throw permissionRefusal(undefined, principal, decision.missing, house.challenge);
+    trace.permissions = permissionVerdict(permissions, decision);
+    if (decision.verdict === 'denied' && permissions === 'enforce')
+      throw permissionRefusal(undefined, principal, decision.missing, house.challenge);
   }
   if (house.serviceCredential && principal.authorization === undefined)
     throw new GatewayError('needs_caller_credential', 'This address needs the credential of the caller itself.');

@@ -6,14 +6,13 @@ import { ANONYMOUS, type Principal } from '../model/principal.ts';
 import type { Requirement } from '../model/requirement.ts';
 import { createTrace } from '../model/trace.ts';
 import { boundPage } from '../paging/bound-page.ts';
-import type { Permissions } from '../permissions/compile-permissions.ts';
-import type { Ownership } from '../permissions/ownership.ts';
 import { admit, type Admission } from './admit.ts';
 import { decideFromMemory } from './decide-permission.ts';
-import { toExchange } from './dispatch.ts';
+import { toExchange, undocumentedVerdict } from './dispatch.ts';
 import type { House } from './house.ts';
 import { pageKey } from './page-key.ts';
 import type { Plan } from './plan.ts';
+import type { UndocumentedVerdict } from './undocumented-policy.ts';
 
 /** A request that nobody makes, to see what would become of it. */
 export interface ExplainRequest {
@@ -27,8 +26,7 @@ export interface ExplainRequest {
 /** What would become of a request, as printable lines: the same code as the live path, without the upstream. */
 export function explain(
   house: House,
-  permissions: Permissions,
-  ownership: Ownership,
+  rules: Parameters<typeof decideFromMemory>[0],
   mode: ModeName,
   request: ExplainRequest,
 ): readonly string[] {
@@ -39,7 +37,7 @@ export function explain(
   const principal = principalOf(request.as);
   const head = [line('request', `${request.method} ${request.target}`), line('caller', describePrincipal(principal))];
   if (match === undefined || plan === undefined)
-    return [...head, line('mode', mode), ...explainUndocumented(house, arrival, match?.byMethod)];
+    return [...head, line('mode', mode), ...explainUndocumented(undocumentedVerdict(house, arrival, match))];
   const lines = [...head, ...describePlan(plan, mode), line('credential', credentialVerdict(plan, principal))];
   const trace = createTrace({
     requestId: 'explain',
@@ -60,7 +58,7 @@ export function explain(
   }
   lines.push(...describeValues(admission), ...trace.violations.map(({ message }) => line('reported', message)));
   const exchange = toExchange(house, plan, { arrival, principal, ...admission, trace, signal: undefined });
-  const decision = decideFromMemory(permissions, ownership, plan, exchange);
+  const decision = decideFromMemory(rules, plan, exchange);
   lines.push(line('rule', describeRequirement(plan.operation.requires)));
   lines.push(line('permission', decision));
   if (plan.operation.paging !== undefined) {
@@ -147,12 +145,7 @@ function refusal({ status, code, message }: GatewayError): string {
   return `${status} ${code}: ${message}`;
 }
 
-function explainUndocumented(
-  house: House,
-  { method, path }: Arrival,
-  byMethod: Parameters<House['undocumented']>[2],
-): string[] {
-  const verdict = house.undocumented(method, path, byMethod);
+function explainUndocumented(verdict: UndocumentedVerdict): string[] {
   if (!verdict.pass) {
     const status =
       verdict.code === 'method_not_allowed'

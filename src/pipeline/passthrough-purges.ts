@@ -1,13 +1,14 @@
-const LISTS: Readonly<Record<string, readonly string[]>> = {
-  question: ['questions'],
-  answer: ['questions', 'comments'],
-  comment: ['comments', 'questions'],
-  idea: ['ideas'],
-  article: ['articles'],
-  kbentry: ['articles'],
-  topic: ['topics', 'questions', 'articles', 'ideas', 'users'],
-  group: ['users'],
-};
+// A Map, because the name comes from the client and every object has a `constructor`.
+const LISTS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['question', ['questions']],
+  ['answer', ['questions', 'comments']],
+  ['comment', ['comments', 'questions']],
+  ['idea', ['ideas']],
+  ['article', ['articles']],
+  ['kbentry', ['articles']],
+  ['topic', ['topics', 'questions', 'articles', 'ideas', 'users']],
+  ['group', ['users']],
+]);
 
 /**
  * The tags that a successful unsafe passthrough to this path may have changed: the node that it names and its
@@ -15,7 +16,7 @@ const LISTS: Readonly<Record<string, readonly string[]>> = {
  */
 export function passthroughPurges(path: string): readonly string[] | undefined {
   const [resource, id] = path.replace(/^\/services\/v2\//, '').split('/');
-  const lists = LISTS[(resource ?? '').replace(/\.json$/, '')];
+  const lists = LISTS.get((resource ?? '').replace(/\.json$/, ''));
   if (lists === undefined || !path.startsWith('/services/v2/')) return undefined;
   const node = /^(\d{1,19})(?:\.json)?$/.exec(id ?? '')?.[1];
   return node === undefined ? lists : [`node:${node}`, ...lists];

@@ -1,7 +1,9 @@
 import { GatewayError } from '../../errors/gateway-error.ts';
+import type { CheckLevel } from '../../model/checks.ts';
 import type { Decision } from '../../model/decision.ts';
 import type { Operation } from '../../model/operation.ts';
 import type { Principal } from '../../model/principal.ts';
+import type { Trace } from '../../model/trace.ts';
 import type { Violation } from '../../model/violation.ts';
 import type { Exchange } from '../exchange.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
@@ -23,16 +25,9 @@ export function authorize(decide: Decide, challenge: string): StagePlanner {
       return (next) => async (exchange) => {
         const pending = decide(planned, exchange);
         const decision = pending instanceof Promise ? await pending : pending;
-        const { trace } = exchange;
-        const denied = decision.verdict === 'denied';
-        const refused = denied && level === 'enforce';
-        trace.permissions = {
-          level,
-          outcome: refused ? 'refused' : denied ? 'reported' : decision.verdict === 'delegated' ? 'skipped' : 'passed',
-          ...(decision.verdict === 'delegated' ? { reason: `delegated: ${decision.because}` } : {}),
-          decision,
-        };
-        if (refused) throw permissionRefusal(operation, exchange.principal, decision.missing, challenge);
+        exchange.trace.permissions = permissionVerdict(level, decision);
+        if (decision.verdict === 'denied' && level === 'enforce')
+          throw permissionRefusal(operation, exchange.principal, decision.missing, challenge);
         const delegated = decision.verdict === 'delegated' || exchange.delegated;
         try {
           const reply = await next(delegated === exchange.delegated ? exchange : { ...exchange, delegated });
@@ -45,6 +40,13 @@ export function authorize(decide: Decide, challenge: string): StagePlanner {
       };
     },
   };
+}
+
+/** What a decision comes to at a level; one that is left to the upstream was not made here. */
+export function permissionVerdict(level: CheckLevel, decision: Decision): NonNullable<Trace['permissions']> {
+  if (decision.verdict === 'allowed') return { level, outcome: 'passed', decision };
+  if (decision.verdict === 'denied') return { level, outcome: level === 'enforce' ? 'refused' : 'reported', decision };
+  return { level, outcome: 'skipped', reason: `delegated: ${decision.because}`, decision };
 }
 
 /** The refusal of a caller: 401 where a credential could help, else 403 with the missing permission (rules, 2). */

@@ -1,3 +1,4 @@
+import { tagsOf } from '../../cache/tags-of.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import type { Violation } from '../../model/violation.ts';
 import { answerOutOfBounds } from '../../paging/answer-out-of-bounds.ts';
@@ -7,6 +8,7 @@ import type { PageRefusal } from '../../paging/page-refusal.ts';
 import type { Exchange } from '../exchange.ts';
 import { pageCountKey } from '../page-key.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
+import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
 
 /** Holds `page` and `pageSize` to their bounds, before the upstream is asked and again on what it answers (rules, 5). */
@@ -27,22 +29,29 @@ export function boundPage(counts: PageCounts, contractVersion: string): StagePla
         exchange.trace.pageBounds = { level, outcome: 'passed' };
         if (!asked.ok) refuse(planned, exchange, asked);
         const reply = await next(exchange);
-        if (reply.status !== 200 || key === undefined || reply.pageCount === undefined) return reply;
-        // Only a list that is not empty names a page count here, so that the bound is waived for empty ones.
+        if (reply.status !== 200 || key === undefined) return reply;
         const { pageCount } = reply;
-        counts.learn(key, { pageCount, totalCount: undefined }, operation.cacheability?.tags ?? [], generation);
-        const asks = page ?? paging.firstPage;
-        const refusal = answerOutOfBounds({
-          page: asks,
-          pageCount,
-          totalCount: undefined,
-          firstPage: paging.firstPage,
-        });
-        if (refusal !== undefined) refuse(planned, exchange, refusal);
+        if (tellsMore(reply, counts.learned(key))) {
+          const tags = tagsOf(operation.cacheability?.tags ?? [], exchange.values.path);
+          counts.learn(key, { pageCount, totalCount: undefined }, tags, generation);
+        }
+        const { firstPage } = paging;
+        // An empty list names no page count here, so that the bound is waived for it.
+        const refusal = answerOutOfBounds({ page: page ?? firstPage, pageCount, totalCount: undefined, firstPage });
+        if (refusal !== undefined && asked.ok) refuse(planned, exchange, refusal);
         return reply;
       };
     },
   };
+}
+
+/**
+ * Whether the memory follows a reply: always what the upstream has just said, also that it names no count any more; a
+ * kept page, which may be older than what was learned meanwhile, only where it names more pages.
+ */
+function tellsMore({ facts, pageCount }: Reply, learned: number | undefined): boolean {
+  if (facts !== undefined) return facts.json !== undefined;
+  return pageCount !== undefined && pageCount > (learned ?? -1);
 }
 
 function refuse({ checks }: PlannedOperation, { trace }: Exchange, refusal: PageRefusal): void {

@@ -9,7 +9,7 @@ import type { CacheLookup, PageCache } from '../../cache/page-cache.ts';
 import { tagsOf } from '../../cache/tags-of.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { createTrace, type Trace } from '../../model/trace.ts';
+import { type CacheTrace, createTrace, type Trace } from '../../model/trace.ts';
 import type { Exchange } from '../exchange.ts';
 import { keepPage } from '../keep-page.ts';
 import { pageKey } from '../page-key.ts';
@@ -45,14 +45,21 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
   const { operation } = planned;
   const refreshing = new Set<string>();
 
-  const fill = async (exchange: Exchange, key: string, because: 'miss' | 'stale'): Promise<Reply> => {
+  const fill = async (exchange: Exchange, key: string, because: Because): Promise<Reply> => {
+    const { trace } = exchange;
+    const bypassed = because === 'bypass';
+    const asked: CacheTrace = { status: bypassed ? 'bypass' : 'miss', reason: bypassed ? 'no-cache' : because };
+    trace.cache = { ...asked, stored: false };
     const began = cache.beginFill(tagsOf(operation.cacheability?.tags ?? [], exchange.values.path));
     // Others may be waiting for the same page, so it does not end with this client's connection.
-    const reply = await next({ ...exchange, signal: undefined });
-    const stored =
-      reply.shared !== true && keepPage(planned, exchange, reply, { cache, fill: began, key, clock: services.clock });
+    const reply = await next({ ...exchange, signal: undefined }).catch((error: unknown) => {
+      if (error instanceof GatewayError && isRefusal(error.status)) cache.drop(key);
+      throw error;
+    });
+    if (isRefusal(reply.status)) cache.drop(key);
     const collapsed = reply.shared === true;
-    exchange.trace.cache = { status: collapsed ? 'coalesced' : 'miss', reason: because, stored };
+    const stored = !collapsed && keepPage(planned, exchange, reply, { cache, fill: began, key, clock: services.clock });
+    trace.cache = { ...asked, ...(collapsed && !bypassed ? { status: 'coalesced' } : {}), stored };
     return withStatus(reply, { kind: 'forward', because, stored, collapsed });
   };
 
@@ -65,9 +72,6 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
       .catch((error: unknown) => {
         trace.error = error instanceof GatewayError ? error.code : 'internal_error';
         if (!(error instanceof GatewayError)) trace.cause = error;
-        // The upstream no longer lets this audience read the page, so the kept one must not be served either.
-        if (error instanceof GatewayError && error.status < 500 && error.status !== 429)
-          cache.drop(pageKey(planned, exchange, contractVersion));
       })
       .finally(() => {
         done();
@@ -92,11 +96,17 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     const caller = audienceOf('caller', exchange.principal, undefined, false);
     const stored = filledBy === undefined ? undefined : { caller: filledBy, etag: entry.etag };
     if (stored === undefined || !services.guard.shouldCompare(operation.id, stored, caller)) return;
+    const differs = (etag: string) => {
+      if (services.guard.compare(operation.id, stored, { caller, etag }) === 'differs') cache.purgeAll();
+    };
     const work = async (copy: Exchange) => {
-      const reply = await next({ ...copy, audience: caller });
-      if (reply.status !== 200 || !Buffer.isBuffer(reply.body)) return;
-      const own = { caller, etag: etagOf(reply.body) };
-      if (services.guard.compare(operation.id, stored, own) === 'differs') cache.purgeAll();
+      try {
+        const reply = await next({ ...copy, audience: caller });
+        if (reply.status === 200 && Buffer.isBuffer(reply.body)) differs(etagOf(reply.body));
+      } finally {
+        // No entity has this tag: what one caller is shown and the other is not differs however it looks.
+        if (copy.trace.upstream?.denied === true) differs('');
+      }
     };
     background(exchange, work, () => undefined);
   };
@@ -118,9 +128,7 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     const key = pageKey(planned, exchange, contractVersion);
     const asks = { cacheControl: headers['cache-control'], pragma: headers.pragma };
     if (mayBypass(asks, exchange.grants.roles, services.noCacheRoles)) {
-      const reply = await fill(exchange, key, 'miss');
-      exchange.trace.cache = { status: 'bypass', reason: 'no-cache' };
-      return withStatus(reply, { kind: 'forward', because: 'bypass' });
+      return fill(exchange, key, 'bypass');
     }
     const found = cache.lookup(key);
     if (found === undefined || found.state === 'expired') return fillOrStandIn(exchange, key, found);
@@ -129,6 +137,17 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     exchange.trace.cache = { status: found.state === 'fresh' ? 'hit' : 'stale', ageSeconds: found.ageSeconds };
     return fromStore(found, { kind: 'hit', ttlSeconds: found.ttlSeconds });
   };
+}
+
+/** Why the upstream is asked, in the words of RFC 9211. */
+type Because = 'miss' | 'stale' | 'bypass';
+
+/**
+ * By such an answer the upstream takes the page back from this audience, so that what is kept of it must neither be
+ * served stale nor stand in later.
+ */
+function isRefusal(status: number): boolean {
+  return status >= 400 && status < 500 && status !== 429;
 }
 
 /** Failures that a stale page may hide (RFC 5861, 4); a refused service account must be heard of. */

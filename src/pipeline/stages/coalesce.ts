@@ -19,10 +19,10 @@ export function coalesce(cache: PageCache, contractVersion: string): StagePlanne
         const { promise, leader } = flights.run(key, () => next(exchange));
         if (leader) return promise;
         try {
-          return { ...(await promise), shared: true };
+          const reply = await promise;
+          return shared && isRefusal(reply.status) ? await next(exchange) : { ...reply, shared: true };
         } catch (error) {
-          // What the upstream refused to the leader's credential it may well answer to this caller's.
-          if (shared && isRefusal(error)) return next(exchange);
+          if (shared && error instanceof GatewayError && isRefusal(error.status)) return next(exchange);
           throw error;
         }
       };
@@ -30,6 +30,7 @@ export function coalesce(cache: PageCache, contractVersion: string): StagePlanne
   };
 }
 
-function isRefusal(error: unknown): boolean {
-  return error instanceof GatewayError && (error.status === 401 || error.status === 403);
+/** What the upstream refused to the leader's credential it may well answer to another caller's. */
+function isRefusal(status: number): boolean {
+  return status === 401 || status === 403;
 }

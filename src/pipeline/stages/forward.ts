@@ -1,5 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
+import type { HeaderPairs } from '../../model/header-pairs.ts';
+import type { UpstreamAnswer } from '../../model/upstream-answer.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import { errorShape } from '../../upstream/error-shape.ts';
 import type { Upstream } from '../../upstream/create-upstream.ts';
@@ -19,6 +21,8 @@ export interface ForwardServices {
   readonly serviceAuthorization: string | undefined;
   readonly isPermissionMessage: PermissionMessage;
   readonly clock: Clock;
+  /** Takes the content coding off a transparent answer, to look at it; undefined when that cannot be done. */
+  readonly decode: (headers: HeaderPairs, body: Buffer) => Promise<Buffer | undefined>;
 }
 
 /** Exchanges the request with the upstream; the last stage of every plan. */
@@ -28,15 +32,15 @@ export function forward(services: ForwardServices): StagePlanner {
     plan: (planned) => () => async (exchange) => {
       const startedAt = services.clock();
       const seconds = () => Math.max(0, services.clock() - startedAt) / 1000;
+      const request = planned.transparent ? rawRequest(exchange) : builtRequest(planned, exchange, services);
       exchange.trace.route = 'plan';
       try {
-        const answer = await services.upstream.exchange(
-          planned.transparent ? rawRequest(exchange) : builtRequest(planned, exchange, services),
-        );
-        const denied = isPermissionDenial(planned.operation, answer, services.isPermissionMessage);
+        const answer = await services.upstream.exchange(request);
+        const readable = planned.transparent ? await decoded(answer, services) : answer;
+        const denied = isPermissionDenial(planned.operation, readable, services.isPermissionMessage);
         exchange.trace.upstream = {
           status: answer.status,
-          shape: answer.status < 400 ? 'answer' : errorShape(answer),
+          shape: answer.status < 400 ? 'answer' : errorShape(readable),
           denied,
           seconds: seconds(),
           attempts: answer.attempts,
@@ -49,6 +53,12 @@ export function forward(services: ForwardServices): StagePlanner {
       }
     },
   };
+}
+
+/** An error as it can be read: a client of `observe` may have asked for it compressed. */
+async function decoded(answer: UpstreamAnswer, { decode }: ForwardServices): Promise<UpstreamAnswer> {
+  if (answer.status < 400 || !Buffer.isBuffer(answer.body)) return answer;
+  return { ...answer, body: (await decode(answer.headers, answer.body)) ?? answer.body };
 }
 
 function rawRequest(exchange: Exchange) {

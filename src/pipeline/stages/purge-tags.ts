@@ -19,11 +19,15 @@ export function purgeTags(purge: Purge): StagePlanner {
           if (reply.status < 400 || reply.status >= 500) drop(exchange);
           return reply;
         } catch (error) {
-          // A write whose answer was lost may still have been made; only a definite refusal changed nothing.
-          if (!(error instanceof GatewayError) || error.status >= 500) drop(exchange);
+          if (!isRefusal(error)) drop(exchange);
           throw error;
         }
       };
     },
   };
+}
+
+/** A write whose answer was lost, also because its client left, may still have been made; a refused one was not. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof GatewayError && error.status < 500 && error.code !== 'client_closed';
 }

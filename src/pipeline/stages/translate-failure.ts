@@ -18,13 +18,14 @@ export interface TranslateFailureServices {
 export function translateFailure(services: TranslateFailureServices): StagePlanner {
   return {
     name: 'translate-failure',
-    plan({ operation, errors, serviceCredential }) {
+    plan({ operation, errors, serviceCredential, transparent }) {
       const documentedFields = new Set(operation.documentedFields);
       return (next) => async (exchange) => {
         const reply = await next(exchange).catch((error: unknown) => {
           throw error instanceof UpstreamFailure ? toGatewayError(error) : error;
         });
-        if (errors === 'legacy') return reply;
+        // Nobody verifies a credential where everything passes as it is, so nothing is translated nor forgotten there.
+        if (errors === 'legacy' && (transparent || reply.status !== 401)) return reply;
         const service = serviceCredential && !exchange.delegated;
         const failure = translate(reply, {
           documentedErrors: operation.documentedErrors,
@@ -35,6 +36,7 @@ export function translateFailure(services: TranslateFailureServices): StagePlann
         });
         if (failure === undefined) return reply;
         if (failure.dropVerified) services.forget(exchange.principal);
+        if (errors === 'legacy') return reply;
         throw failure.error;
       };
     },

@@ -33,9 +33,15 @@ export function validateBody(check: CheckBody, maxBodyBytes: number): StagePlann
       if (operation.requestBody === undefined) return undefined;
       const level = checks.requests;
       return (next) => async (exchange) => {
-        const read = await readBody(exchange.arrival.body, maxBodyBytes);
-        if ('rest' in read)
-          return next({ ...exchange, body: oversize(read.rest, exchange, transparent, maxBodyBytes) });
+        const read = await readBody(exchange.arrival.body, maxBodyBytes).catch((cause: unknown) => {
+          throw new GatewayError('client_closed', 'The client left before its request was whole.', { cause });
+        });
+        if ('rest' in read) {
+          if (!transparent) throw tooLarge(read.rest, maxBodyBytes);
+          if (exchange.trace.requests?.outcome !== 'reported')
+            exchange.trace.requests = { level, outcome: 'skipped', reason: 'size' };
+          return next({ ...exchange, body: read.rest });
+        }
         const passed = { ...exchange, body: read.whole };
         if (level === 'off') return next(passed);
         const findings = await inspect(planned, read.whole, exchange, check);
@@ -49,13 +55,10 @@ export function validateBody(check: CheckBody, maxBodyBytes: number): StagePlann
   };
 }
 
-function oversize(rest: Readable, { trace }: Exchange, transparent: boolean, limit: number): Readable {
-  if (transparent) {
-    trace.requests = { level: 'report', outcome: 'skipped', reason: 'size' };
-    return rest;
-  }
-  rest.destroy();
-  throw new GatewayError('body_too_large', `The request body is larger than ${limit} bytes.`, {
+function tooLarge(rest: Readable, limit: number): GatewayError {
+  // Read on until the connection is closed: it would be reset with bytes left unread, and the answer lost with it.
+  rest.on('error', () => undefined).resume();
+  return new GatewayError('body_too_large', `The request body is larger than ${limit} bytes.`, {
     headers: { Connection: 'close' },
   });
 }
