@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { toErrorBody } from '../errors/error-body.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
@@ -6,8 +6,10 @@ import { requestIdOf } from './read-arrival.ts';
 
 /** Answers what Node's parser refuses before there is a request: malformed, too large or too slow. */
 export function answerClientErrors(server: Server, onRefused: (error: GatewayError) => void): void {
+  const latest = new WeakMap<Duplex, readonly [IncomingMessage, ServerResponse]>();
+  server.prependListener('request', (request, response) => latest.set(request.socket, [request, response]));
   server.on('clientError', (cause: NodeJS.ErrnoException, socket: Duplex) => {
-    if (cause.code === 'ECONNRESET' || !socket.writable) {
+    if (cause.code === 'ECONNRESET' || !socket.writable || answersAnother(latest.get(socket))) {
       socket.destroy();
       return;
     }
@@ -18,6 +20,13 @@ export function answerClientErrors(server: Server, onRefused: (error: GatewayErr
       `HTTP/1.1 ${error.status} ${error.code}\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body.toString()}`,
     );
   });
+}
+
+/** True while the connection still owes the answer to an earlier request: what is written now would be taken for that. */
+function answersAnother(latest: readonly [IncomingMessage, ServerResponse] | undefined): boolean {
+  if (latest === undefined) return false;
+  const [request, response] = latest;
+  return !response.writableFinished && (request.complete || response.headersSent);
 }
 
 function refusalOf(code: string | undefined): GatewayError {

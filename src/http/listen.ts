@@ -54,10 +54,15 @@ export async function listen(
   return { server, url: `http://${name}:${bound.port}`, close: (graceMs) => closeServer(server, graceMs) };
 }
 
+const SWEEP_MS = 50;
+
 async function closeServer(server: Server, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+  // An answer that had begun before may have promised to keep its connection.
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
   await closed;
   clearTimeout(timer);
+  clearInterval(sweep);
 }

@@ -14,7 +14,10 @@ export interface ReplyContext {
 
 /** Sends a reply: 304 for a matching entity tag, no body for HEAD; resolves with the bytes of body sent. */
 export async function writeReply(res: Response, reply: Reply, context: ReplyContext): Promise<number> {
-  if (res.destroyed) return 0;
+  if (res.destroyed) {
+    if (!Buffer.isBuffer(reply.body)) reply.body.destroy();
+    return 0;
+  }
   const headers = reply.headers.flat();
   for (const [name, value] of context.extra) headers.push(name, value);
   if (reply.etag !== undefined) {
@@ -37,7 +40,9 @@ export async function writeReply(res: Response, reply: Reply, context: ReplyCont
     await pipeline(reply.body, res).catch(() => res.destroy());
     return bytes;
   }
-  if (reply.status !== 204 && reply.status !== 304 && !hasField(headers, 'content-length'))
+  // An upstream that was asked for the head alone may not have said how long the body is.
+  const lengthUnknown = context.method === 'HEAD' && reply.body.length === 0;
+  if (reply.status !== 204 && reply.status !== 304 && !lengthUnknown && !hasField(headers, 'content-length'))
     headers.push('Content-Length', String(reply.body.length));
   res.writeHead(reply.status, headers);
   const silent = context.method === 'HEAD' || reply.status === 204 || reply.status === 304;
