@@ -103,6 +103,8 @@ function reasonOf(error: unknown, header: string): string {
 
 function toResult({ level }: AuthenticationInput, principal: Principal, reason?: string): AuthenticationResult {
   const because = reason === undefined ? {} : { reason };
-  const outcome = level === 'off' ? 'skipped' : reason === undefined ? 'passed' : 'reported';
+  // What is still being asked says nothing against the caller.
+  const undecided = level === 'off' || reason === 'verification_pending';
+  const outcome = undecided ? 'skipped' : reason === undefined ? 'passed' : 'reported';
   return { kind: 'principal', principal, trace: { level, outcome, principal: principal.kind, ...because } };
 }

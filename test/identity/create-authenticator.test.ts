@@ -174,7 +174,7 @@ describe('authentication at report (rules, 2)', () => {
     const { verifier } = fakeVerifier(() => answer.promise);
     const { ask } = authenticating({ ...verifier, kind: 'upstream' });
     const first = await ask(basic('alice'), { level: 'report' });
-    expect(first.trace).toMatchObject({ outcome: 'reported', reason: 'verification_pending', principal: 'unverified' });
+    expect(first.trace).toMatchObject({ outcome: 'skipped', reason: 'verification_pending', principal: 'unverified' });
     answer.resolve({ kind: 'valid' });
     await answer.promise;
     const later = ask(basic('alice'), { level: 'enforce' });
