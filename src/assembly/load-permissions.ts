@@ -18,7 +18,7 @@ export interface LoadedPermissions {
 /** Reads and compiles the roles file; throws StartFault with every fault. Public accounts do not exist with a real upstream. */
 export function loadPermissions(settings: Settings, contract: Contract): LoadedPermissions {
   const further = furtherPermissions(settings, contract);
-  const written = loadRoles(readText(settings.roles.file), settings.roles.file, {
+  const written = readRoles(settings, {
     permissions: further,
     groups: contract.groups.map(({ name }) => name),
     flags: contract.flags.map(({ name }) => name),
@@ -35,6 +35,11 @@ export function loadPermissions(settings: Settings, contract: Contract): LoadedP
     further: further.map((permission) => ({ permission })),
   });
   return { roles, permissions };
+}
+
+/** Reads the roles file; without a catalogue only what can be wrong with the file alone is a fault. */
+export function readRoles({ roles: { file } }: Settings, catalogue?: Parameters<typeof loadRoles>[2]): RolesFile {
+  return loadRoles(readText(file), file, catalogue);
 }
 
 /** Permissions that rules can speak of beside those of operations: the catalogue's and those of allowed paths. */

@@ -6,7 +6,7 @@ import { type Fault, StartFault } from '../model/fault.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/parse-upstream-url.ts';
 import { compilePermissionMessage, type PermissionMessage } from '../upstream/permission-message.ts';
 import { serviceAuthorization } from '../upstream/service-authorization.ts';
-import { loadPermissions, type LoadedPermissions } from './load-permissions.ts';
+import { loadPermissions, type LoadedPermissions, readRoles } from './load-permissions.ts';
 
 /** Everything that is read and compiled before a service is made. */
 export interface Start extends LoadedPermissions {
@@ -29,22 +29,21 @@ export function loadStart(settings: Settings, env: Readonly<Record<string, strin
       return undefined;
     }
   };
-  const contract = attempt(() => loadContract(settings.contract));
-  if (contract !== undefined)
-    faults.push(
-      ...operationFaults(
-        settings,
-        contract.operations.map(({ id }) => id),
-      ),
-    );
-  const rules = contract === undefined ? undefined : attempt(() => loadPermissions(settings, contract));
+  const document = attempt(() => loadContract({ ...settings.contract, allowedParameters: {} }));
+  // Names of operations are judged here, where their place in the configuration is known.
+  const ids = document?.operations.map(({ id }) => id);
+  if (ids !== undefined) faults.push(...operationFaults(settings, ids));
+  const rules = attempt(() => (document ? loadPermissions(settings, document) : void readRoles(settings)));
   const address = attempt(() => addressOf(settings));
   const service = attempt(() => serviceOf(settings, env));
   const isPermissionMessage = attempt(() => permissionMessageOf(settings));
   if (faults.length > 0) throw new StartFault(faults);
-  if (!contract || !rules || !address || !service || !isPermissionMessage) throw new StartFault([]);
+  if (!document || !rules || !address || !service || !isPermissionMessage) throw new StartFault([]);
+  const contract = hasKeys(settings.contract.allowedParameters) ? loadContract(settings.contract) : document;
   return { contract, ...rules, address, isPermissionMessage, serviceAuthorization: service.authorization };
 }
+
+const hasKeys = (record: object) => Object.keys(record).length > 0;
 
 function addressOf({ upstream, placeOf }: Settings): UpstreamAddress {
   const parsed = parseUpstreamUrl(upstream.url ?? '', placeOf('/upstream/url'));

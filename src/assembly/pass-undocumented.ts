@@ -32,12 +32,12 @@ export function createPass(services: PassServices): (passed: PassedRequest) => P
         transparent: services.transparent,
         authorization: principal.authorization,
         publicAddress: publicAddressOf(arrival.headers.host, arrival.protocol, services.publicBasePath),
-        onAnswer: (status) => {
+        onAnswer: (status, headers) => {
           trace.upstream = { status, shape: 'passed', seconds: seconds(), attempts: 1 };
           // Before the client hears of the success, so that what it reads next is not older than what it wrote.
           if (status < 400 || status >= 500) purge();
           if (services.transparent) judgeCredentialByAnswer(trace);
-          return extra();
+          return extra(headers);
         },
         onLegacyAddress: () => {
           trace.legacyAddress = true;

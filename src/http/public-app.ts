@@ -38,8 +38,8 @@ export interface PassedRequest {
   readonly arrival: Arrival;
   readonly principal: Principal;
   readonly trace: Trace;
-  /** Fields that the edge adds, as they are when the answer comes. */
-  readonly extra: () => HeaderPairs;
+  /** Fields that the edge adds to an answer that has these already. */
+  readonly extra: (answered: HeaderPairs) => HeaderPairs;
 }
 
 /** Answers that are not kept here must not be kept anywhere else either. */
@@ -67,7 +67,8 @@ export function createPublicApp(services: PublicAppServices): Express {
     if (dispatched.kind === 'passthrough') {
       trace.route = 'passthrough';
       const { principal } = dispatched;
-      await services.pass({ req, res, arrival, principal, trace, extra: () => edgeFields(trace, services) });
+      const extra = (answered: HeaderPairs) => edgeFields(trace, services, answered);
+      await services.pass({ req, res, arrival, principal, trace, extra });
       return;
     }
     const { plan, reply } = dispatched;
