@@ -1,0 +1,14 @@
+import { exampleAnswer } from './example-answer.ts';
+import type { FakeAnswer, FakeHandler } from './fake-upstream.ts';
+
+/** The default probe of the upstream verifier. */
+export const PROBE = '/services/v2/jobs/gdpr/0.json';
+
+/** An upstream that knows whoever has the name for a password, answers the probe, and everything else by `answer`. */
+export function knowing(answer: FakeHandler = exampleAnswer, valid: FakeAnswer = { status: 404 }): FakeHandler {
+  return (request, response) => {
+    if (request.path !== PROBE) return answer(request, response);
+    const known = request.user !== undefined && request.user === request.password && /^[a-z]{1,12}$/.test(request.user);
+    return known ? valid : { status: 401, json: { error: 'Bad credentials' } };
+  };
+}
