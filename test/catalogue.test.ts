@@ -15,7 +15,7 @@ describe("the README's table of errors", () => {
   const rows = tableBy(sectionOf(readme, 'Errors'), 'code');
 
   it('names every code of the catalogue with its status, and no other', () => {
-    const documented = Object.fromEntries(rows.map((row) => [row['code'], Number(row['status'])]));
+    const documented = Object.fromEntries(rows.map((row) => [row['code'] ?? '', Number(row['status'])]));
     const known = Object.fromEntries(Object.entries(ERRORS).map(([code, { status }]) => [code, status]));
     expect(documented).toEqual(known);
   });
@@ -55,7 +55,7 @@ describe('the documented configuration', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it('has every top-level key in the README, and no other', () => {
-    const documented = tableBy(section, 'key').map((row) => row['key']);
+    const documented = tableBy(section, 'key').map((row) => row['key'] ?? '');
     expect(documented.toSorted()).toEqual(Object.keys(schema.properties ?? {}).toSorted());
   });
 
@@ -67,7 +67,7 @@ describe('the documented configuration', () => {
   });
 
   it('has every key down to the last one in docs/configuration.md, and no other', () => {
-    expect(reference.map((row) => row['key']).toSorted()).toEqual(leaves(schema).toSorted());
+    expect(reference.map((row) => row['key'] ?? '').toSorted()).toEqual(leaves(schema).toSorted());
   });
 
   it('tells the default that the program has', () => {
