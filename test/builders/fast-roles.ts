@@ -15,11 +15,14 @@ export interface RolesAccount {
 const NOBODY: RolesAccount = { name: 'nobody', roles: [] };
 
 /** The package's roles file and more accounts, with hashes that cost next to nothing; a password is the account's name. */
-export async function fastRoles(more: readonly RolesAccount[] = [], unmapped?: string): Promise<string> {
+export async function fastRoles(
+  more: readonly RolesAccount[] = [],
+  also: { readonly roles?: object } = {},
+): Promise<string> {
   const text = readFileSync(new URL('../../config/roles.yaml', import.meta.url), 'utf8');
-  const file = parse(text) as { accounts: RolesAccount[] };
+  const file = parse(text) as { roles: object; accounts: RolesAccount[] };
   const accounts = await Promise.all([...file.accounts, NOBODY, ...more].map(withHash));
-  return stringify({ ...file, accounts, ...(unmapped === undefined ? {} : { unmapped }) });
+  return stringify({ ...file, roles: { ...file.roles, ...also.roles }, accounts });
 }
 
 async function withHash(account: RolesAccount): Promise<RolesAccount & { passwordHash: string }> {

@@ -1,0 +1,221 @@
+import { Readable } from 'node:stream';
+import { DEFAULT_CACHE_OPTIONS } from '../../src/cache/cache-options.ts';
+import { toOperationCacheOptions, type OperationCacheConfig } from '../../src/cache/operation-cache-options.ts';
+import type { Arrival } from '../../src/model/arrival.ts';
+import { MODES } from '../../src/model/checks.ts';
+import type { HeaderPairs } from '../../src/model/header-pairs.ts';
+import type { Operation } from '../../src/model/operation.ts';
+import type { Principal } from '../../src/model/principal.ts';
+import { createTrace, type Trace } from '../../src/model/trace.ts';
+import type { Violation } from '../../src/model/violation.ts';
+import type { Grants } from '../../src/permissions/grants.ts';
+import type { Exchange } from '../../src/pipeline/exchange.ts';
+import type { PlannedOperation } from '../../src/pipeline/planned-operation.ts';
+import type { Reply } from '../../src/pipeline/reply.ts';
+import type { Handler, StagePlanner } from '../../src/pipeline/stage.ts';
+
+/** A documented list that takes pages and is kept. */
+export function operationWith(more: Partial<Operation> = {}): Operation {
+  return {
+    id: 'listThings',
+    row: 6,
+    method: 'GET',
+    path: '/services/v2/thing.json',
+    summary: 'Things',
+    since: undefined,
+    provenance: 'observed',
+    needsCredential: false,
+    identityIndependent: true,
+    requires: { permission: 'See things' },
+    parameters: [],
+    unknownParameters: 'refuse',
+    itemsAt: 'list',
+    paging: { firstPage: 1, observedPageSize: 15, hasPageCount: true },
+    cacheability: { byDefault: true, tags: ['things'] },
+    purges: [],
+    carriesPrivateFields: false,
+    semanticRules: [],
+    requestRules: [],
+    requestBody: undefined,
+    statuses: [200],
+    documentedErrors: [],
+    documentedFields: ['list', 'pageCount', 'totalCount'],
+    ...more,
+  };
+}
+
+/** What `more` may say of a planned operation: parts of the operation and of its levels too. */
+export type PlannedParts = Partial<Omit<PlannedOperation, 'operation' | 'checks'>> & {
+  readonly operation?: Partial<Operation>;
+  readonly checks?: Partial<PlannedOperation['checks']>;
+};
+
+/** An operation planned as in `strict`, not kept unless told. */
+export function plannedWith({ operation, checks, ...more }: PlannedParts = {}): PlannedOperation {
+  return {
+    operation: operationWith(operation),
+    checks: { ...MODES.strict.checks, ...checks },
+    errors: 'normalized',
+    transparent: false,
+    serviceCredential: false,
+    maxPageSize: 100,
+    defaultPageSize: undefined,
+    cache: undefined,
+    ...more,
+  };
+}
+
+/** How answers are kept: 30 s fresh, 30 s stale while revalidating, 300 s stale on errors, unless told. */
+export function kept(config: OperationCacheConfig = {}): NonNullable<PlannedOperation['cache']> {
+  return toOperationCacheOptions(DEFAULT_CACHE_OPTIONS, { byDefault: true, on: true }, config);
+}
+
+/** A request that came in; its body is empty unless told. */
+export function arrivalWith(more: Partial<Arrival> = {}): Arrival {
+  return {
+    method: 'GET',
+    target: '/services/v2/thing.json',
+    path: '/services/v2/thing.json',
+    query: undefined,
+    headers: {},
+    rawHeaders: [],
+    clientAddress: '127.0.0.1',
+    protocol: 'http',
+    requestId: 'request-1',
+    traceparent: '00-1-2-00',
+    tracestate: undefined,
+    receivedAt: 1_000,
+    body: Readable.from([]),
+    ...more,
+  };
+}
+
+/** A request whose body is these bytes. */
+export function arrivalOf(body: string | Buffer, more: Partial<Arrival> = {}): Arrival {
+  return arrivalWith({ method: 'POST', body: Readable.from([Buffer.from(body)]), ...more });
+}
+
+/** A verified caller. */
+export function callerNamed(name: string, more: Partial<Principal> = {}): Principal {
+  return { kind: 'verified', name, audience: `name:${name}`, authorization: `Basic ${name}`, ...more };
+}
+
+/** Grants of a caller whom the roles file knows. */
+export function grantsWith(more: Partial<Grants> = {}): Grants {
+  return { bits: new Uint32Array(1), roles: ['standard'], delegated: false, denied: false, key: 'key', ...more };
+}
+
+/** What `more` may say of an exchange. */
+export type ExchangeParts = Partial<Omit<Exchange, 'values'>> & { readonly values?: Partial<Exchange['values']> };
+
+/** An exchange of a verified caller. */
+export function exchangeWith({ values, ...more }: ExchangeParts = {}): Exchange {
+  const arrival = more.arrival ?? arrivalWith();
+  return {
+    arrival,
+    principal: callerNamed('alice'),
+    grants: grantsWith(),
+    audience: 'caller:verified:name:alice',
+    values: { ...NO_VALUES, ...values },
+    target: arrival.target,
+    delegated: false,
+    trace: traceWith(),
+    ...more,
+  };
+}
+
+const NO_VALUES: Exchange['values'] = {
+  path: {},
+  query: new Map(),
+  page: undefined,
+  pageSize: undefined,
+  sort: undefined,
+  spaceId: undefined,
+  projection: undefined,
+  details: false,
+  active: true,
+  wrap: false,
+  v1: false,
+};
+
+/** An empty trace. */
+export function traceWith(more: Partial<Trace> = {}): Trace {
+  return Object.assign(
+    createTrace({ requestId: 'request-1', traceparent: '00-1-2-00', method: 'GET', startedAt: 1_000 }),
+    more,
+  );
+}
+
+/** The body of a page of things. */
+export function pageOf(ids: readonly number[], pageCount = 3): unknown {
+  return { list: ids.map((id) => ({ id })), pageCount, totalCount: pageCount * 15 };
+}
+
+/** A judged JSON answer of the upstream. */
+export function replyWith(json: unknown, more: Partial<Reply> = {}): Reply {
+  const { pageCount } = (json ?? {}) as { readonly pageCount?: number };
+  return {
+    status: 200,
+    headers: JSON_TYPE,
+    body: Buffer.from(JSON.stringify(json)),
+    facts: { validity: 'valid', json },
+    ...(pageCount === undefined ? {} : { pageCount }),
+    ...more,
+  };
+}
+
+/** The one field of a plain JSON answer. */
+export const JSON_TYPE: HeaderPairs = [['Content-Type', 'application/json;charset=UTF-8']];
+
+/** The rest of a plan that answers what a test says and remembers what it was asked. */
+export interface FakeNext {
+  readonly handle: Handler;
+  readonly asked: Exchange[];
+  /** May be replaced at any time. */
+  answer: (exchange: Exchange) => Reply | Promise<Reply>;
+}
+
+/** Makes a fake of the rest of a plan; a body is answered again and again. */
+export function createNext(answer: Reply | FakeNext['answer'] = replyWith(pageOf([1]))): FakeNext {
+  const next: FakeNext = {
+    asked: [],
+    answer: typeof answer === 'function' ? answer : () => answer,
+    handle: async (exchange) => {
+      next.asked.push(exchange);
+      return next.answer(exchange);
+    },
+  };
+  return next;
+}
+
+/** The handler of one stage in front of a fake of the rest; throws where the stage has no work. */
+export function stageIn(planner: StagePlanner, planned: PlannedOperation, next: FakeNext): Handler {
+  const stage = planner.plan(planned);
+  if (stage === undefined) throw new Error(`${planner.name} has no work for ${planned.operation.id}`);
+  return stage(next.handle);
+}
+
+/** A violation, with what matters to a test. */
+export function violationWith(more: Partial<Violation> = {}): Violation {
+  return {
+    check: 'requests',
+    direction: 'request',
+    category: 'type',
+    location: 'query',
+    at: 'page',
+    keyword: 'type',
+    schemaPath: '',
+    message: 'page must be an integer',
+    ...more,
+  };
+}
+
+/** What a promise is rejected with; an error when it is not. */
+export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('nothing was thrown');
+}
