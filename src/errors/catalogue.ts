@@ -56,7 +56,6 @@ export const ERRORS = {
   upstream_overloaded: { status: 503, title: 'Too many requests wait for the upstream' },
   upstream_circuit_open: { status: 503, title: 'Upstream fails; calls are paused' },
   verification_unavailable: { status: 503, title: 'Credentials cannot be verified now' },
-  shutting_down: { status: 503, title: 'Shutting down' },
   upstream_timeout: { status: 504, title: 'Upstream timeout' },
 } as const satisfies Record<string, ErrorEntry>;
 

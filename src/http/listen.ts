@@ -22,7 +22,7 @@ export interface Listener {
 
 /** Makes the server of an app without listening yet; keep-alive outlives a balancer's idle connections. */
 export function createListenerServer(app: RequestListener, options: ListenerOptions): Server {
-  return createServer(
+  const server = createServer(
     {
       keepAlive: true,
       keepAliveTimeout: options.keepAliveSeconds * 1000,
@@ -35,6 +35,9 @@ export function createListenerServer(app: RequestListener, options: ListenerOpti
     },
     app,
   );
+  // Node would answer other expectations than 100-continue itself, with an empty 417.
+  server.on('checkExpectation', (req, res) => app(req, res));
+  return server;
 }
 
 /** Starts to listen; rejects with the system's error, EADDRINUSE for instance. */

@@ -33,6 +33,7 @@ export function identify({ headers }: Pick<Request, 'headers'>, clock: Clock): R
 /** Reads a request once; throws 400, 404 or 414 for targets that are refused in every mode (rules, 1). */
 export function readArrival(req: Request, identity: RequestIdentity, options: ArrivalOptions): Arrival {
   refuseTwoCredentials(req.rawHeaders);
+  refuseOtherExpectations(req.headers.expect);
   const raw = req.url;
   if (raw.length > options.maxTargetBytes)
     throw new GatewayError('target_too_long', `The request target is longer than ${options.maxTargetBytes} bytes.`);
@@ -68,6 +69,14 @@ function refuseTwoCredentials(rawHeaders: readonly string[]): void {
     if (name?.length === 13 && name.toLowerCase() === 'authorization') count += 1;
   }
   if (count > 1) throw new GatewayError('malformed_request', 'A request has one Authorization field at most.');
+}
+
+/** RFC 9110, 10.1.1: the one expectation that there is has been met by Node before this is read. */
+function refuseOtherExpectations(expect: string | undefined): void {
+  if (expect === undefined || expect.trim().toLowerCase() === '100-continue') return;
+  throw new GatewayError('expectation_failed', 'No expectation but 100-continue can be met.', {
+    details: [{ in: 'header', name: 'Expect', message: 'leave it out, or send 100-continue' }],
+  });
 }
 
 function withoutBasePath(target: string, basePath: string): string {
