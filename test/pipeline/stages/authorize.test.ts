@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest';
+import { GatewayError } from '../../../src/errors/gateway-error.ts';
+import type { Decision } from '../../../src/model/decision.ts';
+import { ANONYMOUS } from '../../../src/model/principal.ts';
+import { authorize, permissionRefusal, permissionVerdict } from '../../../src/pipeline/stages/authorize.ts';
+import {
+  createNext,
+  exchangeWith,
+  failureOf,
+  operationWith,
+  type PlannedParts,
+  plannedWith,
+  replyWith,
+  stageIn,
+  traceWith,
+} from '../../builders/exchange.ts';
+
+const ALLOWED: Decision = { verdict: 'allowed', because: 'See things' };
+const DENIED: Decision = { verdict: 'denied', missing: ['See things', 'See more'] };
+const DELEGATED: Decision = { verdict: 'delegated', because: 'ownership' };
+const CHALLENGE = 'Basic realm="test"';
+
+function authorized(decision: Decision | Promise<Decision>, parts: PlannedParts = {}, next = createNext()) {
+  const handle = stageIn(
+    authorize(() => decision, CHALLENGE),
+    plannedWith(parts),
+    next,
+  );
+  return { handle, next };
+}
+
+const report: PlannedParts = { checks: { permissions: 'report' } };
+
+describe('authorize', () => {
+  it('has no work where permissions are off, and has it where nothing is required', () => {
+    const stage = authorize(() => ALLOWED, CHALLENGE);
+    expect(stage.plan(plannedWith({ checks: { permissions: 'off' } }))).toBeUndefined();
+    expect(stage.plan(plannedWith({ operation: { requires: undefined } }))).toBeDefined();
+  });
+
+  it('lets an allowed caller through and says why', async () => {
+    const { handle, next } = authorized(ALLOWED);
+    const exchange = exchangeWith();
+    await handle(exchange);
+    expect(exchange.trace.permissions).toEqual({ level: 'enforce', outcome: 'passed', decision: ALLOWED });
+    expect(next.asked).toEqual([exchange]);
+  });
+
+  it('refuses a denied caller before the rest is asked', async () => {
+    const { handle, next } = authorized(DENIED);
+    const exchange = exchangeWith();
+    expect(await failureOf(handle(exchange))).toMatchObject({ code: 'permission_denied', status: 403 });
+    expect(next.asked).toEqual([]);
+    expect(exchange.trace.permissions).toMatchObject({ level: 'enforce', outcome: 'refused', decision: DENIED });
+  });
+
+  it('waits for a decision that needs a look-up', async () => {
+    const { handle, next } = authorized(Promise.resolve(DENIED));
+    await failureOf(handle(exchangeWith()));
+    expect(next.asked).toEqual([]);
+  });
+
+  it('lets a denied caller through at report and reports it', async () => {
+    const { handle, next } = authorized(DENIED, report);
+    const exchange = exchangeWith();
+    await handle(exchange);
+    expect(exchange.trace.permissions).toMatchObject({ level: 'report', outcome: 'reported' });
+    expect(next.asked).toHaveLength(1);
+  });
+
+  it('has the own credential of a caller travel whom only the upstream can judge', async () => {
+    const { handle, next } = authorized(DELEGATED);
+    const exchange = exchangeWith();
+    await handle(exchange);
+    expect(next.asked[0]?.delegated).toBe(true);
+    expect(exchange.trace.permissions).toMatchObject({ outcome: 'skipped', reason: 'delegated: ownership' });
+  });
+
+  it('keeps the delegation of a caller without a mapping although nothing is required', async () => {
+    const { handle, next } = authorized(ALLOWED);
+    await handle(exchangeWith({ delegated: true }));
+    expect(next.asked[0]?.delegated).toBe(true);
+  });
+});
+
+describe('two verdicts on one caller', () => {
+  const upstream = (denied: boolean, status = denied ? 403 : 200) => ({
+    status,
+    shape: 'answer',
+    denied,
+    seconds: 0,
+    attempts: 1,
+  });
+
+  it('are a mismatch when the upstream denies what our rules allow', async () => {
+    const { handle } = authorized(
+      ALLOWED,
+      {},
+      createNext(() => Promise.reject(new GatewayError('upstream_permission_denied', 'no'))),
+    );
+    const trace = traceWith({ upstream: upstream(true) });
+    await failureOf(handle(exchangeWith({ trace })));
+    expect(trace.violations).toMatchObject([
+      { category: 'permission-mismatch', keyword: 'upstream-denied', direction: 'response' },
+    ]);
+  });
+
+  it('are a mismatch when the upstream allows what our rules deny', async () => {
+    const { handle } = authorized(DENIED, report);
+    const trace = traceWith({ upstream: upstream(false) });
+    await handle(exchangeWith({ trace }));
+    expect(trace.violations).toMatchObject([{ keyword: 'upstream-allowed' }]);
+  });
+
+  it('are none when both deny, or both allow', async () => {
+    const both = traceWith({ upstream: upstream(true) });
+    await authorized(DENIED, report, createNext(replyWith({}, { status: 403 }))).handle(exchangeWith({ trace: both }));
+    const neither = traceWith({ upstream: upstream(false) });
+    await authorized(ALLOWED).handle(exchangeWith({ trace: neither }));
+    expect([both.violations, neither.violations]).toEqual([[], []]);
+  });
+
+  it('are none where the upstream failed for another reason', async () => {
+    const { handle } = authorized(DENIED, report, createNext(replyWith({}, { status: 404 })));
+    const trace = traceWith({ upstream: upstream(false, 404) });
+    await handle(exchangeWith({ trace }));
+    expect(trace.violations).toEqual([]);
+  });
+
+  it('are none where the upstream was not asked', async () => {
+    const exchange = exchangeWith();
+    await authorized(DENIED, report).handle(exchange);
+    expect(exchange.trace.violations).toEqual([]);
+  });
+
+  it('are none where the decision was left to the upstream', async () => {
+    const trace = traceWith({ upstream: upstream(true) });
+    await authorized(DELEGATED).handle(exchangeWith({ trace }));
+    expect(trace.violations).toEqual([]);
+  });
+});
+
+describe('the refusal of a caller', () => {
+  it('names every missing permission to one who has a credential, without a challenge', () => {
+    const error = permissionRefusal(operationWith(), exchangeWith().principal, ['See things', 'See more'], CHALLENGE);
+    expect(error).toMatchObject({ status: 403, headers: {} });
+    expect(error.details.map(({ permission }) => permission)).toEqual(['See things', 'See more']);
+    expect(error.message).toContain('See things');
+  });
+
+  it('is a challenge to one without', () => {
+    expect(permissionRefusal(operationWith(), ANONYMOUS, ['See things'], CHALLENGE)).toMatchObject({
+      status: 401,
+      code: 'credentials_required',
+      headers: { 'WWW-Authenticate': CHALLENGE },
+      details: [{ permission: 'See things' }],
+    });
+  });
+
+  it('has the documented text where the specification has one', () => {
+    const operation = operationWith({ documentedErrors: [{ status: 403, text: 'Attachments is disabled' }] });
+    expect(permissionRefusal(operation, exchangeWith().principal, ['x'], CHALLENGE).message).toBe(
+      'Attachments is disabled',
+    );
+  });
+});
+
+describe('the verdict on a decision', () => {
+  it.each([
+    [ALLOWED, 'enforce', 'passed'],
+    [DENIED, 'enforce', 'refused'],
+    [DENIED, 'report', 'reported'],
+    [DELEGATED, 'enforce', 'skipped'],
+  ] as const)('%o at %s is %s', (decision, level, outcome) => {
+    expect(permissionVerdict(level, decision)).toMatchObject({ level, outcome, decision });
+  });
+});

@@ -1,0 +1,196 @@
+import { describe, expect, it } from 'vitest';
+import { createPageCounts, type PageCounts } from '../../../src/paging/page-counts.ts';
+import { boundPage } from '../../../src/pipeline/stages/bound-page.ts';
+import {
+  createNext,
+  exchangeWith,
+  failureOf,
+  type FakeNext,
+  pageOf,
+  type PlannedParts,
+  plannedWith,
+  replyWith,
+  stageIn,
+} from '../../builders/exchange.ts';
+import { createTestClock, type TestClock } from '../../builders/test-clock.ts';
+
+interface Bounded {
+  readonly counts: PageCounts;
+  readonly clock: TestClock;
+  readonly next: FakeNext;
+  readonly ask: (page?: number, pageSize?: number, path?: Record<string, string>) => ReturnType<FakeNext['handle']>;
+}
+
+function bounded(parts: PlannedParts = {}, next = createNext()): Bounded {
+  const clock = createTestClock();
+  const counts = createPageCounts({ maxAgeSeconds: 300, maxEntries: 10 }, clock);
+  const handle = stageIn(boundPage(counts, 'v'), plannedWith(parts), next);
+  const ask: Bounded['ask'] = (page, pageSize, path = {}) => {
+    const target = `/services/v2/thing.json${page === undefined ? '' : `?page=${page}`}`;
+    return handle(exchangeWith({ target, values: { page, pageSize, path } }));
+  };
+  return { counts, clock, next, ask };
+}
+
+/** A page from memory, which holds no facts about the answer. */
+const keptPage = (pageCount: number) => {
+  const { facts: _facts, ...page } = replyWith(pageOf([1], pageCount));
+  return page;
+};
+
+describe('bound-page', () => {
+  it('has work only where pages are checked and taken', () => {
+    const { counts } = bounded();
+    const stage = boundPage(counts, 'v');
+    expect(stage.plan(plannedWith({ checks: { pageBounds: 'off' } }))).toBeUndefined();
+    expect(stage.plan(plannedWith({ operation: { paging: undefined } }))).toBeUndefined();
+    expect(stage.plan(plannedWith())).toBeDefined();
+  });
+
+  it('refuses a page size beyond the maximum before the upstream is asked', async () => {
+    const { ask, next } = bounded();
+    expect(await failureOf(ask(1, 101))).toMatchObject({ code: 'page_size_out_of_bounds', status: 400 });
+    expect(next.asked).toEqual([]);
+  });
+
+  it('passes a page within its bounds and says so', async () => {
+    const { next, ask } = bounded();
+    await ask(2, 100);
+    expect(next.asked[0]?.trace).toMatchObject({
+      pageBounds: { level: 'enforce', outcome: 'passed' },
+      violations: [],
+    });
+  });
+
+  it('refuses an answer whose own count the page exceeds, as a bound and not as a fault of the response', async () => {
+    const { ask, next } = bounded();
+    expect(await failureOf(ask(4))).toMatchObject({ code: 'page_out_of_bounds', details: [{ name: 'page' }] });
+    expect(next.asked[0]?.trace).toMatchObject({
+      pageBounds: { outcome: 'refused' },
+      violations: [{ check: 'pageBounds', direction: 'request', keyword: 'page_out_of_bounds' }],
+    });
+  });
+
+  it('reports it once where it is only reported, although memory and answer both exceed it', async () => {
+    const { ask, next } = bounded({ checks: { pageBounds: 'report' } });
+    await ask();
+    const reply = await ask(9);
+    expect(reply.status).toBe(200);
+    expect(next.asked[1]?.trace.violations).toHaveLength(1);
+    expect(next.asked[1]?.trace.pageBounds).toEqual({ level: 'report', outcome: 'reported' });
+  });
+
+  it('refuses from memory only what lies beyond the learned count plus one', async () => {
+    const { ask, next } = bounded();
+    await ask();
+    await failureOf(ask(5));
+    expect(next.asked).toHaveLength(1);
+    await failureOf(ask(4));
+    expect(next.asked).toHaveLength(2);
+  });
+
+  it('learns by caller, filter and size', async () => {
+    const next = createNext();
+    const { counts } = bounded();
+    const handle = stageIn(boundPage(counts, 'v'), plannedWith(), next);
+    await handle(exchangeWith());
+    next.answer = () => replyWith(pageOf([1], 50));
+    await handle(exchangeWith({ audience: 'caller:other', values: { page: 40 } }));
+    await handle(exchangeWith({ target: '/services/v2/thing.json?spaceId=5', values: { page: 40 } }));
+    expect(next.asked).toHaveLength(3);
+  });
+
+  it('learns nothing of operations without a page count', async () => {
+    const paging = { firstPage: 1, observedPageSize: 20, hasPageCount: false } as const;
+    const { ask, counts } = bounded({ operation: { paging } });
+    await ask(9);
+    expect(counts.size).toBe(0);
+  });
+
+  it('learns nothing of errors', async () => {
+    const { ask, counts } = bounded({}, createNext(replyWith(pageOf([1]), { status: 404 })));
+    await ask(9);
+    expect(counts.size).toBe(0);
+  });
+
+  it('forgets the count of a list whose answer names none any more, so that the bound is waived for it', async () => {
+    const { ask, next } = bounded();
+    await ask();
+    next.answer = () => replyWith({ list: [], totalCount: 0, pageCount: 0 }, { pageCount: undefined });
+    await ask(2);
+    await ask(9);
+    expect(next.asked).toHaveLength(3);
+  });
+
+  it('keeps the count when an answer could not be read', async () => {
+    const { ask, next } = bounded();
+    await ask();
+    next.answer = () => ({
+      status: 200,
+      headers: [],
+      body: Buffer.of(1),
+      facts: { validity: 'skipped', json: undefined },
+    });
+    await ask(2);
+    await failureOf(ask(9));
+    expect(next.asked).toHaveLength(2);
+  });
+
+  it('does not believe a kept page that names fewer pages than were learned meanwhile', async () => {
+    const { ask, next } = bounded({}, createNext(replyWith(pageOf([1], 9))));
+    await ask();
+    next.answer = () => keptPage(3);
+    await ask(2);
+    next.answer = () => replyWith(pageOf([1], 9));
+    await ask(8);
+    expect(next.asked).toHaveLength(3);
+  });
+
+  it('believes a kept page that names more', async () => {
+    const { ask, next } = bounded();
+    await ask();
+    next.answer = () => keptPage(9);
+    await ask();
+    await ask(9);
+    expect(next.asked).toHaveLength(3);
+  });
+
+  it('does not prolong what it learned by serving the same page again', async () => {
+    const { ask, next, clock } = bounded();
+    await ask();
+    next.answer = () => keptPage(3);
+    clock.advance(299);
+    await ask();
+    clock.advance(2);
+    await failureOf(ask(9));
+    expect(next.asked).toHaveLength(3);
+  });
+
+  it('holds a kept page to its own count too', async () => {
+    const { ask } = bounded({}, createNext(keptPage(3)));
+    expect(await failureOf(ask(4))).toMatchObject({ code: 'page_out_of_bounds' });
+  });
+
+  it('drops a count with the tag of the very node that it was learned for', async () => {
+    const cacheability = { byDefault: true, tags: ['users', 'node:{nodeId}'] };
+    const { ask, next, counts } = bounded({ operation: { cacheability } });
+    await ask(undefined, undefined, { nodeId: '7' });
+    counts.drop(['node:8']);
+    await failureOf(ask(9));
+    counts.drop(['node:7']);
+    next.answer = () => replyWith(pageOf([1], 20));
+    await ask(9);
+    expect(next.asked).toHaveLength(2);
+  });
+
+  it('learns nothing from an answer that was on its way while its tag was dropped', async () => {
+    const next = createNext();
+    const { ask, counts } = bounded({}, next);
+    next.answer = () => {
+      counts.drop(['things']);
+      return replyWith(pageOf([1]));
+    };
+    await ask();
+    expect(counts.size).toBe(0);
+  });
+});

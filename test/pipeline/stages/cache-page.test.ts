@@ -1,0 +1,436 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type AudienceGuard, createAudienceGuard } from '../../../src/cache/audience-guard.ts';
+import { createPageCache, type PageCache } from '../../../src/cache/page-cache.ts';
+import { GatewayError } from '../../../src/errors/gateway-error.ts';
+import { headerValue } from '../../../src/model/header-pairs.ts';
+import type { Trace } from '../../../src/model/trace.ts';
+import type { Reply } from '../../../src/pipeline/reply.ts';
+import type { Handler } from '../../../src/pipeline/stage.ts';
+import { cachePage } from '../../../src/pipeline/stages/cache-page.ts';
+import {
+  arrivalWith,
+  callerNamed,
+  createNext,
+  type ExchangeParts,
+  exchangeWith,
+  failureOf,
+  type FakeNext,
+  grantsWith,
+  JSON_TYPE,
+  kept,
+  pageOf,
+  type PlannedParts,
+  plannedWith,
+  replyWith,
+  stageIn,
+} from '../../builders/exchange.ts';
+import { createTestClock, type TestClock } from '../../builders/test-clock.ts';
+import { until } from '../../builders/until.ts';
+
+let clock: TestClock;
+let cache: PageCache;
+let guard: AudienceGuard;
+let next: FakeNext;
+let background: Trace[];
+
+beforeEach(() => {
+  clock = createTestClock();
+  cache = createPageCache({ maxBytes: 1 << 20, maxEntryBytes: 1 << 16 }, clock);
+  guard = createAudienceGuard({ sampleShared: 1, random: () => 0 });
+  next = createNext();
+  background = [];
+});
+
+function cached(parts: PlannedParts = {}, noCacheRoles: readonly string[] = []): Handler {
+  const services = {
+    cache,
+    guard,
+    noCacheRoles,
+    contractVersion: 'v',
+    clock,
+    recordBackground: (trace: Trace) => void background.push(trace),
+  };
+  return stageIn(cachePage(services), plannedWith({ cache: kept(), ...parts }), next);
+}
+
+interface Seen {
+  readonly reply: Reply;
+  readonly trace: Trace;
+  readonly text: string;
+  readonly cacheStatus: string | undefined;
+}
+
+async function ask(handle: Handler, parts: ExchangeParts = {}): Promise<Seen> {
+  const exchange = exchangeWith(parts);
+  const reply = await handle(exchange);
+  const cacheStatus = headerValue(reply.headers, 'cache-status');
+  return { reply, trace: exchange.trace, text: String(reply.body), cacheStatus };
+}
+
+/** Asks in vain. */
+async function failed(handle: Handler, parts: ExchangeParts = {}) {
+  const exchange = exchangeWith(parts);
+  const error = await failureOf(handle(exchange));
+  return { error, trace: exchange.trace };
+}
+
+const failing = (...error: ConstructorParameters<typeof GatewayError>) => {
+  next.answer = () => Promise.reject(new GatewayError(...error));
+};
+
+const page = (id: number) => replyWith(pageOf([id]));
+
+describe('cache-page', () => {
+  it('has work only where answers are kept', () => {
+    expect(() => cached({ cache: undefined })).toThrow(/no work/);
+  });
+
+  it('answers the second request for a page from memory, with its age and the same entity tag', async () => {
+    const handle = cached();
+    const first = await ask(handle);
+    clock.advance(7);
+    const second = await ask(handle);
+    expect(next.asked).toHaveLength(1);
+    expect(second.text).toBe(first.text);
+    expect(second.reply.etag).toBe(first.reply.etag);
+    expect(first.cacheStatus).toBe('portico; fwd=miss; stored');
+    expect(second.cacheStatus).toBe('portico; hit; ttl=23');
+    expect(headerValue(second.reply.headers, 'age')).toBe('7');
+    expect(first.trace.cache).toEqual({ status: 'miss', reason: 'miss', stored: true });
+    expect(second.trace.cache).toEqual({ status: 'hit', ageSeconds: 7 });
+  });
+
+  it('tells clients to ask before each use', async () => {
+    const handle = cached();
+    for (const { reply } of [await ask(handle), await ask(handle)])
+      expect(headerValue(reply.headers, 'cache-control')).toBe('private, no-cache');
+  });
+
+  it('keeps the page count with the page', async () => {
+    const handle = cached();
+    await ask(handle);
+    expect((await ask(handle)).reply.pageCount).toBe(3);
+  });
+
+  it('keeps pages apart by audience and by target', async () => {
+    const handle = cached();
+    await ask(handle);
+    await ask(handle, { audience: 'caller:other' });
+    await ask(handle, { target: '/services/v2/thing.json?q=x' });
+    expect(next.asked).toHaveLength(3);
+  });
+
+  it('fetches for everybody who may be waiting, not for one connection', async () => {
+    await ask(cached(), { signal: AbortSignal.abort() });
+    expect(next.asked[0]?.signal).toBeUndefined();
+  });
+
+  it('shows neither cookies nor freshness of the upstream on a miss', async () => {
+    next.answer = () =>
+      replyWith(pageOf([1]), {
+        headers: [...JSON_TYPE, ['Set-Cookie', 'a=b'], ['Cache-Control', 'max-age=60'], ['ETag', '"theirs"']],
+      });
+    const { reply } = await ask(cached());
+    expect(reply.headers.map(([name]) => name)).toEqual(['Content-Type', 'Cache-Control', 'Cache-Status']);
+  });
+
+  it('gives an error answer no entity tag', async () => {
+    next.answer = () => replyWith({ error: 'x' }, { status: 404 });
+    expect((await ask(cached())).reply.etag).toBeUndefined();
+  });
+
+  it('says that a failed fill was a miss', async () => {
+    failing('upstream_reset', '');
+    const { error, trace } = await failed(cached());
+    expect(error).toMatchObject({ code: 'upstream_reset' });
+    expect(trace.cache).toEqual({ status: 'miss', reason: 'miss', stored: false });
+  });
+
+  it("does not keep what another request's fetch brought, which keeps it itself", async () => {
+    next.answer = () => ({ ...page(1), shared: true });
+    const { trace, cacheStatus } = await ask(cached());
+    expect(trace.cache).toEqual({ status: 'coalesced', reason: 'miss', stored: false });
+    expect(cacheStatus).toBe('portico; fwd=miss; collapsed');
+    expect(cache.stats().entries).toBe(0);
+  });
+});
+
+describe('a page that is stale', () => {
+  it('is served at once while one new page is fetched, whoever asks meanwhile', async () => {
+    const handle = cached();
+    await ask(handle);
+    clock.advance(31);
+    const gate = Promise.withResolvers<Reply>();
+    next.answer = () => gate.promise;
+    const stale = await ask(handle);
+    await ask(handle);
+    expect(stale.text).toBe(JSON.stringify(pageOf([1])));
+    expect(stale.cacheStatus).toBe('portico; hit; ttl=-1');
+    expect(stale.trace.cache).toEqual({ status: 'stale', ageSeconds: 31 });
+    expect(next.asked).toHaveLength(2);
+    gate.resolve(page(2));
+    await until(() => background.length === 1);
+    expect((await ask(handle)).text).toBe(JSON.stringify(pageOf([2])));
+  });
+
+  it('is refreshed with a trace of its own, which is recorded', async () => {
+    const handle = cached();
+    await ask(handle);
+    clock.advance(31);
+    const { trace } = await ask(handle, { signal: AbortSignal.abort() });
+    await until(() => background.length === 1);
+    expect(background[0]).toMatchObject({ background: true, operation: 'listThings', requestId: trace.requestId });
+    expect(background[0]?.cache).toEqual({ status: 'miss', reason: 'stale', stored: true });
+    expect(next.asked[1]?.trace).toBe(background[0]);
+    expect(next.asked[1]?.signal).toBeUndefined();
+  });
+
+  it('outlives a failed refresh, which is recorded, and is refreshed again at the next request', async () => {
+    const handle = cached();
+    await ask(handle);
+    clock.advance(31);
+    failing('upstream_error', '');
+    await ask(handle);
+    await until(() => background.length === 1);
+    expect(background[0]?.error).toBe('upstream_error');
+    expect((await ask(handle)).trace.cache?.status).toBe('stale');
+    await until(() => background.length === 2);
+  });
+
+  it('outlives a refresh that fails unexpectedly, whose cause is recorded', async () => {
+    const handle = cached();
+    await ask(handle);
+    clock.advance(31);
+    const cause = new Error('unexpected');
+    next.answer = () => Promise.reject(cause);
+    await ask(handle);
+    await until(() => background.length === 1);
+    expect(background[0]).toMatchObject({ error: 'internal_error', cause });
+    expect(cache.stats().entries).toBe(1);
+  });
+
+  it.each([
+    ['translated', () => Promise.reject(new GatewayError('upstream_permission_denied', ''))],
+    ['as it came', () => replyWith({ error: 'no' }, { status: 403 })],
+  ])('goes when the upstream refuses it to its audience (%s)', async (_how, answer) => {
+    const handle = cached();
+    await ask(handle);
+    clock.advance(31);
+    next.answer = answer;
+    await ask(handle);
+    await until(() => background.length === 1);
+    expect(cache.stats().entries).toBe(0);
+  });
+
+  it('stays when the upstream only limits requests', async () => {
+    const handle = cached();
+    await ask(handle);
+    clock.advance(31);
+    failing('upstream_rate_limited', '');
+    await ask(handle);
+    await until(() => background.length === 1);
+    expect(cache.stats().entries).toBe(1);
+  });
+
+  it('is not brought back by a refresh that began before a purge', async () => {
+    const handle = cached();
+    await ask(handle);
+    clock.advance(31);
+    const gate = Promise.withResolvers<Reply>();
+    next.answer = () => gate.promise;
+    await ask(handle);
+    cache.purge(['things']);
+    next.answer = () => page(3);
+    expect((await ask(handle)).text).toBe(JSON.stringify(pageOf([3])));
+    gate.resolve(page(2));
+    await until(() => background.length === 1);
+    expect(background[0]?.cache?.stored).toBe(false);
+    expect((await ask(handle)).text).toBe(JSON.stringify(pageOf([3])));
+  });
+
+  it('loses nothing when nobody can record its refresh', async () => {
+    const services = { cache, guard, noCacheRoles: [], contractVersion: 'v', clock };
+    const recordBackground = () => {
+      throw new Error('full');
+    };
+    const handle = stageIn(cachePage({ ...services, recordBackground }), plannedWith({ cache: kept() }), next);
+    await ask(handle);
+    clock.advance(31);
+    await ask(handle);
+    await until(() => next.asked.length === 2);
+    expect((await ask(handle)).reply.status).toBe(200);
+  });
+});
+
+describe('a page that is expired', () => {
+  const expired = async (parts: PlannedParts = {}) => {
+    const handle = cached(parts);
+    await ask(handle);
+    clock.advance(61);
+    return handle;
+  };
+
+  it('is fetched anew before anything is answered', async () => {
+    const handle = await expired();
+    next.answer = () => page(2);
+    const { text, trace, cacheStatus } = await ask(handle);
+    expect(text).toBe(JSON.stringify(pageOf([2])));
+    expect(trace.cache).toMatchObject({ status: 'miss', reason: 'stale' });
+    expect(cacheStatus).toBe('portico; fwd=stale; stored');
+  });
+
+  it.each(['upstream_error', 'upstream_timeout', 'upstream_circuit_open', 'upstream_invalid_response'] as const)(
+    'stands in for %s',
+    async (code) => {
+      const handle = await expired();
+      failing(code, '');
+      const { trace, cacheStatus, reply } = await ask(handle);
+      expect(reply.status).toBe(200);
+      expect(trace.cache).toEqual({ status: 'stale', reason: 'stale-if-error', ageSeconds: 61 });
+      expect(cacheStatus).toBe('portico; fwd=stale; ttl=-31; detail=stale-if-error');
+    },
+  );
+
+  it('stands in for a failure that was not translated', async () => {
+    const handle = await expired();
+    next.answer = () => replyWith({ error: 'x' }, { status: 503 });
+    expect((await ask(handle)).reply.status).toBe(200);
+  });
+
+  it('does not hide that the service account is refused', async () => {
+    const handle = await expired();
+    failing('upstream_credentials_refused', '');
+    expect((await failed(handle)).error).toMatchObject({ code: 'upstream_credentials_refused' });
+  });
+
+  it('does not hide a failure of our own', async () => {
+    const handle = await expired();
+    next.answer = () => Promise.reject(new Error('unexpected'));
+    expect((await failed(handle)).error).toMatchObject({ message: 'unexpected' });
+  });
+
+  it('does not stand in beyond its limit', async () => {
+    const handle = await expired();
+    clock.advance(270);
+    failing('upstream_error', '');
+    expect((await failed(handle)).error).toMatchObject({ code: 'upstream_error' });
+  });
+
+  it('does not stand in after a purge during the fill', async () => {
+    const handle = await expired();
+    next.answer = () => {
+      cache.purge(['things']);
+      return Promise.reject(new GatewayError('upstream_error', ''));
+    };
+    expect((await failed(handle)).error).toMatchObject({ code: 'upstream_error' });
+  });
+
+  it.each([
+    ['translated', () => Promise.reject(new GatewayError('upstream_permission_denied', ''))],
+    ['as it came', () => replyWith({ error: 'no' }, { status: 403 })],
+  ])('does not stand in later for a caller to whom the upstream has refused it (%s)', async (_how, answer) => {
+    const handle = await expired();
+    next.answer = answer;
+    await handle(exchangeWith()).catch(() => undefined);
+    failing('upstream_error', '');
+    expect((await failed(handle)).error).toMatchObject({ code: 'upstream_error' });
+  });
+});
+
+describe('a client that asks for a fresh answer', () => {
+  const noCache: ExchangeParts = { arrival: arrivalWith({ headers: { 'cache-control': 'no-cache' } }) };
+
+  it('is not heard without a role that may', async () => {
+    const handle = cached({}, ['reviewer']);
+    await ask(handle);
+    expect((await ask(handle, noCache)).trace.cache?.status).toBe('hit');
+  });
+
+  it('gets one with such a role, and so do those who come after', async () => {
+    const handle = cached({}, ['reviewer']);
+    await ask(handle);
+    next.answer = () => page(2);
+    const { trace, cacheStatus, text } = await ask(handle, { ...noCache, grants: grantsWith({ roles: ['reviewer'] }) });
+    expect(text).toBe(JSON.stringify(pageOf([2])));
+    expect(trace.cache).toEqual({ status: 'bypass', reason: 'no-cache', stored: true });
+    expect(cacheStatus).toBe('portico; fwd=bypass; stored');
+    expect((await ask(handle)).text).toBe(JSON.stringify(pageOf([2])));
+  });
+
+  it('is a bypass also when its fetch fails or was made by somebody else', async () => {
+    const handle = cached({}, ['standard']);
+    next.answer = () => ({ ...page(1), shared: true });
+    expect((await ask(handle, noCache)).trace.cache?.status).toBe('bypass');
+    failing('upstream_error', '');
+    expect((await failed(handle, noCache)).trace.cache).toEqual({
+      status: 'bypass',
+      reason: 'no-cache',
+      stored: false,
+    });
+  });
+});
+
+describe('a page that callers share', () => {
+  const shared: PlannedParts = { cache: kept({ audience: 'public', assumeImpersonal: true }) };
+  const asBob: ExchangeParts = { principal: callerNamed('bob'), audience: 'public' };
+  const asAlice: ExchangeParts = { audience: 'public' };
+
+  it('is compared with what another caller is answered, under that caller alone', async () => {
+    const handle = cached(shared);
+    await ask(handle, asAlice);
+    const { trace } = await ask(handle, asBob);
+    await until(() => background.length === 1);
+    expect(next.asked[1]).toMatchObject({ audience: 'caller:verified:name:bob', principal: { name: 'bob' } });
+    expect(trace.cache?.status).toBe('hit');
+    expect([guard.isDemoted('listThings'), cache.stats().entries]).toEqual([false, 1]);
+  });
+
+  it('is given up when the two differ', async () => {
+    const handle = cached(shared);
+    await ask(handle, asAlice);
+    next.answer = () => page(2);
+    await ask(handle, asBob);
+    await until(() => background.length === 1);
+    expect([guard.isDemoted('listThings'), cache.stats().entries]).toEqual([true, 0]);
+  });
+
+  it('is given up when the upstream shows it to one caller and not to the other', async () => {
+    const handle = cached(shared);
+    await ask(handle, asAlice);
+    next.answer = ({ trace }) => {
+      trace.upstream = { status: 401, shape: 'error', denied: true, seconds: 0, attempts: 1 };
+      return Promise.reject(new GatewayError('upstream_permission_denied', ''));
+    };
+    await ask(handle, asBob);
+    await until(() => background.length === 1);
+    expect([guard.isDemoted('listThings'), cache.stats().entries]).toEqual([true, 0]);
+    expect(background[0]?.error).toBe('upstream_permission_denied');
+  });
+
+  it('stays when the comparison fails for another reason', async () => {
+    const handle = cached(shared);
+    await ask(handle, asAlice);
+    failing('upstream_timeout', '');
+    await ask(handle, asBob);
+    await until(() => background.length === 1);
+    expect([guard.isDemoted('listThings'), cache.stats().entries]).toEqual([false, 1]);
+  });
+
+  it('is not compared for the caller who fetched it, nor where each caller has pages of its own', async () => {
+    const sharing = cached(shared);
+    await ask(sharing, asAlice);
+    await ask(sharing, asAlice);
+    const single = cached();
+    await ask(single);
+    await ask(single, { principal: callerNamed('bob') });
+    expect(next.asked).toHaveLength(2);
+    expect(background).toEqual([]);
+  });
+
+  it('is not compared when a service account fetched it', async () => {
+    const handle = cached({ ...shared, serviceCredential: true });
+    await ask(handle, asAlice);
+    await ask(handle, asBob);
+    expect(next.asked).toHaveLength(1);
+  });
+});

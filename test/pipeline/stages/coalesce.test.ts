@@ -1,0 +1,109 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createPageCache, type PageCache } from '../../../src/cache/page-cache.ts';
+import { GatewayError } from '../../../src/errors/gateway-error.ts';
+import type { Reply } from '../../../src/pipeline/reply.ts';
+import { coalesce } from '../../../src/pipeline/stages/coalesce.ts';
+import {
+  createNext,
+  exchangeWith,
+  failureOf,
+  kept,
+  pageOf,
+  type PlannedParts,
+  plannedWith,
+  replyWith,
+  stageIn,
+} from '../../builders/exchange.ts';
+import { createTestClock } from '../../builders/test-clock.ts';
+
+let cache: PageCache;
+let gate: PromiseWithResolvers<Reply>;
+
+beforeEach(() => {
+  cache = createPageCache({ maxBytes: 1 << 20, maxEntryBytes: 1 << 16 }, createTestClock());
+  gate = Promise.withResolvers();
+});
+
+/** Whoever asks first waits at the gate; everybody else who is asked for is answered at once. */
+function coalesced(parts: PlannedParts = {}) {
+  const next = createNext(() => (next.asked.length === 1 ? gate.promise : replyWith(pageOf([2]))));
+  return { next, handle: stageIn(coalesce(cache, 'v'), plannedWith({ cache: kept(), ...parts }), next) };
+}
+
+const shared: PlannedParts = { cache: kept({ audience: 'public', assumeImpersonal: true }) };
+
+describe('coalesce', () => {
+  it('has work only where answers are kept', () => {
+    expect(coalesce(cache, 'v').plan(plannedWith())).toBeUndefined();
+  });
+
+  it('asks once for a page that several ask for at the same time, and tells who only joined', async () => {
+    const { next, handle } = coalesced();
+    const answers = [handle(exchangeWith()), handle(exchangeWith())];
+    gate.resolve(replyWith(pageOf([1])));
+    const [first, second] = await Promise.all(answers);
+    expect(next.asked).toHaveLength(1);
+    expect([first?.shared, second?.shared]).toEqual([undefined, true]);
+    expect(second?.body).toBe(first?.body);
+  });
+
+  it('asks again once the first is done', async () => {
+    const { next, handle } = coalesced();
+    gate.resolve(replyWith(pageOf([1])));
+    await handle(exchangeWith());
+    await handle(exchangeWith());
+    expect(next.asked).toHaveLength(2);
+  });
+
+  it('asks for each audience and each target', async () => {
+    const { next, handle } = coalesced();
+    const first = handle(exchangeWith());
+    await handle(exchangeWith({ audience: 'caller:other' }));
+    await handle(exchangeWith({ target: '/services/v2/thing.json?page=2' }));
+    gate.resolve(replyWith({}));
+    await first;
+    expect(next.asked).toHaveLength(3);
+  });
+
+  it('gives nobody who comes after a purge what was asked for before it', async () => {
+    const { next, handle } = coalesced();
+    const before = handle(exchangeWith());
+    cache.purge(['unrelated']);
+    const after = await handle(exchangeWith());
+    expect(after.shared).toBeUndefined();
+    gate.resolve(replyWith({}));
+    await before;
+    expect(next.asked).toHaveLength(2);
+  });
+
+  it('fails everybody who waits when the one call fails', async () => {
+    const { next, handle } = coalesced();
+    const answers = [handle(exchangeWith()), handle(exchangeWith())].map(failureOf);
+    const error = new GatewayError('upstream_permission_denied', '');
+    gate.reject(error);
+    expect(await Promise.all(answers)).toEqual([error, error]);
+    expect(next.asked).toHaveLength(1);
+  });
+
+  it.each([
+    ['translated', (given: typeof gate) => given.reject(new GatewayError('upstream_permission_denied', ''))],
+    ['as it came', (given: typeof gate) => given.resolve(replyWith({ error: 'no' }, { status: 401 }))],
+  ])('asks for each caller of a shared page once the upstream refuses it to one (%s)', async (_how, refuse) => {
+    const { next, handle } = coalesced(shared);
+    const first = handle(exchangeWith()).catch(() => undefined);
+    const second = handle(exchangeWith());
+    refuse(gate);
+    await first;
+    expect(await second).toMatchObject({ status: 200 });
+    expect((await second).shared).toBeUndefined();
+    expect(next.asked).toHaveLength(2);
+  });
+
+  it('does not ask again for a shared page that failed for another reason', async () => {
+    const { next, handle } = coalesced(shared);
+    const answers = [handle(exchangeWith()), handle(exchangeWith())].map(failureOf);
+    gate.reject(new GatewayError('upstream_error', ''));
+    await Promise.all(answers);
+    expect(next.asked).toHaveLength(1);
+  });
+});

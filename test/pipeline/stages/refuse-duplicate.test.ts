@@ -1,0 +1,77 @@
+import { Readable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { GatewayError } from '../../../src/errors/gateway-error.ts';
+import { createUploadMemory } from '../../../src/gdpr/upload-memory.ts';
+import { refuseDuplicate } from '../../../src/pipeline/stages/refuse-duplicate.ts';
+import {
+  arrivalWith,
+  createNext,
+  type ExchangeParts,
+  exchangeWith,
+  failureOf,
+  type PlannedParts,
+  plannedWith,
+  replyWith,
+  stageIn,
+} from '../../builders/exchange.ts';
+import { createTestClock } from '../../builders/test-clock.ts';
+
+const upload: PlannedParts = { operation: { method: 'POST', requestRules: ['gdpr-csv'] } };
+const created = replyWith({ fileId: 1 }, { status: 201 });
+const body = Buffer.from('{"content":"username\\nalice"}');
+
+function uploading(next = createNext(created)) {
+  const uploads = createUploadMemory(createTestClock(), { duplicateWindowSeconds: 600 });
+  const handle = stageIn(refuseDuplicate(uploads), plannedWith(upload), next);
+  return { next, send: (parts: ExchangeParts = {}) => handle(exchangeWith({ body, ...parts })) };
+}
+
+describe('refuse-duplicate', () => {
+  it('has work for uploads alone, and none in observe', () => {
+    const stage = refuseDuplicate(createUploadMemory(createTestClock(), { duplicateWindowSeconds: 600 }));
+    expect(stage.plan(plannedWith())).toBeUndefined();
+    expect(stage.plan(plannedWith({ ...upload, transparent: true }))).toBeUndefined();
+  });
+
+  it('refuses the same upload of the same caller after a success', async () => {
+    const { send, next } = uploading();
+    await send();
+    expect(await failureOf(send())).toMatchObject({ code: 'duplicate_upload', details: [{ name: 'Portico-Force' }] });
+    expect(next.asked).toHaveLength(1);
+  });
+
+  it('refuses it while the first is under way', async () => {
+    const gate = Promise.withResolvers<typeof created>();
+    const { send } = uploading(createNext(() => gate.promise));
+    const first = send();
+    expect(await failureOf(send())).toMatchObject({ code: 'duplicate_upload' });
+    gate.resolve(created);
+    await first;
+  });
+
+  it('lets it through when it is forced, for another caller, and with another body', async () => {
+    const { send, next } = uploading();
+    await send();
+    await send({ arrival: arrivalWith({ headers: { 'portico-force': 'true' } }) });
+    await send({ audience: 'caller:verified:name:bob' });
+    await send({ body: Buffer.from('{}') });
+    expect(next.asked).toHaveLength(4);
+  });
+
+  it('lets it through after a failure', async () => {
+    const { send, next } = uploading(createNext(() => Promise.reject(new GatewayError('upstream_timeout', ''))));
+    await failureOf(send());
+    next.answer = () => replyWith({}, { status: 400 });
+    await send();
+    next.answer = () => created;
+    await send();
+    expect(next.asked).toHaveLength(3);
+  });
+
+  it('passes a body on that it cannot compare', async () => {
+    const { send, next } = uploading();
+    await send({ body: Readable.from([]) });
+    await send({ body: Readable.from([]) });
+    expect(next.asked).toHaveLength(2);
+  });
+});

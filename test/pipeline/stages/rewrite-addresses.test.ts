@@ -1,0 +1,46 @@
+import { Readable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { rewriteAddresses } from '../../../src/pipeline/stages/rewrite-addresses.ts';
+import { arrivalWith, createNext, exchangeWith, plannedWith, replyWith, stageIn } from '../../builders/exchange.ts';
+
+const addresses = {
+  rewrite: true,
+  find: (body: Buffer) => body.includes('http://legacy'),
+  replace: (body: Buffer, address: string) => Buffer.from(String(body).replaceAll('http://legacy', address)),
+  publicAddress: ({ host = '' }: { host?: string | undefined }, protocol: string) => `${protocol}://${host}`,
+};
+
+const rewriting = (reply = replyWith({ avatar: 'http://legacy/a.png' })) => {
+  const arrival = arrivalWith({ headers: { host: 'qa.example' }, protocol: 'https' });
+  const exchange = exchangeWith({ arrival });
+  const answer = stageIn(rewriteAddresses(addresses), plannedWith(), createNext(reply))(exchange);
+  return { answer, trace: exchange.trace };
+};
+
+describe('rewrite-addresses', () => {
+  it('has work only where the configuration says so, and none in observe', () => {
+    expect(rewriteAddresses({ ...addresses, rewrite: false }).plan(plannedWith())).toBeUndefined();
+    expect(rewriteAddresses(addresses).plan(plannedWith({ transparent: true }))).toBeUndefined();
+  });
+
+  it('writes the address that this client calls, and notes it', async () => {
+    const { answer, trace } = rewriting();
+    expect(String((await answer).body)).toBe('{"avatar":"https://qa.example/a.png"}');
+    expect(trace.legacyAddress).toBe(true);
+  });
+
+  it('gives the result an entity tag of its own where there was one', async () => {
+    const { etag } = await rewriting(replyWith({ avatar: 'http://legacy/a.png' }, { etag: '"old"' })).answer;
+    expect(etag).toMatch(/^"[\w-]{22}"$/);
+    expect((await rewriting().answer).etag).toBeUndefined();
+  });
+
+  it('passes everything else on as it is', async () => {
+    const plain = replyWith({ id: 1 });
+    const { answer, trace } = rewriting(plain);
+    expect(await answer).toBe(plain);
+    expect(trace.legacyAddress).toBeUndefined();
+    const stream = replyWith({}, { body: Readable.from(['http://legacy']) });
+    expect(await rewriting(stream).answer).toBe(stream);
+  });
+});
