@@ -1,0 +1,22 @@
+import type { ExchangedAnswer, Upstream, UpstreamRequest } from '../../src/upstream/create-upstream.ts';
+
+/** An upstream without a network that answers what a test says and remembers what it was asked. */
+export function fakeExchanges(answer: (request: UpstreamRequest) => ExchangedAnswer | Promise<ExchangedAnswer>): {
+  readonly upstream: Upstream;
+  readonly sent: UpstreamRequest[];
+} {
+  const sent: UpstreamRequest[] = [];
+  const upstream: Upstream = {
+    exchange: async (request) => {
+      sent.push(request);
+      return answer(request);
+    },
+    gate: {
+      enter: () => Promise.resolve({ leave: () => undefined }),
+      stats: () => ({ inFlight: 0, queued: 0, circuit: 'closed' }),
+    },
+    stats: () => ({ inFlight: 0, queued: 0, circuit: 'closed', openConnections: 0 }),
+    close: () => Promise.resolve(),
+  };
+  return { upstream, sent };
+}

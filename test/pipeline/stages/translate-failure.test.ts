@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { ANONYMOUS, type Principal } from '../../../src/model/principal.ts';
+import { UpstreamFailure } from '../../../src/model/upstream-failure.ts';
+import { translateFailure } from '../../../src/pipeline/stages/translate-failure.ts';
+import {
+  createNext,
+  type ExchangeParts,
+  exchangeWith,
+  failureOf,
+  type PlannedParts,
+  plannedWith,
+  replyWith,
+  stageIn,
+} from '../../builders/exchange.ts';
+
+const CHALLENGE = 'Basic realm="test"';
+
+function translating(answer: Parameters<typeof createNext>[0], parts: PlannedParts = {}) {
+  const forgotten: Principal[] = [];
+  const services = {
+    challenge: CHALLENGE,
+    isPermissionMessage: (message: string) => message.includes('permission'),
+    forget: (principal: Principal) => void forgotten.push(principal),
+  };
+  const handle = stageIn(translateFailure(services), plannedWith(parts), createNext(answer));
+  return { forgotten, send: (more: ExchangeParts = {}) => handle(exchangeWith(more)) };
+}
+
+const refused = replyWith({ error: 'wrong password' }, { status: 401 });
+const inside = replyWith({ error: 'broken' });
+
+describe('translate-failure', () => {
+  it('passes a success on as it is', async () => {
+    const reply = replyWith({ list: [], error: null });
+    expect(await translating(reply).send()).toBe(reply);
+  });
+
+  it('turns an error of the upstream into ours', async () => {
+    const { send, forgotten } = translating(replyWith({ error: 'not found' }, { status: 404 }));
+    expect(await failureOf(send())).toMatchObject({ code: 'upstream_not_found', message: 'not found' });
+    expect(forgotten).toEqual([]);
+  });
+
+  it('turns an error inside a success into ours, unless a documented field is beside it', async () => {
+    expect(await failureOf(translating(inside).send())).toMatchObject({ code: 'upstream_error_in_success' });
+    const documented = translating(inside, { operation: { documentedFields: ['error'] } });
+    expect(await documented.send()).toBe(inside);
+  });
+
+  it.each(['normalized', 'legacy'] as const)(
+    'turns a failed transport into our error with %s errors',
+    async (errors) => {
+      const { send } = translating(() => Promise.reject(new UpstreamFailure('deadline')), { errors });
+      expect(await failureOf(send())).toMatchObject({ code: 'upstream_timeout', status: 504 });
+    },
+  );
+
+  it('passes a failure of our own on', async () => {
+    const error = new Error('unexpected');
+    expect(await failureOf(translating(() => Promise.reject(error)).send())).toBe(error);
+  });
+
+  it('has a credential forgotten that the upstream refuses', async () => {
+    const { send, forgotten } = translating(refused);
+    expect(await failureOf(send())).toMatchObject({ status: 401, headers: { 'WWW-Authenticate': CHALLENGE } });
+    expect(forgotten).toMatchObject([{ name: 'alice' }]);
+  });
+
+  it('forgets nobody for a refused service account, and raises the alarm', async () => {
+    const { send, forgotten } = translating(refused, { serviceCredential: true });
+    expect(await failureOf(send())).toMatchObject({ code: 'upstream_credentials_refused', status: 502 });
+    expect(forgotten).toEqual([]);
+  });
+
+  it("judges the caller's own credential where it travelled in the place of the service account", async () => {
+    const { send, forgotten } = translating(refused, { serviceCredential: true });
+    expect(await failureOf(send({ delegated: true }))).toMatchObject({ code: 'upstream_unauthorized' });
+    expect(forgotten).toHaveLength(1);
+  });
+
+  it('challenges an anonymous caller, of whom there is nothing to forget', async () => {
+    const { send, forgotten } = translating(refused);
+    expect(await failureOf(send({ principal: ANONYMOUS }))).toMatchObject({ status: 401 });
+    expect(forgotten).toEqual([]);
+  });
+});
+
+describe('translate-failure with legacy errors', () => {
+  it.each([401, 404, 500])('keeps an answer of status %i as it is', async (status) => {
+    const reply = replyWith({ error: 'x' }, { status });
+    expect(await translating(reply, { errors: 'legacy' }).send()).toBe(reply);
+  });
+
+  it('keeps an error inside a success', async () => {
+    expect(await translating(inside, { errors: 'legacy' }).send()).toBe(inside);
+  });
+
+  it('has a refused credential forgotten all the same', async () => {
+    const { send, forgotten } = translating(refused, { errors: 'legacy' });
+    await send();
+    expect(forgotten).toHaveLength(1);
+  });
+
+  it('forgets nobody who only lacks a permission, and nobody in observe', async () => {
+    const denied = translating(replyWith({ error: 'no permission' }, { status: 401 }), { errors: 'legacy' });
+    await denied.send();
+    const observed = translating(refused, { errors: 'legacy', transparent: true });
+    await observed.send();
+    expect([...denied.forgotten, ...observed.forgotten]).toEqual([]);
+  });
+});

@@ -1,0 +1,180 @@
+import { Readable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import type { Arrival } from '../../../src/model/arrival.ts';
+import { type BodyFindings, validateBody } from '../../../src/pipeline/stages/validate-body.ts';
+import {
+  arrivalOf,
+  arrivalWith,
+  createNext,
+  exchangeWith,
+  failureOf,
+  type PlannedParts,
+  plannedWith,
+  stageIn,
+  traceWith,
+  violationWith,
+} from '../../builders/exchange.ts';
+import { until } from '../../builders/until.ts';
+
+const LIMIT = 1000;
+const NOTHING: BodyFindings = { violations: [] };
+const write: PlannedParts = { operation: { method: 'POST', requestBody: { required: true } } };
+const reporting: PlannedParts = { ...write, checks: { requests: 'report' } };
+
+function validating(parts: PlannedParts = write, findings: BodyFindings = NOTHING) {
+  const next = createNext();
+  const checked: unknown[] = [];
+  const check = (_planned: unknown, body: unknown) => {
+    checked.push(body);
+    return findings;
+  };
+  const handle = stageIn(validateBody(check, LIMIT), plannedWith(parts), next);
+  const send = (arrival: Arrival, trace = traceWith({ requests: { level: 'enforce', outcome: 'passed' } })) => ({
+    answer: handle(exchangeWith({ arrival, trace })),
+    trace,
+  });
+  return { next, checked, send };
+}
+
+const json = (text: string, headers: Arrival['headers'] = { 'content-type': 'application/json' }) =>
+  arrivalOf(text, { headers });
+
+describe('validate-body', () => {
+  it('has no work for operations without a body', () => {
+    expect(validateBody(() => NOTHING, LIMIT).plan(plannedWith())).toBeUndefined();
+  });
+
+  it('passes the very bytes of a right body on', async () => {
+    const { send, next, checked } = validating();
+    const { answer, trace } = send(json('{"id": 12345678901234567890}'));
+    await answer;
+    expect(String(next.asked[0]?.body)).toBe('{"id": 12345678901234567890}');
+    expect(checked).toHaveLength(1);
+    expect(trace).toMatchObject({ requests: { outcome: 'passed' }, violations: [] });
+  });
+
+  it.each([
+    ['an empty body', json(''), 400, 'missing'],
+    ['malformed JSON', json('{"a":'), 400, 'format'],
+    ['another media type', json('{}', { 'content-type': 'text/plain' }), 415, 'protocol'],
+    ['a media type that only begins alike', json('{}', { 'content-type': 'application/jsonp' }), 415, 'protocol'],
+    ['a coded body', json('{}', { 'content-encoding': 'gzip' }), 415, 'protocol'],
+  ])('refuses %s', async (_what, arrival, status, category) => {
+    const { send, next, checked } = validating();
+    const { answer, trace } = send(arrival);
+    expect(await failureOf(answer)).toMatchObject({ status });
+    expect(trace).toMatchObject({ requests: { level: 'enforce', outcome: 'refused' }, violations: [{ category }] });
+    expect([next.asked, checked]).toEqual([[], []]);
+  });
+
+  it.each([
+    ['no media type', {}],
+    ['parameters of the media type', { 'content-type': 'application/json; charset=utf-8' }],
+    ['a media type in capitals', { 'content-type': 'Application/JSON' }],
+    ['the identity coding', { 'content-encoding': 'Identity' }],
+  ])('takes a body with %s', async (_what, headers) => {
+    const { send, next } = validating();
+    await send(json('{}', headers)).answer;
+    expect(next.asked).toHaveLength(1);
+  });
+
+  it('refuses what the check finds, with the code and the details of the finding', async () => {
+    const violations = [violationWith({ location: 'body', at: '/content', message: 'row 2 is empty' })];
+    const plain = validating(write, { violations });
+    expect(await failureOf(plain.send(json('{}')).answer)).toMatchObject({
+      code: 'invalid_body',
+      message: 'row 2 is empty',
+      details: [{ in: 'body', name: '/content' }],
+    });
+    const detailed = validating(write, { violations, code: 'visibility_not_permitted', details: [{ row: 2 }] });
+    expect(await failureOf(detailed.send(json('{}')).answer)).toMatchObject({
+      code: 'visibility_not_permitted',
+      details: [{ row: 2 }],
+    });
+  });
+
+  it('refuses with the documented text of the operation', async () => {
+    const documentedErrors = [{ status: 400, text: 'The provided file does not have a valid user.' }];
+    const parts: PlannedParts = { operation: { ...write.operation, documentedErrors } };
+    for (const findings of [{ violations: [violationWith()] }, { violations: [violationWith()], details: [] }])
+      expect(await failureOf(validating(parts, findings).send(json('{}')).answer)).toMatchObject({
+        message: 'The provided file does not have a valid user.',
+      });
+  });
+
+  it('reports at report, and passes the body on', async () => {
+    const { send, next } = validating(reporting);
+    const { answer, trace } = send(json('{"a":'));
+    await answer;
+    expect(trace).toMatchObject({ requests: { level: 'report', outcome: 'reported' }, violations: [{ at: '' }] });
+    expect(String(next.asked[0]?.body)).toBe('{"a":');
+  });
+
+  it('looks at nothing where requests are not checked', async () => {
+    const { send, next, checked } = validating({ ...write, checks: { requests: 'off' } });
+    const { answer, trace } = send(json('<'), traceWith());
+    await answer;
+    expect([String(next.asked[0]?.body), checked, trace.requests]).toEqual(['<', [], undefined]);
+  });
+
+  it('refuses a body over the limit, and takes one at the limit', async () => {
+    const { send, next } = validating();
+    const text = (length: number) => `"${'x'.repeat(length - 2)}"`;
+    await send(json(text(LIMIT))).answer;
+    expect(await failureOf(send(json(text(LIMIT + 1))).answer)).toMatchObject({
+      code: 'body_too_large',
+      status: 413,
+      headers: { Connection: 'close' },
+    });
+    expect(next.asked).toHaveLength(1);
+  });
+
+  it('reads the rest of a refused body, so that the client reads the answer', async () => {
+    const { send } = validating();
+    let read = 0;
+    const body = Readable.from(
+      (function* () {
+        for (; read < 20; read += 1) yield Buffer.alloc(LIMIT);
+      })(),
+    );
+    await failureOf(send(arrivalWith({ method: 'POST', body })).answer);
+    await until(() => read === 20);
+  });
+
+  it('says that the client left when its body breaks off', async () => {
+    const { send } = validating();
+    const broken = (chunks: number) =>
+      Readable.from(
+        (async function* () {
+          for (let at = 0; at < chunks; at += 1) yield Buffer.alloc(LIMIT);
+          await Promise.reject(new Error('aborted'));
+        })(),
+      );
+    expect(await failureOf(send(arrivalWith({ body: broken(0) })).answer)).toMatchObject({ code: 'client_closed' });
+    expect(await failureOf(send(arrivalWith({ body: broken(5) })).answer)).toMatchObject({ code: 'body_too_large' });
+  });
+});
+
+describe('validate-body in observe', () => {
+  const observe: PlannedParts = { ...reporting, transparent: true };
+  const large = () => json('x'.repeat(LIMIT * 3));
+
+  it('streams a large body on, unread', async () => {
+    const { send, next, checked } = validating(observe);
+    const { answer, trace } = send(large());
+    await answer;
+    const body = next.asked[0]?.body as Readable;
+    expect(String(Buffer.concat(await body.toArray()))).toBe('x'.repeat(LIMIT * 3));
+    expect(checked).toEqual([]);
+    expect(trace.requests).toEqual({ level: 'report', outcome: 'skipped', reason: 'size' });
+  });
+
+  it('keeps the report on the parameters of such a request', async () => {
+    const { answer, trace } = validating(observe).send(
+      large(),
+      traceWith({ requests: { level: 'report', outcome: 'reported' } }),
+    );
+    await answer;
+    expect(trace.requests?.outcome).toBe('reported');
+  });
+});

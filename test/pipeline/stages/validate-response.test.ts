@@ -1,0 +1,191 @@
+import { Readable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import type { Judgement } from '../../../src/contract/judge-response.ts';
+import type { Violation } from '../../../src/model/violation.ts';
+import { validateResponse } from '../../../src/pipeline/stages/validate-response.ts';
+import type { Reply } from '../../../src/pipeline/reply.ts';
+import {
+  arrivalWith,
+  createNext,
+  type ExchangeParts,
+  exchangeWith,
+  failureOf,
+  JSON_TYPE,
+  pageOf,
+  type PlannedParts,
+  plannedWith,
+  stageIn,
+  violationWith,
+} from '../../builders/exchange.ts';
+
+const VALID: Judgement = { verdict: 'valid', violations: [] };
+const drift = (at: string): Violation =>
+  violationWith({ check: 'responses', direction: 'response', location: 'body', at, message: `${at} is missing` });
+const BROKEN: Judgement = { verdict: 'violations', violations: [drift('/a'), drift('/b')] };
+const WRAPPED: Judgement = { verdict: 'skipped', reason: 'wrap', violations: [] };
+const enforced: PlannedParts = { checks: { responses: 'enforce' } };
+
+const answered = (body: unknown, status = 200): Reply => ({
+  status,
+  headers: JSON_TYPE,
+  body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
+});
+
+function validating(
+  reply: Reply,
+  judgement: Judgement = VALID,
+  parts: PlannedParts = {},
+  accepted: readonly string[] = [],
+) {
+  const judged: unknown[] = [];
+  const learned: unknown[] = [];
+  const services = {
+    judge: (_operation: unknown, _values: unknown, answer: unknown) => {
+      judged.push(answer);
+      return judgement;
+    },
+    decode: (_headers: unknown, body: Buffer) => Promise.resolve(body[0] === 42 ? body.subarray(1) : undefined),
+    isAccepted: (_operation: unknown, { at }: Violation) => accepted.includes(at),
+    learn: (_operation: unknown, json: unknown) => void learned.push(json),
+  };
+  const handle = stageIn(validateResponse(services), plannedWith(parts), createNext(reply));
+  const run = (more: ExchangeParts = {}) => {
+    const exchange = exchangeWith(more);
+    return { answer: handle(exchange), trace: exchange.trace };
+  };
+  return { judged, learned, run };
+}
+
+describe('validate-response', () => {
+  it('judges status, media type and body as they came, and passes the very bytes on', async () => {
+    const reply = answered(pageOf([1]));
+    const { judged, run } = validating(reply);
+    const { answer, trace } = run();
+    const { body, facts, pageCount } = await answer;
+    expect(judged).toEqual([{ status: 200, mediaType: 'application/json;charset=UTF-8', json: pageOf([1]) }]);
+    expect(body).toBe(reply.body);
+    expect(facts).toEqual({ validity: 'valid', json: pageOf([1]) });
+    expect(pageCount).toBe(3);
+    expect(trace.responses).toEqual({ level: 'report', outcome: 'passed', verdict: 'valid' });
+  });
+
+  it('reports violations at report and passes the answer on', async () => {
+    const { run, learned } = validating(answered({}), BROKEN);
+    const { answer, trace } = run();
+    expect((await answer).facts?.validity).toBe('violations');
+    expect(trace.responses).toEqual({ level: 'report', outcome: 'reported', verdict: 'violations' });
+    expect(trace.violations).toEqual(BROKEN.violations);
+    expect(learned).toEqual([]);
+  });
+
+  it('does not pass a success on that breaks the contract at enforce', async () => {
+    const trace = exchangeWith().trace;
+    trace.violations.push(violationWith());
+    const run = validating(answered({}), BROKEN, enforced).run({ trace });
+    expect(await failureOf(run.answer)).toMatchObject({
+      code: 'upstream_invalid_response',
+      status: 502,
+      details: [{ in: 'body', name: '/a' }, { name: '/b' }],
+    });
+    expect(trace.responses).toMatchObject({ level: 'enforce', outcome: 'refused' });
+  });
+
+  it('names ten of many violations', async () => {
+    const many: Judgement = {
+      verdict: 'violations',
+      violations: Array.from({ length: 30 }, (_, at) => drift(`/${at}`)),
+    };
+    const error = await failureOf(validating(answered({}), many, enforced).run().answer);
+    expect((error as { details: unknown[] }).details).toHaveLength(10);
+  });
+
+  it('passes an error of the upstream on at enforce, however it looks', async () => {
+    const { answer, trace } = validating(answered({}, 404), BROKEN, enforced).run();
+    expect((await answer).status).toBe(404);
+    expect(trace.responses).toMatchObject({ level: 'enforce', outcome: 'reported', verdict: 'violations' });
+  });
+
+  it('lets violations pass that are accepted, and only where all of them are', async () => {
+    const all = validating(answered({}), BROKEN, enforced, ['/a', '/b']).run();
+    expect((await all.answer).facts?.validity).toBe('accepted');
+    expect(all.trace.responses).toMatchObject({ outcome: 'passed', verdict: 'violations' });
+    const some = validating(answered({}), BROKEN, enforced, ['/a']).run();
+    expect(await failureOf(some.answer)).toMatchObject({ code: 'upstream_invalid_response' });
+  });
+
+  it('says why an answer could not be judged', async () => {
+    const { answer, trace } = validating(answered({}), WRAPPED, enforced).run();
+    expect((await answer).facts?.validity).toBe('skipped');
+    expect(trace.responses).toEqual({ level: 'enforce', outcome: 'skipped', verdict: 'skipped', reason: 'wrap' });
+  });
+
+  it('judges nothing where responses are off, and still reads the page count', async () => {
+    const { judged, learned, run } = validating(answered(pageOf([1])), BROKEN, { checks: { responses: 'off' } });
+    const { answer, trace } = run();
+    expect(await answer).toMatchObject({ facts: { validity: 'off', json: pageOf([1]) }, pageCount: 3 });
+    expect([judged, learned]).toEqual([[], []]);
+    expect(trace.responses).toMatchObject({ level: 'off', outcome: 'skipped', reason: 'off' });
+  });
+
+  it('learns from valid answers', async () => {
+    const { learned, run } = validating(answered(pageOf([1])));
+    await run().answer;
+    expect(learned).toEqual([pageOf([1])]);
+  });
+
+  it('takes malformed JSON for no JSON', async () => {
+    const { judged, run } = validating(answered('{"a":'), BROKEN);
+    await run().answer;
+    expect(judged).toMatchObject([{ json: undefined }]);
+  });
+
+  it.each([
+    [{ list: [], pageCount: 3, totalCount: 0 }, undefined],
+    [{ list: [], pageCount: '3' }, undefined],
+    [{ list: [], pageCount: 1.5 }, undefined],
+    [[1], undefined],
+    ['null', undefined],
+    [{ list: [], pageCount: 0 }, 0],
+  ])('reads the page count of %j as %s', async (body, pageCount) => {
+    expect((await validating(answered(body)).run().answer).pageCount).toBe(pageCount);
+  });
+
+  it('passes a stream on unread', async () => {
+    const body = Readable.from([]);
+    const { judged, run } = validating({ status: 200, headers: [], body });
+    const { answer, trace } = run();
+    expect(await answer).toMatchObject({ body, facts: { validity: 'skipped', json: undefined } });
+    expect(judged).toEqual([]);
+    expect(trace.responses).toMatchObject({ outcome: 'skipped', reason: 'size' });
+  });
+});
+
+describe('validate-response in observe', () => {
+  const observe: PlannedParts = { transparent: true };
+
+  it('takes the content coding off for the judgement alone', async () => {
+    const reply = answered('*{"a":1}');
+    const { judged, run } = validating(reply, VALID, observe);
+    expect((await run().answer).body).toBe(reply.body);
+    expect(judged).toMatchObject([{ json: { a: 1 } }]);
+  });
+
+  it('judges nothing that it cannot decode', async () => {
+    const { judged, run } = validating(answered('?'), VALID, observe);
+    const { answer, trace } = run();
+    await answer;
+    expect(judged).toEqual([]);
+    expect(trace.responses).toMatchObject({ outcome: 'skipped', reason: 'coding' });
+  });
+
+  it('judges no answer to HEAD there, which has no body', async () => {
+    const head: ExchangeParts = { arrival: arrivalWith({ method: 'HEAD' }) };
+    const observed = validating(answered(''), VALID, observe);
+    const { answer, trace } = observed.run(head);
+    await answer;
+    expect(trace.responses).toMatchObject({ outcome: 'skipped', reason: 'head' });
+    const fetched = validating(answered({}));
+    await fetched.run(head).answer;
+    expect([observed.judged.length, fetched.judged.length]).toEqual([0, 1]);
+  });
+});
