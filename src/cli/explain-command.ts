@@ -1,5 +1,5 @@
 import { METHODS } from 'node:http';
-import { suggest } from '../config/suggest.ts';
+import { closestName } from '../lib/closest-name.ts';
 import { type Command, EXIT, UsageError } from './command.ts';
 import { CONFIG_FLAGS, settingsFrom } from './config-flags.ts';
 import { withAssembly } from './offline-assembly.ts';
@@ -27,7 +27,7 @@ export const explainCommand: Command = {
 function methodOf(text: string): string {
   const method = text.toUpperCase();
   if (METHODS.includes(method)) return method;
-  const near = suggest(method, METHODS);
+  const near = closestName(method, METHODS);
   throw new UsageError(`"${text}" is not a method${near === undefined ? '' : `; did you mean ${near}?`}`);
 }
 

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { suggest } from '../config/suggest.ts';
+import { closestName } from '../lib/closest-name.ts';
 import { type Command, type CommandLine, UsageError } from './command.ts';
 
 /** Reads the words after the command's name; throws UsageError for what the command does not take. */
@@ -41,7 +41,7 @@ export function parseCommandLine(command: Command, argv: readonly string[]): Com
 }
 
 function unknownFlag(rawName: string, command: Command): UsageError {
-  const near = suggest(rawName.replace(/^-+/, ''), [...command.flags.map((flag) => flag.name), 'help']);
+  const near = closestName(rawName.replace(/^-+/, ''), [...command.flags.map((flag) => flag.name), 'help']);
   const hint = near === undefined ? '' : `; did you mean --${near}?`;
   return new UsageError(`${command.name} does not know ${rawName}${hint}`);
 }

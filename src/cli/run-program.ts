@@ -1,5 +1,5 @@
 import { packageVersion } from '../config/package-root.ts';
-import { suggest } from '../config/suggest.ts';
+import { closestName } from '../lib/closest-name.ts';
 import type { CommandIo } from './command-io.ts';
 import { type Command, EXIT, UsageError } from './command.ts';
 import { failureLines } from './failure-lines.ts';
@@ -41,7 +41,7 @@ export async function runProgram(
 function commandNamed(commands: readonly Command[], name: string): Command {
   const command = commands.find((one) => one.name === name);
   if (command !== undefined) return command;
-  const near = suggest(
+  const near = closestName(
     name,
     commands.map((one) => one.name),
   );

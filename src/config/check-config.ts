@@ -1,7 +1,7 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { configSchema } from './config-schema.ts';
 import { isPlainObject } from './plain-object.ts';
-import { suggest } from './suggest.ts';
+import { closestName } from '../lib/closest-name.ts';
 
 /** One thing wrong with a value of the configuration; the value itself is never in it, it may be a secret. */
 export interface ConfigProblem {
@@ -69,7 +69,7 @@ function toProblem(error: ErrorObject): ConfigProblem {
     const key = String(params['additionalProperty']);
     const parent: unknown = error.parentSchema;
     const known = isPlainObject(parent) && isPlainObject(parent['properties']) ? Object.keys(parent['properties']) : [];
-    const elsewhere = suggest(key, known) ?? placeOfKey(key, configSchema());
+    const elsewhere = closestName(key, known) ?? placeOfKey(key, configSchema());
     return {
       pointer: `${error.instancePath}/${escapeKey(key)}`,
       message: 'is not a key that Portico knows',
@@ -77,7 +77,7 @@ function toProblem(error: ErrorObject): ConfigProblem {
     };
   }
   const words = isPlainObject(error.params) ? allowedWords(params) : undefined;
-  const near = words !== undefined && typeof error.data === 'string' ? suggest(error.data, words) : undefined;
+  const near = words !== undefined && typeof error.data === 'string' ? closestName(error.data, words) : undefined;
   return {
     pointer: error.instancePath,
     message: words === undefined ? plainMessage(error) : `must be one of ${words.join(', ')}`,

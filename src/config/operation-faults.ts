@@ -1,7 +1,7 @@
 import type { Fault } from '../model/fault.ts';
 import { isPlainObject } from './plain-object.ts';
 import type { Settings } from './settings.ts';
-import { suggest } from './suggest.ts';
+import { closestName } from '../lib/closest-name.ts';
 
 /** The faults of keys that name an operation which the contract does not have. */
 export function operationFaults(settings: Settings, operationIds: readonly string[]): readonly Fault[] {
@@ -14,7 +14,7 @@ export function operationFaults(settings: Settings, operationIds: readonly strin
   const faults: Fault[] = [];
   for (const { id, pointer } of named) {
     if (known.has(id)) continue;
-    const near = suggest(id, operationIds);
+    const near = closestName(id, operationIds);
     faults.push({
       ...settings.placeOf(pointer),
       message: `${id.slice(0, 100)} is not an operation of the contract`,

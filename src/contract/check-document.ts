@@ -4,7 +4,7 @@ import { CONTRACT_SOURCE } from './contract-files.ts';
 import type { OpenApiDocument, OperationObject, ParameterObject } from './openapi-document.ts';
 import { referencedName, resolve } from './resolve-reference.ts';
 import { SEMANTIC_RULES } from './semantic/semantic-rules.ts';
-import { suggestName } from './suggest-name.ts';
+import { closestName } from '../lib/closest-name.ts';
 
 const REQUEST_RULES = ['gdpr-csv', 'comment-visibility'];
 
@@ -94,7 +94,7 @@ function danglingReferences(document: OpenApiDocument, value: unknown, pointer: 
 const placeholders = (text: string) => [...text.matchAll(/\{([^}]*)\}/g)].map((match) => match[1] ?? '');
 
 function unknownName(pointer: string, kind: string, name: string, known: Iterable<string>): Fault {
-  const suggestion = suggestName(name, known);
+  const suggestion = closestName(name, known);
   return { ...fault(pointer, `there is no ${kind} called ${name}`), ...(suggestion && { suggestion }) };
 }
 

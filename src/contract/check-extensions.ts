@@ -1,7 +1,7 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import type { Fault } from '../model/fault.ts';
 import { CONTRACT_SOURCE } from './contract-files.ts';
-import { suggestName } from './suggest-name.ts';
+import { closestName } from '../lib/closest-name.ts';
 
 const MAX_FAULTS = 50;
 
@@ -49,6 +49,6 @@ function toFault(error: ErrorObject, all: readonly ErrorObject[]): Fault {
   const allowed = all
     .filter((other) => other.propertyName === name && other.keyword === 'enum')
     .flatMap((other) => other.params['allowedValues'] as string[]);
-  const suggestion = suggestName(name, allowed);
+  const suggestion = closestName(name, allowed);
   return { ...fault, message: `${name} is no extension known here`, ...(suggestion && { suggestion }) };
 }

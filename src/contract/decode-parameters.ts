@@ -4,7 +4,7 @@ import { parameterViolation } from './parameter-violation.ts';
 import type { ParameterValues } from './parameter-values.ts';
 import { toProjection } from './projection.ts';
 import { decodeText, toQueryPairs } from './query-pairs.ts';
-import { suggestName } from './suggest-name.ts';
+import { closestName } from '../lib/closest-name.ts';
 import { toTypedValue } from './typed-value.ts';
 
 /** What a request's parameters mean, and what is wrong with them. */
@@ -136,7 +136,7 @@ function take(parameter: Parameter, text: string | undefined, violations: Violat
 
 function unknown(name: string, known: readonly string[]): Violation {
   const at = shown(name);
-  const suggestion = suggestName(name, known);
+  const suggestion = closestName(name, known);
   const message = `${at || 'a query parameter'} is not known for this operation`;
   return { ...parameterViolation('query', at, 'undocumented', 'unknown', message), ...(suggestion && { suggestion }) };
 }

@@ -33,7 +33,7 @@ export function judgeResponse(
   maxCollected: number,
 ): Judgement {
   const success = answer.status >= 200 && answer.status < 300;
-  const variant = success ? variantOf(parameters) : 'full';
+  const variant = variantOf(parameters);
   const violations = validators.response({ ...answer, variant })(answer.json);
   if (success && answer.json !== undefined && variant === 'projected') {
     const asked = parameters.projection?.includeOnly ?? [];

@@ -17,7 +17,7 @@ import { readDocument } from './read-document.ts';
 import { parametersFile } from './schema-names.ts';
 import { toSchemaCheck } from './schema-check.ts';
 import { openSchemaStore, type SchemaStore } from './schema-store.ts';
-import { suggestName } from './suggest-name.ts';
+import { closestName } from '../lib/closest-name.ts';
 
 /** One operation with all that was compiled for it. */
 interface CompiledOperation {
@@ -97,7 +97,7 @@ function checkAllowed(document: OpenApiDocument, options: ContractOptions): Faul
 }
 
 function unknownOperation(id: string, ids: readonly string[]): Fault {
-  const suggestion = suggestName(id, ids);
+  const suggestion = closestName(id, ids);
   const fault = { source: 'parameters', pointer: `/allow/${id}`, message: `there is no operation called ${id}` };
   return suggestion === undefined ? fault : { ...fault, suggestion };
 }

@@ -1,5 +1,5 @@
 import type { Fault } from '../model/fault.ts';
-import { closestName } from './closest-name.ts';
+import { closestName } from '../lib/closest-name.ts';
 import { inheritanceCycles } from './inheritance-cycles.ts';
 import type { RawRoles } from './parse-roles-text.ts';
 

@@ -1,7 +1,7 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { parseDocument } from 'yaml';
 import type { Fault } from '../model/fault.ts';
-import { closestName } from './closest-name.ts';
+import { closestName } from '../lib/closest-name.ts';
 import { rolesFileSchema } from './roles-file-schema.ts';
 
 /** The roles file as it is written, once its shape is known to be right. */

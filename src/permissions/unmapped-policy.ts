@@ -1,5 +1,5 @@
 import { StartFault } from '../model/fault.ts';
-import { closestName } from './closest-name.ts';
+import { closestName } from '../lib/closest-name.ts';
 import type { RolesFile } from './roles-file.ts';
 
 /** What a verified caller without an account may do. */

@@ -21,7 +21,7 @@ export function toDetail(violation: Violation): ErrorDetail {
 /** The error that refuses a request for its violations; the first one gives the text. */
 export function requestRefusal(operation: Operation, code: ErrorCode, violations: readonly Violation[]): GatewayError {
   const first = violations[0];
-  const hint = first?.suggestion === undefined ? '' : ` Did you mean ${first.suggestion}?`;
+  const hint = first?.suggestion === undefined ? '' : `; did you mean ${first.suggestion}?`;
   return new GatewayError(
     code,
     documentedText(operation, 400, `${first?.message ?? 'The request is refused.'}${hint}`),

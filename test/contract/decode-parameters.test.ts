@@ -182,5 +182,12 @@ describe('decoding parameters (rules, 4)', () => {
     expect(allowed.violations.map(({ at }) => at)).toEqual(['nope']);
     expect(allowed.reported).toEqual([]);
     expect(allowed.values.query.get('space')).toEqual(['1']);
+    const sorting = loadContract({ ...CONTRACT_DEFAULTS, allowedParameters: { listArticles: ['sort'] } });
+    const sorted = sorting.decodeParameters(
+      operation('listArticles'),
+      { rawParameters: {} },
+      'sort=newest&include=slug',
+    );
+    expect(sorted.reported.map(({ at }) => at)).toEqual(['include']);
   });
 });

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
+import { loadContract } from '../../src/contract/load-contract.ts';
 import { bent, contract, example, found, judge, operation } from './sample.ts';
 
 const BR = "You don't have permission to do this action.<br>Please login as another user";
@@ -140,6 +142,16 @@ describe('collecting violations', () => {
     const list = Array.from({ length: 1000 }, () => ({}));
     const judgement = judge('listQuestions', { ...example('questions'), list, listCount: list.length });
     expect(judgement.violations).toHaveLength(20);
+  });
+
+  it('counts schema and semantic violations under the one cap', () => {
+    const strict = loadContract({ ...CONTRACT_DEFAULTS, maxCollected: 1 });
+    const one = operation('listQuestions');
+    const { values } = strict.decodeParameters(one, { rawParameters: {} }, undefined);
+    const json = bent(bent(example('questions'), 'listCount', 9), 'sorts', undefined);
+    const answer = { status: 200, mediaType: 'application/json', json };
+    expect(found(strict.judgeResponse(one, values, answer))).toEqual(['required /sorts']);
+    expect(found(judge('listQuestions', json))).toEqual(['required /sorts', 'list-count /listCount']);
   });
 
   it('finds the one bad item behind many good ones', () => {

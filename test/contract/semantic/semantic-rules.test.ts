@@ -201,6 +201,11 @@ describe('semantic rules', () => {
     },
   );
 
+  it('take an empty list of recipients for none', () => {
+    const open = bent(bent(example('privateComment'), 'visibility', undefined), 'recipients', []);
+    expect(judge('getComment', open).verdict).toBe('valid');
+  });
+
   it('do not compare dates of two forms, as one names no zone', () => {
     const mixed = twoActions('2019-02-06 15:01:00.0', 'Thu Feb 07 15:05:50 UTC 2019');
     expect(judge('listActions', mixed).verdict).toBe('valid');

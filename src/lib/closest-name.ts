@@ -1,0 +1,31 @@
+import leven from 'leven';
+
+/** Names longer than this are nobody's typing error, and would cost time to compare. */
+const MAX_LENGTH = 100;
+
+/**
+ * The known name that somebody may have meant, or undefined when none is near: another case, a beginning of three
+ * letters or more, or few slips for the length, more of them where at least the first letter is right.
+ */
+export function closestName(written: string, known: Iterable<string>): string | undefined {
+  if (written.length > MAX_LENGTH) return undefined;
+  const wanted = written.toLowerCase();
+  let best: string | undefined;
+  let nearest = Number.POSITIVE_INFINITY;
+  for (const name of known) {
+    const folded = name.toLowerCase();
+    const distance = distanceOf(wanted, folded);
+    if (distance < nearest && distance <= allowance(wanted, folded)) [best, nearest] = [name, distance];
+  }
+  return best;
+}
+
+function distanceOf(wanted: string, folded: string): number {
+  if (wanted === folded) return 0;
+  return wanted.length > 2 && folded.startsWith(wanted) ? 1 : leven(wanted, folded);
+}
+
+function allowance(wanted: string, folded: string): number {
+  const length = Math.min(wanted.length, folded.length);
+  return wanted[0] === folded[0] ? Math.min(3, Math.floor(length / 2)) : Math.floor(length / 3);
+}
