@@ -26,7 +26,7 @@ export async function fastRoles(
 }
 
 async function withHash(account: RolesAccount): Promise<RolesAccount & { passwordHash: string }> {
-  return Object.assign({ passwordHash: await fastHash(account.name) }, account);
+  return Object.assign({}, account, { passwordHash: await fastHash(account.name) });
 }
 
 const made = new Map<string, Promise<string>>();
