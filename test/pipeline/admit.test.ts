@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import type { DecodedParameters } from '../../src/contract/decode-parameters.ts';
+import type { PathMatch } from '../../src/contract/path-match.ts';
+import { GatewayError } from '../../src/errors/gateway-error.ts';
+import type { CheckLevel } from '../../src/model/checks.ts';
+import { admit } from '../../src/pipeline/admit.ts';
+import { exchangeWith, type PlannedParts, plannedWith, traceWith, violationWith } from '../builders/exchange.ts';
+
+const unknown = violationWith({ category: 'undocumented', keyword: 'unknown', at: 'colour', message: 'colour is odd' });
+const wrong = violationWith();
+const repeated = violationWith({ category: 'bounds', keyword: 'repeated' });
+const counted = violationWith({ category: 'undocumented', at: 'sort', message: 'sort is not documented' });
+
+function admitted(parts: PlannedParts & { readonly level?: CheckLevel }, found: Partial<DecodedParameters> = {}) {
+  const { level = 'enforce', ...more } = parts;
+  const planned = plannedWith({ ...more, checks: { requests: level } });
+  const { values } = exchangeWith();
+  const decoded: DecodedParameters = { values, violations: [], reported: [], ...found };
+  const trace = traceWith();
+  const arrival = { path: '/services/v2/thing.json', query: 'page=1&q=a%20b&&', target: '/services/v2/thing.json?raw' };
+  const outcome = () => admit(planned, { decodeParameters: () => decoded }, {} as PathMatch, arrival, trace);
+  return { outcome, trace };
+}
+
+/** What is thrown. */
+function refusalOf(act: () => unknown): GatewayError {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof GatewayError) return error;
+  }
+  throw new Error('no refusal');
+}
+
+const pageValues = (page?: number, pageSize?: number) => ({ values: { ...exchangeWith().values, page, pageSize } });
+
+describe('admit', () => {
+  it('passes right parameters on and says so', () => {
+    const { outcome, trace } = admitted({});
+    expect(outcome().values.path).toEqual({});
+    expect(trace).toMatchObject({ requests: { level: 'enforce', outcome: 'passed' }, violations: [] });
+  });
+
+  it.each([
+    ['an unknown parameter', unknown, 'unknown_parameter'],
+    ['a repeated parameter', repeated, 'repeated_parameter'],
+    ['a wrong value', wrong, 'invalid_parameter'],
+  ] as const)('refuses %s at enforce', (_what, violation, code) => {
+    const { outcome, trace } = admitted({}, { violations: [violation] });
+    expect(refusalOf(outcome)).toMatchObject({ code, status: 400, details: [{ name: violation.at }] });
+    expect(trace).toMatchObject({ requests: { outcome: 'refused' }, violations: [violation] });
+  });
+
+  it('reports the same at report', () => {
+    const { outcome, trace } = admitted({ level: 'report' }, { violations: [wrong] });
+    outcome();
+    expect(trace).toMatchObject({ requests: { level: 'report', outcome: 'reported' }, violations: [wrong] });
+  });
+
+  it('says nothing where requests are not checked', () => {
+    const { outcome, trace } = admitted({ level: 'off' }, { violations: [wrong], reported: [counted] });
+    outcome();
+    expect(trace).toMatchObject({ requests: { level: 'off', outcome: 'skipped' }, violations: [] });
+  });
+
+  it('counts a parameter that the contract lets pass, and never refuses it', () => {
+    const { outcome, trace } = admitted({}, { reported: [counted] });
+    outcome();
+    expect(trace).toMatchObject({ requests: { level: 'enforce', outcome: 'reported' }, violations: [counted] });
+  });
+
+  it('sends the canonical target: no first page, no empty pieces, the own encoding of the client', () => {
+    expect(admitted({}, pageValues(1)).outcome().target).toBe('/services/v2/thing.json?q=a%20b');
+  });
+
+  it('keeps a page 1 that is not the first one, and one that means nothing', () => {
+    const followers = { firstPage: 0, observedPageSize: 35, hasPageCount: true } as const;
+    const kept = '/services/v2/thing.json?page=1&q=a%20b';
+    expect(admitted({ operation: { paging: followers } }, pageValues(1)).outcome().target).toBe(kept);
+    expect(admitted({ operation: { paging: undefined } }, pageValues(1)).outcome().target).toBe(kept);
+  });
+
+  it('merges a page size with an absent one only where the default is known', () => {
+    const found = pageValues(undefined, 15);
+    const target = (defaultPageSize: number | undefined) => {
+      const planned = plannedWith({ defaultPageSize });
+      const arrival = { path: '/a', query: 'pageSize=15', target: '/a?pageSize=15' };
+      const decoded: DecodedParameters = { ...found, violations: [], reported: [] };
+      return admit(planned, { decodeParameters: () => decoded }, {} as PathMatch, arrival, traceWith()).target;
+    };
+    expect([target(15), target(undefined), target(20)]).toEqual(['/a', '/a?pageSize=15', '/a?pageSize=15']);
+  });
+
+  it('sends the raw target in observe', () => {
+    expect(admitted({ transparent: true }, pageValues(1)).outcome().target).toBe('/services/v2/thing.json?raw');
+  });
+});

@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest';
+import { ANONYMOUS, type Principal } from '../../src/model/principal.ts';
+import { createDecide, decideFromMemory } from '../../src/pipeline/decide-permission.ts';
+import { callerNamed, type ExchangeParts, exchangeWith, type PlannedParts, plannedWith } from '../builders/exchange.ts';
+import { createOwnership } from '../../src/permissions/ownership.ts';
+import { createTestClock } from '../builders/test-clock.ts';
+import { compilePermissions } from '../../src/permissions/compile-permissions.ts';
+import type { RolesFile } from '../../src/permissions/roles-file.ts';
+import { PERMISSIONS_DEFAULTS } from '../../src/permissions/permissions-options.ts';
+import type { Requirement } from '../../src/model/requirement.ts';
+
+const OWN_OR_MOD: Requirement = { any: [{ permission: 'Wiki' }, { own: { permission: 'Own wiki' } }] };
+
+interface World {
+  readonly requires?: Requirement | undefined;
+  readonly authors?: Readonly<Record<string, string>>;
+  readonly remembered?: Readonly<Record<string, string>>;
+  readonly comments?: Readonly<Record<string, unknown>>;
+  readonly switchedOff?: readonly [string, string][];
+}
+
+const roles: RolesFile = {
+  source: 'roles.yaml',
+  unmapped: undefined,
+  roles: new Map([
+    ['standard', { inherits: [], permissions: ['Own wiki'] }],
+    ['moderator', { inherits: [], permissions: ['Wiki'] }],
+  ]),
+  accounts: [
+    { name: 'alice', roles: ['standard'], groups: [], flags: [], demo: false, passwordHash: undefined },
+    { name: 'mod', roles: ['moderator'], groups: [], flags: [], demo: false, passwordHash: undefined },
+  ],
+};
+
+function world({ requires = OWN_OR_MOD, authors, remembered = {}, comments = {}, switchedOff = [] }: World) {
+  const asked: string[] = [];
+  const permissions = compilePermissions({
+    roles,
+    operations: [{ id: 'listThings', requires }],
+    unmapped: { kind: 'delegate' },
+    verifier: 'upstream',
+  });
+  const ownership = createOwnership(PERMISSIONS_DEFAULTS.ownership, createTestClock(), (id) => {
+    asked.push(id);
+    return Promise.resolve(authors?.[id]);
+  });
+  for (const [id, name] of Object.entries(remembered)) ownership.learn(id, name);
+  const lookUp = (target: string) => {
+    asked.push(target);
+    return Promise.resolve(comments[target]);
+  };
+  return { asked, services: { permissions, ownership, lookUp, switchedOff: new Map(switchedOff) } };
+}
+
+const exchangeOf = (
+  principal: Principal,
+  path: Record<string, string>,
+  services: ReturnType<typeof world>['services'],
+) => exchangeWith({ principal, grants: services.permissions.grantsOf(principal), values: { path } } as ExchangeParts);
+
+async function decided(
+  given: World,
+  principal: Principal = callerNamed('alice'),
+  path: Record<string, string> = { nodeId: '7' },
+  parts: PlannedParts = {},
+) {
+  const { services, asked } = world(given);
+  const decision = await createDecide(services)(plannedWith(parts), exchangeOf(principal, path, services));
+  return { decision, asked };
+}
+
+const foreseen = (given: World, principal = callerNamed('alice'), path: Record<string, string> = { nodeId: '7' }) => {
+  const { services } = world(given);
+  return decideFromMemory(services, plannedWith(), exchangeOf(principal, path, services));
+};
+
+describe('a decision', () => {
+  it('asks nobody whose a node is when that changes nothing', async () => {
+    expect(await decided({}, callerNamed('mod'))).toMatchObject({ decision: { verdict: 'allowed' }, asked: [] });
+    const strict = { requires: { permission: 'Wiki' } };
+    expect(await decided(strict)).toMatchObject({ decision: { verdict: 'denied' }, asked: [] });
+  });
+
+  it('is up to the author of the node, who is looked up when nobody remembers', async () => {
+    expect(await decided({ authors: { 7: 'alice' } })).toMatchObject({
+      decision: { verdict: 'allowed' },
+      asked: ['7'],
+    });
+    expect(await decided({ authors: { 7: 'bob' } })).toMatchObject({ decision: { verdict: 'denied' } });
+    expect(await decided({ remembered: { 7: 'alice' } })).toMatchObject({
+      decision: { verdict: 'allowed' },
+      asked: [],
+    });
+  });
+
+  it('is left to the upstream when nobody knows the author', async () => {
+    expect((await decided({})).decision).toEqual({ verdict: 'delegated', because: 'ownership' });
+    expect((await decided({}, callerNamed('alice'), {})).decision).toEqual({
+      verdict: 'delegated',
+      because: 'ownership',
+    });
+  });
+
+  it('is a denial when the upstream could not decide either, for want of a credential', async () => {
+    const mute = callerNamed('alice', { authorization: undefined });
+    expect((await decided({}, mute)).decision.verdict).toBe('denied');
+  });
+
+  it('denies an anonymous caller what only an author may', async () => {
+    const requires: Requirement = { own: { all: [] } };
+    expect((await decided({ requires, authors: { 7: 'alice' } }, ANONYMOUS)).decision.verdict).toBe('denied');
+  });
+
+  it('looks nothing up for a request that is not going to be refused', async () => {
+    const { decision, asked } = await decided(
+      { authors: { 7: 'bob' } },
+      callerNamed('alice'),
+      { nodeId: '7' },
+      {
+        checks: { permissions: 'report' },
+      },
+    );
+    expect([decision.verdict, asked]).toEqual(['delegated', []]);
+  });
+
+  it('is a denial for an operation that is switched off, whoever asks, with the key that does', async () => {
+    const { decision } = await decided({ switchedOff: [['listThings', 'issueTracker.enabled']] }, callerNamed('mod'));
+    expect(decision).toEqual({ verdict: 'denied', missing: ['issueTracker.enabled'] });
+  });
+
+  it('is left to the upstream for a caller without an account', async () => {
+    expect((await decided({}, callerNamed('stranger'))).decision).toEqual({
+      verdict: 'delegated',
+      because: 'unmapped',
+    });
+  });
+});
+
+describe('a decision on a comment', () => {
+  const target = '/services/v2/comment/9.json';
+  const on = (comment: unknown, principal = callerNamed('alice')) =>
+    decided({ comments: { [target]: comment } }, principal, { commentId: '9' });
+
+  it("is up to the comment's author", async () => {
+    expect(await on({ author: { username: 'alice' } })).toMatchObject({
+      decision: { verdict: 'allowed' },
+      asked: [target],
+    });
+    expect((await on({ author: { username: 'bob' } })).decision.verdict).toBe('denied');
+  });
+
+  it('lets everybody edit a community wiki whom the upstream knows', async () => {
+    expect((await on({ wiki: true, author: { username: 'bob' } })).decision.verdict).toBe('allowed');
+    const claimed = callerNamed('alice', { kind: 'unverified' });
+    expect((await on({ wiki: true }, claimed)).decision.verdict).not.toBe('allowed');
+  });
+
+  it('is left to the upstream when the comment cannot be read', async () => {
+    expect((await on(undefined)).decision.verdict).toBe('delegated');
+  });
+});
+
+describe('a decision from memory', () => {
+  it('says why a caller is allowed and what is missing to one who is not', () => {
+    expect(foreseen({}, callerNamed('mod'))).toBe('allowed: Wiki');
+    expect(foreseen({ remembered: { 7: 'bob' } })).toMatch(/^denied: .*missing$/);
+  });
+
+  it('says what it would have to look up', () => {
+    expect(foreseen({ authors: { 7: 'alice' } })).toBe('undecided: ownership');
+    expect(foreseen({ remembered: { 7: 'alice' } })).toMatch(/^allowed: own node/);
+  });
+
+  it('says who is left to the upstream', () => {
+    expect(foreseen({}, callerNamed('stranger'))).toMatch(/^delegated to the upstream/);
+  });
+
+  it('knows what is switched off', () => {
+    expect(foreseen({ switchedOff: [['listThings', 'issueTracker.enabled']] }, callerNamed('mod'))).toBe(
+      'denied: issueTracker.enabled missing',
+    );
+  });
+});

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { documentedText, requestRefusal, toDetail } from '../../src/pipeline/request-refusal.ts';
+import { operationWith, violationWith } from '../builders/exchange.ts';
+
+const documented = operationWith({ documentedErrors: [{ status: 400, text: "The provided 'job id' is/are invalid" }] });
+
+describe('the refusal of a request', () => {
+  it('has the documented text of the operation for that status, else our own', () => {
+    expect(documentedText(documented, 400, 'own')).toBe("The provided 'job id' is/are invalid");
+    expect(documentedText(documented, 403, 'own')).toBe('own');
+  });
+
+  it('speaks of the first violation and lists all of them', () => {
+    const second = violationWith({ at: 'pageSize', message: 'pageSize must be an integer' });
+    const error = requestRefusal(operationWith(), 'invalid_parameter', [violationWith(), second]);
+    expect(error.message).toBe('page must be an integer');
+    expect(error.details.map(({ name }) => name)).toEqual(['page', 'pageSize']);
+  });
+
+  it('passes a suggestion on', () => {
+    const violation = violationWith({ suggestion: 'pageSize' });
+    expect(requestRefusal(operationWith(), 'unknown_parameter', [violation]).message).toContain(
+      '; did you mean pageSize?',
+    );
+    expect(toDetail(violation)).toEqual({
+      in: 'query',
+      name: 'page',
+      message: 'page must be an integer',
+      suggestion: 'pageSize',
+    });
+    expect(toDetail(violationWith())).not.toHaveProperty('suggestion');
+  });
+});
