@@ -15,4 +15,14 @@ describe('what a write past the contract purges', () => {
     expect(passthroughPurges('/services/v2/jobs/gdpr/schedule.json')).toBeUndefined();
     expect(passthroughPurges('/elsewhere/question/17.json')).toBeUndefined();
   });
+
+  // Every object has these; a name that the client chooses must not find them.
+  it.each(['constructor', 'toString', '__proto__'])('is everything for a resource called %s', (name) => {
+    expect(passthroughPurges(`/services/v2/${name}/17.json`)).toBeUndefined();
+  });
+
+  it('names no node whose id is none', () => {
+    expect(passthroughPurges('/services/v2/question/17x/answer.json')).toEqual(['questions']);
+    expect(passthroughPurges('/services/v2/question/17.json')).toEqual(['node:17', 'questions']);
+  });
 });

@@ -1,0 +1,258 @@
+import { describe, expect, it } from 'vitest';
+import { GatewayError } from '../../src/errors/gateway-error.ts';
+import type { AuthenticationResult } from '../../src/identity/authenticator.ts';
+import type { Arrival } from '../../src/model/arrival.ts';
+import { MODES } from '../../src/model/checks.ts';
+import { ANONYMOUS } from '../../src/model/principal.ts';
+import { dispatch, judgeCredentialByAnswer } from '../../src/pipeline/dispatch.ts';
+import {
+  arrivalWith,
+  callerNamed,
+  createNext,
+  failureOf,
+  grantsWith,
+  operationWith,
+  plannedWith,
+  replyWith,
+  traceWith,
+} from '../builders/exchange.ts';
+import { houseWith, type HouseParts } from '../builders/house.ts';
+
+function dispatched(parts: HouseParts = {}, arrival: Partial<Arrival> = {}, signal?: AbortSignal) {
+  const made = houseWith(parts);
+  const trace = traceWith();
+  return { ...made, trace, outcome: dispatch(made.house, arrivalWith(arrival), trace, signal) };
+}
+
+const elsewhere = { path: '/services/v2/other.json', target: '/services/v2/other.json' };
+const passes: HouseParts = { verdict: { pass: true, permission: undefined, reported: true } };
+
+describe('a documented request', () => {
+  it('is answered by its plan, with who asks and what it may', async () => {
+    const { signal } = new AbortController();
+    const { outcome, trace, plan, next } = dispatched({ grantsOf: () => grantsWith({ delegated: true }) }, {}, signal);
+    expect(await outcome).toMatchObject({ kind: 'reply', plan, reply: { status: 200 } });
+    expect(trace).toMatchObject({ operation: 'listThings', caller: 'alice', requests: { outcome: 'passed' } });
+    expect(next.asked[0]).toMatchObject({
+      principal: { name: 'alice' },
+      audience: 'caller:name:alice',
+      delegated: true,
+      trace,
+      signal,
+    });
+  });
+
+  it('is answered for HEAD as for GET', async () => {
+    expect(await dispatched({}, { method: 'HEAD' }).outcome).toMatchObject({ kind: 'reply' });
+  });
+
+  it('is not answered for a method that its path does not have', async () => {
+    const { outcome, next } = dispatched({}, { method: 'DELETE' });
+    await failureOf(outcome);
+    expect(next.asked).toEqual([]);
+  });
+});
+
+describe('the authentication of a request', () => {
+  it('is held to the level and needs of its operation', async () => {
+    const operation = operationWith({ needsCredential: true });
+    const plan = { operation, checks: { ...MODES.strict.checks, authentication: 'report' as const } };
+    const { outcome, authenticated } = dispatched({ plan }, { headers: { authorization: 'Basic x' } });
+    await outcome;
+    expect(authenticated).toMatchObject([
+      {
+        level: 'report',
+        needsCredential: true,
+        authorizationHeader: 'Basic x',
+        clientAddress: '127.0.0.1',
+        now: 1_000,
+      },
+    ]);
+  });
+
+  it('is held to the global level past the contract', async () => {
+    const checks = { ...MODES.strict.checks, authentication: 'off' as const };
+    const { outcome, authenticated } = dispatched({ ...passes, checks }, elsewhere);
+    await outcome;
+    expect(authenticated).toMatchObject([{ level: 'off', needsCredential: false }]);
+  });
+
+  it('tells callers apart by tokens and cookies only where those travel upstream', async () => {
+    const headers = { cookie: 'a=b', 'x-auth-token': 't' };
+    const planned = dispatched({}, { headers });
+    const observed = dispatched({ plan: plannedWith({ transparent: true }) }, { headers });
+    const passed = dispatched(passes, { ...elsewhere, headers });
+    const plain = dispatched(passes, elsewhere);
+    await Promise.all([planned, observed, passed, plain].map(({ outcome }) => outcome));
+    expect(planned.authenticated[0]?.otherCredential).toBeUndefined();
+    expect(observed.authenticated[0]?.otherCredential).toBe('t\na=b');
+    expect(passed.authenticated[0]?.otherCredential).toBe('t\na=b');
+    expect(plain.authenticated[0]?.otherCredential).toBeUndefined();
+  });
+
+  it('refuses before anything else is looked at, and says why', async () => {
+    const error = new GatewayError('credentials_refused', 'no');
+    const { outcome, trace, next } = dispatched({ authenticate: () => Promise.reject(error) });
+    expect(await failureOf(outcome)).toBe(error);
+    expect(trace.authentication).toEqual({
+      level: 'enforce',
+      outcome: 'refused',
+      principal: 'none',
+      reason: 'credentials_refused',
+    });
+    expect([next.asked, trace.requests]).toEqual([[], undefined]);
+  });
+
+  it('names no caller who has no name', async () => {
+    const passed = { level: 'enforce', outcome: 'passed', principal: 'anonymous' } as const;
+    const { outcome, trace } = dispatched({
+      authenticate: () => Promise.resolve({ kind: 'principal', principal: ANONYMOUS, trace: passed }),
+    });
+    await outcome;
+    expect(trace).not.toHaveProperty('caller');
+  });
+});
+
+describe('the credential of an observed request', () => {
+  const pending = (): Promise<AuthenticationResult> =>
+    Promise.resolve({
+      kind: 'principal',
+      principal: callerNamed('alice', { kind: 'unverified' }),
+      trace: { level: 'report', outcome: 'skipped', principal: 'unverified', reason: 'verification_pending' },
+    });
+  const answered = (status: number | undefined, denied = false) => {
+    const next = createNext(({ trace }) => {
+      trace.upstream = { status, shape: '', denied, seconds: 0, attempts: 1 };
+      return status === undefined ? Promise.reject(new GatewayError('upstream_reset', '')) : replyWith({}, { status });
+    });
+    return { ...plannedWith({ transparent: true }), handle: next.handle };
+  };
+
+  it.each([
+    [200, false, 'skipped', 'judged by the answer'],
+    [401, false, 'reported', 'judged by the answer'],
+    [401, true, 'skipped', 'judged by the answer'],
+    [undefined, false, 'skipped', 'no answer'],
+  ] as const)('is judged by status %s (denied: %s): %s', async (status, denied, outcome, reason) => {
+    const { trace, outcome: done } = dispatched({ plan: answered(status, denied), authenticate: pending });
+    await done.catch(() => undefined);
+    expect(trace.authentication).toMatchObject({ outcome, reason, principal: 'unverified' });
+  });
+
+  it('is not judged where it was verified, and nowhere else', async () => {
+    const verified = dispatched({ plan: answered(401) });
+    await verified.outcome;
+    expect(verified.trace.authentication).toMatchObject({ outcome: 'passed' });
+    const staged = dispatched({ authenticate: pending });
+    await staged.outcome;
+    expect(staged.trace.authentication?.reason).toBe('verification_pending');
+  });
+
+  it('is not judged without authentication', () => {
+    const trace = traceWith();
+    judgeCredentialByAnswer(trace);
+    expect(trace.authentication).toBeUndefined();
+  });
+});
+
+describe('an undocumented request', () => {
+  it('passes where the policy lets it, reported where the policy says so', async () => {
+    const { outcome, trace } = dispatched(passes, elsewhere);
+    expect(await outcome).toMatchObject({ kind: 'passthrough', principal: { name: 'alice' } });
+    expect(trace).toMatchObject({
+      undocumented: { level: 'enforce', outcome: 'reported' },
+      violations: [{ check: 'undocumented', location: 'path' }],
+    });
+    expect(trace.operation).toBeUndefined();
+  });
+
+  it('passes unreported where an entry names it, and unseen where the check is off', async () => {
+    const verdict = { pass: true, permission: undefined, reported: false } as const;
+    const named = dispatched({ verdict }, elsewhere);
+    await named.outcome;
+    expect(named.trace).toMatchObject({ undocumented: { outcome: 'passed' }, violations: [] });
+    const off = dispatched({ verdict, checks: { ...MODES.strict.checks, undocumented: 'off' } }, elsewhere);
+    await off.outcome;
+    expect(off.trace.undocumented?.outcome).toBe('skipped');
+  });
+
+  it('is refused with 404 where nothing allows it', async () => {
+    const { outcome, trace } = dispatched({}, elsewhere);
+    expect(await failureOf(outcome)).toMatchObject({ code: 'not_in_contract', status: 404 });
+    expect(trace).toMatchObject({ undocumented: { outcome: 'refused' }, violations: [{ location: 'path' }] });
+  });
+
+  it('is refused with 405 and the methods of its path where only the method is wrong', async () => {
+    const verdict = { pass: false, code: 'method_not_allowed', allow: ['GET', 'HEAD'] } as const;
+    const { outcome, trace } = dispatched({ verdict }, { method: 'DELETE' });
+    expect(await failureOf(outcome)).toMatchObject({ status: 405, headers: { Allow: 'GET, HEAD' } });
+    expect(trace.violations).toMatchObject([{ location: 'method' }]);
+  });
+
+  it('has no documented path for the methods of operations that are switched off', async () => {
+    const match = { undocumentedMethods: new Set(['PUT']) };
+    const off = dispatched({ match }, { method: 'PUT' });
+    const other = dispatched({ match }, { method: 'DELETE' });
+    await Promise.all([failureOf(off.outcome), failureOf(other.outcome)]);
+    expect([off.judged[0]?.[2], other.judged[0]?.[2]?.size]).toEqual([undefined, 1]);
+  });
+
+  it('needs the credential of its caller where a service account would stand in', async () => {
+    const anonymous = () =>
+      Promise.resolve<AuthenticationResult>({
+        kind: 'principal',
+        principal: ANONYMOUS,
+        trace: { level: 'enforce', outcome: 'passed', principal: 'anonymous' },
+      });
+    const service = { ...passes, serviceCredential: true };
+    const refused = dispatched({ ...service, authenticate: anonymous }, elsewhere);
+    expect(await failureOf(refused.outcome)).toMatchObject({ code: 'needs_caller_credential' });
+    expect(await dispatched(service, elsewhere).outcome).toMatchObject({ kind: 'passthrough' });
+    const forwarding = dispatched({ ...passes, authenticate: anonymous }, elsewhere);
+    expect(await forwarding.outcome).toMatchObject({ kind: 'passthrough' });
+  });
+});
+
+describe('the permission of an allowed path', () => {
+  const entry = { pass: true, permission: 'Answer', reported: false } as const;
+  const denies = () => ({ verdict: 'denied', missing: ['Answer'] }) as const;
+
+  it('is asked of its caller', async () => {
+    const asked: string[] = [];
+    const decidePermission: HouseParts['decidePermission'] = (permission) => {
+      asked.push(permission);
+      return { verdict: 'allowed', because: permission };
+    };
+    const { outcome, trace } = dispatched({ verdict: entry, decidePermission }, elsewhere);
+    await outcome;
+    expect(asked).toEqual(['Answer']);
+    expect(trace.permissions).toMatchObject({ outcome: 'passed' });
+  });
+
+  it('is enforced, or reported', async () => {
+    const refused = dispatched({ verdict: entry, decidePermission: denies }, elsewhere);
+    expect(await failureOf(refused.outcome)).toMatchObject({ status: 403, details: [{ permission: 'Answer' }] });
+    expect(refused.trace.permissions?.outcome).toBe('refused');
+    const checks = { ...MODES.strict.checks, permissions: 'report' as const };
+    const reported = dispatched({ verdict: entry, decidePermission: denies, checks }, elsewhere);
+    await reported.outcome;
+    expect(reported.trace.permissions?.outcome).toBe('reported');
+  });
+
+  it('is not asked where permissions are off or the entry names none', async () => {
+    const off = dispatched(
+      { verdict: entry, decidePermission: denies, checks: { ...MODES.strict.checks, permissions: 'off' } },
+      elsewhere,
+    );
+    const none = dispatched({ ...passes, decidePermission: denies }, elsewhere);
+    await Promise.all([off.outcome, none.outcome]);
+    expect([off.trace.permissions, none.trace.permissions]).toEqual([undefined, undefined]);
+  });
+
+  it('is left to the upstream for a caller whom only it knows', async () => {
+    const decidePermission = () => ({ verdict: 'delegated', because: 'unmapped' }) as const;
+    const { outcome, trace } = dispatched({ verdict: entry, decidePermission }, elsewhere);
+    await outcome;
+    expect(trace.permissions).toMatchObject({ outcome: 'skipped', reason: 'delegated: unmapped' });
+  });
+});

@@ -1,0 +1,89 @@
+import { Readable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { createPageCache } from '../../src/cache/page-cache.ts';
+import { keepPage } from '../../src/pipeline/keep-page.ts';
+import type { Reply } from '../../src/pipeline/reply.ts';
+import {
+  type ExchangeParts,
+  exchangeWith,
+  JSON_TYPE,
+  kept,
+  pageOf,
+  type PlannedParts,
+  plannedWith,
+  replyWith,
+} from '../builders/exchange.ts';
+import { createTestClock } from '../builders/test-clock.ts';
+
+function keeping(reply: Reply, parts: PlannedParts = {}, exchange: ExchangeParts = {}) {
+  const clock = createTestClock();
+  const cache = createPageCache({ maxBytes: 1 << 20, maxEntryBytes: 1 << 16 }, clock);
+  const planned = plannedWith({ cache: kept(), ...parts });
+  const place = { cache, fill: cache.beginFill(['things']), key: 'k', clock };
+  const stored = keepPage(planned, exchangeWith(exchange), reply, place);
+  return { stored, cache, entry: cache.lookup('k')?.entry };
+}
+
+const good = replyWith(pageOf([1, 2]));
+const bad = (json: unknown) => replyWith(json, { facts: { validity: 'off', json } });
+
+describe('a page', () => {
+  it('is kept with its tags, its page count and who fetched it', () => {
+    const { stored, entry } = keeping(good);
+    expect(stored).toBe(true);
+    expect(entry).toMatchObject({
+      tags: ['things', 'node:1', 'node:2'],
+      pageCount: 3,
+      filledBy: 'caller:verified:name:alice',
+      validity: 'valid',
+      carriesPrivate: false,
+    });
+  });
+
+  it('names nobody when a service account fetched it, unless the caller was delegated', () => {
+    expect(keeping(good, { serviceCredential: true }).entry?.filledBy).toBeUndefined();
+    expect(keeping(good, { serviceCredential: true }, { delegated: true }).entry?.filledBy).toBeDefined();
+  });
+
+  it('goes with a write to an item that it shows', () => {
+    const { cache } = keeping(good);
+    expect(cache.purge(['node:2'])).toBe(1);
+  });
+
+  it.each<[string, Reply]>([
+    ['whose answer was not judged', { status: 200, headers: JSON_TYPE, body: good.body }],
+    ['that still streams', { ...good, body: Readable.from([]) }],
+    ['of another status', { ...good, status: 201 }],
+    ['of another media type', { ...good, headers: [['Content-Type', 'text/html']] }],
+    ['that sets a cookie', { ...good, headers: [...JSON_TYPE, ['Set-Cookie', 'a=b']] }],
+    ['with an error inside', replyWith({ error: 'x', list: [] })],
+    ['with errors inside', replyWith({ errors: {}, list: [] })],
+    ['that breaks the contract', { ...good, facts: { validity: 'violations', json: pageOf([1]) } }],
+    ['unjudged, of another outer form', bad({ items: [] })],
+    ['unjudged, that is an array', bad([])],
+    ['unjudged, that is null', bad(null)],
+  ])('%s is not kept', (_what, reply) => {
+    expect(keeping(reply).stored).toBe(false);
+  });
+
+  it('is kept nowhere that no page is kept', () => {
+    expect(keeping(good, { cache: undefined }).stored).toBe(false);
+  });
+
+  it.each([
+    ['list', { list: [] }, true],
+    ['actions', { actions: [] }, true],
+    ['actions', { list: [] }, false],
+    ['elements', [], true],
+    ['elements', { list: [] }, false],
+    ['body', { id: 1 }, true],
+    ['body', [], false],
+  ] as const)('unjudged, with items at %s: %j is kept: %s', (itemsAt, json, stored) => {
+    expect(keeping(bad(json), { operation: { itemsAt } }).stored).toBe(stored);
+  });
+
+  it('has the age that the upstream gave it', () => {
+    const { cache } = keeping({ ...good, headers: [...JSON_TYPE, ['Age', '20']] });
+    expect(cache.lookup('k')?.ageSeconds).toBe(20);
+  });
+});

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { ANONYMOUS } from '../../src/model/principal.ts';
+import { UpstreamFailure } from '../../src/model/upstream-failure.ts';
+import { createLookUp, valueAt } from '../../src/pipeline/look-up.ts';
+import type { ExchangedAnswer } from '../../src/upstream/create-upstream.ts';
+import { callerNamed, JSON_TYPE } from '../builders/exchange.ts';
+import { fakeExchanges } from '../builders/fake-exchanges.ts';
+
+const answer = (body: string, status = 200): ExchangedAnswer => ({
+  status,
+  headers: JSON_TYPE,
+  body: Buffer.from(body),
+  attempts: 1,
+});
+
+const found = (given: ExchangedAnswer | Promise<ExchangedAnswer>) =>
+  createLookUp(fakeExchanges(() => given).upstream)('/a.json', callerNamed('alice'));
+
+describe('a look-up', () => {
+  it("reads with the caller's own credential, and with none for an anonymous caller", async () => {
+    const { upstream, sent } = fakeExchanges(() => answer('{"id":1}'));
+    const lookUp = createLookUp(upstream);
+    expect(await lookUp('/a.json', callerNamed('alice'))).toEqual({ id: 1 });
+    await lookUp('/a.json', ANONYMOUS);
+    expect(sent).toMatchObject([
+      { method: 'GET', target: '/a.json', mode: 'buffered' },
+      { headers: [['Accept', 'application/json']] },
+    ]);
+    expect(sent[0]?.headers).toContainEqual(['Authorization', 'Basic alice']);
+  });
+
+  it('decides nothing when it fails', async () => {
+    expect(await found(Promise.reject(new UpstreamFailure('deadline')))).toBeUndefined();
+    expect(await found(answer('{"id":1}', 404))).toBeUndefined();
+    expect(await found(answer('<html>'))).toBeUndefined();
+  });
+});
+
+describe('the value at a pointer', () => {
+  it.each([
+    [{ a: { b: 1 } }, '/a/b', 1],
+    [{ 'a/b': { '~': 1 } }, '/a~1b/~0', 1],
+    [{ a: [5] }, '/a/0', 5],
+    [{ a: 1 }, '', { a: 1 }],
+    [{ a: null }, '/a/b', undefined],
+    [undefined, '/a', undefined],
+    [{}, '/constructor', undefined],
+  ])('of %j at %s is %j', (json, pointer, value) => {
+    expect(valueAt(json, pointer)).toEqual(value);
+  });
+});
