@@ -100,7 +100,8 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
   const close = async (graceMs: number) => {
     assembly.drain.started = true;
     stop();
-    await Promise.all(opened.map((listener) => listener.close(graceMs)));
+    // The public side first: until it is drained, the admin side tells a balancer that it is not ready.
+    for (const listener of opened) await listener.close(graceMs);
     await assembly.close();
   };
   try {

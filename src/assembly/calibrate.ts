@@ -27,9 +27,15 @@ export async function calibrate(
     return () => undefined;
   }
   state.needed = enforcesAuthentication(settings);
+  let tried = false;
   const attempt = async (): Promise<Fault | undefined> => {
     const { kind, ...found } = await authenticator.calibrate();
-    if (kind !== state.kind) logger.info({ calibration: kind }, 'calibration of the credential probe');
+    if (kind !== state.kind || !tried) {
+      const told = { calibration: kind };
+      if (kind === 'calibrated') logger.info(told, 'the credential probe tells right from wrong');
+      else logger.warn(told, 'credentials cannot be verified: not ready until the upstream answers the probe');
+    }
+    tried = true;
     state.kind = kind;
     return 'fault' in found ? found.fault : undefined;
   };

@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { toErrorBody } from '../errors/error-body.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
@@ -17,7 +17,7 @@ export function answerClientErrors(server: Server, onRefused: (error: GatewayErr
     onRefused(error);
     const { contentType, body } = toErrorBody(error, requestIdOf(undefined), 'normalized');
     socket.end(
-      `HTTP/1.1 ${error.status} ${error.code}\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body.toString()}`,
+      `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\nCache-Control: no-store\r\nVia: 1.1 portico\r\nConnection: close\r\n\r\n${body.toString()}`,
     );
   });
 }

@@ -147,7 +147,10 @@ function undocumentedRefusal(
       },
     );
   return new GatewayError(code, 'This address is not in the contract.', {
-    details: [{ in: 'path', message: 'paths are exact: mind upper and lower case, slashes and the ending .json' }],
+    details: [
+      { in: 'path', message: 'paths are exact: mind upper and lower case, slashes and the ending .json' },
+      { in: 'path', message: 'what is not in the contract passes only with an entry in undocumented.allow' },
+    ],
   });
 }
 

@@ -1,4 +1,5 @@
-import type { ItemsAt, Operation } from '../model/operation.ts';
+import { itemsOf } from '../contract/items-of.ts';
+import type { Operation } from '../model/operation.ts';
 import { valueAt } from './look-up.ts';
 
 /** Notes who wrote a node. */
@@ -6,7 +7,7 @@ export type LearnAuthor = (nodeId: string, authorName: string) => void;
 
 /** Learns from a valid answer who wrote the nodes that it shows (rules, 3). */
 export function learnAuthors(operation: Operation, json: unknown, learn: LearnAuthor): void {
-  for (const item of itemsOf(json, operation.itemsAt)) {
+  for (const { value: item } of itemsOf(operation.itemsAt, json)) {
     // Users and topics have ids from other pools; a revision is what only nodes have.
     if (valueAt(item, '/activeRevisionId') === undefined) continue;
     const id = valueAt(item, '/id');
@@ -14,10 +15,4 @@ export function learnAuthors(operation: Operation, json: unknown, learn: LearnAu
     const exact = typeof id === 'string' || (typeof id === 'number' && Number.isSafeInteger(id));
     if (exact && typeof name === 'string') learn(String(id), name);
   }
-}
-
-function itemsOf(json: unknown, itemsAt: ItemsAt): readonly unknown[] {
-  if (itemsAt === 'body') return [json];
-  const items = itemsAt === 'elements' ? json : valueAt(json, `/${itemsAt}`);
-  return Array.isArray(items) ? (items as unknown[]) : [];
 }

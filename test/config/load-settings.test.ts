@@ -1,5 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadSettings } from '../../src/config/load-settings.ts';
 import { packageRoot } from '../../src/config/package-root.ts';
@@ -79,8 +80,10 @@ describe('settings', () => {
   });
 
   it('come from the package when the working folder holds none', () => {
-    const settings = loadSettings({ env: {}, cwd: tmpdir() });
-    expect(settings.file).toBe(join(packageRoot, 'config', 'portico.yaml'));
+    const cwd = mkdtempSync(join(tmpdir(), 'portico-empty-'));
+    const settings = loadSettings({ env: {}, cwd });
+    rmSync(cwd, { recursive: true });
+    expect(resolve(cwd, settings.file)).toBe(join(packageRoot, 'config', 'portico.yaml'));
   });
 
   it('choose a service account when one is named in the environment', () => {

@@ -299,7 +299,9 @@ describe('rules 2: credentials towards the upstream', () => {
           : { json: { author: { username: operation.allowed } } };
       await send(service, operation, operation.allowed);
       const expected = independent.has(operation.id) ? 'robot' : operation.allowed;
-      expect(new Set(fake.requests.map(({ user }) => user))).toEqual(new Set([expected]));
+      // Another gateway of this file may be calibrating its probe on the same upstream.
+      const asked = fake.requests.filter(({ target }) => !target.endsWith('/jobs/gdpr/0.json'));
+      expect(new Set(asked.map(({ user }) => user))).toEqual(new Set([expected]));
     });
 
     it.each(['getComment', 'listNodeComments', 'listAnswerComments'])('%s without a credential is 501', async (id) => {
