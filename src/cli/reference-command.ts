@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { systemClock } from '../lib/clock.ts';
 import { type Command, EXIT, UsageError } from './command.ts';
 import { REFERENCE_FLAGS } from './config-flags.ts';
+import { endWithRunner } from './end-with-runner.ts';
 import { untilSignal } from './until-signal.ts';
 
 /** `portico reference`: the reference server alone, for trying clients and faults against. */
@@ -36,6 +37,7 @@ export const referenceCommand: Command = {
       },
     );
     const stop = untilSignal(process, systemClock, () => process.exit(EXIT.failed));
+    endWithRunner();
     io.err(`Reference server: ${server.url}`);
     io.err(`Issue tracker:    ${server.trackerUrl}`);
     await stop;

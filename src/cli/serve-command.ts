@@ -5,6 +5,7 @@ import { REFERENCE_ACCOUNTS } from '../reference/reference-accounts.ts';
 import { bannerLines } from './banner.ts';
 import { type Command, EXIT } from './command.ts';
 import { CONFIG_FLAGS, LISTEN_FLAGS, REFERENCE_FLAGS, settingsFrom } from './config-flags.ts';
+import { endWithRunner } from './end-with-runner.ts';
 import { untilSignal } from './until-signal.ts';
 
 /** `portico serve`: the gateway, with the reference server behind it while no upstream is configured. */
@@ -30,6 +31,7 @@ export const serveCommand: Command = {
     try {
       const gateway = await createGateway(embedded === undefined ? settings : withUpstreamUrl(settings, embedded.url));
       const stop = untilSignal(process, systemClock, () => process.exit(EXIT.failed));
+      endWithRunner();
       const accounts = embedded === undefined ? [] : REFERENCE_ACCOUNTS.map((account) => account.name);
       const { publicUrl, adminUrl } = gateway;
       const facts = { settings, version: packageVersion(), publicUrl, adminUrl, embeddedUrl: embedded?.url, accounts };
