@@ -37,6 +37,8 @@ export interface TraceLine {
     readonly attempts: number;
   };
   readonly redacted?: number;
+  /** True where the body names the legacy server by an absolute address (rules, 11). */
+  readonly legacyAddress?: true;
   readonly error?: string;
   readonly violations?: number;
   readonly cause?: CauseLine;
@@ -70,6 +72,7 @@ export function traceLine(trace: Trace, facts: LineFacts = {}): TraceLine {
       },
     }),
     ...(trace.redacted !== undefined && trace.redacted.length > 0 && { redacted: trace.redacted.length }),
+    ...(trace.legacyAddress === true && { legacyAddress: true }),
     ...(trace.error !== undefined && { error: trace.error }),
     ...(trace.violations.length > 0 && { violations: trace.violations.length }),
     ...(trace.cause !== undefined && { cause: toCauseLine(trace.cause) }),
