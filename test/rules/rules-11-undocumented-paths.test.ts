@@ -41,8 +41,10 @@ const locationOf = async (gateway: TestGateway, target: string, Location: string
   return [got.status, got.headers.location];
 };
 
-const body = () =>
+const naming = () =>
   JSON.stringify({ a: `${fake.url}/x.json`, b: `${fake.url}/y`.replaceAll('/', '\\/') }).replaceAll('\\\\', '\\');
+
+const answer = (): FakeAnswer => ({ headers: { 'Content-Type': 'application/json', ETag: '"1"' }, body: naming() });
 
 /** What the upstream was asked, as it was written on the wire. */
 const asked = () => fake.requests.map(({ method, target }) => `${method} ${target}`);
@@ -259,13 +261,12 @@ describe('rules 11: Location is rewritten to the public address', () => {
 });
 
 describe('rules 11: absolute legacy addresses in bodies', () => {
-  const answer = (): FakeAnswer => ({ headers: { 'Content-Type': 'application/json', ETag: '"1"' }, body: body() });
   const target = '/services/v2/question/17.json';
 
   it('are reported and left as they are', async () => {
     fake.handler = answer;
     const got = await strict.call(target);
-    expect([got.text, got.headers.etag]).toEqual([body(), '"1"']);
+    expect([got.text, got.headers.etag]).toEqual([naming(), '"1"']);
     expect(await strict.lineOf(String(got.headers['x-request-id']))).toMatchObject({ legacyAddress: true });
   });
   it('and nothing is reported of an answer that holds none', async () => {
@@ -286,7 +287,7 @@ describe('rules 11: absolute legacy addresses in bodies', () => {
       faults: [{ pointer: '/rewriteUrls' }],
     });
     fake.handler = answer;
-    expect((await observe.call(target)).text).toBe(body());
+    expect((await observe.call(target)).text).toBe(naming());
   });
   it('of documented answers are rewritten with rewriteUrls: true alone', async () => {
     const config = { rewriteUrls: true };

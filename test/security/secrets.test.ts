@@ -51,6 +51,8 @@ const BAD_BODIES: readonly unknown[] = [
   `{"content": "${MARK}`,
   { content: `${MARK},email\n"${MARK}\n` },
   { content: `username\n${MARK},${MARK}\n` },
+  { content: `username\n${MARK}"x\n` },
+  { content: `username\n"${MARK}"x\n` },
   { content: { [MARK]: MARK }, body: { [MARK]: MARK }, visibility: [MARK], recipients: MARK },
   [MARK],
 ];
