@@ -1,0 +1,285 @@
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Example, exampleOf } from '../builders/contract-examples.ts';
+import { errorText } from '../builders/error-shapes.ts';
+import { exampleAnswer } from '../builders/example-answer.ts';
+import { expectError } from '../builders/expect-error.ts';
+import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { OPERATIONS, operationOf, targetOf } from '../builders/operations.ts';
+import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+
+let fake: FakeUpstream;
+let gateway: TestGateway;
+beforeAll(async () => {
+  fake = await startFakeUpstream(exampleAnswer);
+  gateway = await startTestGateway({ upstream: fake, config: { cache: { enabled: false } } });
+});
+beforeEach(() => {
+  fake.handler = exampleAnswer;
+});
+
+/** What the gateway says of an answer of an operation. */
+async function verdict(id: string, json: unknown, query = '', one = gateway): Promise<string> {
+  const operation = operationOf(id);
+  fake.handler = () => ({ status: operation.success, json });
+  const { method, body } = operation;
+  const got = await one.call(targetOf(operation, query), {
+    method,
+    user: id === 'updateComment' ? operation.allowed : 'admin',
+    headers: { 'Portico-Force': 'true' },
+    ...(body !== undefined && { body }),
+  });
+  expect(got.status).toBe(operation.success);
+  return String(got.headers['contract-status']);
+}
+const bent = (id: string, change: (body: Example) => void) => {
+  const body = exampleOf(id);
+  change(body);
+  return body;
+};
+const SEMANTIC = 'violations; count=1; worst=semantic';
+
+const relations = (id: string) => ({ ...exampleOf(id), list: [{ who: 1, since: 'x' }] });
+
+const sameDate = (count: number) => Array.from({ length: count }, () => '2019-02-06 15:01:00.0');
+
+describe('rules 7: the full form', () => {
+  it.each(OPERATIONS.filter(({ id }) => id !== 'updateComment'))(
+    'the documented answer of $id conforms, further fields too',
+    async ({ id }) => {
+      expect(await verdict(id, exampleOf(id))).toBe('conforming');
+      const body = exampleOf(id);
+      const further: unknown = Array.isArray(body) ? body : { ...body, unheardOf: { deep: [1] } };
+      expect(await verdict(id, further)).toBe('conforming');
+    },
+  );
+
+  it.each(OPERATIONS.filter(({ id }) => id !== 'updateComment'))(
+    'another outer form of $id does not',
+    async ({ id }) => {
+      for (const json of [7, 'text', Array.isArray(exampleOf(id)) ? {} : []])
+        expect(await verdict(id, json)).toMatch(/^violations/);
+    },
+  );
+});
+
+describe('rules 7: the projected form', () => {
+  it.each([
+    { query: 'includeOnly=id,title', item: { id: 1, title: 'x' }, says: 'conforming' },
+    { query: 'includeOnly=id,author.username', item: { id: 1, author: { username: 'x' } }, says: 'conforming' },
+    { query: 'includeOnly=id%2Ctitle', item: { id: 1 }, says: 'conforming' },
+    { query: 'exclude=body', item: { id: 1 }, says: 'conforming' },
+    { query: 'include=topics', item: { id: 1 }, says: 'conforming' },
+    { query: 'includeOnly=id', item: { id: 'one' }, says: 'violations; count=1; worst=type' },
+    {
+      query: 'includeOnly=id',
+      item: { id: 1, title: 'not asked for' },
+      says: 'violations; count=1; worst=undocumented',
+    },
+  ])('$query: $says', async ({ query, item, says }) => {
+    expect(await verdict('listQuestions', { ...exampleOf('listQuestions'), list: [item] }, query)).toBe(says);
+  });
+});
+
+describe('rules 7: details=true is open, FollowRelation is not shown', () => {
+  it.each(['listTopicFollowers', 'listNodeFollowers'])('%s', async (id) => {
+    expect(await verdict(id, relations(id), 'details=true')).toBe('conforming');
+    expect(await verdict(id, relations(id))).toMatch(/^violations/);
+    expect(await verdict(id, { ...relations(id), listCount: 7 }, 'details=true')).toBe(SEMANTIC);
+  });
+});
+
+describe('rules 7: wrap and v1', () => {
+  it.each(['wrap', 'v1'])(
+    '%s: status, media type and well-formed JSON; the schema is skipped unless the ordinary one passes',
+    async (name) => {
+      expect(await verdict('listQuestions', exampleOf('listQuestions'), `${name}=true`)).toBe('conforming');
+      expect(await verdict('listQuestions', { question: [] }, `${name}=true`)).toBe(`conforming; skipped=${name}`);
+      fake.handler = () => ({ body: '{"list":', headers: { 'Content-Type': 'application/json' } });
+      expect((await gateway.call(`/services/v2/question.json?${name}=true`)).headers['contract-status']).toMatch(
+        /^violations/,
+      );
+      fake.handler = () => ({ body: '{}', headers: { 'Content-Type': 'text/plain' } });
+      expect((await gateway.call(`/services/v2/question.json?${name}=true`)).headers['contract-status']).toMatch(
+        /^violations/,
+      );
+    },
+  );
+});
+
+const actions = (...dates: string[]) => ({
+  moreResults: 1,
+  actions: dates.map((actionDate, id) => Object.assign(firstAction(), { id, actionDate })),
+});
+const firstAction = () => (exampleOf('listActions') as unknown as { actions: [Example] }).actions[0];
+const FINISHED = {
+  status: 'FINISHED',
+  executions: [{ userId: 18, executionStatus: 'FINISHED', executionURL: 'http://x/y' }],
+};
+const job = (more: object) => ({ ...exampleOf('getGdprJob'), ...more });
+const result = (id: string, member: string, more: object) => {
+  const body = exampleOf(id);
+  Object.assign(body.result[member] as object, more);
+  return body;
+};
+const recipients = [{ id: 7, name: 'Staff', type: 'group' }];
+const spaces = (containerIds: unknown) => bent('listQuestions', ({ list }) => Object.assign(list[0], { containerIds }));
+
+describe('rules 7: semantic rules', () => {
+  it.each([
+    {
+      rule: 'listCount is the length of list',
+      id: 'listIdeas',
+      good: exampleOf('listIdeas'),
+      bad: { ...exampleOf('listIdeas'), listCount: 2 },
+    },
+    {
+      rule: 'recipients only with visibility recipients (4)',
+      id: 'getComment',
+      good: { ...exampleOf('getComment'), visibility: 'recipients', recipients },
+      bad: { ...exampleOf('getComment'), visibility: 'moderators', recipients },
+    },
+    {
+      rule: 'recipients only with visibility recipients (5)',
+      id: 'listNodeComments',
+      good: [{ ...exampleOf('getComment'), visibility: 'recipients', recipients }],
+      bad: [{ ...exampleOf('getComment'), recipients }],
+    },
+    {
+      rule: 'recipients only with visibility recipients (16)',
+      id: 'listAnswerComments',
+      good: bent('listAnswerComments', ({ list }) => Object.assign(list[0], { visibility: 'recipients', recipients })),
+      bad: bent('listAnswerComments', ({ list }) => Object.assign(list[0], { recipients })),
+    },
+    { rule: 'executions when FINISHED', id: 'getGdprJob', good: job(FINISHED), bad: job({ status: 'FINISHED' }) },
+    {
+      rule: 'no executions when not FINISHED',
+      id: 'getGdprJob',
+      good: job({}),
+      bad: job({ executions: FINISHED.executions }),
+    },
+    {
+      rule: '11 answers a canceled action',
+      id: 'unmarkFavorite',
+      good: exampleOf('unmarkFavorite'),
+      bad: result('unmarkFavorite', 'favoriteAction', { canceled: false }),
+    },
+    {
+      rule: '11 answers the verb favorited',
+      id: 'unmarkFavorite',
+      good: exampleOf('unmarkFavorite'),
+      bad: result('unmarkFavorite', 'favoriteAction', { verb: 'wikified' }),
+    },
+    {
+      rule: '12 answers a canceled action',
+      id: 'cancelWiki',
+      good: exampleOf('cancelWiki'),
+      bad: result('cancelWiki', 'wikifyAction', { canceled: false }),
+    },
+    {
+      rule: '12 answers the verb wikified',
+      id: 'cancelWiki',
+      good: exampleOf('cancelWiki'),
+      bad: result('cancelWiki', 'wikifyAction', { verb: 'favorited' }),
+    },
+    {
+      rule: '7 is newest first',
+      id: 'listActions',
+      good: actions('2019-02-06 15:01:01.0', '2019-02-06 15:01:00.0'),
+      bad: actions('2019-02-06 15:01:00.0', '2019-02-06 15:01:01.0'),
+    },
+    {
+      rule: '13 is only kbentry',
+      id: 'listArticles',
+      good: exampleOf('listArticles'),
+      bad: bent('listArticles', ({ list }) => Object.assign(list[0], { type: 'question' })),
+    },
+  ])('$rule', async ({ id, good, bad }) => {
+    expect(await verdict(id, good)).toBe('conforming');
+    expect(await verdict(id, bad)).toMatch(/^violations; count=[12]; worst=/);
+  });
+
+  it('canceledByUser and canceledDate are there when canceled', async () => {
+    const canceled = exampleOf('listActions') as unknown as { actions: Example[] };
+    expect(await verdict('listActions', canceled)).toBe('conforming');
+    for (const field of ['canceledByUser', 'canceledDate']) {
+      const body = structuredClone(canceled);
+      delete body.actions[1]?.[field];
+      expect([field, await verdict('listActions', body)]).toEqual([field, SEMANTIC]);
+    }
+  });
+
+  it("with spaceId, every item's containerIds holds it", async () => {
+    expect(await verdict('listQuestions', spaces([5, 9]), 'spaceId=9')).toBe('conforming');
+    expect(await verdict('listQuestions', spaces([5]), 'spaceId=9')).toBe(SEMANTIC);
+    expect(await verdict('listQuestions', spaces([5]))).toBe('conforming');
+  });
+
+  it('7 has at most 20 items by default, more where a size was asked for', async () => {
+    expect(await verdict('listActions', actions(...sameDate(20)))).toBe('conforming');
+    expect(await verdict('listActions', actions(...sameDate(21)))).toBe(SEMANTIC);
+    expect(await verdict('listActions', actions(...sameDate(21)), 'pageSize=30')).toBe('conforming');
+  });
+
+  it('both forms of actionDate are accepted, no third one', async () => {
+    expect(await verdict('listActions', actions('Thu Feb 07 15:05:50 UTC 2019', '2019-02-06 15:01:00.0'))).toBe(
+      'conforming',
+    );
+    expect(await verdict('listActions', actions('2019-02-06T15:01:00Z'))).toMatch(/^violations/);
+  });
+
+  it('5 is a bare array', async () => {
+    expect(await verdict('listNodeComments', { list: exampleOf('listNodeComments') })).toMatch(/^violations/);
+  });
+
+  it.each(['listGroupUsers', 'listTopicFollowers', 'listNodeFollowers', 'listExpertise'])(
+    'sorts is absent from %s',
+    async (id) => {
+      expect(await verdict(id, { ...exampleOf(id), sorts: ['active'] })).toMatch(/^violations/);
+    },
+  );
+
+  it.each(['listQuestions', 'listIdeas', 'listArticles', 'listAnswerComments'])('sorts is there in %s', async (id) => {
+    expect(exampleOf(id)).toHaveProperty('sorts');
+  });
+
+  it('a rule runs only when every field that it reads survived the projection', async () => {
+    const bad = { ...exampleOf('getComment'), visibility: 'moderators', recipients };
+    expect(await verdict('getComment', bad)).toMatch(/^violations/);
+    expect(await verdict('getComment', { id: 1, recipients }, 'includeOnly=id,recipients')).toBe('conforming');
+    expect(await verdict('getComment', { id: 1, recipients }, 'exclude=visibility')).toBe('conforming');
+    expect(await verdict('getComment', { id: 1, recipients }, 'exclude=body')).toBe(SEMANTIC);
+    const question = { ...exampleOf('listQuestions'), list: [{ id: 1 }] };
+    expect(await verdict('listQuestions', question, 'spaceId=9&includeOnly=id')).toBe('conforming');
+  });
+});
+
+describe("rules 7: validation sees the upstream's answer as it came, errors too", () => {
+  it('an undocumented error shape is a violation, though the client gets our own form', async () => {
+    fake.handler = () => ({ status: 404, json: { reason: 'x' } });
+    const got = await gateway.call('/services/v2/comment/271.json');
+    expectError(got, 404, 'upstream_not_found');
+    expect(got.headers['contract-status']).toMatch(/^violations/);
+    fake.handler = () => errorText(404, 'not found');
+    expect((await gateway.call('/services/v2/comment/271.json')).headers['contract-status']).toBe('conforming');
+  });
+
+  it('under enforce a success that breaks the contract is 502 with the places, not the values', async () => {
+    const config = { cache: { enabled: false }, operations: { getComment: { checks: { responses: 'enforce' } } } };
+    const strict = await startTestGateway({ upstream: fake, config });
+    fake.handler = () => ({ json: { ...exampleOf('getComment'), score: 'secret-value' } });
+    const got = await strict.call('/services/v2/comment/271.json');
+    expectError(got, 502, 'upstream_invalid_response');
+    expect(got.json.details[0]).toMatchObject({ in: 'body', name: '/score' });
+    expect(got.text).not.toContain('secret-value');
+    fake.handler = () => errorText(404, 'not found');
+    expectError(await strict.call('/services/v2/comment/271.json'), 404, 'upstream_not_found');
+  });
+
+  it('under report the bytes reach the client as they are', async () => {
+    const body = '{"id": "no number",  "type":"comment" }';
+    fake.handler = () => ({ body, headers: { 'Content-Type': 'application/json' } });
+    const got = await gateway.call('/services/v2/comment/271.json');
+    expect([got.status, got.text]).toEqual([200, body]);
+    expect(got.headers['contract-status']).toMatch(/^violations/);
+  });
+});
