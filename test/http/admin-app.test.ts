@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { type AdminAppServices, createAdminApp } from '../../src/http/admin-app.ts';
+import { callAt, type Call } from '../builders/call.ts';
+import { serve } from './serve.ts';
+
+async function admin(more: Partial<AdminAppServices> = {}) {
+  const purged: unknown[] = [];
+  const errors: unknown[] = [];
+  const { url } = await serve(
+    createAdminApp({
+      guard: { loopback: true, token: undefined },
+      readiness: () => ({ ready: true, reasons: [] }),
+      metrics: { exposition: () => Promise.resolve('portico_up 1\n'), contentType: 'text/plain; charset=utf-8' },
+      purge: (tags) => {
+        purged.push(tags);
+        return 3;
+      },
+      onError: (error) => errors.push(error),
+      ...more,
+    }),
+  );
+  return { purged, errors, call: (target: string, call: Call = {}) => callAt(url, target, { user: null, ...call }) };
+}
+
+const purge = (body: unknown): Call => ({ method: 'POST', body });
+
+describe('the admin side', () => {
+  it('tells that the process is alive and whether it is ready, to nobody who might keep it', async () => {
+    const { call } = await admin();
+    for (const [target, status] of [
+      ['/livez', 'alive'],
+      ['/readyz', 'ready'],
+    ] as const) {
+      const answer = await call(target);
+      expect([answer.status, answer.json.status]).toEqual([200, status]);
+      expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+      expect(answer.headers).not.toHaveProperty('x-powered-by');
+    }
+  });
+
+  it('tells why it is not ready', async () => {
+    const { call } = await admin({ readiness: () => ({ ready: false, reasons: ['shutting down'] }) });
+    expect(await call('/readyz')).toMatchObject({ status: 503, json: { reasons: ['shutting down'] } });
+  });
+
+  it('tells its metrics in their own media type', async () => {
+    const { call } = await admin();
+    const answer = await call('/metrics');
+    expect([answer.text, answer.headers['content-type']]).toEqual(['portico_up 1\n', 'text/plain; charset=utf-8']);
+  });
+
+  it('needs no token for health and metrics, and one for the purge', async () => {
+    const { call, purged } = await admin({ guard: { loopback: false, token: 'secret' } });
+    for (const target of ['/livez', '/readyz', '/metrics']) expect((await call(target)).status).toBe(200);
+    expect((await call('/cache/purge', purge({ all: true }))).status).toBe(401);
+    expect(purged).toEqual([]);
+    const headers = { Authorization: 'Bearer secret' };
+    expect((await call('/cache/purge', { ...purge({ all: true }), headers })).status).toBe(200);
+  });
+
+  it('purges everything, or what the tags name, and says how much went', async () => {
+    const { call, purged } = await admin();
+    expect((await call('/cache/purge', purge({ all: true }))).json).toEqual({ purged: 3 });
+    await call('/cache/purge', purge({ tags: ['questions', 'node:17'] }));
+    expect(purged).toEqual(['all', ['questions', 'node:17']]);
+  });
+
+  it.each([{}, { all: false }, { all: 'true' }, { tags: [] }, { tags: 'questions' }, { tags: ['a', 1] }, [], null])(
+    'purges nothing for %j',
+    async (body) => {
+      const { call, purged } = await admin();
+      expect((await call('/cache/purge', purge(JSON.stringify(body)))).status).toBe(400);
+      expect(
+        (
+          await call('/cache/purge', {
+            ...purge(JSON.stringify(body)),
+            headers: { 'Content-Type': 'application/json' },
+          })
+        ).status,
+      ).toBe(400);
+      expect(purged).toEqual([]);
+    },
+  );
+
+  it('repeats nothing of a body that cannot be read, and logs no fault of a client', async () => {
+    const { call, errors } = await admin();
+    const headers = { 'Content-Type': 'application/json' };
+    const malformed = await call('/cache/purge', { ...purge('{"secret'), headers });
+    const large = await call('/cache/purge', { ...purge(JSON.stringify({ tags: ['x'.repeat(70_000)] })), headers });
+    expect([malformed.status, large.status]).toEqual([400, 413]);
+    expect(malformed.text).toBe('{"error":"The request cannot be read."}');
+    expect(errors).toEqual([]);
+  });
+
+  it('has a failure of its own logged and says no word of it', async () => {
+    const error = new Error('secret');
+    const { call, errors } = await admin({
+      metrics: { exposition: () => Promise.reject(error), contentType: 'text/plain' },
+    });
+    const answer = await call('/metrics');
+    expect([answer.status, answer.text.includes('secret')]).toEqual([500, false]);
+    expect(errors).toEqual([error]);
+  });
+
+  it('has no other page', async () => {
+    const { call } = await admin();
+    expect((await call('/elsewhere')).status).toBe(404);
+    expect((await call('/cache/purge')).status).toBe(404);
+  });
+});

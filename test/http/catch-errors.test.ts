@@ -1,0 +1,143 @@
+import express from 'express';
+import { describe, expect, it } from 'vitest';
+import { GatewayError } from '../../src/errors/gateway-error.ts';
+import { createCatch } from '../../src/http/catch-errors.ts';
+import type { ErrorStyle } from '../../src/model/checks.ts';
+import type { Trace } from '../../src/model/trace.ts';
+import { UpstreamFailure } from '../../src/model/upstream-failure.ts';
+import { callAt, type Call } from '../builders/call.ts';
+import { traceWith } from '../builders/exchange.ts';
+import { serve } from './serve.ts';
+
+interface Catching {
+  readonly style?: ErrorStyle;
+  /** Undefined for an error before there was a trace. */
+  readonly trace?: Trace | undefined;
+  /** Writes before the error comes. */
+  readonly before?: (response: express.Response) => Promise<void>;
+}
+
+/** The answer to a request whose handling throws. */
+async function caught(thrown: unknown, more: Catching = {}, call: Call = {}) {
+  const trace = 'trace' in more ? more.trace : traceWith({ operation: 'listThings' });
+  const asked: (string | undefined)[] = [];
+  const app = express();
+  app.use(async (_req, res) => {
+    await more.before?.(res);
+    throw thrown;
+  });
+  app.use(
+    createCatch(() => trace, {
+      contractStatusHeader: false,
+      isDraining: () => false,
+      errorsFor: (operationId) => {
+        asked.push(operationId);
+        return more.style ?? 'normalized';
+      },
+    }),
+  );
+  const { url } = await serve(app);
+  return { answer: await callAt(url, '/', call), trace, asked };
+}
+
+const denied = new GatewayError('permission_denied', 'You may not.', {
+  details: [{ permission: 'See things' }],
+  headers: { 'X-Why': 'because' },
+});
+const accepting = (value: string): Call => ({ headers: { Accept: value } });
+
+describe('an error of ours', () => {
+  it('is answered in the one form, with the fields that belong to it and those of the edge', async () => {
+    const { answer, trace, asked } = await caught(denied);
+    expect(answer).toMatchObject({
+      status: 403,
+      json: {
+        error: 'You may not.',
+        code: 'permission_denied',
+        status: 403,
+        requestId: 'request-1',
+        details: [{ permission: 'See things' }],
+      },
+      headers: {
+        'content-type': 'application/json; charset=utf-8',
+        'content-length': String(answer.bytes.length),
+        'cache-control': 'no-store',
+        'x-why': 'because',
+        'x-request-id': 'request-1',
+        via: '1.1 portico',
+      },
+    });
+    expect(trace).toMatchObject({ error: 'permission_denied', bytes: answer.bytes.length });
+    expect(trace).not.toHaveProperty('cause');
+    expect(asked).toEqual(['listThings']);
+  });
+
+  it.each([
+    ['application/problem+json', true],
+    ['application/problem+json, application/json;q=0.5', true],
+    ['application/json, application/problem+json;q=0.9', false],
+    ['application/json', false],
+    ['*/*', false],
+    ['application/*', false],
+    ['text/html', false],
+  ])('is a problem for a client that accepts %s: %s', async (accept, isProblem) => {
+    const { answer } = await caught(denied, {}, accepting(accept));
+    expect(answer.headers['content-type']).toBe(`application/${isProblem ? 'problem+json' : 'json'}; charset=utf-8`);
+    if (isProblem)
+      expect(answer.json).toMatchObject({
+        type: 'urn:portico:error:permission_denied',
+        title: 'Permission denied',
+        detail: 'You may not.',
+        status: 403,
+        code: 'permission_denied',
+        requestId: 'request-1',
+        details: [{ permission: 'See things' }],
+      });
+  });
+
+  it('is the bare text where errors are those of the upstream, whatever the client accepts', async () => {
+    const { answer } = await caught(denied, { style: 'legacy' }, accepting('application/problem+json'));
+    expect([answer.status, answer.json]).toEqual([403, { error: 'You may not.' }]);
+  });
+
+  it('has no body for HEAD, and its length', async () => {
+    const { answer, trace } = await caught(denied, {}, { method: 'HEAD' });
+    expect([answer.status, answer.text, trace?.bytes]).toEqual([403, '', 0]);
+    expect(Number(answer.headers['content-length'])).toBeGreaterThan(0);
+  });
+
+  it('breaks an answer that has begun', async () => {
+    const before = (response: express.Response) =>
+      new Promise<void>((resolve) => {
+        response.writeHead(200, { 'Content-Length': '9' }).write('abc', () => resolve());
+      });
+    const { answer, trace } = await caught(denied, { before });
+    expect([answer.status, answer.text, answer.complete]).toEqual([200, 'abc', false]);
+    expect(trace?.error).toBe('permission_denied');
+  });
+
+  it('is answered although there is no trace yet', async () => {
+    const { answer } = await caught(denied, { trace: undefined });
+    expect([answer.status, answer.headers['x-request-id']]).toEqual([403, undefined]);
+  });
+});
+
+describe('anything else', () => {
+  it('is an internal error without a word of it, whose cause is for the log', async () => {
+    const cause = new Error('secret');
+    const { answer, trace } = await caught(cause);
+    expect(answer).toMatchObject({ status: 500, json: { code: 'internal_error', details: [] } });
+    expect(answer.text).not.toContain('secret');
+    expect(trace?.cause).toBe(cause);
+  });
+
+  it('is translated when it is a failure of the transport', async () => {
+    const { answer, trace } = await caught(new UpstreamFailure('shed'));
+    expect(answer).toMatchObject({
+      status: 503,
+      json: { code: 'upstream_overloaded' },
+      headers: { 'retry-after': '1' },
+    });
+    expect(trace).not.toHaveProperty('cause');
+  });
+});

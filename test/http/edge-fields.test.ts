@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { edgeFields } from '../../src/http/edge-fields.ts';
+import { traceWith, violationWith } from '../builders/exchange.ts';
+
+const options = { contractStatusHeader: true, isDraining: () => false };
+const names = (...given: Parameters<typeof edgeFields>) => edgeFields(...given).map(([name]) => name);
+const checked = traceWith({ responses: { level: 'report', outcome: 'passed', verdict: 'valid' } });
+
+describe('the fields of the edge', () => {
+  it('name the gateway and the request', () => {
+    expect(edgeFields(traceWith(), options)).toEqual([
+      ['Via', '1.1 portico'],
+      ['X-Request-Id', 'request-1'],
+    ]);
+  });
+
+  it('leave the request id that the answer has already', () => {
+    expect(names(traceWith(), options, [['x-request-id', 'theirs']])).toEqual(['Via']);
+  });
+
+  it('say how the exchange stands against the contract, where it was checked and may be said', () => {
+    expect(names(checked, options)).toContain('Contract-Status');
+    expect(names(Object.assign(traceWith(), { violations: [violationWith()] }), options)).toContain('Contract-Status');
+    expect(names(traceWith(), options)).not.toContain('Contract-Status');
+    expect(names(checked, { ...options, contractStatusHeader: false })).not.toContain('Contract-Status');
+  });
+
+  it('close the connection while the gateway drains', () => {
+    expect(edgeFields(traceWith(), { ...options, isDraining: () => true })).toContainEqual(['Connection', 'close']);
+  });
+});

@@ -1,0 +1,119 @@
+import { once } from 'node:events';
+import { Agent, request, type ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createListenerServer, listen, type Listener, type ListenerOptions } from '../../src/http/listen.ts';
+import { callAt } from '../builders/call.ts';
+import { until } from '../builders/until.ts';
+
+const OPTIONS: ListenerOptions = {
+  host: '127.0.0.1',
+  port: 0,
+  keepAliveSeconds: 75,
+  requestTimeoutSeconds: 60,
+  headersTimeoutSeconds: 20,
+  maxHeaderBytes: 2048,
+};
+
+const open: Listener[] = [];
+const agent = new Agent({ keepAlive: true });
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((listener) => listener.close(0)));
+});
+
+async function listening(options: Partial<ListenerOptions> = {}) {
+  const responses: ServerResponse[] = [];
+  const all = { ...OPTIONS, ...options };
+  const server = createListenerServer((_request, response) => responses.push(response), all);
+  const listener = await listen(server, all);
+  open.push(listener);
+  return { listener, responses, server, port: Number(new URL(listener.url).port) };
+}
+
+/** Asks on a connection that is kept. */
+function kept(port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ port, host: '127.0.0.1', agent }, (answer) => {
+      let text = '';
+      answer.on('data', (part: Buffer) => (text += part.toString()));
+      answer.on('end', () => resolve(text));
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+describe('a listener', () => {
+  it('keeps idle connections longer than a balancer does, and bounds the time and size of requests', async () => {
+    const { server } = await listening();
+    expect([server.keepAliveTimeout, server.requestTimeout, server.headersTimeout]).toEqual([75_000, 60_000, 20_000]);
+  });
+
+  it('takes no head that is larger than the limit', async () => {
+    const { listener } = await listening();
+    expect((await callAt(listener.url, '/', { headers: { X: 'x'.repeat(3000) } })).status).toBe(431);
+  });
+
+  it.each([
+    ['127.0.0.1', /^http:\/\/127\.0\.0\.1:\d+$/],
+    ['::1', /^http:\/\/\[::1\]:\d+$/],
+  ])('on %s names the address that can be called', async (host, url) => {
+    expect((await listening({ host })).listener.url).toMatch(url);
+  });
+
+  it('rejects with the error of the system when its port is taken', async () => {
+    const { port } = await listening();
+    await expect(listening({ port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  });
+
+  it('refuses a request without Host', async () => {
+    const { port } = await listening();
+    const socket = connect(port, '127.0.0.1');
+    socket.write('GET / HTTP/1.1\r\n\r\n');
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 400 /);
+    socket.destroy();
+  });
+});
+
+describe('a listener that closes', () => {
+  it('takes no new connection and lets requests in flight end', async () => {
+    const { listener, responses, port } = await listening();
+    const answer = callAt(listener.url, '/');
+    await until(() => responses.length === 1);
+    const closed = listener.close(60_000);
+    await expect(kept(port)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    responses[0]?.end('done');
+    expect((await answer).text).toBe('done');
+    await closed;
+  });
+
+  it('does not wait for idle connections', async () => {
+    const { listener, responses, port } = await listening();
+    const answer = kept(port);
+    await until(() => responses.length === 1);
+    responses[0]?.end('done');
+    await answer;
+    await listener.close(60_000);
+  });
+
+  it('does not wait for a connection whose answer had promised to keep it', async () => {
+    const { listener, responses, port } = await listening();
+    const answer = kept(port);
+    await until(() => responses.length === 1);
+    responses[0]?.writeHead(200).write('be');
+    const closed = listener.close(60_000);
+    responses[0]?.end('gun');
+    expect(await answer).toBe('begun');
+    await closed;
+  });
+
+  it('breaks what is left after the grace', async () => {
+    const { listener, responses } = await listening();
+    const answer = callAt(listener.url, '/');
+    await until(() => responses.length === 1);
+    const broken = expect(answer).rejects.toMatchObject({ code: 'ECONNRESET' });
+    await listener.close(1);
+    await broken;
+  });
+});

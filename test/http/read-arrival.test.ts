@@ -1,0 +1,103 @@
+import type { Request } from 'express';
+import { describe, expect, it } from 'vitest';
+import { GatewayError } from '../../src/errors/gateway-error.ts';
+import { identify, readArrival, requestIdOf } from '../../src/http/read-arrival.ts';
+
+const identity = { requestId: 'r', traceparent: 't', tracestate: undefined, receivedAt: 5 };
+const request = (url: string, rawHeaders: string[] = []) =>
+  ({ url, rawHeaders, method: 'GET', headers: {}, ip: '192.0.2.1', protocol: 'https' }) as unknown as Request;
+
+const read = (url: string, publicBasePath = '', maxTargetBytes = 100) =>
+  readArrival(request(url), identity, { publicBasePath, maxTargetBytes });
+
+/** The code that a request is refused with. */
+function refused(act: () => unknown): string | undefined {
+  try {
+    act();
+    return undefined;
+  } catch (error) {
+    return error instanceof GatewayError ? error.code : String(error);
+  }
+}
+
+describe('an arrival', () => {
+  it('holds the raw target, its path and its query', () => {
+    expect(read('/a/b.json?q=%20x&&')).toMatchObject({
+      method: 'GET',
+      target: '/a/b.json?q=%20x&&',
+      path: '/a/b.json',
+      query: 'q=%20x&&',
+      clientAddress: '192.0.2.1',
+      protocol: 'https',
+      ...identity,
+    });
+  });
+
+  it('tells no query from an empty one', () => {
+    expect([read('/a').query, read('/a?').query]).toEqual([undefined, '']);
+  });
+
+  it('holds the origin form of an absolute target', () => {
+    expect(read('http://user:x@elsewhere:80/a?b').target).toBe('/a?b');
+    expect(read('HTTPS://elsewhere?b').target).toBe('/?b');
+  });
+
+  it.each([
+    ['/qa/services/v2/a.json?b', '/services/v2/a.json?b'],
+    ['/qa', '/'],
+    ['/qa?b', '/?b'],
+  ])('has the public base path taken off: %s is %s', (url, target) => {
+    expect(read(url, '/qa').target).toBe(target);
+  });
+
+  it.each(['/services/v2/a.json', '/qab/services/v2/a.json', '/QA/services/v2/a.json'])(
+    'is none of ours outside of the public base path: %s',
+    (url) => {
+      expect(refused(() => read(url, '/qa'))).toBe('not_in_contract');
+    },
+  );
+
+  it('is refused when its target is longer than the limit, and not at the limit', () => {
+    expect(refused(() => read('/12345', '', 6))).toBeUndefined();
+    expect(refused(() => read('/123456', '', 6))).toBe('target_too_long');
+  });
+
+  it.each(['*', '/a/../b', '/qa/../b', 'ftp://elsewhere/a'])('is refused when its target is unsafe: %s', (url) => {
+    expect(refused(() => read(url))).toBe('unsafe_path');
+  });
+
+  // One credential would be judged here and another one believed behind.
+  it('is refused with two Authorization fields, whatever their case', () => {
+    const options = { publicBasePath: '', maxTargetBytes: 100 };
+    const two = request('/a', ['Authorization', 'Basic a', 'Host', 'x', 'AUTHORIZATION', 'Basic b']);
+    expect(refused(() => readArrival(two, identity, options))).toBe('malformed_request');
+    const one = request('/a', ['Authorization', 'Basic a', 'X-Authorization', 'authorization']);
+    expect(refused(() => readArrival(one, identity, options))).toBeUndefined();
+  });
+});
+
+describe('the id of a request', () => {
+  it.each(['abc-1', 'A.b:c+d/e=f@g_h', 'x'.repeat(128)])(
+    'is the own one of the client where it is harmless: %s',
+    (id) => {
+      expect(requestIdOf(id)).toBe(id);
+    },
+  );
+
+  it.each(['', 'a b', 'a\nb', '<b>', 'ä', 'x'.repeat(129)])('is a new one in the place of %j', (id) => {
+    expect(requestIdOf(id)).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('is a new one each time where there is none or more than one', () => {
+    expect(requestIdOf(undefined)).not.toBe(requestIdOf(undefined));
+    expect(requestIdOf(['a', 'b'])).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('comes with the time of the request and the trace of its caller', () => {
+    const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+    const found = identify({ headers: { traceparent, 'x-request-id': 'id' } }, () => 7);
+    expect(found).toMatchObject({ requestId: 'id', receivedAt: 7 });
+    expect(found.traceparent.slice(0, 36)).toBe(traceparent.slice(0, 36));
+    expect(found.traceparent).not.toBe(traceparent);
+  });
+});

@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { afterEach } from 'vitest';
+
+const open = new Set<Server>();
+afterEach(async () => {
+  const servers = [...open].filter((server) => server.listening);
+  open.clear();
+  await Promise.all(
+    servers.map(async (server) => {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    }),
+  );
+});
+
+/** Serves on a free port until the end of the test. */
+export async function serve(
+  listener: RequestListener | Server,
+): Promise<{ url: string; port: number; server: Server }> {
+  const server = typeof listener === 'function' ? createServer(listener) : listener;
+  open.add(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, port, server };
+}
+
+/** Sends text on a connection of its own and gathers what comes back until the server ends it. */
+export function talk(port: number, text: string): { readonly socket: Socket; readonly heard: Promise<string> } {
+  const socket = connect(port, '127.0.0.1');
+  const parts: Buffer[] = [];
+  socket.on('data', (part: Buffer) => parts.push(part));
+  socket.on('error', () => undefined);
+  socket.write(text);
+  const heard = new Promise<string>((resolve) => {
+    socket.on('close', () => resolve(Buffer.concat(parts).toString()));
+  });
+  return { socket, heard };
+}
