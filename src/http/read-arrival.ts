@@ -15,6 +15,8 @@ export interface ArrivalOptions {
 
 const REQUEST_ID = /^[\w.:+/=@-]{1,128}$/;
 const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
+// RFC 3986, 3.2.2: names, addresses of both kinds, and a port; empty where the target has no host.
+const HOST = /^(?:[\w.~%!$&'()*+,;=-]*|\[[\da-f:.]+\])(?::\d{0,5})?$/i;
 
 /** Names a request for logs and answers: the client's own id where it is harmless, else a new one. */
 export function requestIdOf(sent: string | string[] | undefined): string {
@@ -33,6 +35,7 @@ export function identify({ headers }: Pick<Request, 'headers'>, clock: Clock): R
 /** Reads a request once; throws 400, 404 or 414 for targets that are refused in every mode (rules, 1). */
 export function readArrival(req: Request, identity: RequestIdentity, options: ArrivalOptions): Arrival {
   refuseTwoCredentials(req.rawHeaders);
+  refuseOddHost(req.headers.host);
   refuseOtherExpectations(req.headers.expect);
   const raw = req.url;
   if (raw.length > options.maxTargetBytes)
@@ -69,6 +72,12 @@ function refuseTwoCredentials(rawHeaders: readonly string[]): void {
     if (name?.length === 13 && name.toLowerCase() === 'authorization') count += 1;
   }
   if (count > 1) throw new GatewayError('malformed_request', 'A request has one Authorization field at most.');
+}
+
+/** RFC 9112, 3.2: what is no host is refused, before it is written into addresses of answers. */
+function refuseOddHost(host: string | undefined): void {
+  if (host !== undefined && !HOST.test(host))
+    throw new GatewayError('malformed_request', 'The Host field of the request holds no host.');
 }
 
 /** RFC 9110, 10.1.1: the one expectation that there is has been met by Node before this is read. */
