@@ -32,6 +32,7 @@ export function assembleHouse(settings: Settings, start: Start, services: Servic
     plans: new Map(plans.map((plan) => [plan.operation.id, plan])),
     checks: settings.checks,
     authenticator: services.authenticator,
+    anonymous: settings.authentication.anonymous,
     undocumented: compileUndocumentedPolicy(
       settings.checks.undocumented,
       settings.mode.transparent,

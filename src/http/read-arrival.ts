@@ -4,7 +4,7 @@ import { GatewayError } from '../errors/gateway-error.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Arrival } from '../model/arrival.ts';
 import { traceContext } from '../telemetry/trace-context.ts';
-import { unsafeTargetReason } from './unsafe-path.ts';
+import { unsafeTargetReason } from '../pipeline/unsafe-path.ts';
 
 /** What the public edge allows of a request target, and where clients see the gateway. */
 export interface ArrivalOptions {

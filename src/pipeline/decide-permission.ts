@@ -41,23 +41,18 @@ export function createDecide({ permissions, ownership, lookUp, switchedOff }: De
   };
 }
 
-/** The decision as text, from what is remembered only: nobody is asked. */
+/** The decision from what is remembered only: nobody is asked. */
 export function decideFromMemory(
   { permissions, ownership, switchedOff }: Omit<DecideServices, 'lookUp'>,
   { operation }: PlannedOperation,
   exchange: Exchange,
-): string {
+): Decision {
   const switchKey = switchedOff.get(operation.id);
-  if (switchKey !== undefined) return `denied: ${switchKey} missing`;
+  if (switchKey !== undefined) return { verdict: 'denied', missing: [switchKey] };
   const requirement = permissions.requirementOf(operation.id);
   const first = decide(requirement, exchange.grants, 'not-asked');
   const asksOwner = first.verdict === 'delegated' && first.because === 'ownership';
-  const decision = asksOwner ? decide(requirement, exchange.grants, rememberedState(exchange, ownership)) : first;
-  if (decision.verdict === 'allowed') return `allowed: ${decision.because}`;
-  if (decision.verdict === 'denied') return `denied: ${decision.missing.join(', ')} missing`;
-  return decision.because === 'ownership'
-    ? 'undecided: ownership'
-    : 'delegated to the upstream: the roles file does not know the caller';
+  return asksOwner ? decide(requirement, exchange.grants, rememberedState(exchange, ownership)) : first;
 }
 
 type OwnershipState = ReturnType<typeof ownershipOf>;

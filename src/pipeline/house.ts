@@ -16,6 +16,8 @@ export interface House {
   /** The global levels, for requests that match no operation. */
   readonly checks: Checks;
   readonly authenticator: Authenticator;
+  /** Whether callers without a credential are let in. */
+  readonly anonymous: 'deny' | 'allow';
   readonly undocumented: ReturnType<typeof compileUndocumentedPolicy>;
   readonly grantsOf: (principal: Principal) => Grants;
   readonly audienceOf: (plan: Plan, principal: Principal, grants: Grants) => string;

@@ -52,6 +52,7 @@ export function houseWith({ plan: planParts = {}, ...parts }: HouseParts = {}) {
       judged.push(asked);
       return parts.verdict ?? { pass: false, code: 'not_in_contract', allow: [] };
     },
+    anonymous: 'deny',
     grantsOf: () => grantsWith(),
     audienceOf: (_plan, { audience }) => `caller:${audience}`,
     decidePermission: () => ({ verdict: 'allowed', because: 'all' }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { unsafeTargetReason } from '../../src/http/unsafe-path.ts';
+import { unsafeTargetReason } from '../../src/pipeline/unsafe-path.ts';
 
 // A path that means one thing to Portico and another to the server behind it reaches what no rule allows.
 describe('a raw target', () => {

@@ -1,0 +1,201 @@
+import { describe, expect, it } from 'vitest';
+import { GatewayError } from '../../src/errors/gateway-error.ts';
+import type { Requirement } from '../../src/model/requirement.ts';
+import { compilePermissions } from '../../src/permissions/compile-permissions.ts';
+import { createOwnership } from '../../src/permissions/ownership.ts';
+import { PERMISSIONS_DEFAULTS } from '../../src/permissions/permissions-options.ts';
+import { describeRequirement } from '../../src/pipeline/explain-lines.ts';
+import { explain, type ExplainRequest } from '../../src/pipeline/explain.ts';
+import { exchangeWith, kept, type PlannedParts, plannedWith, violationWith } from '../builders/exchange.ts';
+import { houseWith, type HouseParts } from '../builders/house.ts';
+import { createTestClock } from '../builders/test-clock.ts';
+import type { DecodedParameters } from '../../src/contract/decode-parameters.ts';
+
+interface Explained {
+  readonly planned?: PlannedParts;
+  readonly parts?: HouseParts;
+  readonly decoded?: Partial<DecodedParameters>;
+  readonly switchedOff?: readonly [string, string][];
+}
+
+/** The lines as a record, the text of equal names joined. */
+function explained(request: Partial<ExplainRequest> = {}, given: Explained = {}) {
+  const { planned, parts, decoded, switchedOff = [] } = given;
+  const permissions = compilePermissions({
+    roles: {
+      source: 'roles.yaml',
+      unmapped: undefined,
+      roles: new Map([['standard', { inherits: [], permissions: ['See things'] }]]),
+      accounts: [{ name: 'alice', roles: ['standard'], groups: [], flags: [], demo: false, passwordHash: undefined }],
+    },
+    operations: [{ id: 'listThings', requires: { permission: 'See things' } }],
+    unmapped: { kind: 'deny' },
+    verifier: 'file',
+  });
+  const made = houseWith({ plan: plannedWith(planned), grantsOf: permissions.grantsOf, ...parts });
+  const values = { ...exchangeWith().values, ...decoded?.values };
+  const contract: typeof made.house.contract = {
+    ...made.house.contract,
+    decodeParameters: () => ({ violations: [], reported: [], ...decoded, values }),
+  };
+  const lines = explain(
+    { ...made.house, contract },
+    {
+      permissions,
+      ownership: createOwnership(PERMISSIONS_DEFAULTS.ownership, createTestClock()),
+      switchedOff: new Map(switchedOff),
+    },
+    'strict',
+    { method: 'get', target: '/services/v2/thing.json?page=1&q=x', as: 'alice', ...request },
+  );
+  const record: Record<string, string> = {};
+  for (const line of lines) {
+    const [, name = '', text = ''] = /^([^:]+):\s+(.*)$/.exec(line) ?? [];
+    record[name] = name in record ? `${record[name]}; ${text}` : text;
+  }
+  return { ...made, record };
+}
+
+describe('the explanation of a documented request', () => {
+  it('tells what would become of it, without asking anybody', () => {
+    const values = { ...exchangeWith().values, page: 1, query: new Map([['q', ['x']]]), path: { nodeId: '7' } };
+    const { record, next, authenticated } = explained({}, { planned: { cache: kept() }, decoded: { values } });
+    expect(record).toMatchObject({
+      request: 'get /services/v2/thing.json?page=1&q=x',
+      caller: 'alice (verified)',
+      operation: 'listThings (row 6), observed',
+      mode: 'strict',
+      errors: 'normalized',
+      plan: 'forward',
+      credential: 'taken as verified',
+      parameters: 'nodeId=7, q=x',
+      rule: '"See things"',
+      permission: 'allowed: See things',
+      'page bounds': "page 1, pageSize the upstream's own",
+      upstream: 'GET /services/v2/thing.json?q=x',
+      verdict: 'answered from memory, else sent on',
+    });
+    expect(record['checks']).toContain('requests enforce');
+    expect(JSON.parse(record['cache key'] ?? '')).toEqual([
+      'v',
+      'listThings',
+      'caller:user:alice',
+      '/services/v2/thing.json?q=x',
+    ]);
+    expect([next.asked, authenticated]).toEqual([[], []]);
+  });
+
+  it('tells what a caller lacks', () => {
+    const { record } = explained({ as: 'bob' });
+    expect(record['permission']).toMatch(/^denied: .*missing$/);
+    expect(record['verdict']).toMatch(/^403 permission_denied/);
+    const reported = explained({ as: 'bob' }, { planned: { checks: { permissions: 'report' } } });
+    expect(reported.record['verdict']).toBe('sent on');
+  });
+
+  it('tells an anonymous caller what credential is needed', () => {
+    expect(explained({ as: undefined }).record).toMatchObject({
+      caller: 'anonymous',
+      credential: 'none; accepted only with authentication.anonymous: allow (authentication enforce)',
+      verdict: '401 credentials_required: this request needs a credential',
+    });
+    const allowed = explained({ as: undefined }, { parts: { anonymous: 'allow' } });
+    expect(allowed.record['verdict']).not.toMatch(/credentials_required: this request/);
+    const needed = explained({ as: undefined }, { planned: { operation: { needsCredential: true } } });
+    expect(needed.record['credential']).toBe('needed by this operation (authentication enforce)');
+  });
+
+  it('ends with the refusal of wrong parameters', () => {
+    const { record } = explained({}, { decoded: { violations: [violationWith()] } });
+    expect(record).toMatchObject({
+      parameters: 'page must be an integer',
+      verdict: '400 invalid_parameter: page must be an integer',
+    });
+    expect(record).not.toHaveProperty('permission');
+  });
+
+  it('tells what would only be reported', () => {
+    expect(explained({}, { decoded: { reported: [violationWith()] } }).record['reported']).toBe(
+      'page must be an integer',
+    );
+  });
+
+  it('tells that a page is out of its bounds', () => {
+    const values = { ...exchangeWith().values, pageSize: 500 };
+    const { record } = explained({}, { decoded: { values } });
+    expect(record['page bounds']).toContain('at most 100');
+    expect(record['verdict']).toMatch(/^400 page_size_out_of_bounds/);
+  });
+
+  it('refuses what is refused in every mode', () => {
+    expect(explained({ target: '/services/v2/..;/admin' }).record['verdict']).toMatch(/^400 unsafe_path/);
+  });
+
+  it('says nothing of pages where there are none, and that nothing is kept where nothing is', () => {
+    const { record } = explained({}, { planned: { operation: { paging: undefined } } });
+    expect(record).not.toHaveProperty('page bounds');
+    expect(record['cache key']).toBe('not kept');
+  });
+
+  it('explains HEAD as GET', () => {
+    expect(explained({ method: 'HEAD' }).record['operation']).toMatch(/^listThings/);
+  });
+
+  it('knows what is switched off', () => {
+    const { record } = explained({}, { switchedOff: [['listThings', 'issueTracker.enabled']] });
+    expect(record['permission']).toBe('denied: issueTracker.enabled missing');
+  });
+
+  it('hides no failure of its own', () => {
+    const contract = {
+      match: () => {
+        throw new GatewayError('internal_error', 'broken');
+      },
+    } as unknown as HouseParts['contract'];
+    expect(() => explained({}, { parts: { contract: contract as never } })).toThrow('broken');
+  });
+});
+
+describe('the explanation of an undocumented request', () => {
+  const target = '/services/v2/other.json';
+
+  it('tells that it would be refused, and with which methods it would not', () => {
+    expect(explained({ target }).record).toMatchObject({
+      operation: 'not in the contract',
+      verdict: '404 not_in_contract',
+    });
+    const verdict = { pass: false, code: 'method_not_allowed', allow: ['GET', 'HEAD'] } as const;
+    expect(explained({ method: 'DELETE' }, { parts: { verdict } }).record['verdict']).toBe(
+      '405 method_not_allowed, Allow: GET, HEAD',
+    );
+  });
+
+  it('tells that it would pass, what it needs and whether it is reported', () => {
+    const verdict = { pass: true, permission: 'Answer', reported: true } as const;
+    expect(explained({ target }, { parts: { verdict } }).record['verdict']).toBe(
+      'passed on as it is, needs "Answer", reported',
+    );
+    const plain = { pass: true, permission: undefined, reported: false } as const;
+    expect(explained({ target }, { parts: { verdict: plain } }).record['verdict']).toBe('passed on as it is');
+  });
+
+  it('judges the methods of operations that are switched off as the live path does', () => {
+    const match = { undocumentedMethods: new Set(['PUT']) };
+    const { judged } = explained({ method: 'PUT' }, { parts: { match } });
+    expect(judged).toEqual([['PUT', '/services/v2/thing.json', undefined]]);
+  });
+});
+
+describe('a requirement as text', () => {
+  it.each<[Requirement | undefined, string]>([
+    [undefined, 'none beyond authentication'],
+    [{ group: 'Super Users' }, 'group "Super Users"'],
+    [{ flag: 'admin' }, 'flag admin'],
+    [
+      { any: [{ permission: 'A' }, { all: [{ permission: 'B' }, { own: { permission: 'C' } }] }] },
+      '("A" or ("B" and own node and "C"))',
+    ],
+  ])('%j is %s', (requirement, text) => {
+    expect(describeRequirement(requirement)).toBe(text);
+  });
+});
