@@ -219,3 +219,9 @@ export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   }
   throw new Error('nothing was thrown');
 }
+
+/** The text of a body that is whole. */
+export function textOf(body: Reply['body'] | undefined): string {
+  if (!Buffer.isBuffer(body)) throw new Error('the body is not whole');
+  return body.toString();
+}

@@ -46,6 +46,11 @@ const denied = new GatewayError('permission_denied', 'You may not.', {
 });
 const accepting = (value: string): Call => ({ headers: { Accept: value } });
 
+const before = (response: express.Response) =>
+  new Promise<void>((resolve) => {
+    response.writeHead(200, { 'Content-Length': '9' }).write('abc', () => resolve());
+  });
+
 describe('an error of ours', () => {
   it('is answered in the one form, with the fields that belong to it and those of the edge', async () => {
     const { answer, trace, asked } = await caught(denied);
@@ -107,10 +112,6 @@ describe('an error of ours', () => {
   });
 
   it('breaks an answer that has begun', async () => {
-    const before = (response: express.Response) =>
-      new Promise<void>((resolve) => {
-        response.writeHead(200, { 'Content-Length': '9' }).write('abc', () => resolve());
-      });
     const { answer, trace } = await caught(denied, { before });
     expect([answer.status, answer.text, answer.complete]).toEqual([200, 'abc', false]);
     expect(trace?.error).toBe('permission_denied');

@@ -78,17 +78,17 @@ describe('a request that the parser refuses', () => {
   });
 });
 
-describe('an error of the connection', () => {
-  /** What a client hears whose connection ends in this error. */
-  async function heardAfter(code: string) {
-    const { port, server, codes } = await listening();
-    const connected = once(server, 'connection');
-    const { heard } = talk(port, 'GET / HT');
-    const [connection] = (await connected) as [Socket];
-    server.emit('clientError', Object.assign(new Error(code), { code }), connection);
-    return { heard: await heard, codes };
-  }
+/** What a client hears whose connection ends in this error. */
+async function heardAfter(code: string) {
+  const { port, server, codes } = await listening();
+  const connected = once(server, 'connection');
+  const { heard } = talk(port, 'GET / HT');
+  const [connection] = (await connected) as [Socket];
+  server.emit('clientError', Object.assign(new Error(code), { code }), connection);
+  return { heard: await heard, codes };
+}
 
+describe('an error of the connection', () => {
   it('is answered with 408 when the request was not complete in time', async () => {
     const { heard, codes } = await heardAfter('ERR_HTTP_REQUEST_TIMEOUT');
     expect(heard).toMatch(/^HTTP\/1\.1 408 /);

@@ -113,21 +113,22 @@ describe('the authentication of a request', () => {
   });
 });
 
-describe('the credential of an observed request', () => {
-  const pending = (): Promise<AuthenticationResult> =>
-    Promise.resolve({
-      kind: 'principal',
-      principal: callerNamed('alice', { kind: 'unverified' }),
-      trace: { level: 'report', outcome: 'skipped', principal: 'unverified', reason: 'verification_pending' },
-    });
-  const answered = (status: number | undefined, denied = false) => {
-    const next = createNext(({ trace }) => {
-      trace.upstream = { status, shape: '', denied, seconds: 0, attempts: 1 };
-      return status === undefined ? Promise.reject(new GatewayError('upstream_reset', '')) : replyWith({}, { status });
-    });
-    return { ...plannedWith({ transparent: true }), handle: next.handle };
-  };
+const answered = (status: number | undefined, denied = false) => {
+  const next = createNext(({ trace }) => {
+    trace.upstream = { status, shape: '', denied, seconds: 0, attempts: 1 };
+    return status === undefined ? Promise.reject(new GatewayError('upstream_reset', '')) : replyWith({}, { status });
+  });
+  return { ...plannedWith({ transparent: true }), handle: next.handle };
+};
 
+const pending = (): Promise<AuthenticationResult> =>
+  Promise.resolve({
+    kind: 'principal',
+    principal: callerNamed('alice', { kind: 'unverified' }),
+    trace: { level: 'report', outcome: 'skipped', principal: 'unverified', reason: 'verification_pending' },
+  });
+
+describe('the credential of an observed request', () => {
   it.each([
     [200, false, 'skipped', 'judged by the answer'],
     [401, false, 'reported', 'judged by the answer'],
@@ -154,6 +155,13 @@ describe('the credential of an observed request', () => {
     expect(trace.authentication).toBeUndefined();
   });
 });
+
+const anonymous = () =>
+  Promise.resolve<AuthenticationResult>({
+    kind: 'principal',
+    principal: ANONYMOUS,
+    trace: { level: 'enforce', outcome: 'passed', principal: 'anonymous' },
+  });
 
 describe('an undocumented request', () => {
   it('passes where the policy lets it, reported where the policy says so', async () => {
@@ -198,12 +206,6 @@ describe('an undocumented request', () => {
   });
 
   it('needs the credential of its caller where a service account would stand in', async () => {
-    const anonymous = () =>
-      Promise.resolve<AuthenticationResult>({
-        kind: 'principal',
-        principal: ANONYMOUS,
-        trace: { level: 'enforce', outcome: 'passed', principal: 'anonymous' },
-      });
     const service = { ...passes, serviceCredential: true };
     const refused = dispatched({ ...service, authenticate: anonymous }, elsewhere);
     expect(await failureOf(refused.outcome)).toMatchObject({ code: 'needs_caller_credential' });
@@ -213,9 +215,11 @@ describe('an undocumented request', () => {
   });
 });
 
+const delegates = () => ({ verdict: 'delegated', because: 'unmapped' }) as const;
+const denies = () => ({ verdict: 'denied', missing: ['Answer'] }) as const;
+
 describe('the permission of an allowed path', () => {
   const entry = { pass: true, permission: 'Answer', reported: false } as const;
-  const denies = () => ({ verdict: 'denied', missing: ['Answer'] }) as const;
 
   it('is asked of its caller', async () => {
     const asked: string[] = [];
@@ -250,8 +254,7 @@ describe('the permission of an allowed path', () => {
   });
 
   it('is left to the upstream for a caller whom only it knows', async () => {
-    const decidePermission = () => ({ verdict: 'delegated', because: 'unmapped' }) as const;
-    const { outcome, trace } = dispatched({ verdict: entry, decidePermission }, elsewhere);
+    const { outcome, trace } = dispatched({ verdict: entry, decidePermission: delegates }, elsewhere);
     await outcome;
     expect(trace.permissions).toMatchObject({ outcome: 'skipped', reason: 'delegated: unmapped' });
   });

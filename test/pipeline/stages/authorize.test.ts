@@ -83,15 +83,15 @@ describe('authorize', () => {
   });
 });
 
-describe('two verdicts on one caller', () => {
-  const upstream = (denied: boolean, status = denied ? 403 : 200) => ({
-    status,
-    shape: 'answer',
-    denied,
-    seconds: 0,
-    attempts: 1,
-  });
+const upstream = (denied: boolean, status = denied ? 403 : 200) => ({
+  status,
+  shape: 'answer',
+  denied,
+  seconds: 0,
+  attempts: 1,
+});
 
+describe('two verdicts on one caller', () => {
   it('are a mismatch when the upstream denies what our rules allow', async () => {
     const { handle } = authorized(
       ALLOWED,

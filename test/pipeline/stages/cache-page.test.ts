@@ -23,6 +23,7 @@ import {
   plannedWith,
   replyWith,
   stageIn,
+  textOf,
 } from '../../builders/exchange.ts';
 import { createTestClock, type TestClock } from '../../builders/test-clock.ts';
 import { until } from '../../builders/until.ts';
@@ -64,7 +65,7 @@ async function ask(handle: Handler, parts: ExchangeParts = {}): Promise<Seen> {
   const exchange = exchangeWith(parts);
   const reply = await handle(exchange);
   const cacheStatus = headerValue(reply.headers, 'cache-status');
-  return { reply, trace: exchange.trace, text: String(reply.body), cacheStatus };
+  return { reply, trace: exchange.trace, text: textOf(reply.body), cacheStatus };
 }
 
 /** Asks in vain. */
@@ -154,6 +155,10 @@ describe('cache-page', () => {
     expect(cache.stats().entries).toBe(0);
   });
 });
+
+const recordBackground = () => {
+  throw new Error('full');
+};
 
 describe('a page that is stale', () => {
   it('is served at once while one new page is fetched, whoever asks meanwhile', async () => {
@@ -250,9 +255,6 @@ describe('a page that is stale', () => {
 
   it('loses nothing when nobody can record its refresh', async () => {
     const services = { cache, guard, noCacheRoles: [], contractVersion: 'v', clock };
-    const recordBackground = () => {
-      throw new Error('full');
-    };
     const handle = stageIn(cachePage({ ...services, recordBackground }), plannedWith({ cache: kept() }), next);
     await ask(handle);
     clock.advance(31);
@@ -262,14 +264,14 @@ describe('a page that is stale', () => {
   });
 });
 
-describe('a page that is expired', () => {
-  const expired = async (parts: PlannedParts = {}) => {
-    const handle = cached(parts);
-    await ask(handle);
-    clock.advance(61);
-    return handle;
-  };
+const expired = async (parts: PlannedParts = {}) => {
+  const handle = cached(parts);
+  await ask(handle);
+  clock.advance(61);
+  return handle;
+};
 
+describe('a page that is expired', () => {
   it('is fetched anew before anything is answered', async () => {
     const handle = await expired();
     next.answer = () => page(2);

@@ -12,6 +12,7 @@ import {
   plannedWith,
   replyWith,
   stageIn,
+  textOf,
 } from '../../builders/exchange.ts';
 
 const comments: PlannedParts = { operation: { carriesPrivateFields: true } };
@@ -45,14 +46,14 @@ describe('redact-fields', () => {
   it('takes the private fields out, no other byte, and says so', async () => {
     const { answer, trace } = redacting(page());
     const { body, headers } = await answer;
-    expect(String(body)).toBe('{"id":12345678901234567890,"body":"x"}');
+    expect(textOf(body)).toBe('{"id":12345678901234567890,"body":"x"}');
     expect(headerValue(headers, 'portico-redacted')).toBe('visibility, recipients');
     expect(trace.redacted).toEqual(['visibility', 'recipients']);
   });
 
   it('leaves them to a caller who may read them', async () => {
     const { answer, trace } = redacting(page(), true);
-    expect(String((await answer).body)).toBe(TEXT);
+    expect(textOf((await answer).body)).toBe(TEXT);
     expect(trace.redacted).toBeUndefined();
   });
 
@@ -65,7 +66,7 @@ describe('redact-fields', () => {
   it('leaves a kept page as it is for others', async () => {
     const kept = page();
     await redacting(kept).answer;
-    expect(String(kept.body)).toBe(TEXT);
+    expect(textOf(kept.body)).toBe(TEXT);
   });
 
   it('passes an answer without such fields on as it is', async () => {

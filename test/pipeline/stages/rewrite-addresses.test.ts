@@ -1,12 +1,20 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { rewriteAddresses } from '../../../src/pipeline/stages/rewrite-addresses.ts';
-import { arrivalWith, createNext, exchangeWith, plannedWith, replyWith, stageIn } from '../../builders/exchange.ts';
+import {
+  arrivalWith,
+  createNext,
+  exchangeWith,
+  plannedWith,
+  replyWith,
+  stageIn,
+  textOf,
+} from '../../builders/exchange.ts';
 
 const addresses = {
   rewrite: true,
   find: (body: Buffer) => body.includes('http://legacy'),
-  replace: (body: Buffer, address: string) => Buffer.from(String(body).replaceAll('http://legacy', address)),
+  replace: (body: Buffer, address: string) => Buffer.from(body.toString().replaceAll('http://legacy', address)),
   publicAddress: ({ host = '' }: { host?: string | undefined }, protocol: string) => `${protocol}://${host}`,
 };
 
@@ -25,7 +33,7 @@ describe('rewrite-addresses', () => {
 
   it('writes the address that this client calls, and notes it', async () => {
     const { answer, trace } = rewriting();
-    expect(String((await answer).body)).toBe('{"avatar":"https://qa.example/a.png"}');
+    expect(textOf((await answer).body)).toBe('{"avatar":"https://qa.example/a.png"}');
     expect(trace.legacyAddress).toBe(true);
   });
 

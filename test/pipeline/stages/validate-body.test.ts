@@ -13,6 +13,7 @@ import {
   stageIn,
   traceWith,
   violationWith,
+  textOf,
 } from '../../builders/exchange.ts';
 import { until } from '../../builders/until.ts';
 
@@ -39,6 +40,16 @@ function validating(parts: PlannedParts = write, findings: BodyFindings = NOTHIN
 const json = (text: string, headers: Arrival['headers'] = { 'content-type': 'application/json' }) =>
   arrivalOf(text, { headers });
 
+const text = (length: number) => `"${'x'.repeat(length - 2)}"`;
+
+const broken = (chunks: number) =>
+  Readable.from(
+    (async function* () {
+      for (let at = 0; at < chunks; at += 1) yield Buffer.alloc(LIMIT);
+      await Promise.reject(new Error('aborted'));
+    })(),
+  );
+
 describe('validate-body', () => {
   it('has no work for operations without a body', () => {
     expect(validateBody(() => NOTHING, LIMIT).plan(plannedWith())).toBeUndefined();
@@ -48,7 +59,7 @@ describe('validate-body', () => {
     const { send, next, checked } = validating();
     const { answer, trace } = send(json('{"id": 12345678901234567890}'));
     await answer;
-    expect(String(next.asked[0]?.body)).toBe('{"id": 12345678901234567890}');
+    expect(textOf(next.asked[0]?.body)).toBe('{"id": 12345678901234567890}');
     expect(checked).toHaveLength(1);
     expect(trace).toMatchObject({ requests: { outcome: 'passed' }, violations: [] });
   });
@@ -107,19 +118,18 @@ describe('validate-body', () => {
     const { answer, trace } = send(json('{"a":'));
     await answer;
     expect(trace).toMatchObject({ requests: { level: 'report', outcome: 'reported' }, violations: [{ at: '' }] });
-    expect(String(next.asked[0]?.body)).toBe('{"a":');
+    expect(textOf(next.asked[0]?.body)).toBe('{"a":');
   });
 
   it('looks at nothing where requests are not checked', async () => {
     const { send, next, checked } = validating({ ...write, checks: { requests: 'off' } });
     const { answer, trace } = send(json('<'), traceWith());
     await answer;
-    expect([String(next.asked[0]?.body), checked, trace.requests]).toEqual(['<', [], undefined]);
+    expect([textOf(next.asked[0]?.body), checked, trace.requests]).toEqual(['<', [], undefined]);
   });
 
   it('refuses a body over the limit, and takes one at the limit', async () => {
     const { send, next } = validating();
-    const text = (length: number) => `"${'x'.repeat(length - 2)}"`;
     await send(json(text(LIMIT))).answer;
     expect(await failureOf(send(json(text(LIMIT + 1))).answer)).toMatchObject({
       code: 'body_too_large',
@@ -143,21 +153,15 @@ describe('validate-body', () => {
 
   it('says that the client left when its body breaks off', async () => {
     const { send } = validating();
-    const broken = (chunks: number) =>
-      Readable.from(
-        (async function* () {
-          for (let at = 0; at < chunks; at += 1) yield Buffer.alloc(LIMIT);
-          await Promise.reject(new Error('aborted'));
-        })(),
-      );
     expect(await failureOf(send(arrivalWith({ body: broken(0) })).answer)).toMatchObject({ code: 'client_closed' });
     expect(await failureOf(send(arrivalWith({ body: broken(5) })).answer)).toMatchObject({ code: 'body_too_large' });
   });
 });
 
+const large = () => json('x'.repeat(LIMIT * 3));
+
 describe('validate-body in observe', () => {
   const observe: PlannedParts = { ...reporting, transparent: true };
-  const large = () => json('x'.repeat(LIMIT * 3));
 
   it('streams a large body on, unread', async () => {
     const { send, next, checked } = validating(observe);

@@ -1,0 +1,130 @@
+import type { Logger } from 'pino';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Services } from '../../src/assembly/assemble-services.ts';
+import { calibrate, type CalibrationState } from '../../src/assembly/calibrate.ts';
+import type { Calibration } from '../../src/identity/verifier.ts';
+import { StartFault } from '../../src/model/fault.ts';
+import { failureOf } from '../builders/exchange.ts';
+import { REAL, settingsOf } from './settings.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const CALIBRATED: Calibration = { kind: 'calibrated' };
+const PENDING: Calibration = { kind: 'pending', cause: 'down' };
+const FAULT = { source: 'configuration', pointer: '/authentication/probe', message: 'accepts a wrong credential' };
+const UNUSABLE: Calibration = { kind: 'unusable', fault: FAULT };
+
+/** Calibrates with what the verifier finds, the last of it again and again. */
+function calibrating(
+  config: Readonly<Record<string, unknown>>,
+  ...found: (Calibration | Promise<Calibration> | Error)[]
+) {
+  const tries: number[] = [];
+  const logged: unknown[] = [];
+  const authenticator = {
+    calibrate: () => {
+      tries.push(Date.now());
+      const one = found[Math.min(tries.length, found.length) - 1] ?? CALIBRATED;
+      return one instanceof Error ? Promise.reject(one) : Promise.resolve(one);
+    },
+  } as Services['authenticator'];
+  const log = (level: string) => (entry: { calibration: string }) => logged.push([level, entry.calibration]);
+  const logger = { info: log('info'), warn: log('warn') } as unknown as Logger;
+  const state: CalibrationState = { kind: 'pending' };
+  const stop = calibrate(settingsOf(config), { authenticator, logger } as Services, state);
+  return { tries, logged, state, stop };
+}
+
+const enforced = {
+  ...REAL,
+  mode: 'strict',
+  authentication: { verifier: 'upstream', calibrationSeconds: 600 },
+  roles: { unmapped: 'delegate' },
+};
+
+describe('the calibration of the verifier', () => {
+  it('is done for the verifier file, which needs none', async () => {
+    const { state, tries, stop } = calibrating({});
+    await stop;
+    expect([state.kind, state.needed, tries.length]).toEqual(['calibrated', undefined, 0]);
+  });
+
+  it('asks the upstream nothing in observe', async () => {
+    const { state, tries, stop } = calibrating({ ...REAL, mode: 'observe' });
+    await stop;
+    await vi.advanceTimersByTimeAsync(10_000_000);
+    expect([state, tries]).toEqual([{ kind: 'pending', needed: false }, []]);
+  });
+
+  it('asks where a single operation enforces authentication', async () => {
+    const operations = { listQuestions: { checks: { authentication: 'enforce' } } };
+    const { state, tries, stop } = calibrating({ ...enforced, mode: 'observe', operations }, CALIBRATED);
+    (await stop)();
+    expect([state, tries.length]).toEqual([{ kind: 'calibrated', needed: true }, 1]);
+  });
+
+  it('is a fault at start when a wrong credential looks valid, told with the place of the probe', async () => {
+    const { state, stop } = calibrating(enforced, UNUSABLE);
+    const error = await failureOf(stop);
+    expect(error).toBeInstanceOf(StartFault);
+    expect((error as StartFault).faults).toMatchObject([
+      { message: FAULT.message, source: expect.stringMatching(/portico\.yaml/) as string },
+    ]);
+    expect(state.kind).toBe('unusable');
+    await vi.advanceTimersByTimeAsync(10_000_000);
+  });
+
+  it('leaves the gateway starting while the upstream does not answer, and tries again soon', async () => {
+    const { state, tries, stop, logged } = calibrating(enforced, PENDING, PENDING, CALIBRATED);
+    const end = await stop;
+    expect(state).toEqual({ kind: 'pending', needed: true });
+    await vi.advanceTimersByTimeAsync(4_999);
+    expect(tries).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect([tries.length, state.kind]).toEqual([2, 'pending']);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect([tries.length, state.kind]).toEqual([3, 'calibrated']);
+    expect(logged).toEqual([
+      ['warn', 'pending'],
+      ['info', 'calibrated'],
+    ]);
+    end();
+  });
+
+  it('is renewed from time to time, and makes the gateway not ready when it fails later', async () => {
+    const { state, tries, stop } = calibrating(enforced, CALIBRATED, UNUSABLE);
+    const end = await stop;
+    await vi.advanceTimersByTimeAsync(599_999);
+    expect(tries).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect([tries.length, state.kind]).toEqual([2, 'unusable']);
+    end();
+  });
+
+  it('goes on after a try that failed unexpectedly', async () => {
+    const { tries, stop } = calibrating(enforced, CALIBRATED, new Error('unexpected'), CALIBRATED);
+    const end = await stop;
+    await vi.advanceTimersByTimeAsync(1_200_000);
+    expect(tries).toHaveLength(3);
+    end();
+  });
+
+  it('ends when it is stopped, also in the middle of a try', async () => {
+    const gate = Promise.withResolvers<Calibration>();
+    const { tries, stop } = calibrating(enforced, CALIBRATED, gate.promise);
+    const end = await stop;
+    await vi.advanceTimersByTimeAsync(600_000);
+    end();
+    gate.resolve(CALIBRATED);
+    await vi.advanceTimersByTimeAsync(10_000_000);
+    expect([tries.length, vi.getTimerCount()]).toEqual([2, 0]);
+  });
+
+  it('ends when it is stopped between two tries', async () => {
+    const { tries, stop } = calibrating(enforced, CALIBRATED);
+    (await stop)();
+    await vi.advanceTimersByTimeAsync(10_000_000);
+    expect([tries.length, vi.getTimerCount()]).toEqual([1, 0]);
+  });
+});

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { createAuthenticator, enforcesAuthentication } from '../../src/assembly/create-authenticator.ts';
+import type { RolesFile } from '../../src/permissions/roles-file.ts';
+import { hashPassword } from '../../src/identity/password-hash.ts';
+import { basic } from '../builders/call.ts';
+import { failureOf, JSON_TYPE } from '../builders/exchange.ts';
+import { fakeExchanges } from '../builders/fake-exchanges.ts';
+import { createTestClock } from '../builders/test-clock.ts';
+import { REAL, settingsOf } from './settings.ts';
+
+const strict = { ...REAL, mode: 'strict', authentication: { verifier: 'upstream' }, roles: { unmapped: 'delegate' } };
+const nobody: RolesFile = { source: 'roles.yaml', unmapped: undefined, roles: new Map(), accounts: [] };
+
+function authenticating(config: Readonly<Record<string, unknown>>, roles = nobody) {
+  const { upstream, sent } = fakeExchanges(({ headers }) => {
+    const right = headers.some(([, value]) => value === basic('alice'));
+    return { status: right ? 404 : 401, headers: JSON_TYPE, body: Buffer.from('{}'), attempts: 1 };
+  });
+  const settings = settingsOf(config);
+  const authenticator = createAuthenticator(settings, roles, upstream, createTestClock());
+  const level = settings.checks.authentication;
+  const authenticate = (name: string) =>
+    authenticator.authenticate({ authorizationHeader: basic(name), clientAddress: '192.0.2.1', level, now: 1_000 });
+  return { sent, authenticate, authenticator };
+}
+
+describe('the authenticator', () => {
+  it('asks the upstream about a credential, by the configured probe', async () => {
+    const { sent, authenticate } = authenticating(strict);
+    expect((await authenticate('alice')).principal).toMatchObject({ kind: 'verified', name: 'alice' });
+    expect(sent.at(-1)).toMatchObject({ method: 'GET', target: '/services/v2/jobs/gdpr/0.json', mode: 'buffered' });
+    expect(sent.at(-1)?.headers).toContainEqual(['Accept', 'application/json']);
+    expect(await failureOf(authenticate('mallory'))).toMatchObject({ code: 'credentials_refused' });
+  });
+
+  it('asks the upstream nothing in observe, whoever comes and however often', async () => {
+    const { sent, authenticate, authenticator } = authenticating({ ...REAL, mode: 'observe' });
+    expect((await authenticate('alice')).principal).toMatchObject({ kind: 'unverified', name: 'alice' });
+    await authenticator.calibrate();
+    await authenticate('alice');
+    expect(sent).toEqual([]);
+  });
+
+  it('looks into the roles file where the configuration says so', async () => {
+    const passwordHash = await hashPassword('bob', { memory: 8, passes: 1, parallelism: 1 });
+    const account = { name: 'bob', roles: [], groups: [], flags: [], demo: false, passwordHash };
+    const { sent, authenticate } = authenticating({}, { ...nobody, accounts: [account] });
+    expect((await authenticate('bob')).principal.kind).toBe('verified');
+    expect(await failureOf(authenticate('alice'))).toMatchObject({ code: 'credentials_refused' });
+    expect(sent).toEqual([]);
+  });
+});
+
+describe('authentication is enforced', () => {
+  it('where the global level says so, or that of one operation', () => {
+    const operations = { listQuestions: { checks: { authentication: 'enforce' } } };
+    expect(enforcesAuthentication(settingsOf(strict))).toBe(true);
+    expect(enforcesAuthentication(settingsOf({ ...REAL, mode: 'observe' }))).toBe(false);
+    expect(enforcesAuthentication(settingsOf({ ...strict, mode: 'observe', operations }))).toBe(true);
+  });
+});

@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { loadStart } from '../../src/assembly/load-start.ts';
+import type { Settings } from '../../src/config/settings.ts';
+import { StartFault, type Fault } from '../../src/model/fault.ts';
+import { REAL, settingsOf } from './settings.ts';
+
+const ROLES = 'roles:\n  standard:\n    permissions: [View the questions list]\naccounts: []\n';
+const BAD_ROLES = 'roles:\n  standard:\n    inherits: [nobody]\n';
+
+function faultsOf(settings: Settings, env: Record<string, string> = {}): readonly Fault[] {
+  try {
+    loadStart(settings, env);
+    return [];
+  } catch (error) {
+    if (error instanceof StartFault) return error.faults;
+    throw error;
+  }
+}
+
+const withUrl = (settings: Settings, url: string): Settings => ({
+  ...settings,
+  upstream: { ...settings.upstream, url },
+});
+
+describe('a start', () => {
+  it('has the contract, the rules and the upstream, compiled', () => {
+    const start = loadStart(settingsOf(REAL, ROLES), {});
+    expect(start.contract.operations).toHaveLength(16);
+    expect(start.roles.roles.has('standard')).toBe(true);
+    expect(start.permissions.requirementOf('listQuestions')).toBeDefined();
+    expect(start.address).toEqual({ origin: 'http://127.0.0.1:9', basePath: '/legacy' });
+    expect(start.isPermissionMessage("You don't have permission to do this action.", [])).toBe(true);
+    expect(start.serviceAuthorization).toBeUndefined();
+  });
+
+  it('knows the parameters that the configuration lets through', () => {
+    const settings = settingsOf({ parameters: { allow: { listQuestions: ['colour'] } } }, ROLES);
+    const { contract } = loadStart(settings, {});
+    const match = contract.match('/services/v2/question.json');
+    const operation = match?.byMethod.get('GET');
+    if (match === undefined || operation === undefined) throw new Error('no such operation');
+    expect(contract.decodeParameters(operation, match, 'colour=blue').violations).toEqual([]);
+    expect(contract.decodeParameters(operation, match, 'size=9').violations).toHaveLength(1);
+  });
+
+  it('keeps the contract version whatever parameters are let through', () => {
+    const plain = loadStart(settingsOf({}, ROLES), {}).contract.version;
+    const settings = settingsOf({ parameters: { allow: { listQuestions: ['colour'] } } }, ROLES);
+    expect(loadStart(settings, {}).contract.version).toBe(plain);
+  });
+
+  it('has no public account in front of a real upstream', () => {
+    const roles = ROLES.replace('accounts: []', 'accounts:\n  - {name: admin, roles: [standard], demo: true}');
+    expect(loadStart(settingsOf({}, roles), {}).roles.accounts).toHaveLength(1);
+    expect(loadStart(settingsOf(REAL, roles), {}).roles.accounts).toHaveLength(0);
+  });
+});
+
+describe('everything that is wrong at a start', () => {
+  it('is told at once: names of operations, rules, upstream, service account and messages', () => {
+    const settings = settingsOf(
+      {
+        operations: { listQuestion: { errors: 'legacy' } },
+        parameters: { allow: { listUsers: ['x'] } },
+        upstream: {
+          url: 'http://127.0.0.1:9',
+          credentials: { kind: 'service', username: 'portico', passwordEnv: 'SECRET' },
+        },
+        checks: { authentication: 'enforce', permissions: 'enforce' },
+        mode: 'strict',
+      },
+      BAD_ROLES,
+      { SECRET: 'x' },
+    );
+    const broken = withUrl(
+      { ...settings, upstream: { ...settings.upstream, permissionMessages: ['('] } },
+      'ftp://upstream',
+    );
+    const messages = faultsOf(broken).map(({ message }) => message);
+    expect(messages).toEqual([
+      expect.stringContaining('listQuestion is not an operation'),
+      expect.stringContaining('listUsers is not an operation'),
+      expect.stringContaining('nobody'),
+      expect.stringContaining('must begin with http://'),
+      expect.stringContaining('SECRET is not set'),
+      expect.stringContaining('cannot be compiled'),
+    ]);
+  });
+
+  it('is told with the place where it was written', () => {
+    const settings = settingsOf({ operations: { listQuestion: {} } }, ROLES);
+    expect(faultsOf(settings)).toMatchObject([
+      { source: expect.stringMatching(/portico\.yaml/) as string, pointer: '/operations/listQuestion' },
+    ]);
+    expect(faultsOf(withUrl(settingsOf(REAL, ROLES), 'nonsense'))).toMatchObject([{ pointer: '/upstream/url' }]);
+  });
+
+  it('has a roles file that cannot be read among it', () => {
+    const settings = settingsOf({ roles: { file: 'missing.yaml' } });
+    expect(faultsOf(withUrl(settings, 'nonsense'))).toMatchObject([
+      { source: expect.stringMatching(/missing\.yaml$/) as string, suggestion: 'set roles.file to its path' },
+      { message: 'is not an absolute URL' },
+    ]);
+  });
+
+  it('has a permission among it that nobody knows, but not one that an allowed path asks for', () => {
+    const roles = ROLES.replace('View the questions list', 'Answer questions');
+    const path = { method: 'POST', path: '/services/v2/question/{id}/answer.json', permission: 'Answer questions' };
+    expect(faultsOf(settingsOf({}, roles))).toHaveLength(1);
+    expect(faultsOf(settingsOf({ undocumented: { allow: [path] } }, roles))).toEqual([]);
+  });
+
+  it('takes the password of the service account from its variable', () => {
+    const settings = settingsOf(
+      {
+        mode: 'strict',
+        upstream: {
+          url: 'http://127.0.0.1:9',
+          credentials: { kind: 'service', username: 'portico', passwordEnv: 'SECRET' },
+        },
+      },
+      ROLES,
+      { SECRET: 'x' },
+    );
+    expect(loadStart(settings, { SECRET: 'x' }).serviceAuthorization).toBe(`Basic ${btoa('portico:x')}`);
+  });
+});

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { planOperation } from '../../src/assembly/plan-operation.ts';
+import type { Operation } from '../../src/model/operation.ts';
+import { operationWith } from '../builders/exchange.ts';
+import { REAL, settingsOf } from './settings.ts';
+
+const questions = operationWith({ id: 'listQuestions' });
+const planned = (config: Readonly<Record<string, unknown>>, more: Partial<Operation> = {}) =>
+  planOperation(settingsOf(config, undefined, { SECRET: 'x' }), { ...questions, ...more });
+
+describe('what the configuration decides about an operation', () => {
+  it('is the preset where nothing is said', () => {
+    expect(planned({})).toMatchObject({
+      checks: { requests: 'enforce', responses: 'report', undocumented: 'enforce' },
+      errors: 'normalized',
+      transparent: false,
+      serviceCredential: false,
+      maxPageSize: 100,
+      defaultPageSize: undefined,
+      cache: { audience: 'caller', freshSeconds: 30, store: 'accepted' },
+    });
+  });
+
+  it('is transparent and keeps nothing in observe', () => {
+    expect(planned({ ...REAL, mode: 'observe' })).toMatchObject({
+      checks: { requests: 'report', permissions: 'report' },
+      errors: 'legacy',
+      transparent: true,
+      cache: undefined,
+    });
+  });
+
+  it('is what its own keys say, and theirs alone', () => {
+    const config = {
+      operations: {
+        listQuestions: {
+          checks: { responses: 'enforce' },
+          errors: 'legacy',
+          cache: { freshSeconds: 5 },
+          pageBounds: { maxPageSize: 7 },
+        },
+      },
+      cache: { defaultPageSize: { listQuestions: 15 } },
+    };
+    expect(planned(config)).toMatchObject({
+      checks: { responses: 'enforce', requests: 'enforce' },
+      errors: 'legacy',
+      maxPageSize: 7,
+      defaultPageSize: 15,
+      cache: { freshSeconds: 5 },
+    });
+    expect(planned(config, { id: 'listIdeas' })).toMatchObject({
+      checks: { responses: 'report' },
+      errors: 'normalized',
+      maxPageSize: 100,
+      defaultPageSize: undefined,
+      cache: { freshSeconds: 30 },
+    });
+  });
+
+  it('keeps what the contract keeps, what is switched on, and nothing that cannot be kept', () => {
+    const byChoice = { cacheability: { byDefault: false, tags: [] } };
+    expect(planned({}, byChoice).cache).toBeUndefined();
+    expect(planned({ operations: { listQuestions: { cache: { enabled: true } } } }, byChoice).cache).toBeDefined();
+    expect(planned({}, { cacheability: undefined }).cache).toBeUndefined();
+    expect(planned({ cache: { enabled: false } }).cache).toBeUndefined();
+    expect(planned({ operations: { listQuestions: { cache: { enabled: false } } } }).cache).toBeUndefined();
+  });
+
+  it('lets a service account stand in only where answers do not depend on who asks', () => {
+    const service = {
+      mode: 'strict',
+      upstream: {
+        url: 'http://127.0.0.1:9',
+        credentials: { kind: 'service', username: 'portico', passwordEnv: 'SECRET' },
+      },
+    };
+    expect(planned(service).serviceCredential).toBe(true);
+    expect(planned(service, { identityIndependent: false }).serviceCredential).toBe(false);
+  });
+});

@@ -1,0 +1,29 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { loadSettings } from '../../src/config/load-settings.ts';
+import { type Settings, withUpstreamUrl } from '../../src/config/settings.ts';
+
+const folders: string[] = [];
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** Settings of a configuration file in a folder of its own, which lives until the end of the file's tests. */
+export function settingsOf(
+  config: Readonly<Record<string, unknown>> = {},
+  roles?: string,
+  env: Readonly<Record<string, string>> = {},
+): Settings {
+  const folder = mkdtempSync(join(tmpdir(), 'portico-assembly-'));
+  folders.push(folder);
+  const own = roles === undefined ? {} : { roles: { file: 'roles.yaml' } };
+  if (roles !== undefined) writeFileSync(join(folder, 'roles.yaml'), roles);
+  writeFileSync(join(folder, 'portico.yaml'), JSON.stringify({ ...own, ...config }));
+  const settings = loadSettings({ env: { ...env, PORTICO_CONFIG: join(folder, 'portico.yaml') }, cwd: folder });
+  return settings.embedded ? withUpstreamUrl(settings, 'http://127.0.0.1:9') : settings;
+}
+
+/** A configuration in front of a real upstream. */
+export const REAL = { upstream: { url: 'http://127.0.0.1:9/legacy' } };
