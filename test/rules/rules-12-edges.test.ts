@@ -1,0 +1,206 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { basic } from '../builders/call.ts';
+import { exampleAnswer } from '../builders/example-answer.ts';
+import { expectError } from '../builders/expect-error.ts';
+import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+import { until } from '../builders/until.ts';
+import { connectRaw } from '../upstream/support/raw-client.ts';
+
+const COMMENT = '/services/v2/comment/271.json';
+const TOKEN = 'operator-token';
+const PURGE = { method: 'POST', body: { all: true } };
+
+let fake: FakeUpstream;
+let gateway: TestGateway;
+beforeAll(async () => {
+  fake = await startFakeUpstream(exampleAnswer);
+  gateway = await startTestGateway({ upstream: fake });
+});
+beforeEach(() => {
+  fake.requests.length = 0;
+  fake.handler = exampleAnswer;
+});
+const portOf = (url: string) => Number(new URL(url).port);
+
+/** A port that nobody listens on now. */
+async function freePort(): Promise<number> {
+  const upstream = await startFakeUpstream(exampleAnswer);
+  await upstream.close();
+  return portOf(upstream.url);
+}
+
+describe('rules 12: HOST, PORT, ADMIN_HOST and ADMIN_PORT', () => {
+  it('choose both sides, over the configuration file', async () => {
+    const [PORT, ADMIN_PORT] = [String(await freePort()), String(await freePort())];
+    const env = { HOST: '127.0.0.2', PORT, ADMIN_HOST: '127.0.0.3', ADMIN_PORT };
+    const chosen = await startTestGateway({ upstream: fake, env });
+    expect([chosen.url, chosen.adminUrl]).toEqual([`http://127.0.0.2:${PORT}`, `http://127.0.0.3:${ADMIN_PORT}`]);
+    expect((await chosen.call(COMMENT)).status).toBe(200);
+    expect((await chosen.admin('/livez')).status).toBe(200);
+  });
+  it('both sides are on 127.0.0.1 unless told', () => {
+    expect([gateway.url, gateway.adminUrl].map((url) => new URL(url).hostname)).toEqual(['127.0.0.1', '127.0.0.1']);
+  });
+  it('a port that is none is a fault at start', async () => {
+    await expect(startTestGateway({ upstream: fake, env: { PORT: 'http' } })).rejects.toMatchObject({
+      faults: [{ source: 'PORT' }],
+    });
+  });
+  it('the admin side has nothing of the public one, and the other way round', async () => {
+    expect((await gateway.admin(COMMENT)).status).toBe(404);
+    for (const page of ['/livez', '/readyz', '/metrics', '/cache/purge'])
+      expectError(await gateway.call(page), 404, 'not_in_contract');
+    expect(fake.requests).toEqual([]);
+  });
+});
+
+describe('rules 12: livez, readyz and metrics need no token', () => {
+  let guarded: TestGateway;
+  beforeAll(async () => {
+    guarded = await startTestGateway({ upstream: fake, config: { adminToken: TOKEN } });
+  });
+  it.each(['/livez', '/readyz', '/metrics'])('%s, with a token set and whatever the Host', async (page) => {
+    for (const one of [gateway, guarded])
+      for (const Host of ['127.0.0.1', 'portico.internal'])
+        expect((await one.admin(page, { headers: { Host } })).status).toBe(200);
+  });
+  it('readyz is 503 with a reason while calls to the upstream are paused', async () => {
+    const broken = await startFakeUpstream((_request, response) => void response.socket?.destroy());
+    const config = { upstream: { circuit: { failures: 1, openSeconds: 60 } } };
+    const paused = await startTestGateway({ upstream: broken, config });
+    expect((await paused.admin('/readyz')).status).toBe(200);
+    await paused.call(COMMENT);
+    const page = await paused.admin('/readyz');
+    expect([page.status, page.json.reasons]).toEqual([503, ['the upstream fails; calls to it are paused']]);
+    expect((await paused.admin('/livez')).status).toBe(200);
+  });
+});
+
+describe('rules 12: purge', () => {
+  it('needs no token on loopback, and drops what is kept', async () => {
+    const questions = '/services/v2/question.json';
+    await gateway.call(questions);
+    await gateway.call(questions);
+    expect(fake.requests).toHaveLength(1);
+    expect((await gateway.admin('/cache/purge', PURGE)).status).toBe(200);
+    await gateway.call(questions);
+    expect(fake.requests).toHaveLength(2);
+  });
+  it.each(['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example', '10.0.0.1'])(
+    'is refused on loopback under the name %s, which a foreign page may have been given',
+    async (Host) => {
+      expect((await gateway.admin('/cache/purge', { ...PURGE, headers: { Host } })).status).toBe(403);
+    },
+  );
+  it.each(['http://evil.example', 'null', 'http://127.0.0.1:1'])('is refused for a page of %s', async (Origin) => {
+    expect((await gateway.admin('/cache/purge', { ...PURGE, headers: { Origin } })).status).toBe(403);
+  });
+  it('is allowed for a page of its own', async () => {
+    expect((await gateway.admin('/cache/purge', { ...PURGE, headers: { Origin: gateway.adminUrl } })).status).toBe(200);
+  });
+  it('needs the token when one is set', async () => {
+    const guarded = await startTestGateway({ upstream: fake, env: { PORTICO_ADMIN_TOKEN: TOKEN } });
+    const purge = (Authorization?: string) =>
+      guarded.admin('/cache/purge', { ...PURGE, headers: Authorization === undefined ? {} : { Authorization } });
+    for (const wrong of [undefined, 'Bearer x', `Bearer ${TOKEN}x`, TOKEN, basic('admin')])
+      expect((await purge(wrong)).status).toBe(401);
+    expect((await purge(`Bearer ${TOKEN}`)).status).toBe(200);
+  });
+  it('is shut without a token when the admin side is not on loopback', async () => {
+    const config = { listen: { adminHost: '0.0.0.0' } };
+    const open = await startTestGateway({ upstream: fake, config });
+    const adminUrl = `http://127.0.0.1:${portOf(open.adminUrl)}`;
+    const answer = await fetch(`${adminUrl}/cache/purge`, {
+      method: 'POST',
+      body: '{"all":true}',
+      headers: { 'Content-Type': 'application/json' },
+    });
+    expect(answer.status).toBe(403);
+    expect((await fetch(`${adminUrl}/livez`)).status).toBe(200);
+  });
+});
+
+describe('rules 12: publicBasePath', () => {
+  it('is what clients put before /services/v2/, and nothing else is answered', async () => {
+    const based = await startTestGateway({ upstream: fake, config: { publicBasePath: '/qa' } });
+    expect((await based.call(`/qa${COMMENT}`)).status).toBe(200);
+    expect(fake.requests.map(({ target }) => target)).toEqual([COMMENT]);
+    for (const target of [COMMENT, `/qaa${COMMENT}`, `/QA${COMMENT}`, '/qa', '/'])
+      expectError(await based.call(target), 404, 'not_in_contract');
+  });
+  it.each(['qa', '/qa/', '/services/v2', '/a//b'])('%s is a fault at start', async (publicBasePath) => {
+    await expect(startTestGateway({ upstream: fake, config: { publicBasePath } })).rejects.toMatchObject({
+      faults: [{ pointer: '/publicBasePath' }],
+    });
+  });
+});
+
+describe('rules 12: connections of clients', () => {
+  it("are kept longer than a balancer's 60 s", async () => {
+    const client = await connectRaw(portOf(gateway.url));
+    client.send(`GET ${COMMENT} HTTP/1.1`, 'Host: x', `Authorization: ${basic('alice')}`, '', '');
+    const [, seconds] = /keep-alive: timeout=(\d+)/i.exec(await client.until(/\}$/)) ?? [];
+    client.socket.destroy();
+    expect(Number(seconds)).toBeGreaterThan(60);
+  });
+  it('answer more than one request', async () => {
+    const client = await connectRaw(portOf(gateway.url));
+    const request = [`GET ${COMMENT} HTTP/1.1`, 'Host: x', `Authorization: ${basic('alice')}`, '', ''];
+    client.send(...request);
+    await client.until(/\}$/);
+    client.send(...request);
+    await client.until((text) => text.split('HTTP/1.1 200 OK').length === 3 && text.endsWith('}'));
+    client.socket.destroy();
+    expect(fake.requests).toHaveLength(2);
+  });
+});
+
+describe('rules 12: a concurrency limit towards the upstream', () => {
+  it('lets 32 requests through at one time, the others wait in a short queue', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    fake.handler = (request) => promise.then(() => exampleAnswer(request));
+    const calls = Array.from({ length: 40 }, (_, at) => gateway.call(`/services/v2/comment/${at + 1}.json`));
+    await fake.received(32);
+    await until(() => gateway.gateway.services.upstream.stats().queued === 8);
+    expect(fake.requests).toHaveLength(32);
+    resolve();
+    const statuses = (await Promise.all(calls)).map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(fake.requests).toHaveLength(40);
+  });
+  it('and sheds what is beyond the queue', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    fake.handler = (request) => promise.then(() => exampleAnswer(request));
+    const narrow = await startTestGateway({ upstream: fake, config: { upstream: { concurrency: 1, queue: 1 } } });
+    const calls = [narrow.call('/services/v2/comment/1.json')];
+    await fake.received(1);
+    calls.push(narrow.call('/services/v2/comment/2.json'));
+    await until(() => narrow.gateway.services.upstream.stats().queued === 1);
+    expectError(await narrow.call('/services/v2/comment/3.json'), 503, 'upstream_overloaded');
+    resolve();
+    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200, 200]);
+  });
+});
+
+describe('rules 12: a drain', () => {
+  it('lets requests in flight end, tells their clients to leave, and takes no new connection', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    fake.handler = (request) => promise.then(() => exampleAnswer(request));
+    const leaving = await startTestGateway({ upstream: fake });
+    const client = await connectRaw(portOf(leaving.url));
+    client.send(`GET ${COMMENT} HTTP/1.1`, 'Host: x', `Authorization: ${basic('alice')}`, '', '');
+    await fake.received(1);
+    const closed = leaving.close();
+    const late = connect(portOf(leaving.url), '127.0.0.1');
+    const [refused] = (await once(late, 'error')) as [NodeJS.ErrnoException];
+    expect(refused.code).toBe('ECONNREFUSED');
+    resolve();
+    await closed;
+    expect(await client.closed).toBe(false);
+    expect(client.received()).toMatch(/^HTTP\/1\.1 200 OK\r\n(?:.+\r\n)*connection: close\r\n/i);
+    expect(client.received()).toMatch(/\}$/);
+  });
+});
