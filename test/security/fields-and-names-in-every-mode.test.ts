@@ -1,0 +1,204 @@
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { basic } from '../builders/call.ts';
+import { exampleOf } from '../builders/contract-examples.ts';
+import { exampleAnswer } from '../builders/example-answer.ts';
+import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { OPERATIONS, targetOf } from '../builders/operations.ts';
+import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+import { sendRaw } from '../upstream/support/raw-client.ts';
+
+/*
+ * Two attacks. Header injection: a value of the client or of the upstream holds a line break, so that whoever writes it
+ * into a message writes fields, or a whole answer, of the attacker's making. Prototype pollution: a name such as
+ * `__proto__` or `constructor`, in a query, a path or a body, lands in an object and changes every other one, or is found
+ * in one where nobody put it.
+ */
+
+let fake: FakeUpstream;
+const gateways = new Map<string, TestGateway>();
+const allow = [{ method: '*', path: '/services/v2/**' }];
+beforeAll(async () => {
+  fake = await startFakeUpstream(exampleAnswer);
+  for (const mode of ['strict', 'staging', 'observe'])
+    gateways.set(mode, await startTestGateway({ upstream: fake, config: { mode, undocumented: { allow } } }));
+});
+beforeEach(() => {
+  fake.requests.length = 0;
+  fake.handler = exampleAnswer;
+});
+const gatewayOf = (mode: string) => gateways.get(mode) as TestGateway;
+
+const MODES = ['strict', 'staging', 'observe'];
+const COMMENT = '/services/v2/comment/271.json';
+const ODD = ['__proto__', 'constructor', 'prototype', 'hasOwnProperty', 'toString', 'valueOf', '__defineGetter__'];
+
+describe.each(MODES)('line breaks in %s', (mode) => {
+  it.each(['%0d%0aX-Injected:%201', '%0aSet-Cookie:%20a=b', '%e5%98%8a%e5%98%8dX-Injected:%201'])(
+    'that are encoded in a query or a path never become one: %s',
+    async (text) => {
+      const targets = [
+        `${COMMENT}?include=${text}`,
+        `/services/v2/comment/${text}.json`,
+        `/services/v2/any/${text}?${text}`,
+      ];
+      for (const target of targets) {
+        const answer = await gatewayOf(mode).call(target);
+        expect(answer.headers).not.toHaveProperty('x-injected');
+        expect(answer.headers).not.toHaveProperty('set-cookie');
+      }
+      for (const { headers, target } of fake.requests) {
+        expect(headers).not.toHaveProperty('x-injected');
+        expect(target).not.toMatch(/[\r\n]/);
+      }
+    },
+  );
+
+  it('in what names a request or a trace is never repeated', async () => {
+    const odd = ['a b', 'x'.repeat(200), 'é', 'a"b', '<b>', 'a,b', ''];
+    for (const id of odd) {
+      const headers = { 'X-Request-Id': Buffer.from(id).toString('latin1'), traceparent: id.slice(0, 5) + '%0d%0a' };
+      const answer = await gatewayOf(mode).call(COMMENT, { headers });
+      expect(answer.headers['x-request-id']).toMatch(/^[\w-]{36}$/);
+      expect(fake.requests.at(-1)?.headers['traceparent']).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$/);
+    }
+  });
+
+  it('that the upstream writes into its answer end that answer and not the one of the client', async () => {
+    fake.handler = (_request, response) => {
+      response.socket?.end('HTTP/1.1 200 OK\r\nX-A: 1\nX-Injected: 1\r\nContent-Length: 2\r\n\r\n{}');
+      return undefined;
+    };
+    for (const target of [COMMENT, '/services/v2/any.json']) {
+      const answer = await gatewayOf(mode).call(target);
+      expect(answer.headers).not.toHaveProperty('x-injected');
+      expect(answer.status).toBe(502);
+    }
+  });
+
+  it('in the name of a caller do not reach a field', async () => {
+    const name = 'alice\r\nX-Injected: 1';
+    const answer = await gatewayOf(mode).call(COMMENT, { user: name });
+    expect(answer.headers).not.toHaveProperty('x-injected');
+    for (const { headers } of fake.requests) expect(headers).not.toHaveProperty('x-injected');
+  });
+});
+
+describe('fields that a client writes in the place of ours', () => {
+  const FORGED = {
+    'X-Forwarded-For': '10.0.0.1',
+    'X-Forwarded-Host': 'evil.example',
+    'X-Forwarded-Proto': 'https',
+    'X-Forwarded-User': 'admin',
+    Forwarded: 'for=10.0.0.1;host=evil.example',
+    'X-Real-IP': '10.0.0.1',
+  };
+  it.each(MODES)('in %s are not believed and not passed on', async (mode) => {
+    for (const target of [COMMENT, '/services/v2/any.json']) {
+      await gatewayOf(mode).call(target, { headers: FORGED });
+      const { headers } = fake.requests.at(-1) ?? { headers: {} };
+      expect(headers).toMatchObject({ 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'http' });
+      for (const name of ['forwarded', 'x-real-ip', 'x-forwarded-user']) expect(headers).not.toHaveProperty(name);
+      expect(JSON.stringify(headers)).not.toMatch(/evil|10\.0\.0\.1/);
+    }
+  });
+  it('take no field away that we write: Connection names only what belongs to it', async () => {
+    const { port } = new URL(gatewayOf('strict').url);
+    for (const target of [COMMENT, '/services/v2/any.json']) {
+      await sendRaw(
+        Number(port),
+        `GET ${target} HTTP/1.1`,
+        'Host: public.example',
+        `Authorization: ${basic('alice')}`,
+        'Connection: close, Authorization, X-Forwarded-For, X-Request-Id, Via',
+        '',
+        '',
+      );
+      const { headers } = fake.requests.at(-1) ?? { headers: {} };
+      expect(headers).toMatchObject({ authorization: basic('alice'), 'x-forwarded-for': '127.0.0.1' });
+      expect(headers).toHaveProperty('x-request-id');
+    }
+  });
+});
+
+/** Fails when any object that is made from now on has more than it should. */
+function expectCleanPrototypes(): void {
+  const probe: Record<string, unknown> = {};
+  expect(probe['polluted']).toBeUndefined();
+  expect(Object.keys(Object.prototype)).toEqual([]);
+  for (const name of ['page', 'admin', 'visibility', 'status']) expect(probe[name]).toBeUndefined();
+}
+
+describe.each(MODES)('names of prototypes in %s', (mode) => {
+  it.each(ODD)('as a parameter are a parameter that nobody knows: %s', async (name) => {
+    for (const operation of OPERATIONS.filter(({ method }) => method === 'GET')) {
+      for (const query of [`${name}=1`, `${name}[polluted]=1`, `${name}.polluted=1`, `page[${name}]=2`]) {
+        const answer = await gatewayOf(mode).call(targetOf(operation, query));
+        // Operation 7 reports unknown parameters and never refuses them.
+        const refused = mode !== 'observe' && operation.id !== 'listActions';
+        expect([operation.id, query, answer.status]).toEqual([operation.id, query, refused ? 400 : 200]);
+      }
+    }
+    expectCleanPrototypes();
+  });
+
+  it.each(ODD)('as a path segment are a segment that is no number or no address: %s', async (name) => {
+    for (const target of [`/services/v2/comment/${name}.json`, `/services/v2/jobs/gdpr/${name}.json`]) {
+      const answer = await gatewayOf(mode).call(target);
+      expect(answer.status).toBe(mode === 'observe' ? 404 : 400);
+    }
+    const passed = await gatewayOf(mode).call(`/services/v2/${name}/${name}.json`, { method: 'PUT' });
+    expect(passed.status).toBe(404);
+    expectCleanPrototypes();
+  });
+
+  it('in a JSON body stay members of that body', async () => {
+    const text =
+      '{"body":"x","__proto__":{"polluted":1,"visibility":"moderators"},"constructor":{"prototype":{"polluted":1}}}';
+    const headers = { 'Content-Type': 'application/json' };
+    const answer = await gatewayOf(mode).call('/services/v2/node/118/comment.json', {
+      method: 'POST',
+      headers,
+      body: text,
+    });
+    expect(answer.status).toBe(201);
+    expect(fake.requests.at(-1)?.body.toString()).toBe(text);
+    expectCleanPrototypes();
+  });
+
+  it('do not stand in for members that are missing', async () => {
+    for (const text of [
+      '{"__proto__":{"content":"username\\nbob\\n"}}',
+      '{"__proto__":{"body":"x"},"recipients":[]}',
+      '{}',
+    ]) {
+      const headers = { 'Content-Type': 'application/json' };
+      for (const target of ['/services/v2/users/gdpr/upload.json', '/services/v2/node/118/comment.json']) {
+        const answer = await gatewayOf(mode).call(target, { method: 'POST', headers, body: text });
+        expect(answer.status).toBe(mode === 'observe' ? 201 : 400);
+      }
+    }
+    expectCleanPrototypes();
+  });
+
+  it('in an answer of the upstream come to the client as they are', async () => {
+    const example = JSON.stringify(exampleOf('getComment'));
+    const text = `${example.slice(0, -1)},"__proto__":{"polluted":1},"constructor":{"polluted":1}}`;
+    fake.handler = () => ({ headers: { 'Content-Type': 'application/json' }, body: text });
+    expect((await gatewayOf(mode).call(COMMENT)).text).toBe(text);
+    fake.handler = () => ({
+      status: 400,
+      body: '{"__proto__":{"error":"x"},"errors":{"__proto__":{"message":"y"}}}',
+      headers: { 'Content-Type': 'application/json' },
+    });
+    expect((await gatewayOf(mode).call(COMMENT)).status).toBe(400);
+    expectCleanPrototypes();
+  });
+
+  it('as the name of a caller are a caller that nobody knows', async () => {
+    for (const name of ODD) {
+      const answer = await gatewayOf(mode).call(COMMENT, { user: name });
+      expect(answer.status).toBe(mode === 'observe' ? 200 : 401);
+    }
+    expectCleanPrototypes();
+  });
+});
