@@ -1,0 +1,108 @@
+import { parse } from 'yaml';
+
+/** One request of a case and what must come of it. */
+export interface CaseStep {
+  readonly method: string;
+  readonly target: string;
+  /** Undefined for an anonymous caller. */
+  readonly user: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  /** What the upstream would answer: `example`, `breaks`, or a status and a body. */
+  readonly upstream: { readonly answer: string; readonly headers: Readonly<Record<string, string>> };
+  /** Requests that reach the upstream in this step. */
+  readonly asked: number;
+  readonly status: number;
+  readonly code: string | undefined;
+  /** Fields of the answer by name; `absent` for none. */
+  readonly fields: Readonly<Record<string, string>>;
+  /** Values in the body by JSON pointer, as JSON. */
+  readonly values: Readonly<Record<string, string>>;
+  /** Values in the log line by JSON pointer, as text. */
+  readonly trace: Readonly<Record<string, string>>;
+}
+
+/** A scenario: one title, an optional configuration, one or more steps. */
+export interface Case {
+  readonly title: string;
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly steps: readonly CaseStep[];
+}
+
+interface Block {
+  readonly name: string;
+  readonly lines: readonly string[];
+}
+
+const BLOCKS = new Set(['config', 'request', 'upstream', 'expect', 'trace']);
+
+/** Reads a case file; throws for what it does not understand, so that no line goes unchecked. */
+export function readCase(text: string): Case {
+  const [title = '', ...rest] = text.trim().split(/\n\s*\n/);
+  const blocks = rest.map(toBlock);
+  const config = blocks.find(({ name }) => name === 'config');
+  const steps: Block[][] = [];
+  for (const block of blocks) {
+    if (block.name === 'config') continue;
+    if (block.name === 'request') steps.push([]);
+    const step = steps.at(-1);
+    if (step === undefined) throw new Error(`${block.name} without a request before it`);
+    step.push(block);
+  }
+  if (steps.length === 0) throw new Error('a case needs a request');
+  return {
+    title: title.replaceAll('\n', ' '),
+    config: config === undefined ? {} : (parse(config.lines.join('\n')) as Case['config']),
+    steps: steps.map(toStep),
+  };
+}
+
+function toBlock(text: string): Block {
+  const [name = '', ...lines] = text.split('\n');
+  if (!BLOCKS.has(name)) throw new Error(`not a part of a case: ${name}`);
+  return { name, lines: lines.map((line) => line.replace(/^ {2}/, '')) };
+}
+
+function toStep(blocks: readonly Block[]): CaseStep {
+  const linesOf = (name: string) => blocks.find((block) => block.name === name)?.lines ?? [];
+  const [line = '', ...request] = linesOf('request');
+  const [method = '', target = ''] = line.split(' ');
+  const [answer = 'example', ...upstream] = linesOf('upstream');
+  const [outcome = '', ...expected] = linesOf('expect');
+  const [status, code] = outcome.split(' ');
+  const said = facts(request, ['header', 'as', 'body']);
+  const other = facts(upstream, ['header', 'asked']);
+  const found = facts(expected, ['field', 'value']);
+  const [as] = said.texts('as');
+  return {
+    method,
+    target,
+    user: as === 'anonymous' ? undefined : as,
+    headers: said.pairs('header'),
+    body: said.texts('body')[0],
+    upstream: { answer, headers: other.pairs('header') },
+    asked: Number(other.texts('asked')[0] ?? 1),
+    status: Number(status),
+    code,
+    fields: found.pairs('field'),
+    values: found.pairs('value'),
+    trace: Object.fromEntries(linesOf('trace').map(pair)),
+  };
+}
+
+/** Lines that begin with one of the words: what follows it, as texts or as names and values. */
+function facts(lines: readonly string[], words: readonly string[]) {
+  const all = lines.map((line) => {
+    const [word = ''] = line.split(' ', 1);
+    if (!words.includes(word)) throw new Error(`not understood: ${line}`);
+    return { word, text: line.slice(word.length + 1) };
+  });
+  const texts = (wanted: string) => all.filter(({ word }) => word === wanted).map(({ text }) => text);
+  return { texts, pairs: (wanted: string) => Object.fromEntries(texts(wanted).map(pair)) };
+}
+
+function pair(line: string): [string, string] {
+  const colon = line.indexOf(': ');
+  if (colon < 0) throw new Error(`not a name and a value: ${line}`);
+  return [line.slice(0, colon).trim(), line.slice(colon + 2).trim()];
+}
