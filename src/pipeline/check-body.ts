@@ -80,10 +80,8 @@ async function parentOf(exchange: Exchange, lookUp: LookUp): Promise<ParentVisib
   const { nodeId, commentId } = exchange.values.path;
   if (commentId !== undefined) {
     const comment = await readComment(commentId, exchange.principal, lookUp);
-    if (comment === undefined) return { known: false };
-    const parent = valueAt(comment, '/originalParentId');
-    if (typeof parent !== 'number' && typeof parent !== 'string') return { known: false };
-    return visibilityOf(await readComment(String(parent), exchange.principal, lookUp));
+    const parent = String(valueAt(comment, '/originalParentId'));
+    return visibilityOf(await readComment(parent, exchange.principal, lookUp));
   }
   return nodeId === undefined ? { known: false } : visibilityOf(await readComment(nodeId, exchange.principal, lookUp));
 }

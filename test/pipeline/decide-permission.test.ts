@@ -128,8 +128,10 @@ describe('a decision', () => {
     expect(decision).toEqual({ verdict: 'denied', missing: ['issueTracker.enabled'] });
   });
 
-  it('is left to the upstream for a caller without an account', async () => {
-    expect((await decided({}, callerNamed('stranger'))).decision).toEqual({
+  it('is left to the upstream for a caller without an account, and nobody is asked about the node', async () => {
+    const { decision, asked } = await decided({ authors: { 7: 'stranger' } }, callerNamed('stranger'));
+    expect(asked).toEqual([]);
+    expect(decision).toEqual({
       verdict: 'delegated',
       because: 'unmapped',
     });

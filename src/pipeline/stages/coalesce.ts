@@ -18,13 +18,12 @@ export function coalesce(cache: PageCache, contractVersion: string): StagePlanne
         const key = `${cache.generation()} ${pageKey(planned, exchange, contractVersion)}`;
         const { promise, leader } = flights.run(key, () => next(exchange));
         if (leader) return promise;
-        try {
-          const reply = await promise;
-          return shared && isRefusal(reply.status) ? await next(exchange) : { ...reply, shared: true };
-        } catch (error) {
-          if (shared && error instanceof GatewayError && isRefusal(error.status)) return next(exchange);
+        const reply = await promise.catch((error: unknown) => {
+          if (shared && error instanceof GatewayError && isRefusal(error.status)) return undefined;
           throw error;
-        }
+        });
+        if (reply === undefined || (shared && isRefusal(reply.status))) return next(exchange);
+        return { ...reply, shared: true };
       };
     },
   };

@@ -121,8 +121,8 @@ describe('two verdicts on one caller', () => {
   });
 
   it('are none where the upstream failed for another reason', async () => {
-    const { handle } = authorized(DENIED, report, createNext(replyWith({}, { status: 404 })));
-    const trace = traceWith({ upstream: upstream(false, 404) });
+    const { handle } = authorized(DENIED, report, createNext(replyWith({}, { status: 400 })));
+    const trace = traceWith({ upstream: upstream(false, 400) });
     await handle(exchangeWith({ trace }));
     expect(trace.violations).toEqual([]);
   });

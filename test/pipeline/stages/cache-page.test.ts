@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type AudienceGuard, createAudienceGuard } from '../../../src/cache/audience-guard.ts';
 import { createPageCache, type PageCache } from '../../../src/cache/page-cache.ts';
@@ -135,6 +136,18 @@ describe('cache-page', () => {
     expect(reply.headers.map(([name]) => name)).toEqual(['Content-Type', 'Cache-Control', 'Cache-Status']);
   });
 
+  it('shows the same fields on a miss as on a hit, and more of an error', async () => {
+    const headers = [...JSON_TYPE, ['Retry-After', '5'], ['Sunset', 'soon']] as const;
+    const shown = ({ reply }: Seen) =>
+      reply.headers.map(([name]) => name).filter((name) => !/^(?:Age|Cache-Status)$/.test(name));
+    next.answer = () => replyWith(pageOf([1]), { headers });
+    const handle = cached();
+    const miss = await ask(handle);
+    expect(shown(miss)).toEqual(shown(await ask(handle)));
+    next.answer = () => replyWith({ error: 'x' }, { status: 503, headers });
+    expect(shown(await ask(handle, { target: '/other' }))).toContain('Retry-After');
+  });
+
   it('gives an error answer no entity tag', async () => {
     next.answer = () => replyWith({ error: 'x' }, { status: 404 });
     expect((await ask(cached())).reply.etag).toBeUndefined();
@@ -217,6 +230,7 @@ describe('a page that is stale', () => {
   it.each([
     ['translated', () => Promise.reject(new GatewayError('upstream_permission_denied', ''))],
     ['as it came', () => replyWith({ error: 'no' }, { status: 403 })],
+    ['as a bad request', () => replyWith({ error: 'no' }, { status: 400 })],
   ])('goes when the upstream refuses it to its audience (%s)', async (_how, answer) => {
     const handle = cached();
     await ask(handle);
@@ -227,11 +241,14 @@ describe('a page that is stale', () => {
     expect(cache.stats().entries).toBe(0);
   });
 
-  it('stays when the upstream only limits requests', async () => {
+  it.each([
+    ['limits requests', () => Promise.reject(new GatewayError('upstream_rate_limited', ''))],
+    ['fails', () => replyWith({ error: 'x' }, { status: 500 })],
+  ])('stays when the upstream only %s', async (_what, answer) => {
     const handle = cached();
     await ask(handle);
     clock.advance(31);
-    failing('upstream_rate_limited', '');
+    next.answer = answer;
     await ask(handle);
     await until(() => background.length === 1);
     expect(cache.stats().entries).toBe(1);
@@ -293,9 +310,9 @@ describe('a page that is expired', () => {
     },
   );
 
-  it('stands in for a failure that was not translated', async () => {
+  it.each([500, 503])('stands in for a failure that was not translated: %i', async (status) => {
     const handle = await expired();
-    next.answer = () => replyWith({ error: 'x' }, { status: 503 });
+    next.answer = () => replyWith({ error: 'x' }, { status });
     expect((await ask(handle)).reply.status).toBe(200);
   });
 
@@ -409,10 +426,14 @@ describe('a page that callers share', () => {
     expect(background[0]?.error).toBe('upstream_permission_denied');
   });
 
-  it('stays when the comparison fails for another reason', async () => {
+  it.each([
+    ['translated', () => Promise.reject(new GatewayError('upstream_timeout', ''))],
+    ['as it came', () => replyWith({ error: 'broken' }, { status: 500 })],
+    ['streaming', () => ({ ...page(2), body: Readable.from([]) })],
+  ])('stays when the comparison fails for another reason (%s)', async (_how, answer) => {
     const handle = cached(shared);
     await ask(handle, asAlice);
-    failing('upstream_timeout', '');
+    next.answer = answer;
     await ask(handle, asBob);
     await until(() => background.length === 1);
     expect([guard.isDemoted('listThings'), cache.stats().entries]).toEqual([false, 1]);

@@ -99,6 +99,32 @@ describe('coalesce', () => {
     expect(next.asked).toHaveLength(2);
   });
 
+  it('asks once for a shared page that the upstream shows', async () => {
+    const { next, handle } = coalesced(shared);
+    const answers = [handle(exchangeWith()), handle(exchangeWith())];
+    gate.resolve(replyWith(pageOf([1])));
+    expect((await Promise.all(answers))[1]?.shared).toBe(true);
+    expect(next.asked).toHaveLength(1);
+  });
+
+  it('asks for each caller once, also when each is refused', async () => {
+    const { next, handle } = coalesced(shared);
+    const refused = new GatewayError('upstream_permission_denied', '');
+    next.answer = () => (next.asked.length === 1 ? gate.promise : Promise.reject(refused));
+    const answers = [handle(exchangeWith()), handle(exchangeWith())].map(failureOf);
+    gate.reject(refused);
+    expect(await Promise.all(answers)).toEqual([refused, refused]);
+    expect(next.asked).toHaveLength(2);
+  });
+
+  it('passes a refusal on to the same caller who asked twice', async () => {
+    const { next, handle } = coalesced();
+    const answers = [handle(exchangeWith()), handle(exchangeWith())];
+    gate.resolve(replyWith({ error: 'no' }, { status: 401 }));
+    expect((await Promise.all(answers))[1]).toMatchObject({ status: 401, shared: true });
+    expect(next.asked).toHaveLength(1);
+  });
+
   it('does not ask again for a shared page that failed for another reason', async () => {
     const { next, handle } = coalesced(shared);
     const answers = [handle(exchangeWith()), handle(exchangeWith())].map(failureOf);

@@ -30,6 +30,7 @@ function forwarding(
   serviceAuthorization?: string,
 ) {
   const clock = createTestClock();
+  const looked: Buffer[] = [];
   const { upstream, sent } = fakeExchanges(async (request) => {
     clock.advance(0.25);
     return answer(request);
@@ -39,15 +40,17 @@ function forwarding(
     serviceAuthorization,
     clock,
     isPermissionMessage: (message: string) => message.includes('permission'),
-    decode: (headers: HeaderPairs, body: Buffer) =>
-      Promise.resolve(headerValue(headers, 'content-encoding') === 'x-odd' ? undefined : decoded(body)),
+    decode: (headers: HeaderPairs, body: Buffer) => {
+      looked.push(body);
+      return Promise.resolve(headerValue(headers, 'content-encoding') === 'x-odd' ? undefined : decoded(body));
+    },
   };
   const handle = stageIn(forward(services), plannedWith(parts), createNext());
   const send = (more: ExchangeParts = {}) => {
     const exchange = exchangeWith(more);
     return { answer: handle(exchange), trace: exchange.trace };
   };
-  return { send, sent };
+  return { send, sent, looked };
 }
 
 /** What the test answers compressed begins with a star. */
@@ -204,9 +207,28 @@ describe('forward in observe', () => {
     expect(trace.upstream).toMatchObject({ status: 401, shape: 'other', denied: false });
   });
 
-  it('passes a body on that still streams', async () => {
+  it('passes a body on that still streams, without a look into it', async () => {
     const body = Readable.from(['x']);
-    const { send } = forwarding(observe, () => ({ ...DENIED, body }));
+    const { send, looked } = forwarding(observe, () => ({ ...DENIED, body }));
     expect((await send().answer).body).toBe(body);
+    expect(looked).toEqual([]);
+  });
+
+  it('looks into errors alone', async () => {
+    const success = forwarding(observe);
+    await success.send().answer;
+    const error = forwarding(observe, () => ({ ...DENIED, status: 400 }));
+    const { answer, trace } = error.send();
+    await answer;
+    expect([success.looked.length, error.looked.length]).toEqual([0, 1]);
+    expect(trace.upstream?.shape).toBe('error');
+  });
+
+  it('ends with the client where a signal says so', async () => {
+    const { send, sent } = forwarding(observe);
+    const { signal } = new AbortController();
+    await send({ signal }).answer;
+    await send().answer;
+    expect(sent.map((request) => request.signal)).toEqual([signal, undefined]);
   });
 });

@@ -48,6 +48,7 @@ describe('purge-tags', () => {
 
   it('purges when the answer to the write was lost, since it may have been made', async () => {
     expect(await failing('upstream_timeout', '')).toEqual(ALL);
+    expect(await failing('internal_error', '')).toEqual(ALL);
     expect(await purgedAfter(() => Promise.reject(new Error('unexpected')))).toEqual(ALL);
     expect(await purgedAfter(replyWith({}, { status: 500 }))).toEqual(ALL);
   });
@@ -58,7 +59,7 @@ describe('purge-tags', () => {
 
   it('purges nothing after a definite refusal', async () => {
     expect(await failing('upstream_permission_denied', '')).toEqual([]);
-    expect(await purgedAfter(replyWith({}, { status: 404 }))).toEqual([]);
+    for (const status of [400, 404, 499]) expect(await purgedAfter(replyWith({}, { status }))).toEqual([]);
   });
 
   it('passes the failure on as it is', async () => {

@@ -81,7 +81,7 @@ describe('redact-fields', () => {
   });
 
   it('leaves errors, empty answers and streams alone', async () => {
-    const error = page({ status: 404, body: Buffer.from('<html>') });
+    const error = page({ status: 400, body: Buffer.from('<html>') });
     const empty = page({ body: Buffer.alloc(0) });
     const stream = page({ body: Readable.from([]) });
     for (const reply of [error, empty, stream]) expect(await redacting(reply).answer).toBe(reply);

@@ -36,7 +36,11 @@ describe('refuse-duplicate', () => {
   it('refuses the same upload of the same caller after a success', async () => {
     const { send, next } = uploading();
     await send();
-    expect(await failureOf(send())).toMatchObject({ code: 'duplicate_upload', details: [{ name: 'Portico-Force' }] });
+    expect(await failureOf(send())).toMatchObject({
+      code: 'duplicate_upload',
+      message: 'You uploaded the same file a short while ago.',
+      details: [{ name: 'Portico-Force' }],
+    });
     expect(next.asked).toHaveLength(1);
   });
 
@@ -44,7 +48,7 @@ describe('refuse-duplicate', () => {
     const gate = Promise.withResolvers<typeof created>();
     const { send } = uploading(createNext(() => gate.promise));
     const first = send();
-    expect(await failureOf(send())).toMatchObject({ code: 'duplicate_upload' });
+    expect(await failureOf(send())).toMatchObject({ message: 'You are uploading the same file already.' });
     gate.resolve(created);
     await first;
   });
