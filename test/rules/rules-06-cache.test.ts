@@ -280,7 +280,7 @@ describe('rules 6: shared audiences', () => {
     fake.handler = alike;
     await other.call(QUESTIONS, { user: 'alice' });
     expect(stateOf(await other.call(QUESTIONS, { user: 'bob' }))).toBe('portico; hit; ttl=30');
-    await until(() => other.gateway.services.metrics !== undefined && asked() === 2);
+    await fake.received(2);
     expect(fake.requests[1]?.user).toBe('bob');
     expect(other.gateway.services.guard.demoted()).toEqual([]);
     await forget(other);
