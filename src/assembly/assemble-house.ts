@@ -77,6 +77,7 @@ function stageServices(
     maxBodyBytes: settings.listen.maxBodyBytes,
     uploads: createUploadMemory(clock, settings.gdpr),
     judge: contract.judgeResponse,
+    namesUpstream: (body) => findLegacyAddresses(body, legacy),
     decode: (headers, body) => decodeForInspection({ status: 200, headers, body }, maxResponseBytes),
     // No baseline exists yet, so that no violation is accepted.
     isAccepted: () => false,

@@ -20,6 +20,8 @@ export interface Listener {
   close(graceMs: number): Promise<void>;
 }
 
+const CHECK_MS = 2000;
+
 /** Makes the server of an app without listening yet; keep-alive outlives a balancer's idle connections. */
 export function createListenerServer(app: RequestListener, options: ListenerOptions): Server {
   const server = createServer(
@@ -28,6 +30,8 @@ export function createListenerServer(app: RequestListener, options: ListenerOpti
       keepAliveTimeout: options.keepAliveSeconds * 1000,
       headersTimeout: options.headersTimeoutSeconds * 1000,
       requestTimeout: options.requestTimeoutSeconds * 1000,
+      // Node looks for requests that take too long every 30 s otherwise, however short their limits are.
+      connectionsCheckingInterval: CHECK_MS,
       maxHeaderSize: options.maxHeaderBytes,
       // RFC 9112, 6.3: a request that can be read in two ways is refused.
       insecureHTTPParser: false,

@@ -13,7 +13,7 @@ export interface ArrivalOptions {
   readonly publicBasePath: string;
 }
 
-const REQUEST_ID = /^[\w.:+/=@-]{1,128}$/;
+const REQUEST_ID = /^[\w.:+/=-]{1,128}$/;
 const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
 // RFC 3986, 3.2.2: names, addresses of both kinds, and a port; empty where the target has no host.
 const HOST = /^(?:[\w.~%!$&'()*+,;=-]*|\[[\da-f:.]+\])(?::\d{0,5})?$/i;

@@ -56,6 +56,12 @@ export const METRICS = {
     labels: ['operation'],
     help: 'Answers from which private fields were taken out for the caller.',
   },
+  legacyAddresses: {
+    name: 'portico_legacy_address_answers_total',
+    type: 'counter',
+    labels: ['operation'],
+    help: 'Answers of the upstream that name it by an absolute address.',
+  },
   cache: {
     name: 'portico_cache_requests_total',
     type: 'counter',

@@ -75,6 +75,7 @@ export function createTraceCounters(registry: Registry, options: MetricsOptions)
     METRICS.redactions,
     idsWhere((operation) => operation.carriesPrivateFields),
   );
+  const legacyAddresses = counter(METRICS.legacyAddresses, all);
   const cache = counter(
     METRICS.cache,
     idsWhere((operation) => operation.cacheability !== undefined),
@@ -106,6 +107,7 @@ export function createTraceCounters(registry: Registry, options: MetricsOptions)
     if (failed(trace.authentication) && trace.authentication?.reason !== 'verification_pending')
       authentication.inc(trace.authentication?.reason ?? trace.error ?? 'other');
     if (trace.redacted !== undefined && trace.redacted.length > 0) redactions.inc(operation);
+    if (trace.legacyAddress === true) legacyAddresses.inc(operation);
     if (trace.cache !== undefined) cache.inc(operation, trace.cache.status);
     if (trace.upstream !== undefined) {
       exchange.observe(operation, trace.upstream.seconds);

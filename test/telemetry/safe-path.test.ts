@@ -8,6 +8,8 @@ describe('the path of a log line', () => {
     ['/services/v2/user/4711.json', '/services/v2/user/{}.json'],
     ['/services/v2/question/17/answer.json', '/services/v2/question/{}/answer.json'],
     ['/services/v2/user/alice%40example.org/posts', '/services/v2/user/{}/posts'],
+    ['/services/v2/user/annabelle.json', '/services/v2/user/{}.json'],
+    ['/annabelle', '/{}'],
     ['/', '/'],
     ['', ''],
   ])('of %s is %s', (target, path) => {

@@ -23,7 +23,6 @@ export function rewriteAddresses(addresses: LegacyAddresses): StagePlanner {
       return (next) => async (exchange) => {
         const reply = await next(exchange);
         if (!Buffer.isBuffer(reply.body) || !addresses.find(reply.body)) return reply;
-        exchange.trace.legacyAddress = true;
         const { headers, protocol } = exchange.arrival;
         const body = addresses.replace(reply.body, addresses.publicAddress(headers, protocol));
         return { ...reply, body, ...(reply.etag === undefined ? {} : { etag: etagOf(body) }) };

@@ -14,6 +14,8 @@ export interface ValidateResponseServices {
   readonly judge: Contract['judgeResponse'];
   /** Takes the content coding off a transparent answer, to look at it; undefined when it is too large or cannot be read. */
   readonly decode: (headers: HeaderPairs, body: Buffer) => Promise<Buffer | undefined>;
+  /** True when a body holds an absolute address of the legacy host. */
+  readonly namesUpstream: (body: Buffer) => boolean;
   /** True for violations that a baseline or overlay accepts. */
   readonly isAccepted: (operation: Operation, violation: Violation) => boolean;
   /** Learns who wrote the nodes that a valid answer shows. */
@@ -33,6 +35,7 @@ export function validateResponse(services: ValidateResponseServices): StagePlann
         if (exchange.arrival.method === 'HEAD' && transparent) return skipped(exchange, reply, planned, 'head');
         const bytes = transparent ? await services.decode(reply.headers, reply.body) : reply.body;
         if (bytes === undefined) return skipped(exchange, reply, planned, 'coding');
+        if (level !== 'off' && services.namesUpstream(bytes)) exchange.trace.legacyAddress = true;
         const json = parse(bytes);
         const facts = level === 'off' ? off(exchange, json) : judged(exchange, reply, json, planned, services);
         if (facts.validity === 'valid') services.learn(operation, json);

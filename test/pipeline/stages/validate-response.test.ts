@@ -45,6 +45,7 @@ function validating(
       return judgement;
     },
     decode: (_headers: unknown, body: Buffer) => Promise.resolve(body[0] === 42 ? body.subarray(1) : undefined),
+    namesUpstream: (body: Buffer) => body.includes('http://legacy'),
     isAccepted: (_operation: unknown, { at }: Violation) => accepted.includes(at),
     learn: (_operation: unknown, json: unknown) => void learned.push(json),
   };
@@ -57,6 +58,15 @@ function validating(
 }
 
 describe('validate-response', () => {
+  it('notes that an answer names the legacy host by an absolute address', async () => {
+    const named = validating(answered({ avatar: 'http://legacy/a.png' })).run();
+    await named.answer;
+    expect(named.trace.legacyAddress).toBe(true);
+    const silent = validating(answered({ avatar: '/a.png' })).run();
+    await silent.answer;
+    expect(silent.trace.legacyAddress).toBeUndefined();
+  });
+
   it('judges status, media type and body as they came, and passes the very bytes on', async () => {
     const reply = answered(pageOf([1]));
     const { judged, run } = validating(reply);
