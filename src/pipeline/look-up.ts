@@ -13,6 +13,7 @@ export function createLookUp(upstream: Upstream): LookUp {
         target,
         headers: [
           ['Accept', 'application/json'],
+          ['Content-Type', 'application/json'],
           ...(authorization === undefined ? [] : [['Authorization', authorization] as const]),
         ],
         mode: 'buffered',

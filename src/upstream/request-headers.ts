@@ -3,19 +3,16 @@ import type { HeaderPairs } from '../model/header-pairs.ts';
 import { ACCEPT_ENCODING } from './content-coding.ts';
 import { forwardingHeaders } from './forwarding-headers.ts';
 
-/** What a documented operation adds to the fixed fields of its upstream request. */
-export interface RequestHeaderChoice {
-  /** The caller's forwarded credential or the service account's; undefined for anonymous callers. */
-  readonly authorization: string | undefined;
-  readonly hasBody: boolean;
-}
-
-/** The fields of an upstream request for a documented operation: an allowlist (rules, 2), nothing else of the client passes. */
-export function requestHeaders(arrival: Arrival, choice: RequestHeaderChoice): HeaderPairs {
+/**
+ * The fields of an upstream request for a documented operation: an allowlist (rules, 2), nothing else of the client
+ * passes. `authorization` is the caller's forwarded credential or the service account's; undefined for anonymous callers.
+ */
+export function requestHeaders(arrival: Arrival, authorization: string | undefined): HeaderPairs {
   return [
-    ...(choice.authorization === undefined ? [] : [['Authorization', choice.authorization] as const]),
+    ...(authorization === undefined ? [] : [['Authorization', authorization] as const]),
     ['Accept', 'application/json'],
-    ...(choice.hasBody ? [['Content-Type', 'application/json'] as const] : []),
+    // Every request to the legacy server carries it, those without a body too.
+    ['Content-Type', 'application/json'],
     ['Accept-Encoding', ACCEPT_ENCODING],
     ...forwardingHeaders(arrival),
   ];

@@ -6,6 +6,7 @@ import { basic } from '../builders/call.ts';
 import { failureOf, JSON_TYPE } from '../builders/exchange.ts';
 import { fakeExchanges } from '../builders/fake-exchanges.ts';
 import { createTestClock } from '../builders/test-clock.ts';
+import { until } from '../builders/until.ts';
 import { REAL, settingsOf } from './settings.ts';
 
 const strict = { ...REAL, mode: 'strict', authentication: { verifier: 'upstream' }, roles: { unmapped: 'delegate' } };
@@ -39,6 +40,18 @@ describe('the authenticator', () => {
     await authenticator.calibrate();
     await authenticate('alice');
     expect(sent).toEqual([]);
+  });
+
+  it.each<[string, Readonly<Record<string, unknown>>]>([
+    ['authentication is only reported', { ...strict, checks: { authentication: 'report', permissions: 'report' } }],
+    [
+      'one operation enforces it in observe',
+      { ...strict, mode: 'observe', operations: { listQuestions: { checks: { authentication: 'enforce' } } } },
+    ],
+  ])('asks the upstream where %s', async (_where, config) => {
+    const { sent, authenticate } = authenticating(config);
+    await authenticate('alice');
+    await until(() => sent.length > 0);
   });
 
   it('looks into the roles file where the configuration says so', async () => {

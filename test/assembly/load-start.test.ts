@@ -110,6 +110,14 @@ describe('everything that is wrong at a start', () => {
     expect(faultsOf(settingsOf({ undocumented: { allow: [path] } }, roles))).toEqual([]);
   });
 
+  it('has public accounts among it that would be let in by the file in front of a real upstream', () => {
+    const roles = ROLES.replace('accounts: []', 'accounts:\n  - {name: admin, roles: [standard], demo: true}');
+    const config = { ...REAL, mode: 'strict', authentication: { verifier: 'file' } };
+    expect(faultsOf(settingsOf(config, roles))).toMatchObject([
+      { message: expect.stringContaining('admin') as string },
+    ]);
+  });
+
   it('takes the password of the service account from its variable', () => {
     const settings = settingsOf(
       {

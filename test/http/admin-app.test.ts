@@ -35,6 +35,7 @@ describe('the admin side', () => {
       expect([answer.status, answer.json.status]).toEqual([200, status]);
       expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
       expect(answer.headers).not.toHaveProperty('x-powered-by');
+      expect(answer.headers).not.toHaveProperty('etag');
     }
   });
 
@@ -92,19 +93,23 @@ describe('the admin side', () => {
     expect(errors).toEqual([]);
   });
 
-  it('has a failure of its own logged and says no word of it', async () => {
-    const error = new Error('secret');
-    const { call, errors } = await admin({
-      metrics: { exposition: () => Promise.reject(error), contentType: 'text/plain' },
-    });
-    const answer = await call('/metrics');
-    expect([answer.status, answer.text.includes('secret')]).toEqual([500, false]);
-    expect(errors).toEqual([error]);
-  });
+  it.each([undefined, 200, 500, '404'])(
+    'has a failure of its own logged and says no word of it (status %s)',
+    async (status) => {
+      const error = Object.assign(new Error('secret'), { status });
+      const { call, errors } = await admin({
+        metrics: { exposition: () => Promise.reject(error), contentType: 'text/plain' },
+      });
+      const answer = await call('/metrics');
+      expect([answer.status, answer.text.includes('secret')]).toEqual([500, false]);
+      expect(errors).toEqual([error]);
+    },
+  );
 
   it('has no other page', async () => {
     const { call } = await admin();
-    expect((await call('/elsewhere')).status).toBe(404);
+    const answer = await call('/elsewhere');
+    expect([answer.status, answer.json]).toEqual([404, { error: 'There is no such page on the admin side.' }]);
     expect((await call('/cache/purge')).status).toBe(404);
   });
 });

@@ -117,6 +117,14 @@ describe('an error of ours', () => {
     expect(trace?.error).toBe('permission_denied');
   });
 
+  it('counts no bytes for a client that has left', async () => {
+    const trace = traceWith();
+    const before = (response: express.Response) => Promise.resolve(void response.destroy());
+    await expect(caught(denied, { before, trace })).rejects.toMatchObject({ code: 'ECONNRESET' });
+    expect(trace.error).toBe('permission_denied');
+    expect(trace).not.toHaveProperty('bytes');
+  });
+
   it('is answered although there is no trace yet', async () => {
     const { answer } = await caught(denied, { trace: undefined });
     expect([answer.status, answer.headers['x-request-id']]).toEqual([403, undefined]);

@@ -66,6 +66,14 @@ describe('a listener', () => {
     await expect(listening({ port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });
 
+  it('has an expectation that nobody knows answered by the app', async () => {
+    const { listener, responses } = await listening();
+    const answer = callAt(listener.url, '/', { headers: { Expect: 'the unexpected' } });
+    await until(() => responses.length === 1);
+    responses[0]?.end('seen');
+    expect((await answer).text).toBe('seen');
+  });
+
   it('refuses a request without Host', async () => {
     const { port } = await listening();
     const socket = connect(port, '127.0.0.1');

@@ -24,7 +24,12 @@ describe('a look-up', () => {
     await lookUp('/a.json', ANONYMOUS);
     expect(sent).toMatchObject([
       { method: 'GET', target: '/a.json', mode: 'buffered' },
-      { headers: [['Accept', 'application/json']] },
+      {
+        headers: [
+          ['Accept', 'application/json'],
+          ['Content-Type', 'application/json'],
+        ],
+      },
     ]);
     expect(sent[0]?.headers).toContainEqual(['Authorization', 'Basic alice']);
   });

@@ -49,5 +49,8 @@ describe('the policy for undocumented paths', () => {
   it('lets HEAD through where GET is allowed', () => {
     const policy = compileUndocumentedPolicy('enforce', false, [{ method: 'GET', path: '/services/v2/node.json' }]);
     expect(policy('HEAD', '/services/v2/node.json', undefined)).toMatchObject({ pass: true });
+    expect(policy('POST', '/services/v2/node.json', undefined)).toMatchObject({ pass: false });
+    const writes = compileUndocumentedPolicy('enforce', false, [{ method: 'POST', path: '/services/v2/node.json' }]);
+    expect(writes('HEAD', '/services/v2/node.json', undefined)).toMatchObject({ pass: false });
   });
 });

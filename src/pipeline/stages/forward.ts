@@ -79,10 +79,7 @@ function builtRequest(planned: PlannedOperation, exchange: Exchange, services: F
   return {
     method: planned.operation.method,
     target,
-    headers: requestHeaders(arrival, {
-      authorization: authorizationFor(planned, exchange, services.serviceAuthorization),
-      hasBody: body !== undefined,
-    }),
+    headers: requestHeaders(arrival, authorizationFor(planned, exchange, services.serviceAuthorization)),
     mode: 'buffered' as const,
     ...(body === undefined ? {} : { body }),
     ...(signal === undefined ? {} : { signal }),

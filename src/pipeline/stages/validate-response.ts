@@ -101,6 +101,8 @@ function parse(bytes: Buffer): unknown {
 /** The page count that bounds pages; none where nothing was found, since then the bound is waived (rules, 5). */
 function pageCountOf(json: unknown): number | undefined {
   if (typeof json !== 'object' || json === null) return undefined;
+  // What an error says beside itself describes no list.
+  if ('error' in json || 'errors' in json) return undefined;
   const { pageCount, totalCount } = json as Record<string, unknown>;
   if (totalCount === 0 || typeof pageCount !== 'number' || !Number.isSafeInteger(pageCount)) return undefined;
   return pageCount;

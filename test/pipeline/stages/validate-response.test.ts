@@ -109,9 +109,9 @@ describe('validate-response', () => {
     expect((error as { details: unknown[] }).details).toHaveLength(10);
   });
 
-  it('passes an error of the upstream on at enforce, however it looks', async () => {
-    const { answer, trace } = validating(answered({}, 404), BROKEN, enforced).run();
-    expect((await answer).status).toBe(404);
+  it.each([300, 404])('passes what is no success on at enforce, however it looks: %i', async (status) => {
+    const { answer, trace } = validating(answered({}, status), BROKEN, enforced).run();
+    expect((await answer).status).toBe(status);
     expect(trace.responses).toMatchObject({ level: 'enforce', outcome: 'reported', verdict: 'violations' });
   });
 
