@@ -64,8 +64,8 @@ export async function listen(
 const SWEEP_MS = 50;
 
 async function closeServer(server: Server, graceMs: number): Promise<void> {
+  // Closes idle connections too.
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
   const timer = setTimeout(() => server.closeAllConnections(), graceMs);
   // An answer that had begun before may have promised to keep its connection.
   const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);

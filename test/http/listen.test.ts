@@ -116,6 +116,14 @@ describe('a listener that closes', () => {
     await closed;
   });
 
+  it('leaves no timer behind', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const { listener } = await listening();
+    const before = timers();
+    await listener.close(60_000);
+    expect(timers()).toBeLessThanOrEqual(before);
+  });
+
   it('breaks what is left after the grace', async () => {
     const { listener, responses } = await listening();
     const answer = callAt(listener.url, '/');

@@ -100,6 +100,21 @@ describe('the public side', () => {
     expect(authenticated).toEqual([]);
   });
 
+  it('believes a proxy only where it is trusted', async () => {
+    const headers = { 'X-Forwarded-For': '192.0.2.7', 'X-Forwarded-Proto': 'https' };
+    const closed = await published();
+    await closed.call(THINGS, { headers });
+    const open = await published({}, { trustedProxies: ['127.0.0.1'] });
+    await open.call(THINGS, { headers });
+    expect(closed.next.asked[0]?.arrival).toMatchObject({ clientAddress: '127.0.0.1', protocol: 'http' });
+    expect(open.next.asked[0]?.arrival).toMatchObject({ clientAddress: '192.0.2.7', protocol: 'https' });
+  });
+
+  it('does not say what it is made of', async () => {
+    const { call } = await published();
+    expect((await call(THINGS)).headers).not.toHaveProperty('x-powered-by');
+  });
+
   it('takes no query apart and no method for another', async () => {
     const { call, next } = await published();
     await call(`${THINGS}?a[b]=c`, { method: 'GET', headers: { 'X-HTTP-Method-Override': 'DELETE' } });

@@ -71,8 +71,42 @@ describe('an arrival', () => {
     const options = { publicBasePath: '', maxTargetBytes: 100 };
     const two = request('/a', ['Authorization', 'Basic a', 'Host', 'x', 'AUTHORIZATION', 'Basic b']);
     expect(refused(() => readArrival(two, identity, options))).toBe('malformed_request');
-    const one = request('/a', ['Authorization', 'Basic a', 'X-Authorization', 'authorization']);
+    const one = request('/a', [
+      'Authorization',
+      'Basic a',
+      'X-Authorization',
+      'b',
+      'Authenticated',
+      'c',
+      'Last-Modified',
+      'd',
+    ]);
     expect(refused(() => readArrival(one, identity, options))).toBeUndefined();
+  });
+});
+
+describe('an arrival with odd fields', () => {
+  const asking = (headers: Readonly<Record<string, string>>) =>
+    refused(() =>
+      readArrival({ ...request('/a'), headers } as unknown as Request, identity, {
+        publicBasePath: '',
+        maxTargetBytes: 100,
+      }),
+    );
+
+  it.each(['qa.example', 'qa.example:8080', '127.0.0.1', '[::1]:80'])('is taken with the host %s', (host) => {
+    expect(asking({ host })).toBeUndefined();
+  });
+
+  // It ends in addresses that clients are told.
+  it.each(['a"b', 'a b', 'a/b', 'a@b', 'a<b>'])('is refused with a host that is none: %s', (host) => {
+    expect(asking({ host })).toBe('malformed_request');
+  });
+
+  it('is refused with an expectation that nobody can meet', () => {
+    expect(asking({ expect: 'something-else' })).toBe('expectation_failed');
+    expect(asking({ expect: ' 100-Continue ' })).toBeUndefined();
+    expect(asking({})).toBeUndefined();
   });
 });
 
