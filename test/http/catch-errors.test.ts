@@ -46,7 +46,9 @@ const denied = new GatewayError('permission_denied', 'You may not.', {
 });
 const accepting = (value: string): Call => ({ headers: { Accept: value } });
 
-const before = (response: express.Response) =>
+const leave = (response: express.Response) => Promise.resolve(void response.destroy());
+
+const begin = (response: express.Response) =>
   new Promise<void>((resolve) => {
     response.writeHead(200, { 'Content-Length': '9' }).write('abc', () => resolve());
   });
@@ -112,15 +114,14 @@ describe('an error of ours', () => {
   });
 
   it('breaks an answer that has begun', async () => {
-    const { answer, trace } = await caught(denied, { before });
+    const { answer, trace } = await caught(denied, { before: begin });
     expect([answer.status, answer.text, answer.complete]).toEqual([200, 'abc', false]);
     expect(trace?.error).toBe('permission_denied');
   });
 
   it('counts no bytes for a client that has left', async () => {
     const trace = traceWith();
-    const before = (response: express.Response) => Promise.resolve(void response.destroy());
-    await expect(caught(denied, { before, trace })).rejects.toMatchObject({ code: 'ECONNRESET' });
+    await expect(caught(denied, { before: leave, trace })).rejects.toMatchObject({ code: 'ECONNRESET' });
     expect(trace.error).toBe('permission_denied');
     expect(trace).not.toHaveProperty('bytes');
   });

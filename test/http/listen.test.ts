@@ -30,6 +30,8 @@ async function listening(options: Partial<ListenerOptions> = {}) {
   return { listener, responses, server, port: Number(new URL(listener.url).port) };
 }
 
+const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+
 /** Asks on a connection that is kept. */
 function kept(port: number): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -117,7 +119,6 @@ describe('a listener that closes', () => {
   });
 
   it('leaves no timer behind', async () => {
-    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     const { listener } = await listening();
     const before = timers();
     await listener.close(60_000);

@@ -85,15 +85,15 @@ describe('an arrival', () => {
   });
 });
 
-describe('an arrival with odd fields', () => {
-  const asking = (headers: Readonly<Record<string, string>>) =>
-    refused(() =>
-      readArrival({ ...request('/a'), headers } as unknown as Request, identity, {
-        publicBasePath: '',
-        maxTargetBytes: 100,
-      }),
-    );
+const asking = (headers: Readonly<Record<string, string>>) =>
+  refused(() =>
+    readArrival({ ...request('/a'), headers } as unknown as Request, identity, {
+      publicBasePath: '',
+      maxTargetBytes: 100,
+    }),
+  );
 
+describe('an arrival with odd fields', () => {
   it.each(['qa.example', 'qa.example:8080', '127.0.0.1', '[::1]:80'])('is taken with the host %s', (host) => {
     expect(asking({ host })).toBeUndefined();
   });

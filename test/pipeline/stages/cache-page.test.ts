@@ -80,6 +80,10 @@ const failing = (...error: ConstructorParameters<typeof GatewayError>) => {
   next.answer = () => Promise.reject(new GatewayError(...error));
 };
 
+/** Names of the fields that tell nothing of how the page was found. */
+const shown = ({ reply }: Seen) =>
+  reply.headers.map(([name]) => name).filter((name) => !/^(?:Age|Cache-Status)$/.test(name));
+
 const page = (id: number) => replyWith(pageOf([id]));
 
 describe('cache-page', () => {
@@ -138,8 +142,6 @@ describe('cache-page', () => {
 
   it('shows the same fields on a miss as on a hit, and more of an error', async () => {
     const headers = [...JSON_TYPE, ['Retry-After', '5'], ['Sunset', 'soon']] as const;
-    const shown = ({ reply }: Seen) =>
-      reply.headers.map(([name]) => name).filter((name) => !/^(?:Age|Cache-Status)$/.test(name));
     next.answer = () => replyWith(pageOf([1]), { headers });
     const handle = cached();
     const miss = await ask(handle);
