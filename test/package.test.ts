@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+type Versions = Readonly<Record<string, string>>;
+interface Manifest {
+  readonly dependencies: Versions;
+  readonly devDependencies: Versions;
+  readonly engines: Versions;
+  readonly allowScripts: Readonly<Record<string, boolean>>;
+}
+interface LockedPackage {
+  readonly version?: string;
+  readonly integrity?: string;
+  readonly optionalDependencies?: Versions;
+}
+
+const read = (name: string): unknown => JSON.parse(readFileSync(join(import.meta.dirname, '..', name), 'utf8'));
+const manifest = read('package.json') as Manifest;
+const { packages } = read('package-lock.json') as { packages: Readonly<Record<string, LockedPackage>> };
+
+/** What `require` would find for a name seen from a locked package: its own folder first, then those above it. */
+function lockedFrom(from: string, name: string, all: Readonly<Record<string, LockedPackage>>): string | undefined {
+  const parts = from === '' ? [''] : ['', ...from.split(/\/?node_modules\//).slice(1)];
+  for (let depth = parts.length; depth > 0; depth--) {
+    const folder = parts.slice(1, depth).map((part) => `node_modules/${part}/`);
+    const place = `${folder.join('')}node_modules/${name}`;
+    if (all[place]?.version !== undefined) return place;
+  }
+  return undefined;
+}
+
+const missingOptional = (all: Readonly<Record<string, LockedPackage>>): string[] =>
+  Object.entries(all).flatMap(([from, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies).flatMap((name) =>
+      lockedFrom(from, name, all) === undefined ? [`${from} → ${name}`] : [],
+    ),
+  );
+
+describe('the package', () => {
+  it.each(Object.entries({ ...manifest.dependencies, ...manifest.devDependencies }))(
+    'depends on exactly one version of %s, which is the locked one',
+    (name, version) => {
+      expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+      expect(packages[`node_modules/${name}`]?.version).toBe(version);
+    },
+  );
+
+  // Their pitfalls were tried out with these versions; a new one wants them tried again.
+  it.each(
+    Object.entries({
+      express: '5.3.0',
+      'http-proxy-middleware': '4.2.1',
+      'express-basic-auth': '1.2.1',
+      ajv: '8.20.0',
+      'lru-cache': '11.5.3',
+      'prom-client': '15.1.3',
+      'pino-http': '11.0.0',
+      vitest: '5.1.1',
+    }),
+  )('has %s in the version that its guards were made for', (name, version) => {
+    expect({ ...manifest.dependencies, ...manifest.devDependencies }[name]).toBe(version);
+  });
+
+  it('brings its own Node and lets that one run its install script', () => {
+    expect(manifest.engines).toEqual({ node: '>=24' });
+    expect(manifest.allowScripts).toEqual({ node: true });
+    expect(manifest.devDependencies['node']).toMatch(/^(2[4-9]|[3-9]\d)\./);
+  });
+});
+
+describe('the lock file', () => {
+  // `npm ci` refuses a lock file without them, on whichever platform it was written.
+  it('has an entry for every optional package that a locked package names', () => {
+    expect(missingOptional(packages)).toEqual([]);
+    expect(Object.values(packages).some(({ optionalDependencies }) => optionalDependencies !== undefined)).toBe(true);
+  });
+
+  it('without one of them would be found out', () => {
+    const [place, { optionalDependencies = {} }] = Object.entries(packages).find(
+      ([, locked]) => locked.optionalDependencies !== undefined,
+    ) ?? ['', {}];
+    const [name = ''] = Object.keys(optionalDependencies);
+    const { [lockedFrom(place, name, packages) ?? '']: _gone, ...rest } = packages;
+    expect(missingOptional(rest)).toContain(`${place} → ${name}`);
+  });
+
+  it('pins what every entry holds', () => {
+    const loose = Object.entries(packages).filter(([place, { integrity }]) => place !== '' && integrity === undefined);
+    expect(loose.map(([place]) => place)).toEqual([]);
+  });
+});
