@@ -18,6 +18,8 @@ export interface CommentWrite {
   /** The parsed request body. */
   readonly body: unknown;
   readonly parentVisibility: ParentVisibility;
+  /** The visibility that a comment has already, where one is changed; new comments have none. */
+  readonly ownVisibility?: ParentVisibility;
   readonly grants: (permission: string) => boolean;
   readonly options: CommentsOptions;
 }
@@ -26,7 +28,13 @@ export interface CommentWrite {
  * Checks a comment against the three documented conditions (rules, 10) and answers every one that it meets, in their
  * documented order. An unknown parent is left to the upstream, and so is a visibility that is no private option.
  */
-export function checkCommentVisibility({ body, parentVisibility, grants, options }: CommentWrite): CommentRefusal[] {
+export function checkCommentVisibility({
+  body,
+  parentVisibility,
+  ownVisibility,
+  grants,
+  options,
+}: CommentWrite): CommentRefusal[] {
   const visibility = textMember(body, 'visibility');
   const inherited = parentVisibility.known ? limited(parentVisibility.visibility, options) : undefined;
   const refusals: CommentRefusal[] = [];
@@ -35,7 +43,9 @@ export function checkCommentVisibility({ body, parentVisibility, grants, options
     const message = 'a reply to a comment of limited visibility inherits that visibility, which cannot be changed';
     refusals.push(refusal('visibility_not_inherited', '/visibility', message));
   }
-  if (hasRecipients(body) && (visibility ?? inherited) !== RECIPIENTS) {
+  const own = ownVisibility?.known === true ? ownVisibility.visibility : undefined;
+  const unknown = visibility === undefined && inherited === undefined && ownVisibility?.known === false;
+  if (hasRecipients(body) && !unknown && (visibility ?? inherited ?? own) !== RECIPIENTS) {
     const message = `recipients can be set only while visibility is ${RECIPIENTS}`;
     refusals.push(refusal('recipients_without_visibility', '/recipients', message));
   }

@@ -1,4 +1,4 @@
-import { pipeline } from 'node:stream/promises';
+import type { Readable } from 'node:stream';
 import type { Response } from 'express';
 import { notModified } from '../cache/not-modified.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
@@ -35,10 +35,7 @@ export async function writeReply(res: Response, reply: Reply, context: ReplyCont
       return 0;
     }
     // A body that breaks must break the client's connection too: a clean end would look like a whole answer.
-    let bytes = 0;
-    reply.body.on('data', (chunk: Buffer) => (bytes += chunk.length));
-    await pipeline(reply.body, res).catch(() => res.destroy());
-    return bytes;
+    return writeStream(res, reply.body);
   }
   // An upstream that was asked for the head alone may not have said how long the body is.
   const lengthUnknown = context.method === 'HEAD' && reply.body.length === 0;
@@ -48,6 +45,25 @@ export async function writeReply(res: Response, reply: Reply, context: ReplyCont
   const silent = context.method === 'HEAD' || reply.status === 204 || reply.status === 304;
   res.end(silent ? undefined : reply.body);
   return silent ? 0 : reply.body.length;
+}
+
+/** Writes a body as it comes. One that breaks breaks the connection, but only after everything that came is on its way. */
+async function writeStream(res: Response, body: Readable): Promise<number> {
+  const leave = () => body.destroy();
+  res.once('close', leave);
+  let bytes = 0;
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      await new Promise<void>((resolve, reject) => res.write(chunk, (error) => (error ? reject(error) : resolve())));
+    }
+    res.end();
+  } catch {
+    res.destroy();
+  } finally {
+    res.off('close', leave);
+  }
+  return bytes;
 }
 
 function hasField(flat: readonly string[], name: string): boolean {

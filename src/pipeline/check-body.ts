@@ -1,5 +1,10 @@
-import { checkCommentVisibility, type ParentVisibility } from '../comments/check-comment-visibility.ts';
+import {
+  checkCommentVisibility,
+  type CommentWrite,
+  type ParentVisibility,
+} from '../comments/check-comment-visibility.ts';
 import type { CommentsOptions } from '../comments/comments-options.ts';
+import { findMembers } from '../comments/find-members.ts';
 import { checkUploadCsv } from '../gdpr/check-upload-csv.ts';
 import type { GdprOptions } from '../gdpr/gdpr-options.ts';
 import type { Operation } from '../model/operation.ts';
@@ -26,8 +31,9 @@ export function createCheckBody(services: CheckBodyServices): CheckBody {
     if (operation.requestRules.includes('gdpr-csv')) return csvFindings(body, services.gdpr);
     if (operation.requestRules.includes('comment-visibility')) {
       // Nothing is looked up for a request that is not going to be refused.
-      const parent = checks.requests === 'enforce' ? () => parentOf(exchange, services.lookUp) : unknownParent;
-      return commentFindings(body, exchange, services, parent);
+      const standing =
+        checks.requests === 'enforce' ? () => standingOf(exchange, services.lookUp) : nothingKnown(exchange);
+      return commentFindings(body, exchange, services, standing);
     }
     return { violations: [] };
   };
@@ -39,20 +45,21 @@ function csvFindings(body: unknown, { maxRows }: GdprOptions): BodyFindings {
   return { violations, details };
 }
 
-const unknownParent = (): Promise<ParentVisibility> => Promise.resolve({ known: false });
+const PRIVATE_MEMBERS: ReadonlySet<string> = new Set(['visibility', 'recipients']);
 
 async function commentFindings(
   body: unknown,
   exchange: Exchange,
   services: CheckBodyServices,
-  parent: () => Promise<ParentVisibility>,
+  standing: () => Promise<Standing>,
 ): Promise<BodyFindings> {
   const says = valueAt(body, '/visibility') !== undefined || valueAt(body, '/recipients') !== undefined;
   // Only a body that speaks of visibility can break a rule about it, and only then is the parent worth a look-up.
   if (!says) return { violations: [] };
+  if (Buffer.isBuffer(exchange.body) && repeatsMember(exchange.body)) return { violations: [REPEATED] };
   const refusals = checkCommentVisibility({
     body,
-    parentVisibility: await parent(),
+    ...(await standing()),
     // A caller whom only the upstream knows is judged there.
     grants: (permission) => exchange.delegated || services.holds(exchange, permission),
     options: services.comments,
@@ -75,15 +82,49 @@ async function commentFindings(
   };
 }
 
-/** The visibility that is inherited: of the node that is replied to, or of the parent of the comment that is changed. */
-async function parentOf(exchange: Exchange, lookUp: LookUp): Promise<ParentVisibility> {
+/** The bytes go on as they came, and of two members of one name the upstream may believe the one that was not judged. */
+function repeatsMember(bytes: Buffer): boolean {
+  const found = findMembers(bytes, PRIVATE_MEMBERS);
+  return found !== undefined && found.cuts.length > found.names.size;
+}
+
+const REPEATED: Violation = {
+  check: 'requests',
+  direction: 'request',
+  category: 'format',
+  location: 'body',
+  at: '',
+  keyword: 'repeated-member',
+  schemaPath: '',
+  message: 'visibility and recipients can each be set once',
+};
+
+/** What a comment's visibility is held against: that of what it replies to, and the one that it has itself. */
+type Standing = Pick<CommentWrite, 'parentVisibility' | 'ownVisibility'>;
+
+const UNKNOWN = { known: false } as const;
+
+/** A new comment has no visibility yet; one that is changed has one that nobody looked up. */
+function nothingKnown({ values }: Exchange): () => Promise<Standing> {
+  const changed = values.path['commentId'] !== undefined;
+  return () => Promise.resolve({ parentVisibility: UNKNOWN, ...(changed ? { ownVisibility: UNKNOWN } : {}) });
+}
+
+/** Looks up the node that is replied to, or the comment that is changed and its parent. */
+async function standingOf(exchange: Exchange, lookUp: LookUp): Promise<Standing> {
   const { nodeId, commentId } = exchange.values.path;
-  if (commentId !== undefined) {
-    const comment = await readComment(commentId, exchange.principal, lookUp);
-    const parent = String(valueAt(comment, '/originalParentId'));
-    return visibilityOf(await readComment(parent, exchange.principal, lookUp));
+  if (commentId === undefined) {
+    const node = nodeId === undefined ? undefined : await readComment(nodeId, exchange.principal, lookUp);
+    return { parentVisibility: visibilityOf(node) };
   }
-  return nodeId === undefined ? { known: false } : visibilityOf(await readComment(nodeId, exchange.principal, lookUp));
+  const comment = await readComment(commentId, exchange.principal, lookUp);
+  const ownVisibility = visibilityOf(comment);
+  const parent = valueAt(comment, '/originalParentId');
+  if (typeof parent !== 'number' && typeof parent !== 'string') return { ownVisibility, parentVisibility: UNKNOWN };
+  return {
+    ownVisibility,
+    parentVisibility: visibilityOf(await readComment(String(parent), exchange.principal, lookUp)),
+  };
 }
 
 async function readComment(id: string, principal: Principal, lookUp: LookUp): Promise<unknown> {
@@ -92,7 +133,8 @@ async function readComment(id: string, principal: Principal, lookUp: LookUp): Pr
 
 /** What is no readable comment (a question, say) limits nothing that we know of. */
 function visibilityOf(comment: unknown): ParentVisibility {
-  if (valueAt(comment, '/type') !== 'comment') return { known: false };
+  const type = valueAt(comment, '/type');
+  if (type !== 'comment' && type !== 'ideacomment') return UNKNOWN;
   const visibility = valueAt(comment, '/visibility');
   return { known: true, visibility: typeof visibility === 'string' ? visibility : undefined };
 }

@@ -10,7 +10,7 @@ export function isPermissionDenial(
   isMessage: PermissionMessage,
 ): boolean {
   if (answer.status !== 401 && answer.status !== 403) return false;
-  const { message, isJson } = readError(answer);
+  const { message, otherMessage, isJson } = readError(answer);
   if (answer.status === 403 && isJson) return true;
-  return message !== undefined && isMessage(message, operation.documentedErrors);
+  return [message, otherMessage].some((text) => text !== undefined && isMessage(text, operation.documentedErrors));
 }

@@ -90,6 +90,8 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
     };
     try {
       const { sent, attempts } = await send(request, path, stop.signal);
+      // A body that is passed on as it comes may take as long as it keeps coming; silence is bounded elsewhere.
+      if (request.mode === 'transparent') clearTimeout(timer);
       const answer = await answerOf(request, sent, options.maxResponseBytes);
       if (Buffer.isBuffer(answer.body)) done();
       else finished(answer.body, { writable: false }, (error) => done(error ? kindOf(error) : undefined));

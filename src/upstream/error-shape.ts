@@ -9,6 +9,8 @@ export interface ErrorReading {
   readonly shape: ErrorShape;
   /** Present with both JSON shapes only. */
   readonly message?: string;
+  /** The second message of a body that has both shapes. */
+  readonly otherMessage?: string;
   /** True when the body is JSON of whatever form. */
   readonly isJson: boolean;
 }
@@ -33,15 +35,19 @@ export function readError(answer: UpstreamAnswer): ErrorReading {
   const json = parse(text);
   if (json) return messageOf(json.value);
   // An HTML page comes under `.json` addresses and may even be called JSON, so its beginning decides too.
-  const isHtml = isHtmlType(answer) || /^<(?:!doctype\s+html|html|head|body)\b/i.test(text);
+  const isHtml =
+    isHtmlType(answer) || /^(?:<\?xml[^>]*>\s*|<!--[\s\S]*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b/i.test(text);
   return { shape: isHtml ? 'html' : 'other', isJson: false };
 }
 
 /** The message inside a parsed body, in either JSON shape. */
 export function messageOf(body: unknown): ErrorReading {
   const error = member(body, 'error');
-  if (typeof error === 'string') return { shape: 'error', message: error, isJson: true };
   const message = member(member(body, 'errors'), 'message');
+  if (typeof error === 'string') {
+    const other = typeof message === 'string' ? { otherMessage: message } : {};
+    return { shape: 'error', message: error, isJson: true, ...other };
+  }
   if (typeof message === 'string') return { shape: 'errors.message', message, isJson: true };
   return { shape: 'other', isJson: true };
 }

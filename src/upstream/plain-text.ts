@@ -2,9 +2,13 @@ import { decodeHTML } from 'entities';
 
 // Long enough for every documented text; an answer of the upstream must not decide how long ours is.
 const LONGEST_INPUT = 4000;
-const LONGEST_TEXT = 500;
+const LONGEST_TEXT = 2000;
 
-/** A message of the upstream as plain text: tags removed, a line break a space, entities decoded once, at most 500 characters. */
+// What looks like a tag and is none, as in `a<b and c>d`, belongs to the message.
+const TAG =
+  /<\/?(?:a|abbr|b|big|blockquote|body|br|center|code|dd|div|dl|dt|em|font|form|h[1-6]|head|hr|html|i|iframe|img|input|label|li|link|meta|ol|p|pre|s|script|small|span|strong|style|sub|sup|svg|table|tbody|td|th|thead|title|tr|tt|u|ul)(?:\s+[\w-]+\s*=[^<>]*)?\s*\/?>/gi;
+
+/** A message of the upstream as plain text: tags removed, a line break a space, entities decoded once, at most 2,000 characters. */
 export function plainText(html: string): string {
   const bounded = html.slice(0, LONGEST_INPUT);
   const text = decodeHTML(withoutTags(bounded))
@@ -19,5 +23,5 @@ function withoutTags(html: string): string {
     .replace(/<(script|style)\b[^>]*>.*?<\/\1\s*>/gis, '')
     .replace(/<!--.*?-->/gs, '')
     .replace(/\s*<br\b[^<>]*>\s*/gi, ' ')
-    .replace(/<\/?[a-z][^<>]*>/gi, '');
+    .replace(TAG, '');
 }

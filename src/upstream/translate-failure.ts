@@ -121,7 +121,9 @@ function errorInSuccess(answer: UpstreamAnswer, context: FailureContext): Transl
 }
 
 function isPermission(reading: ErrorReading, context: FailureContext): boolean {
-  return reading.message !== undefined && context.isPermissionMessage(reading.message, context.documentedErrors);
+  return [reading.message, reading.otherMessage].some(
+    (message) => message !== undefined && context.isPermissionMessage(message, context.documentedErrors),
+  );
 }
 
 function textOf(reading: ErrorReading, otherwise: string): string {
@@ -134,7 +136,7 @@ function htmlPage(): GatewayError {
 
 function parse(body: Buffer): unknown {
   try {
-    return JSON.parse(body.toString('utf8')) as unknown;
+    return JSON.parse(body.toString('utf8').replace(/^\uFEFF/, '')) as unknown;
   } catch {
     return undefined;
   }

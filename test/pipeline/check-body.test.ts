@@ -38,6 +38,10 @@ const onComment = { values: { path: { commentId: '9' } } };
 const onNode = { values: { path: { nodeId: '7' } } };
 const comment = (more: object) => ({ type: 'comment', ...more });
 
+const stored = (visibility?: string) => ({
+  comments: { '/services/v2/comment/9.json': comment({ visibility, originalParentId: null }) },
+});
+
 describe('the check of a body', () => {
   it('is done when the schema finds something', async () => {
     const schema = [violationWith()];
@@ -65,6 +69,30 @@ describe('the check of an upload', () => {
 describe('the check of a comment', () => {
   it('asks nobody for a comment that says nothing of visibility', async () => {
     expect(await checked('comment-visibility', { body: 'x' }, {}, onComment)).toEqual({ violations: [], asked: [] });
+  });
+
+  it('takes recipients alone for a comment that is sent to recipients already, and refuses them elsewhere', async () => {
+    const body = { recipients: [{ id: 1, type: 'user' }] };
+    expect((await checked('comment-visibility', body, stored('recipients'), onComment)).violations).toEqual([]);
+    const refused = await checked('comment-visibility', body, stored(), onComment);
+    expect(refused).toMatchObject({ code: 'recipients_without_visibility' });
+    expect((await checked('comment-visibility', body, {}, onComment)).violations).toEqual([]);
+    expect(await checked('comment-visibility', body, {}, onNode)).toMatchObject({
+      code: 'recipients_without_visibility',
+    });
+  });
+
+  it('holds replies to comments of ideas to the same rule', async () => {
+    const comments = { '/services/v2/comment/7.json': { type: 'ideacomment', visibility: 'moderators' } };
+    const found = await checked('comment-visibility', { visibility: 'originalPoster' }, { comments }, onNode);
+    expect(found).toMatchObject({ code: 'visibility_not_inherited' });
+  });
+
+  // Of two members of one name this gateway and the upstream may believe different ones.
+  it('refuses a member that is set twice', async () => {
+    const bytes = Buffer.from('{"visibility":"moderators","\\u0076isibility":"public"}');
+    const found = await checked('comment-visibility', { visibility: 'public' }, {}, { ...onNode, body: bytes });
+    expect(found.violations).toMatchObject([{ keyword: 'repeated-member' }]);
   });
 
   it('holds a reply to the visibility of what it replies to', async () => {

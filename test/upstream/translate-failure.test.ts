@@ -223,8 +223,24 @@ describe('rules 8: an answer of the upstream', () => {
     expect(translate(200, body)).toBeUndefined();
   });
 
-  it('never makes our text longer than 500 characters', () => {
-    expect(translate(400, error('x'.repeat(100_000)))?.text).toHaveLength(500);
+  it('with both messages is a permission failure when either says so', () => {
+    const both = JSON.stringify({ error: 'x', errors: { message: NO_PERMISSION } });
+    expect(translate(401, both)).toMatchObject({ code: 'upstream_permission_denied', status: 403 });
+  });
+
+  it.each(['<?xml version="1.0"?>\n<html></html>', '<!-- page -->\n<!DOCTYPE html><html></html>'])(
+    'with status 401 is an HTML page whatever stands before it: %s',
+    (body) => {
+      expect(translate(401, body)).toMatchObject({ code: 'upstream_html', status: 502 });
+    },
+  );
+
+  it('with status 200 and a byte order mark before its error is no success', () => {
+    expect(translate(200, `\uFEFF${error('boom')}`)).toMatchObject({ code: 'upstream_error_in_success' });
+  });
+
+  it('never makes our text longer than 2,000 characters', () => {
+    expect(translate(400, error('x'.repeat(100_000)))?.text).toHaveLength(2000);
   });
 
   it('that is larger than any error page is not searched for a message', () => {

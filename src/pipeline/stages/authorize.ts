@@ -49,6 +49,12 @@ export function permissionVerdict(level: CheckLevel, decision: Decision): NonNul
   return { level, outcome: 'skipped', reason: `delegated: ${decision.because}`, decision };
 }
 
+/** What is missing and is no permission, in words for the caller. */
+const PLAIN_WORDS: Readonly<Record<string, string>> = {
+  'ownership of the node': 'Only the author of the node may do this.',
+  'an account in the roles file': 'Your account has no role here.',
+};
+
 /** The refusal of a caller: 401 where a credential could help, else 403 with the missing permission (rules, 2). */
 export function permissionRefusal(
   operation: Operation | undefined,
@@ -62,7 +68,7 @@ export function permissionRefusal(
       details,
       headers: { 'WWW-Authenticate': challenge },
     });
-  const own = `You need the permission "${missing[0] ?? ''}" to do this.`;
+  const own = PLAIN_WORDS[missing[0] ?? ''] ?? `You need the permission "${missing[0] ?? ''}" to do this.`;
   const text = operation === undefined ? own : documentedText(operation, 403, own);
   return new GatewayError('permission_denied', text, { details });
 }

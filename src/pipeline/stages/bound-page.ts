@@ -4,7 +4,7 @@ import type { Violation } from '../../model/violation.ts';
 import { answerOutOfBounds } from '../../paging/answer-out-of-bounds.ts';
 import { boundPage as checkPage } from '../../paging/bound-page.ts';
 import type { PageCounts } from '../../paging/page-counts.ts';
-import type { PageRefusal } from '../../paging/page-refusal.ts';
+import { type PageRefusal, pageRefusal } from '../../paging/page-refusal.ts';
 import type { Exchange } from '../exchange.ts';
 import { pageCountKey } from '../page-key.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
@@ -28,6 +28,7 @@ export function boundPage(counts: PageCounts, contractVersion: string): StagePla
         const asked = checkPage({ paging, page, pageSize, learnedCount, options: planned });
         exchange.trace.pageBounds = { level, outcome: 'passed' };
         if (!asked.ok) refuse(planned, exchange, asked);
+        else for (const unreadable of unreadablePages(exchange)) refuse(planned, exchange, unreadable);
         const reply = await next(exchange);
         if (reply.status !== 200 || key === undefined) return reply;
         const { pageCount } = reply;
@@ -43,6 +44,14 @@ export function boundPage(counts: PageCounts, contractVersion: string): StagePla
       };
     },
   };
+}
+
+/** Values that are no number within reach: the check of requests tells them, but where it only reports they must not pass here. */
+function unreadablePages({ values }: Exchange): PageRefusal[] {
+  return (['page', 'pageSize'] as const).flatMap((name) => {
+    if (values[name] !== undefined || !values.query.has(name)) return [];
+    return [pageRefusal(name, `${name} was sent in a form that cannot be held to its bounds`)];
+  });
 }
 
 /**

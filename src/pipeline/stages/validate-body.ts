@@ -44,7 +44,7 @@ export function validateBody(check: CheckBody, maxBodyBytes: number): StagePlann
         }
         const passed = { ...exchange, body: read.whole };
         if (level === 'off') return next(passed);
-        const findings = await inspect(planned, read.whole, exchange, check);
+        const findings = await inspect(planned, read.whole, passed, check);
         exchange.trace.violations.push(...findings.violations);
         if (findings.violations.length === 0) return next(passed);
         exchange.trace.requests = toVerdict(level, findings.violations);

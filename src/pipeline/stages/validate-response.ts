@@ -92,7 +92,7 @@ function invalid({ trace }: Exchange): GatewayError {
 
 function parse(bytes: Buffer): unknown {
   try {
-    return JSON.parse(bytes.toString('utf8')) as unknown;
+    return JSON.parse(bytes.toString('utf8').replace(/^\uFEFF/, '')) as unknown;
   } catch {
     return undefined;
   }

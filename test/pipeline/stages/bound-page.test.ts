@@ -53,6 +53,24 @@ describe('bound-page', () => {
     expect(next.asked).toEqual([]);
   });
 
+  it.each(['page', 'pageSize'])(
+    'refuses a %s that no check of requests has refused and no bound can hold',
+    async (name) => {
+      const next = createNext();
+      const query = new Map([[name, ['9999999999']]]);
+      const handle = (parts: PlannedParts) =>
+        stageIn(
+          boundPage(createPageCounts({ maxAgeSeconds: 300, maxEntries: 10 }, createTestClock()), 'v'),
+          plannedWith(parts),
+          next,
+        )(exchangeWith({ values: { query } }));
+      expect(await failureOf(handle({}))).toMatchObject({ code: expect.stringMatching(/out_of_bounds$/) as unknown });
+      expect(next.asked).toEqual([]);
+      await handle({ checks: { pageBounds: 'report' } });
+      expect(next.asked).toHaveLength(1);
+    },
+  );
+
   it('passes a page within its bounds and says so', async () => {
     const { next, ask } = bounded();
     await ask(2, 100);
