@@ -1,6 +1,6 @@
 import type { SeededRandom } from '../../lib/seeded-random.ts';
 import { draftAuthor, draftBody } from './draft-text.ts';
-import type { NodeDraft } from './node-draft.ts';
+import type { NodeDraft, PrivateVisibility } from './node-draft.ts';
 import type { SeedRooms } from './seed-rooms.ts';
 
 /** The nodes that seeded comments are written on. */
@@ -18,17 +18,23 @@ const DEMO_RECIPIENTS = [2, 3, 4];
 const GROUP_IDS = [1, 2, 3, 4, 5, 6, 7, 8];
 const PRIVATE_AUTHORS = [1, 2, 3, 3];
 
+// By position, not by chance: each option is sure to occur.
+function privateOption(index: number): PrivateVisibility {
+  if (index % 8 === 1) return 'originalPoster';
+  return index % 8 === 5 ? 'moderators' : 'recipients';
+}
+
 function draftRecipients(random: SeededRandom, users: readonly number[]): NodeDraft['recipients'] {
   const user = random.chance(0.6) ? random.pick(DEMO_RECIPIENTS) : random.pick(users);
   const groups = random.sample(GROUP_IDS, random.integer(0, 2)).map((id) => ({ kind: 'group' as const, id }));
   return random.chance(0.8) || groups.length === 0 ? [...groups, { kind: 'user', id: user }] : groups;
 }
 
-function draftComment(random: SeededRandom, rooms: SeedRooms, parent: NodeDraft): NodeDraft {
+function draftComment(random: SeededRandom, rooms: SeedRooms, parent: NodeDraft, index: number): NodeDraft {
   const isReply = parent.type === 'comment' || parent.type === 'ideacomment';
   const onIdea = parent.type === 'idea' || parent.type === 'ideacomment';
   const startsPrivate = !isReply && !onIdea && random.chance(PRIVATE_SHARE);
-  const isPrivate = isReply ? parent.private : startsPrivate;
+  const visibility = startsPrivate ? privateOption(index) : parent.visibility;
   const authorId =
     startsPrivate && random.chance(0.6) ? random.pick(PRIVATE_AUTHORS) : draftAuthor(random, rooms.users);
   const at = parent.at + random.integer(60, 86_400 * 5) * 1000;
@@ -44,9 +50,9 @@ function draftComment(random: SeededRandom, rooms: SeedRooms, parent: NodeDraft)
     wiki: false,
     marked: false,
     states: [],
-    private: isPrivate,
-    // A reply inherits the recipients of what it replies to.
-    recipients: isReply ? parent.recipients : startsPrivate ? draftRecipients(random, rooms.users) : [],
+    visibility,
+    // A reply inherits the visibility and the recipients of what it replies to.
+    recipients: visibility === 'recipients' && !isReply ? draftRecipients(random, rooms.users) : parent.recipients,
     lastActiveAt: at,
     lastActiveUserId: authorId,
   };
@@ -55,12 +61,12 @@ function draftComment(random: SeededRandom, rooms: SeedRooms, parent: NodeDraft)
 /** Drafts comments on nodes of every type, the last of them replies to earlier ones. */
 export function draftComments(random: SeededRandom, rooms: SeedRooms, on: Commentable, count: number): NodeDraft[] {
   const parents = [on.questions, on.answers, on.questions, on.answers, on.answers, on.ideas, on.articles];
-  const comments = Array.from({ length: count - REPLIES }, () =>
-    draftComment(random, rooms, random.pick(random.pick(parents))),
+  const comments = Array.from({ length: count - REPLIES }, (_, index) =>
+    draftComment(random, rooms, random.pick(random.pick(parents)), index),
   );
-  const secret = comments.filter((comment) => comment.private);
-  const replies = Array.from({ length: REPLIES }, () =>
-    draftComment(random, rooms, random.pick(random.chance(0.2) ? secret : comments)),
+  const secret = comments.filter(({ visibility }) => visibility !== undefined);
+  const replies = Array.from({ length: REPLIES }, (_, index) =>
+    draftComment(random, rooms, random.pick(random.chance(0.2) ? secret : comments), index),
   );
   return [...comments, ...replies];
 }

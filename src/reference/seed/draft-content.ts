@@ -35,7 +35,7 @@ function draftRoot(random: SeededRandom, rooms: SeedRooms, type: RootType, index
     marked: false,
     states: random.chance(0.06) ? ['closed'] : [],
     recipients: [],
-    private: false,
+    visibility: undefined,
     lastActiveAt: at,
     lastActiveUserId: authorId,
   };
@@ -77,7 +77,7 @@ export function draftContent(random: SeededRandom, rooms: SeedRooms): NodeDraft[
     node.id = FIRST_ID + index;
     const root = rootOf(node);
     // Private activity does not show on the thread, or it would tell strangers that it took place.
-    if (!node.private && node.at >= root.lastActiveAt) {
+    if (node.visibility === undefined && node.at >= root.lastActiveAt) {
       root.lastActiveAt = node.at;
       root.lastActiveUserId = node.authorId;
     }

@@ -1,3 +1,6 @@
+/** The private option of a seeded comment. */
+export type PrivateVisibility = 'recipients' | 'originalPoster' | 'moderators';
+
 /** A node before it is inserted; ids are given in order of creation, so a parent's is always lower. */
 export interface NodeDraft {
   id: number;
@@ -13,7 +16,7 @@ export interface NodeDraft {
   marked: boolean;
   readonly states: readonly string[];
   readonly recipients: readonly { readonly kind: 'user' | 'group'; readonly id: number }[];
-  readonly private: boolean;
+  readonly visibility: PrivateVisibility | undefined;
   lastActiveAt: number;
   lastActiveUserId: number;
 }

@@ -89,7 +89,7 @@ function insertAction(sql: Sql, random: SeededRandom, id: number, action: Action
     ip,
     action.at,
     action.extra ?? null,
-    node.private ? 1 : 0,
+    node.visibility === undefined ? 0 : 1,
     canceled?.at ?? null,
     canceled?.by ?? null,
   );

@@ -15,7 +15,7 @@ function depthOf(draft: NodeDraft): number {
 }
 
 function revisionIds(random: SeededRandom, draft: NodeDraft): string {
-  if (draft.private) return `[${FIRST_LARGE_REVISION + BigInt(draft.id) * 2n}]`;
+  if (draft.visibility !== undefined) return `[${FIRST_LARGE_REVISION + BigInt(draft.id) * 2n}]`;
   return JSON.stringify(Array.from({ length: random.integer(1, 3) }, (_, index) => 10_000 + draft.id * 4 + index));
 }
 
@@ -48,7 +48,7 @@ function insertNode(sql: Sql, random: SeededRandom, draft: NodeDraft): void {
     random.chance(0.05) ? random.integer(1, 4) : 0,
     depthOf(draft),
     JSON.stringify(draft.states),
-    draft.private ? 'recipients' : null,
+    draft.visibility ?? null,
   );
 }
 

@@ -32,7 +32,8 @@ describe('operation 4, one comment', () => {
 
   it('carries visibility and recipients when it is private, with ids beyond 2^53 unrounded', async () => {
     expect(secret.length).toBeGreaterThan(50);
-    const { json, text } = await call(`/comment/${secret[0]?.id}.json`);
+    const addressed = secret.find(({ visibility }) => visibility === 'recipients');
+    const { json, text } = await call(`/comment/${addressed?.id}.json`);
     expect(json.visibility).toBe('recipients');
     expect(json.recipients[0]).toEqual({
       id: anyNumber,
@@ -59,6 +60,33 @@ describe('operation 4, one comment', () => {
     expect(await sees('alice', forGroup)).toBe(200);
     expect(await sees('admin', forBob)).toBe(200);
     expect(await sees('guest', byAlice)).toBe(401);
+  });
+
+  it('for moderators is read by them, by its author and by administrators', async () => {
+    const some = secret.filter(({ visibility }) => visibility === 'moderators');
+    const comment = some.find(({ author }) => author.username !== 'moderator' && author.username !== 'alice');
+    if (comment === undefined) throw new Error('the seed lacks a case');
+    expect(comment).not.toHaveProperty('recipients');
+    for (const user of ['moderator', 'admin', comment.author.username]) expect(await sees(user, comment)).toBe(200);
+    for (const user of ['alice', 'guest']) expect([user, await sees(user, comment)]).toEqual([user, 401]);
+  });
+
+  it('for the original poster is read by who began the thread, by its author and by administrators', async () => {
+    const some = secret.filter(({ visibility }) => visibility === 'originalPoster');
+    const roots = await questions();
+    const threads = some.flatMap((comment) =>
+      roots.filter(({ commentIds }) => commentIds.includes(comment.id)).map((root) => ({ comment, root })),
+    );
+    const found = threads.find(({ comment, root }) => {
+      const parties = [comment.author.username, root.author.username];
+      return new Set(parties).size === 2 && !parties.some((name) => name === 'moderator' || name === 'alice');
+    });
+    if (found === undefined) throw new Error('the seed lacks a case');
+    const { comment, root } = found;
+    expect(comment).not.toHaveProperty('recipients');
+    for (const user of [root.author.username, 'admin', comment.author.username])
+      expect([user, await sees(user, comment)]).toEqual([user, 200]);
+    for (const user of ['alice', 'moderator', 'guest']) expect([user, await sees(user, comment)]).toEqual([user, 401]);
   });
 
   it('projects', async () => {

@@ -38,12 +38,12 @@ describe('the seed', () => {
     );
   });
 
-  it('makes nothing before its parent, and no private comment without recipients', () => {
+  it('makes nothing before its parent, and recipients for exactly the comments that name theirs', () => {
     expect(count('nodes n JOIN nodes p ON p.id = n.parent_id WHERE n.created_at <= p.created_at OR n.id < p.id')).toBe(
       0,
     );
-    expect(count('nodes WHERE visibility IS NOT NULL AND id NOT IN (SELECT node_id FROM recipients)')).toBe(0);
-    expect(count('nodes WHERE visibility IS NULL AND id IN (SELECT node_id FROM recipients)')).toBe(0);
+    expect(count("nodes WHERE visibility = 'recipients' AND id NOT IN (SELECT node_id FROM recipients)")).toBe(0);
+    expect(count("nodes WHERE visibility IS NOT 'recipients' AND id IN (SELECT node_id FROM recipients)")).toBe(0);
   });
 
   it('lets replies inherit the visibility of what they reply to', () => {
@@ -64,6 +64,25 @@ describe('the seed', () => {
       ),
     ).toBe(0);
     expect(count('favorites WHERE user_id = 5')).toBe(0);
+  });
+
+  it('holds twenty wiki questions or more, by several authors, alice among them', () => {
+    const wiki = "nodes WHERE type = 'question' AND wiki = 1";
+    expect(count(wiki)).toBeGreaterThanOrEqual(20);
+    expect(count(`(SELECT DISTINCT author_id FROM ${wiki})`)).toBeGreaterThanOrEqual(5);
+    expect(count(`${wiki} AND author_id = (SELECT id FROM users WHERE username = 'alice')`)).toBeGreaterThan(0);
+  });
+
+  it.each(['admin', 'alice'])('holds favourites of %s, standing and taken back', (name) => {
+    const of = `user_id = (SELECT id FROM users WHERE username = '${name}')`;
+    expect(count(`favorites WHERE ${of}`)).toBeGreaterThanOrEqual(10);
+    expect(count(`actions WHERE ${of} AND verb = 'favorited' AND canceled_at IS NOT NULL`)).toBeGreaterThan(0);
+  });
+
+  it.each(['recipients', 'originalPoster', 'moderators'])('holds private comments for %s', (visibility) => {
+    const own = `nodes n JOIN nodes p ON p.id = n.parent_id WHERE p.visibility IS NULL AND n.visibility = '${visibility}'`;
+    expect(count(own)).toBeGreaterThanOrEqual(5);
+    expect(count("nodes WHERE visibility NOT IN ('recipients', 'originalPoster', 'moderators')")).toBe(0);
   });
 
   it('gives every user a group and every topic an active follower', () => {
