@@ -10,8 +10,3 @@ export const SEND_PERMISSIONS = {
 
 /** A kind of private option. */
 export type PrivateOption = keyof typeof SEND_PERMISSIONS;
-
-/** Whether a caller may see `visibility` and `recipients`: private comments, and one or more of the ways to send them. */
-export function seesPrivateFields(grants: (permission: string) => boolean): boolean {
-  return grants(USE_PRIVATE_COMMENTS) && Object.values(SEND_PERMISSIONS).some((permission) => grants(permission));
-}
