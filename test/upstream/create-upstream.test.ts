@@ -377,6 +377,20 @@ describe('an exchange fails', () => {
     });
   });
 
+  it('but not when a body that is passed on as it comes keeps coming for longer than the whole may take', async () => {
+    const server = await startRawServer((request) => {
+      request.socket.write('HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\n');
+      let sent = 0;
+      const drip = setInterval(() => {
+        request.socket.write('x');
+        if (++sent === 40) clearInterval(drip);
+      }, 5);
+      request.socket.on('close', () => clearInterval(drip));
+    });
+    const answer = await upstreamAt(server.origin, { totalTimeoutMs: 80 }).exchange({ ...get, mode: 'transparent' });
+    expect(answer.body.toString()).toBe('x'.repeat(40));
+  });
+
   it('with `reset` when the answer is not HTTP', async () => {
     const server = await startRawServer((request) => request.socket.end('SSH-2.0-x\r\n'));
     await expect(upstreamAt(server.origin).exchange(get)).rejects.toMatchObject({ kind: 'reset' });
