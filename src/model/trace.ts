@@ -42,7 +42,7 @@ export interface ResponseTrace extends CheckVerdict {
 
 /**
  * Everything that happened to one request: one slot per stage, written by that stage only.
- * Logs, metrics, the ledger and the console read this and nothing else.
+ * Logs, metrics, the ledger and reports read this and nothing else.
  */
 export interface Trace {
   readonly requestId: string;

@@ -1,0 +1,97 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readText, ROOT } from './readme/tables.ts';
+
+/** Files below a folder of the repository with one of these endings, by path from the root. */
+function filesOf(folder: string, ...endings: readonly string[]): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((path) => endings.some((ending) => path.endsWith(ending)))
+    .map((path) => `${folder}/${path.replaceAll('\\', '/')}`);
+}
+
+/** The sections that a text names: "(rules, 6 and 11)", "rules, 3, say" and "rules 8: …". */
+function sectionsNamedIn(text: string): number[] {
+  const mentions = text.matchAll(/\brules,? (?<numbers>\d+(?:(?:, | and )\d+)*)(?=[),:;.]|, |$)/g);
+  return [...mentions].flatMap((mention) => (mention.groups?.['numbers']?.match(/\d+/g) ?? []).map(Number));
+}
+
+/** GitHub's anchors of the headings of a page. */
+function anchorsOf(markdown: string): string[] {
+  return [...markdown.matchAll(/^#+ (.+)$/gm)].map((heading) =>
+    (heading[1] ?? '')
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+/** Relative links of a page that lead nowhere, by file or by heading. */
+function brokenLinks(page: string, text = readText(page)): string[] {
+  const prose = text.replaceAll(/```.*?```/gs, '');
+  const targets = [...prose.matchAll(/\]\((?![a-z]+:)([^)]+)\)/g)].map((link) => link[1] ?? '');
+  return targets.filter((target) => {
+    const [file = '', anchor] = target.split('#');
+    const path = file === '' ? page : join(dirname(page), file);
+    if (!existsSync(join(ROOT, path))) return true;
+    return anchor !== undefined && !anchorsOf(file === '' ? text : readText(path)).includes(anchor);
+  });
+}
+
+// This file quotes mentions that lead nowhere.
+const code = [...filesOf('src', '.ts'), ...filesOf('test', '.ts', '.case.txt')].filter(
+  (path) => path !== 'test/docs.test.ts',
+);
+
+describe('the page of the rules', () => {
+  const headings = [...readText('docs/rules.md').matchAll(/^## (\d+)\. \S/gm)].map((heading) => Number(heading[1]));
+
+  it('has twelve sections, numbered in order', () => {
+    expect(headings).toEqual(Array.from({ length: 12 }, (_, index) => index + 1));
+  });
+
+  it('has every section that comments and tests name', () => {
+    const named = code.flatMap((path) => sectionsNamedIn(readText(path)).map((section) => ({ path, section })));
+    expect(named.length).toBeGreaterThan(50);
+    expect(named.filter(({ section }) => !headings.includes(section))).toEqual([]);
+  });
+
+  it.each([
+    ['(rules, 13)', [13]],
+    ['(rules, 6 and 11)', [6, 11]],
+    ['(rules, 8, last row)', [8]],
+    ['what the rules, 3, decide', [3]],
+    ["describe('rules 14: a title'", [14]],
+    ['at most 3 rules of 5', []],
+  ])('would miss a section named by %s', (text, sections) => {
+    expect(sectionsNamedIn(text)).toEqual(sections);
+  });
+});
+
+describe('the page of the field facts', () => {
+  const mentions = code.flatMap((path) =>
+    [...readText(path).matchAll(/\(field facts(?:, grade (\w))?/g)].map((mention) => ({ path, grade: mention[1] })),
+  );
+  const page = readText('docs/field-facts.md');
+
+  it('explains every grade that comments name', () => {
+    const explained = new Set([...page.matchAll(/^\| ([A-Z]) +\|/gm)].map((row) => row[1]));
+    expect(mentions.length).toBeGreaterThan(0);
+    expect(mentions.filter(({ grade }) => grade !== undefined && !explained.has(grade))).toEqual([]);
+  });
+});
+
+describe('the links of the documents', () => {
+  it.each(['README.md', ...filesOf('docs', '.md')])('lead to files and headings of the repository: %s', (page) => {
+    expect(brokenLinks(page)).toEqual([]);
+  });
+
+  it.each(['[a](nowhere.md)', '[a](rules.md#nowhere)', '[a](#nowhere)'])('would be missed: %s', (text) => {
+    expect(brokenLinks('docs/architecture.md', text)).toHaveLength(1);
+  });
+
+  it.each(['README.md', 'docs/architecture.md'])('lead to the rules and the field facts from %s', (page) => {
+    expect(readText(page)).toMatch(/rules\.md\)/);
+    expect(readText(page)).toMatch(/field-facts\.md\)/);
+  });
+});
