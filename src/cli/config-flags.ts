@@ -2,8 +2,10 @@ import type { Override } from '../config/environment.ts';
 import { readSettings } from '../config/load-settings.ts';
 import type { Settings } from '../config/settings.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
+import { FAULT_GRAMMAR, FAULTS } from '../reference/faults/fault-names.ts';
 import type { CommandIo } from './command-io.ts';
 import type { CommandLine, Flag } from './command.ts';
+import { misbehaviourFaults } from './misbehaviour-faults.ts';
 import { withAssembly } from './offline-assembly.ts';
 
 /** Flags of every command that loads the configuration. */
@@ -29,6 +31,9 @@ export const REFERENCE_FLAGS: readonly Flag[] = [
   { name: 'fault', value: 'NAME', multiple: true, help: 'Misbehaviour to switch on.' },
 ];
 
+/** The note of every command that takes `--fault`: how a fault is written, and each name with what it does. */
+export const FAULT_NOTES: readonly string[] = faultNotes();
+
 const POINTERS: Readonly<Record<string, string>> = {
   mode: '/mode',
   upstream: '/upstream/url',
@@ -47,9 +52,21 @@ const NUMBERS = new Set(['port', 'admin-port', 'seed']);
 export async function settingsFrom(line: CommandLine, io: CommandIo): Promise<Settings> {
   const config = line.last('config');
   const env = config === undefined ? io.env : { ...io.env, PORTICO_CONFIG: config };
-  const { settings, faults } = readSettings({ env, cwd: io.cwd, flags: overridesOf(line) });
+  const read = readSettings({ env, cwd: io.cwd, flags: overridesOf(line) });
+  const { settings } = read;
+  const { faults: misbehaviours } = settings.reference;
+  const faults = [...read.faults, ...misbehaviourFaults(misbehaviours, settings.placeOf('/reference/faults'))];
   if (faults.length === 0) return settings;
   throw new StartFault([...faults, ...(await faultsOfTheRest(settings))]);
+}
+
+function faultNotes(): string[] {
+  const names = Object.entries(FAULTS);
+  const width = Math.max(...names.map(([name]) => name.length));
+  return [
+    `A fault is written ${FAULT_GRAMMAR}; SHARE is a percentage of the requests. The names:`,
+    ...names.map(([name, meaning]) => `  ${name.padEnd(width)}  ${meaning}`),
+  ];
 }
 
 function overridesOf(line: CommandLine): Override[] {

@@ -3,9 +3,8 @@ import { dirname } from 'node:path';
 import type { Place, Settings } from '../config/settings.ts';
 import { systemClock } from '../lib/clock.ts';
 import { StartFault } from '../model/fault.ts';
-import { FAULT_GRAMMAR } from '../reference/faults/fault-names.ts';
-import { FaultSyntaxError } from '../reference/faults/parse-faults.ts';
 import { type ReferenceServer, startReferenceServer } from '../reference/start-reference-server.ts';
+import { misbehaviourFaults } from './misbehaviour-faults.ts';
 
 /** Where the embedded upstream listens: a free loopback port unless something is said. */
 export interface EmbeddedPlace {
@@ -27,6 +26,8 @@ export async function startEmbeddedUpstream(
   place: EmbeddedPlace = {},
 ): Promise<ReferenceServer> {
   const { db, seed, faults, issueTrackerUrl } = reference;
+  const misspelt = misbehaviourFaults(faults, places.faults);
+  if (misspelt.length > 0) throw new StartFault(misspelt);
   try {
     if (db !== ':memory:') mkdirSync(dirname(db), { recursive: true });
     return await startReferenceServer({
@@ -38,17 +39,13 @@ export async function startEmbeddedUpstream(
       ...(issueTrackerUrl !== undefined && { issueTrackerUrl }),
     });
   } catch (error) {
-    throw startFault(error, db, places) ?? error;
+    throw startFault(error, db, places.db) ?? error;
   }
 }
 
-function startFault(error: unknown, db: string, places: EmbeddedFaultPlaces): StartFault | undefined {
-  if (error instanceof FaultSyntaxError) {
-    const suggestion = `a fault is written ${FAULT_GRAMMAR}`;
-    return new StartFault([{ ...places.faults, message: error.problems.join('; '), suggestion }]);
-  }
+function startFault(error: unknown, db: string, place: Place): StartFault | undefined {
   const { code, syscall, message } = error as NodeJS.ErrnoException;
   if (code !== 'ERR_SQLITE_ERROR' && syscall !== 'mkdir') return undefined;
   const suggestion = 'choose another file, or :memory:, with --db or PORTICO_DB';
-  return new StartFault([{ ...places.db, message: `${db} cannot be used: ${message}`, suggestion }]);
+  return new StartFault([{ ...place, message: `${db} cannot be used: ${message}`, suggestion }]);
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { systemClock } from '../lib/clock.ts';
 import { type Command, EXIT, UsageError } from './command.ts';
-import { REFERENCE_FLAGS } from './config-flags.ts';
+import { FAULT_NOTES, REFERENCE_FLAGS } from './config-flags.ts';
 import { endWithRunner } from './end-with-runner.ts';
 import { untilSignal } from './until-signal.ts';
 
@@ -17,7 +17,7 @@ export const referenceCommand: Command = {
     { name: 'base-path', value: 'PATH', help: 'What stands before /services/v2, for example /qa.' },
     ...REFERENCE_FLAGS,
   ],
-  notes: ['Its accounts are public (password = name): keep it on loopback.'],
+  notes: ['Its accounts are public (password = name): keep it on loopback.', '', ...FAULT_NOTES],
   run: async (line, io) => {
     const { startEmbeddedUpstream } = await import('./embedded-upstream.ts');
     const db = line.last('db') ?? '.portico/reference.db';

@@ -4,7 +4,7 @@ import { systemClock } from '../lib/clock.ts';
 import { REFERENCE_ACCOUNTS } from '../reference/reference-accounts.ts';
 import { bannerLines } from './banner.ts';
 import { type Command, EXIT } from './command.ts';
-import { CONFIG_FLAGS, LISTEN_FLAGS, REFERENCE_FLAGS, settingsFrom } from './config-flags.ts';
+import { CONFIG_FLAGS, FAULT_NOTES, LISTEN_FLAGS, REFERENCE_FLAGS, settingsFrom } from './config-flags.ts';
 import { endWithRunner } from './end-with-runner.ts';
 import { untilSignal } from './until-signal.ts';
 
@@ -17,6 +17,8 @@ export const serveCommand: Command = {
   flags: [...CONFIG_FLAGS, ...LISTEN_FLAGS, ...REFERENCE_FLAGS],
   notes: [
     'Log lines go to standard output, the banner to standard error. SIGTERM and SIGINT let requests in flight finish.',
+    '',
+    ...FAULT_NOTES,
   ],
   run: async (line, io) => {
     const settings = await settingsFrom(line, io);

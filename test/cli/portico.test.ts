@@ -6,6 +6,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { parsePhcHash } from '../../src/identity/phc-hash.ts';
 import { verifyPassword } from '../../src/identity/password-hash.ts';
+import { FAULT_GRAMMAR, FAULTS } from '../../src/reference/faults/fault-names.ts';
+import { runInProcess } from './run-in-process.ts';
 import { finished, runPortico, startPortico, untilSays } from './run-portico.ts';
 
 const started: ReturnType<typeof startPortico>[] = [];
@@ -22,11 +24,18 @@ const newFolder = () => {
   return folder;
 };
 
+const configWith = (text: string) => {
+  const file = join(newFolder(), 'portico.yaml');
+  writeFileSync(file, text);
+  return file;
+};
+
 afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
   for (const child of started.splice(0)) child.kill('SIGKILL');
 });
 
+const ROLES = join(import.meta.dirname, '..', '..', 'config', 'roles.yaml');
 const FREE = { PORT: '0', ADMIN_PORT: '0', PORTICO_DB: ':memory:' };
 
 describe('portico', () => {
@@ -36,6 +45,17 @@ describe('portico', () => {
     expect(help.code).toBe(0);
     expect(await runPortico([])).toMatchObject({ code: 2, out: '' });
   });
+
+  it.each(['serve', 'reference'])(
+    'lists the misbehaviours and how one is written in the help of %s',
+    async (command) => {
+      const { code, out } = await runInProcess([command, '--help']);
+      expect(code).toBe(0);
+      expect(out).toContain(FAULT_GRAMMAR);
+      for (const [name, meaning] of Object.entries(FAULTS))
+        expect(out).toMatch(new RegExp(`^ +${name} +${RegExp.escape(meaning)}$`, 'm'));
+    },
+  );
 
   it('tells its version', async () => {
     expect(await runPortico(['--version'])).toMatchObject({
@@ -70,13 +90,23 @@ describe('portico check', () => {
     expect([code, out]).toEqual([0, expect.stringContaining('mode observe')]);
   });
 
+  it('names misbehaviours that the reference server does not know, alone and beside other faults', async () => {
+    const faults = 'reference: { faults: [slo, "500@99", reset] }\n';
+    const check = (text: string) => runPortico(['check', '--config', configWith(text)], { PORTICO_ROLES: ROLES });
+    const alone = await check(faults);
+    expect([alone.code, alone.out]).toEqual([1, '']);
+    for (const part of ['1 fault\n', '/reference/faults\n', 'no fault "slo"', 'no operation 99', FAULT_GRAMMAR])
+      expect(alone.err).toContain(part);
+    const { err } = await check(`mod: strict\n${faults}`);
+    for (const part of ['2 faults\n', '/mod\n', '/reference/faults\n', 'no fault "slo"']) expect(err).toContain(part);
+  });
+
   it('refuses demo accounts in front of a real upstream with the verifier file, by name', async () => {
     const folder = newFolder();
-    const roles = join(import.meta.dirname, '..', '..', 'config', 'roles.yaml');
     writeFileSync(join(folder, 'portico.yaml'), 'authentication: { verifier: file }\n');
     const { code, err } = await runPortico(['check', '--config', join(folder, 'portico.yaml')], {
       UPSTREAM_URL: 'http://127.0.0.1:9',
-      PORTICO_ROLES: roles,
+      PORTICO_ROLES: ROLES,
     });
     expect([code, err]).toEqual([1, expect.stringMatching(/admin, moderator, alice, bob, guest/)]);
   });
