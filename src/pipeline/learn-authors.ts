@@ -8,7 +8,7 @@ export type LearnAuthor = (nodeId: string, authorName: string) => void;
 /** Learns from a valid answer who wrote the nodes that it shows (rules, 3). */
 export function learnAuthors(operation: Operation, json: unknown, learn: LearnAuthor): void {
   for (const { value: item } of itemsOf(operation.itemsAt, json)) {
-    // Users and topics have ids from other pools; a revision is what only nodes have.
+    // Users and topics are shown too, and their authors decide nothing; a revision is what only nodes have.
     if (valueAt(item, '/activeRevisionId') === undefined) continue;
     const id = valueAt(item, '/id');
     const name = valueAt(item, '/author/username');
