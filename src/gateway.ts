@@ -62,7 +62,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
   const rules = {
     permissions: start.permissions,
     ownership: services.ownership,
-    switchedOff: switchedOff(settings),
+    switchedOff: switchedOff(settings, start.contract.operations),
   };
   const drain = { started: false };
   const calibration: CalibrationState = { kind: 'pending' };

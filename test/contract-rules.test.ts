@@ -14,7 +14,7 @@ import type {
 import { resolve } from '../src/contract/resolve-reference.ts';
 import type { ResponseVariant } from '../src/contract/schema-names.ts';
 import type { Requirement } from '../src/model/requirement.ts';
-import { contract, document, operation } from './contract/sample.ts';
+import { contract, document, judge, operation } from './contract/sample.ts';
 
 interface Place {
   readonly path: string;
@@ -35,6 +35,12 @@ const examplesOf = (media: MediaTypeObject) =>
   Object.entries(media.examples ?? {}).map(
     ([name, place]) => [name, resolve<{ value: unknown }>(document, 'examples', place).value] as const,
   );
+
+const sourceOf = (id: string) => {
+  const found = places.find(({ source }) => source.operationId === id);
+  if (!found) throw new Error(`no operation ${id}`);
+  return found.source;
+};
 
 const kinds = (tags: readonly string[]) => tags.map((tag) => tag.replace(/\{.*\}/, '*'));
 const permissionsOf = (category: string | undefined) =>
@@ -232,6 +238,22 @@ describe('the operations of the contract', () => {
     ]);
   });
 
+  it('need a feature only where the specification says so', () => {
+    const needing = contract.operations.filter(({ needsFeature }) => needsFeature !== undefined);
+    expect(needing.map(({ row, needsFeature }) => [row, needsFeature])).toEqual([[3, 'issue-tracker']]);
+  });
+
+  it('tell a permission failure of 9 in the one shape that was shown', () => {
+    for (const status of ['401', '403']) {
+      const refusal = Object.fromEntries(responsesOf(sourceOf('listGroupUsers')))[status];
+      expect(refusal).toMatchObject({ 'x-provenance': 'observed', 'x-status-provenance': 'inferred' });
+      const says = (json: unknown) => judge('listGroupUsers', json, { status: Number(status) }).verdict;
+      expect(says({ errors: { message: 'No permission.<br>Please log in as another user' } })).toBe('valid');
+      expect(says({ errors: { message: 'No permission.' } })).toBe('violations');
+      expect(says({ error: 'No permission.<br>Please log in as another user' })).toBe('violations');
+    }
+  });
+
   it('name the rules for request bodies', () => {
     expect(operation('uploadGdprFile').requestRules).toEqual(['gdpr-csv']);
     expect(operation('createComment').requestRules).toEqual(['comment-visibility']);
@@ -335,6 +357,18 @@ describe('parameters', () => {
         expect(resolve<SchemaObject>(document, 'schemas', schema)).not.toHaveProperty('enum');
   });
 
+  it('are inferred where the form of an id in the path was not shown', () => {
+    const inferred = contract.operations.flatMap(({ parameters }) =>
+      parameters.filter((one) => one.location === 'path' && one.provenance !== 'observed').map(({ name }) => name),
+    );
+    expect(inferred).toEqual(['issueId', 'groupId']);
+  });
+
+  it('say which order the members of a group have without one', () => {
+    const sort = parametersOf(sourceOf('listGroupUsers')).find(({ name }) => name === 'sort');
+    expect(sort?.schema['default']).toBe('reputation');
+  });
+
   it('are inferred on 15 and 16, and only reported on 13', () => {
     for (const id of ['listExpertise', 'listAnswerComments'])
       for (const { name, provenance } of operation(id).parameters)
@@ -367,14 +401,47 @@ describe('fields', () => {
     for (const { name, schema } of called) expect([name, schema['x-pii']]).toEqual([name, kind]);
   });
 
+  it('of personal data are these and no others', () => {
+    const personal = fields().filter(({ schema }) => schema['x-pii'] !== undefined);
+    expect([...new Set(personal.map(({ name }) => name))].toSorted()).toEqual([
+      'accountId',
+      'avatar',
+      'avatarUrl',
+      'avatarUrls',
+      'content',
+      'displayName',
+      'emailAddress',
+      'emailHash',
+      'ip',
+      'key',
+      'name',
+      'realname',
+      'self',
+      'slug',
+      'timeZone',
+      'username',
+    ]);
+  });
+
+  it('with bounds that were not stated say that these are inferred', () => {
+    for (const { name, schema } of fields())
+      if (['minimum', 'maximum', 'minLength', 'maxLength'].some((bound) => bound in schema))
+        expect([name, schema['x-bounds-provenance'] ?? schema['x-provenance'] ?? 'observed']).toEqual([
+          name,
+          'inferred',
+        ]);
+  });
+
   it('that are private are marked, and are those of the field rule', () => {
     const marked = new Set(fields().flatMap(({ name, schema }) => (schema['x-private-field'] ? [name] : [])));
     expect([...marked].toSorted()).toEqual(['recipients', 'visibility']);
+    const rule = {
+      fields: ['visibility', 'recipients'],
+      requires: { all: [{ permission: 'Use Private Comments' }, { any: {} }] },
+    };
     expect(contract.fieldPermissions).toMatchObject([
-      {
-        fields: ['visibility', 'recipients'],
-        requires: { all: [{ permission: 'Use Private Comments' }, { any: {} }] },
-      },
+      { ...rule, operations: ['getComment'], provenance: 'observed' },
+      { ...rule, provenance: 'inferred' },
     ]);
     const carrying = contract.operations.filter(({ carriesPrivateFields }) => carriesPrivateFields);
     expect(carrying.map(({ id }) => id)).toEqual([
@@ -441,9 +508,9 @@ describe('catalogues', () => {
 
   it('know three private options, of which one name was observed', () => {
     expect(contract.privateOptions).toHaveLength(3);
-    expect(contract.privateOptions.filter(({ provenance }) => provenance === 'observed')).toMatchObject([
-      { option: 'recipients' },
-    ]);
+    const shown = contract.privateOptions.filter(({ optionProvenance }) => optionProvenance === 'observed');
+    expect(shown.map(({ option }) => option)).toEqual(['recipients']);
+    for (const { mappingProvenance } of contract.privateOptions) expect(mappingProvenance).toBe('inferred');
   });
 });
 

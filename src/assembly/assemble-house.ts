@@ -84,7 +84,7 @@ function stageServices(
     learn: (operation: Operation, json: unknown) => learnAuthors(operation, json, ownership.learn),
     forget: (principal) => authenticator.forget(principal),
     mayReadPrivateFields: permissions.mayReadPrivateFields,
-    decide: createDecide({ permissions, ownership, lookUp, switchedOff: switchedOff(settings) }),
+    decide: createDecide({ permissions, ownership, lookUp, switchedOff: switchedOff(settings, contract.operations) }),
     checkBody: createCheckBody({
       schema: contract.judgeRequest,
       gdpr: settings.gdpr,

@@ -29,6 +29,7 @@ export function compileOperation(
     needsCredential: source['x-credential'] === 'required',
     identityIndependent: source['x-identity-independent'] ?? false,
     requires: source['x-requires'],
+    needsFeature: source['x-needs-feature'],
     parameters: (source.parameters ?? []).map((place) => toParameter(document, resolve(document, 'parameters', place))),
     unknownParameters: source['x-unknown-parameters'] ?? 'refuse',
     itemsAt: source['x-items-at'],

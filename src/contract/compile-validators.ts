@@ -16,10 +16,9 @@ export function compileValidators(
   document: OpenApiDocument,
   operation: OperationObject,
   store: SchemaStore,
-  maxCollected: number,
 ): OperationValidators {
   const id = operation.operationId;
-  const check = (file: string, place: SchemaPlace) => toSchemaCheck(store.compile(file), place, maxCollected);
+  const check = (file: string, place: SchemaPlace) => toSchemaCheck(store.compile(file), place);
   const request = operation.requestBody ? check(requestFile(id), REQUEST) : () => [];
   const responses = new Map<string, Record<ResponseVariant, SchemaCheck>>();
   const projects = (operation.parameters ?? []).some(

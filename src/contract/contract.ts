@@ -7,13 +7,6 @@ import type { OperationValidators } from './operation-validators.ts';
 import type { ParameterValues } from './parameter-values.ts';
 import type { PathMatch } from './path-match.ts';
 
-/** A field that holds personal data. */
-export interface PersonalField {
-  readonly name: string;
-  /** `email`, `ip`, `real-name`, `username`, … */
-  readonly kind: string;
-}
-
 /** The whole contract, compiled once at start; nothing in it compiles or changes later. */
 export interface Contract {
   /** Short digest of the document and its schemas; part of every cache key. */
@@ -26,7 +19,6 @@ export interface Contract {
   readonly privateOptions: readonly PrivateOption[];
   /** Which fields only some callers may see or set. */
   readonly fieldPermissions: readonly FieldPermission[];
-  readonly personalFields: readonly PersonalField[];
   /** Finds the path template of a raw path, exact on case, slashes and `.json`. */
   readonly match: (path: string) => PathMatch | undefined;
   /** Decodes and checks the parameters of a request; throws for an id that the contract does not hold. */

@@ -38,6 +38,7 @@ export function compileDecoder(
   maxCollected: number,
 ): ParameterDecoder {
   const inPath = operation.parameters.filter((parameter) => parameter.location === 'path');
+  const textInPath = inPath.some((parameter) => parameter.type === 'text');
   const inQuery = new Map(
     operation.parameters.filter((parameter) => parameter.location === 'query').map((known) => [known.name, known]),
   );
@@ -52,7 +53,7 @@ export function compileDecoder(
       const text = decodeText(rawParameters[parameter.name] ?? '');
       const value = take(parameter, text, violations);
       if (text !== undefined) path[parameter.name] = text;
-      // A wrong value was told; a right one stands in so that the schema does not call it missing.
+      // A wrong value was told; something stands in so that the schema does not call it missing.
       typed.path[parameter.name] = value ?? 0;
     }
     const query = readQuery(rawQuery ?? '', violations);
@@ -62,11 +63,15 @@ export function compileDecoder(
       else if (!accepted.has(name))
         (operation.unknownParameters === 'report' ? reported : violations).push(unknown(name, names));
     }
-    if (Object.keys(typed.query).length > 0)
+    if (textInPath || Object.keys(typed.query).length > 0) {
+      const told = new Set(violations.filter(({ location }) => location === 'path').map(({ at }) => at));
       for (const found of checkBounds(typed).map(toNamed)) {
+        if (found.location === 'query') delete typed.query[found.at];
+        else if (told.has(found.at)) continue;
+        else told.add(found.at);
         violations.push(found);
-        delete typed.query[found.at];
       }
+    }
     const values = toValues(path, query, typed.query);
     return { values, violations: violations.slice(0, maxCollected), reported: reported.slice(0, maxCollected) };
   };

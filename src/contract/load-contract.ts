@@ -12,7 +12,6 @@ import { judgeResponse } from './judge-response.ts';
 import type { OpenApiDocument, OperationObject } from './openapi-document.ts';
 import type { OperationValidators } from './operation-validators.ts';
 import type { PathEntry } from './path-match.ts';
-import { personalFields } from './personal-fields.ts';
 import { readDocument } from './read-document.ts';
 import { parametersFile } from './schema-names.ts';
 import { toSchemaCheck } from './schema-check.ts';
@@ -61,13 +60,12 @@ export function loadContract(options: ContractOptions, folder: string = contract
     flags: document['x-flags'],
     privateOptions: document['x-private-visibility'],
     fieldPermissions: document['x-field-permissions'],
-    personalFields: personalFields(document.components.schemas),
     match: compilePaths(paths.filter((entry) => entry.byMethod.size > 0)),
     decodeParameters: (operation, match, rawQuery) => find(operation.id).decode(match.rawParameters, rawQuery),
     validators: (id) => find(id).validators,
     judgeResponse: (operation, parameters, answer) =>
       judgeResponse(operation, find(operation.id).validators, parameters, answer, options.maxCollected),
-    judgeRequest: (operation, value) => find(operation.id).validators.request(value),
+    judgeRequest: (operation, value) => find(operation.id).validators.request(value).slice(0, options.maxCollected),
   };
 }
 
@@ -79,11 +77,11 @@ function compile(
   source: OperationObject,
 ): CompiledOperation {
   const place = { check: 'requests', direction: 'request', location: 'query' } as const;
-  const checkTyped = toSchemaCheck(store.compile(parametersFile(operation.id)), place, options.maxCollected);
+  const checkTyped = toSchemaCheck(store.compile(parametersFile(operation.id)), place);
   const allowed = options.allowedParameters[operation.id] ?? [];
   return {
     operation,
-    validators: compileValidators(document, source, store, options.maxCollected),
+    validators: compileValidators(document, source, store),
     decode: compileDecoder(operation, allowed, checkTyped, options.maxCollected),
   };
 }

@@ -1,4 +1,4 @@
-import type { ItemsAt, Provenance } from '../model/operation.ts';
+import type { Feature, ItemsAt, Provenance } from '../model/operation.ts';
 import type { Requirement } from '../model/requirement.ts';
 
 /** A schema of the document; keywords are read by name, extensions have been checked. */
@@ -66,6 +66,7 @@ export interface OperationObject {
   readonly 'x-since'?: string;
   readonly 'x-provenance': Provenance;
   readonly 'x-requires'?: Requirement;
+  readonly 'x-needs-feature'?: Feature;
   readonly 'x-credential': 'required' | 'optional';
   readonly 'x-identity-independent'?: boolean;
   readonly 'x-paging'?: {
@@ -98,7 +99,10 @@ export interface PrivateOption {
   readonly option: string;
   readonly target: 'original poster' | 'moderators' | 'own groups';
   readonly permission: string;
-  readonly provenance: Provenance;
+  /** How the value is known. */
+  readonly optionProvenance: Provenance;
+  /** How it is known whom the value means and which permission it takes. */
+  readonly mappingProvenance: Provenance;
 }
 
 /** Fields that only some callers may see or set. */

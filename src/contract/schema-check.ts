@@ -18,18 +18,16 @@ export interface CompiledSchema {
 const MAX_ELEMENTS = 25;
 
 /**
- * Turns a compiled schema into a check that collects at most `max` violations. Ajv's collecting of all errors takes time
+ * Turns a compiled schema into a check; its callers cap what is told. Ajv's collecting of all errors takes time
  * quadratic in their number, so a value is only searched whole for its first error and then, trimmed, for all of them.
  */
-export function toSchemaCheck(compiled: CompiledSchema | undefined, place: SchemaPlace, max: number): SchemaCheck {
+export function toSchemaCheck(compiled: CompiledSchema | undefined, place: SchemaPlace): SchemaCheck {
   if (!compiled) return () => [];
   const { quick, thorough, pointers } = compiled;
   return (value) => {
     if (quick(value)) return [];
-    const first = toViolations(quick.errors ?? [], place, pointers, max);
-    const found = thorough(trimArrays(value, MAX_ELEMENTS))
-      ? []
-      : toViolations(thorough.errors ?? [], place, pointers, max);
+    const first = toViolations(quick.errors ?? [], place, pointers);
+    const found = thorough(trimArrays(value, MAX_ELEMENTS)) ? [] : toViolations(thorough.errors ?? [], place, pointers);
     return found.length > 0 ? found : first;
   };
 }

@@ -25,18 +25,17 @@ const CATEGORIES: Readonly<Record<string, ViolationCategory>> = {
   maxItems: 'bounds',
 };
 
-/** Copies Ajv's errors, which the next validation overwrites; at most `max`, none with a value of the message. */
+/** Copies Ajv's errors, which the next validation overwrites; none with a value of the message. */
 export function toViolations(
   errors: readonly ErrorObject[],
   place: SchemaPlace,
   pointers: WeakMap<object, string>,
-  max: number,
 ): Violation[] {
   const choices = errors.filter((error) => error.keyword === 'anyOf').map((error) => error.instancePath);
   // Errors under an `anyOf` only tell why each of its branches was not it.
   const telling =
     choices.length === 0 ? errors : errors.filter((error) => error.keyword === 'anyOf' || !under(error, choices));
-  return telling.slice(0, max).map((error) => toViolation(error, place, pointers));
+  return telling.map((error) => toViolation(error, place, pointers));
 }
 
 const under = (error: ErrorObject, choices: readonly string[]) =>

@@ -23,6 +23,9 @@ export interface Parameter {
   readonly provenance: Provenance;
 }
 
+/** A part of the legacy service that a deployment may not have. */
+export type Feature = 'issue-tracker';
+
 /** Where the items of an answer are: the whole body, the elements of it, or the elements of one member. */
 export type ItemsAt = 'body' | 'elements' | 'list' | 'actions';
 
@@ -72,6 +75,8 @@ export interface Operation {
   /** True where a service account may stand in for the caller (rules, 2). */
   readonly identityIndependent: boolean;
   readonly requires: Requirement | undefined;
+  /** The part of the legacy service without which the operation does not exist (3); undefined for the others. */
+  readonly needsFeature: Feature | undefined;
   readonly parameters: readonly Parameter[];
   /** `report` where unknown parameters are counted and never refused (operation 7). */
   readonly unknownParameters: 'refuse' | 'report';

@@ -1,10 +1,19 @@
 import { expect, it } from 'vitest';
 import { switchedOff } from '../../src/assembly/switched-off.ts';
+import { contract } from '../contract/sample.ts';
 import { settingsOf } from './settings.ts';
 
 it('without an issue tracker the copying of attachments is switched off, and nothing else', () => {
-  expect([...switchedOff(settingsOf({ issueTracker: { enabled: false } }))]).toEqual([
-    ['copyAttachments', 'issueTracker.enabled'],
-  ]);
-  expect(switchedOff(settingsOf({ issueTracker: { enabled: true } })).size).toBe(0);
+  const off = (enabled: boolean) => [...switchedOff(settingsOf({ issueTracker: { enabled } }), contract.operations)];
+  expect(off(false)).toEqual([['copyAttachments', 'issueTracker.enabled']]);
+  expect(off(true)).toEqual([]);
+});
+
+it('an operation is switched off by the feature that it needs, whatever it is called', () => {
+  const without = settingsOf({ issueTracker: { enabled: false } });
+  const operations = [
+    { id: 'copyAttachments', needsFeature: undefined },
+    { id: 'another', needsFeature: 'issue-tracker' },
+  ] as const;
+  expect([...switchedOff(without, operations).keys()]).toEqual(['another']);
 });

@@ -27,6 +27,7 @@ export function operationWith(more: Partial<Operation> = {}): Operation {
     needsCredential: false,
     identityIndependent: true,
     requires: { permission: 'See things' },
+    needsFeature: undefined,
     parameters: [],
     unknownParameters: 'refuse',
     itemsAt: 'list',

@@ -93,6 +93,25 @@ describe('decoding parameters (rules, 4)', () => {
     expect(decode('getGdprJob', undefined, { jobId: '0' }).violations).toEqual([]);
   });
 
+  it.each(['QA-1', '10001', 'a.b_c', 'x'.repeat(100)])('takes the issue %s, whose form was not shown', (issueId) => {
+    const { values, violations } = decode('copyAttachments', undefined, { issueId });
+    expect(violations).toEqual([]);
+    expect(values.path['issueId']).toBe(issueId);
+  });
+
+  it.each(['', '..', '%2e%2e', '-1', 'a%2Fb', 'a b', 'x'.repeat(101), '%zz', 'é'])(
+    'refuses the issue %s once',
+    (issueId) => {
+      expect(decode('copyAttachments', undefined, { issueId }).violations).toMatchObject([
+        { location: 'path', at: 'issueId' },
+      ]);
+    },
+  );
+
+  it.each(['abc', '7a', '-1'])('refuses the group %s', (groupId) => {
+    expect(refused('listGroupUsers', '', { groupId })).toEqual(['type path groupId']);
+  });
+
   it('suggests the parameter that was meant', () => {
     const [space] = decode('listQuestions', 'space=1').violations;
     expect(space).toMatchObject({ keyword: 'unknown', category: 'undocumented', at: 'space', suggestion: 'spaceId' });

@@ -43,6 +43,7 @@ const QUIRKS: readonly Quirk[] = [
     deviations: [
       ['list.0.id', '118', 'type /list/0/id'],
       ['list.0.slug', undefined, 'required /list/0/slug'],
+      ['list.0.originalParentId', undefined, 'required /list/0/originalParentId'],
       ['list.0.topics', ['build'], 'type /list/0/topics/0'],
       ['list.0.parentId', null, 'not /list/0/parentId'],
       ['list.0.parentAuthor', null, 'not /list/0/parentAuthor'],
@@ -53,7 +54,7 @@ const QUIRKS: readonly Quirk[] = [
     ],
     tolerated: [
       ['list.0.originalParentId', 5],
-      ['list.0.originalParentId', undefined],
+      ['list.0.lastEditedAction', undefined],
       ['list.0.answers', [{ id: 204 }]],
       ['list.0.attachments', [{ anything: 'goes' }]],
       ['list.0.topics.0.getParents', []],

@@ -19,11 +19,7 @@ describe('checking a value against a schema', () => {
   it('searches for all errors in a trimmed copy only, as their number may have no bound', () => {
     const quick = refusing('/list/0');
     const thorough = refusing('/list/1');
-    const check = toSchemaCheck(
-      { quick: quick.validate, thorough: thorough.validate, pointers: new WeakMap() },
-      place,
-      5,
-    );
+    const check = toSchemaCheck({ quick: quick.validate, thorough: thorough.validate, pointers: new WeakMap() }, place);
     const value = { list: Array.from({ length: 1000 }, () => ({ inner: Array.from({ length: 100 }, () => 1) })) };
     expect(check(value).map(({ at }) => at)).toEqual(['/list/1']);
     expect(quick.given).toEqual([value]);
@@ -34,13 +30,13 @@ describe('checking a value against a schema', () => {
 
   it('tells the first error when the trimmed copy has none', () => {
     const quick = refusing('/list/299').validate;
-    const check = toSchemaCheck({ quick, thorough: accepting, pointers: new WeakMap() }, place, 5);
+    const check = toSchemaCheck({ quick, thorough: accepting, pointers: new WeakMap() }, place);
     expect(check({}).map(({ at }) => at)).toEqual(['/list/299']);
   });
 
   it('does not search further when nothing is wrong', () => {
     const thorough = refusing('');
-    const check = toSchemaCheck({ quick: accepting, thorough: thorough.validate, pointers: new WeakMap() }, place, 5);
+    const check = toSchemaCheck({ quick: accepting, thorough: thorough.validate, pointers: new WeakMap() }, place);
     expect(check({})).toEqual([]);
     expect(thorough.given).toEqual([]);
   });
