@@ -120,6 +120,17 @@ describe('the public side', () => {
     await call(`${THINGS}?a[b]=c`, { method: 'GET', headers: { 'X-HTTP-Method-Override': 'DELETE' } });
     expect(next.asked[0]?.arrival).toMatchObject({ method: 'GET', query: 'a[b]=c' });
   });
+
+  it('leaves the framework nothing to read a query with', async () => {
+    const queries: unknown[] = [];
+    const pass = async ({ req, res }: PassedRequest) => {
+      queries.push(req.query);
+      res.end('passed');
+    };
+    const { call } = await published({ verdict: { pass: true, permission: undefined, reported: true } }, { pass });
+    await call('/elsewhere?a[b]=c&d=e');
+    expect(queries).toEqual([{}]);
+  });
 });
 
 describe('a client that leaves', () => {

@@ -34,7 +34,10 @@ describe('the guarded express-basic-auth', () => {
   });
 
   it('refuses what an asynchronous judge refuses, with the error of the judge', async () => {
-    await expect(hearing(() => Promise.reject(new Error('wrong password')))).rejects.toThrow('wrong password');
+    const wrong = new Error('wrong password');
+    // The package's own assertion would carry the same words.
+    const failure = await hearing(() => Promise.reject(wrong)).catch((error: unknown) => error);
+    expect(failure).toBe(wrong);
   });
 
   it('refuses when the judge throws what is no error', async () => {
@@ -42,10 +45,11 @@ describe('the guarded express-basic-auth', () => {
   });
 
   it('refuses when the judge throws before its first await', async () => {
-    const broken = hearing(() => {
-      throw new Error('broken judge');
-    });
-    await expect(broken).rejects.toThrow('broken judge');
+    const broken = new Error('broken judge');
+    const failure = await hearing(() => {
+      throw broken;
+    }).catch((error: unknown) => error);
+    expect(failure).toBe(broken);
   });
 
   it.each(['', 'Basic', 'Basic ', 'Basic %%%', 'Bearer abc', `Basic ${Buffer.from('no colon').toString('base64')}`])(

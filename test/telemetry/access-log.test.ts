@@ -33,8 +33,11 @@ async function logged(
   const closed = Promise.withResolvers<void>();
   const server = createServer((incoming, response) => {
     log.watch(incoming, response, () => entry(incoming));
-    headersSeen = incoming.headers.authorization;
-    response.once('close', closed.resolve);
+    response.once('close', () => {
+      // After the line is written.
+      headersSeen = incoming.headers.authorization;
+      closed.resolve();
+    });
     answer(incoming, response);
   });
   servers.push(server);
@@ -110,8 +113,17 @@ describe('the access log', () => {
     expect(text).toContain('"path":"/services/v2/question.json"');
   });
 
-  it('leaves the headers of the live request alone', async () => {
-    expect((await logged(ofTrace())).headersSeen).toBe(`Basic ${SECRET}`);
+  it('shows nothing of the request, the answer or an error that somebody logs with the request’s own logger', async () => {
+    const { text, lines, headersSeen } = await logged(ofTrace(), (incoming, response) => {
+      response.setHeader('Set-Cookie', 'c00kie');
+      incoming.log.info({ req: incoming, res: response, err: new Error('b3arer') }, 'by hand');
+      response.end('{}');
+    });
+    expect(lines.map(({ msg }) => msg)).toEqual(['by hand', 'request']);
+    expect(Object.keys(lines[0] ?? {})).toEqual(['level', 'time', 'requestId', 'msg']);
+    for (const secret of [SECRET, 'c00kie', 'b3arer', 't0p', 'example.org']) expect(text).not.toContain(secret);
+    // A serializer that takes a field away takes it from the live request.
+    expect(headersSeen).toBe(`Basic ${SECRET}`);
   });
 
   it('shows a keyed tag for a caller, and the name only where configured', async () => {
