@@ -217,6 +217,11 @@ describe('judging request bodies', () => {
     expect(contract.judgeRequest(operation('createComment'), stranger)).toMatchObject([{ category: 'enum' }]);
   });
 
+  it('stops at the cap, however bad a body is', () => {
+    const recipients = Array.from({ length: 25 }, () => ({}));
+    expect(contract.judgeRequest(operation('updateComment'), { recipients })).toHaveLength(20);
+  });
+
   it('asks nothing of operations without a body', () => {
     expect(contract.judgeRequest(operation('cancelWiki'), { anything: 1 })).toEqual([]);
   });
