@@ -38,7 +38,7 @@ function createProxy(origin: string, agent: HttpAgent | HttpsAgent | false): (at
   const events: Plugin = (server) => {
     server.on('proxyReq', (outgoing, passed) => attempts.get(passed)?.onRequest(outgoing));
     server.on('proxyRes', (answer, passed) => attempts.get(passed)?.onAnswer(answer));
-    server.on('error', (error, passed) => passed && attempts.get(passed)?.onError(error));
+    // Without a listener for them, all other errors reject what the proxy returns.
     server.on('econnreset', (error, passed) => attempts.get(passed)?.onError(error));
   };
   const proxy = createProxyMiddleware({

@@ -146,7 +146,7 @@ describe('prototype pollution', () => {
       body,
       headers: { 'Content-Type': 'application/json' },
     });
-    expect([201, 400]).toContain(got.status);
+    expect(got.status).toBe(201);
     const upload = await gateway.call(targetOf(operationOf('uploadGdprFile')), {
       method: 'POST',
       body: `{"${name}":{"content":"username\\nx\\n"}}`,

@@ -1,0 +1,100 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type ReferenceServer, startReferenceServer } from '../../src/reference/start-reference-server.ts';
+import { exampleAnswer } from '../builders/example-answer.ts';
+import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { badTargetOf, OPERATIONS, operationOf, targetOf } from '../builders/operations.ts';
+import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+
+const QUERIES = [
+  '',
+  'includeOnly=id,author.username',
+  'includeOnly=id,followers,attachments',
+  'include=followers',
+  'exclude=body',
+  'more=isPrivate',
+  'details=true',
+  'page=2&pageSize=3',
+  'page=1000000',
+  'nothing=known',
+];
+
+let fake: FakeUpstream;
+let reference: ReferenceServer;
+const gateways: { readonly name: string; readonly gateway: TestGateway }[] = [];
+beforeAll(async () => {
+  fake = await startFakeUpstream(exampleAnswer);
+  reference = await startReferenceServer();
+  gateways.push(
+    { name: 'strict', gateway: await startTestGateway({ upstream: fake }) },
+    { name: 'observe', gateway: await startTestGateway({ upstream: fake, real: true }) },
+    { name: 'reference', gateway: await startTestGateway({ upstream: reference }) },
+  );
+});
+afterAll(() => reference.close());
+
+const compiled: string[] = [];
+beforeEach(() => {
+  compiled.length = 0;
+  const refuse = (how: string) => () => {
+    compiled.push(how);
+    throw new Error('a schema is compiled while requests are served');
+  };
+  // The last step of every way to compile: `compile`, `validate`, `getSchema`, and references that were left for later.
+  const internals = Ajv2020.prototype as unknown as Record<'compile' | '_compileSchemaEnv', () => unknown>;
+  vi.spyOn(internals, 'compile').mockImplementation(refuse('compile'));
+  vi.spyOn(internals, '_compileSchemaEnv').mockImplementation(refuse('_compileSchemaEnv'));
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  fake.handler = exampleAnswer;
+});
+
+const callAll = async (targets: (id: string) => readonly string[]): Promise<Map<string, Set<number>>> => {
+  const statuses = new Map<string, Set<number>>();
+  for (const { name, gateway } of gateways) {
+    const seen = new Set<number>();
+    for (const { id, method, body, allowed } of OPERATIONS)
+      for (const target of targets(id))
+        for (const user of [allowed, 'guest', null]) {
+          const { status } = await gateway.call(target, { method, user, ...(body !== undefined && { body }) });
+          seen.add(status);
+        }
+    statuses.set(name, seen);
+  }
+  return statuses;
+};
+
+describe('no schema is compiled while requests are served', () => {
+  it('which would be noticed', () => {
+    expect(() => new Ajv2020().compile({})).toThrow('compiled while');
+    const later = new Ajv2020({ validateSchema: false, schemas: [{ $id: 'later' }] });
+    expect(() => later.getSchema('later')).toThrow('compiled while');
+    expect(compiled).toEqual(['compile', '_compileSchemaEnv']);
+  });
+
+  it('for any operation with any projection, detail or page', async () => {
+    const statuses = await callAll((id) => QUERIES.map((query) => targetOf(operationOf(id), query)));
+    expect(compiled).toEqual([]);
+    for (const seen of statuses.values()) expect(seen).not.toContain(500);
+    expect([...(statuses.get('strict') ?? [])]).toEqual(expect.arrayContaining([200, 201, 400, 401]));
+  });
+
+  it('for requests that are refused', async () => {
+    const statuses = await callAll((id) => [badTargetOf(operationOf(id))]);
+    expect(compiled).toEqual([]);
+    expect([...(statuses.get('strict') ?? [])]).toEqual(expect.arrayContaining([400, 401]));
+  });
+
+  it.each([
+    ['of another form', () => ({ json: { list: 'x', id: 'y', unexpected: true } })],
+    ['that are no JSON', () => ({ body: '<p>no</p>', headers: { 'Content-Type': 'text/html' } })],
+    ['that are errors', () => ({ status: 404, json: { error: 'not found' } })],
+    ['that are failures', () => ({ status: 500, json: { errors: [{ message: 'x' }] } })],
+  ])('for answers %s', async (_what, handler) => {
+    fake.handler = handler;
+    await callAll((id) => [targetOf(operationOf(id))]);
+    expect(compiled).toEqual([]);
+    expect(fake.requests.length).toBeGreaterThan(OPERATIONS.length);
+  });
+});
