@@ -94,8 +94,12 @@ export function createTraceCounters(registry: Registry, options: MetricsOptions)
 
   const record = (trace: Trace): void => {
     const operation = trace.operation !== undefined && known.has(trace.operation) ? trace.operation : UNDOCUMENTED;
-    requests.inc(operation, statusClass(trace.status));
-    duration.observe(operation, trace.seconds ?? Number.NaN);
+    // A refresh or a comparison that no client waits for is no request, and did not meet the cache for anybody.
+    const asked = trace.background !== true;
+    if (asked) {
+      requests.inc(operation, statusClass(trace.status));
+      duration.observe(operation, trace.seconds ?? Number.NaN);
+    }
     for (const name of CHECK_NAMES) {
       const verdict = trace[name];
       if (verdict !== undefined) checks.inc(name, verdict.outcome);
@@ -108,13 +112,13 @@ export function createTraceCounters(registry: Registry, options: MetricsOptions)
       authentication.inc(trace.authentication?.reason ?? trace.error ?? 'other');
     if (trace.redacted !== undefined && trace.redacted.length > 0) redactions.inc(operation);
     if (trace.legacyAddress === true) legacyAddresses.inc(operation);
-    if (trace.cache !== undefined) cache.inc(operation, trace.cache.status);
+    if (asked && trace.cache !== undefined) cache.inc(operation, trace.cache.status);
     if (trace.upstream !== undefined) {
       exchange.observe(operation, trace.upstream.seconds);
       if (trace.upstream.status === undefined) failures.inc(trace.upstream.shape);
       else answers.inc(operation, statusClass(trace.upstream.status));
     }
-    if (trace.error !== undefined) errors.inc(trace.error);
+    if (asked && trace.error !== undefined) errors.inc(trace.error);
   };
   return { record, series: families.reduce((sum, family) => sum + family.series, 0) };
 }

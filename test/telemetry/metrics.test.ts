@@ -149,6 +149,18 @@ describe('metrics', () => {
     }
   });
 
+  it('count of work that no client waits for only what the upstream did', async () => {
+    const metrics = metricsOf();
+    const upstream = { status: 200, shape: 'answer', seconds: 0.01, attempts: 1 };
+    const { status: _status, ...unanswered } = finishedTrace();
+    metrics.record({ ...unanswered, background: true, error: 'upstream_reset', cache: { status: 'miss' }, upstream });
+    const all = await samples(metrics);
+    const counted = all.filter((sample) => sample.includes('listQuestions') && !sample.endsWith(' 0'));
+    expect(counted.filter((sample) => !sample.startsWith('portico_upstream_'))).toEqual([]);
+    expect(all).toContain('portico_upstream_answers_total{operation="listQuestions",status_class="2xx"} 1');
+    expect(all).not.toContain('portico_errors_total{code="upstream_reset"} 1');
+  });
+
   it('say that nothing is enforced in observe, and how much is in strict', async () => {
     expect(await samples(metricsOf('observe'))).toEqual(
       expect.arrayContaining([
