@@ -46,10 +46,14 @@ export function boundPage(counts: PageCounts, contractVersion: string): StagePla
   };
 }
 
-/** Values that are no number within reach: the check of requests tells them, but where it only reports they must not pass here. */
+/**
+ * Whole numbers out of reach, negative ones and repeated ones: the check of requests tells them, but where that only
+ * reports they must not get past the bounds. What is no number at all has none.
+ */
 function unreadablePages({ values }: Exchange): PageRefusal[] {
   return (['page', 'pageSize'] as const).flatMap((name) => {
-    if (values[name] !== undefined || !values.query.has(name)) return [];
+    const texts = values[name] === undefined ? values.query.get(name) : undefined;
+    if (texts?.every((text) => /^-?\d+$/.test(text)) !== true) return [];
     return [pageRefusal(name, `${name} was sent in a form that cannot be held to its bounds`)];
   });
 }
