@@ -2,11 +2,20 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { brokenImports, importCycles, type SourceFile } from './architecture/floors.ts';
+import { barrels, errorHandlers, leavingOut, strayTests, usesOf } from './architecture/house-rules.ts';
 
 const root = join(import.meta.dirname, '..', 'src');
-const files: SourceFile[] = readdirSync(root, { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.ts'))
-  .map((path) => ({ path: path.replaceAll('\\', '/'), text: readFileSync(join(root, path), 'utf8') }));
+const filesBelow = (folder: string): SourceFile[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts'))
+    .map((path) => ({ path: path.replaceAll('\\', '/'), text: readFileSync(join(folder, path), 'utf8') }));
+const files = filesBelow(root);
+const tests = filesBelow(import.meta.dirname);
+
+const leaves = (specifier: string): SourceFile => ({
+  path: 'cache/planted.ts',
+  text: `import { x } from '${specifier}';`,
+});
 
 describe('the floors of the house', () => {
   it('hold: every import lands in its own folder or on a lower floor', () => {
@@ -31,6 +40,16 @@ describe('the floors of the house', () => {
     expect(brokenImports([sideways, reference])).toHaveLength(2);
   });
 
+  it('bite on a planted import that leaves src, unless it is the package file', () => {
+    expect(brokenImports([leaves('../../test/builders/call.ts')])).toEqual([
+      'cache/planted.ts → ../test/builders/call.ts',
+    ]);
+    expect(brokenImports([leaves('../../../elsewhere.ts'), leaves('../../node_modules/ajv/lib/ajv.js')])).toHaveLength(
+      2,
+    );
+    expect(brokenImports([leaves('../../package.json')])).toEqual([]);
+  });
+
   it('bite on a planted cycle', () => {
     const a = { path: 'lib/a.ts', text: "import './b.ts';" };
     const b = { path: 'lib/b.ts', text: "import './a.ts';" };
@@ -40,5 +59,100 @@ describe('the floors of the house', () => {
   it('are asked of every file: a path outside the plan is an error of its own', () => {
     expect(brokenImports([{ path: 'stray/file.ts', text: '' }])).toEqual(['stray/file.ts is on no floor']);
     expect(dirname(relative(root, join(root, 'lib/clock.ts')))).toBe('lib');
+  });
+});
+
+describe('the sources', () => {
+  it('hold no barrel', () => {
+    expect(barrels(files)).toEqual([]);
+  });
+
+  it.each([
+    ['lib/index.ts', ''],
+    ['lib/planted.ts', "export { x } from './clock.ts';"],
+    ['lib/planted.ts', "export type {\n  X,\n} from './clock.ts';"],
+    ['lib/planted.ts', "export * from './clock.ts';"],
+    ['lib/planted.ts', "export * as clock from './clock.ts';"],
+  ])('with a planted barrel are found out: %s %s', (path, text) => {
+    expect(barrels([{ path, text }])).toEqual([path]);
+  });
+
+  it('turn errors into answers in one place of the public side', () => {
+    expect(usesOf('createCatch', files)).toEqual(['http/public-app.ts']);
+    // What is no request yet never reaches the app.
+    expect(usesOf('toErrorBody', files).toSorted()).toEqual(['http/catch-errors.ts', 'http/client-errors.ts']);
+    // The admin side has answers of its own, as the reference server has.
+    const gateway = files.filter(({ path }) => !path.startsWith('reference/'));
+    expect(errorHandlers(gateway).toSorted()).toEqual(['http/admin-app.ts', 'http/catch-errors.ts']);
+  });
+
+  it('with a planted second place are found out', () => {
+    const second = { path: 'http/planted.ts', text: 'app.use((error, req, res, _next) => res.end());' };
+    const typed = { path: 'http/typed.ts', text: 'app.use((err: unknown, req: Request, res: Response, next) => 1);' };
+    expect(errorHandlers([second, typed])).toEqual(['http/planted.ts', 'http/typed.ts']);
+    expect(usesOf('createCatch', [{ path: 'x.ts', text: 'app.use(createCatch(a));\ncreateCatch(b);' }])).toHaveLength(
+      2,
+    );
+  });
+});
+
+// Not about one room: the whole gateway, or what stands beside the sources.
+const FOLDERS = ['architecture', 'builders', 'cases', 'deploy', 'gateway', 'readme', 'rules', 'security'];
+const BESIDE_NO_SOURCE = [
+  // The program from outside, as a process.
+  'cli/launcher.test.ts',
+  'cli/portico.test.ts',
+  // Committed files: what is generated, and tools that check them.
+  'config/committed-files.test.ts',
+  'contract/contract-tools.test.ts',
+  'contract/generated-schemas.test.ts',
+  // The contract as a whole, against what is known of the legacy server.
+  'contract/quirks.test.ts',
+  // Node's own answer to an expectation, around the public app.
+  'http/expectation.test.ts',
+  // A snapshot of the plans of all operations.
+  'pipeline/plans.test.ts',
+  // The reference server from outside, several operations to a file.
+  'reference/faults/faults.test.ts',
+  'reference/operations/comment-writes.test.ts',
+  'reference/operations/comments.test.ts',
+  'reference/operations/gdpr.test.ts',
+  'reference/operations/list-users.test.ts',
+  'reference/operations/marks.test.ts',
+  'reference/undocumented/undocumented.test.ts',
+];
+
+describe('the tests', () => {
+  const sources = files.map(({ path }) => path);
+  const paths = tests.map(({ path }) => path);
+
+  it('stand beside the source file that they are about, in a room that exists', () => {
+    expect(strayTests(paths, sources, { folders: FOLDERS, tests: BESIDE_NO_SOURCE })).toEqual([]);
+  });
+
+  it('are excused from that by name only while they exist and need it', () => {
+    expect(BESIDE_NO_SOURCE.filter((path) => !paths.includes(path))).toEqual([]);
+    expect(BESIDE_NO_SOURCE.filter((path) => sources.includes(path.replace('.test.ts', '.ts')))).toEqual([]);
+    expect(FOLDERS.filter((folder) => !paths.some((path) => path.startsWith(`${folder}/`)))).toEqual([]);
+  });
+
+  it('that are planted in no room or beside no source are found out', () => {
+    const planted = [
+      'cache/planted.test.ts',
+      'cahce/page-cache.test.ts',
+      'cache/page-cache.test.ts',
+      'cache/fixture.ts',
+    ];
+    expect(strayTests(planted, sources, { folders: [], tests: [] })).toEqual([
+      'cache/planted.test.ts',
+      'cahce is no room',
+    ]);
+  });
+
+  it('are all run', () => {
+    expect(leavingOut(tests)).toEqual([]);
+    const marks = ['only', 'skip', 'todo', 'each.only', 'skipIf', 'fails'].map((mark) => `it.${mark}('x')`);
+    const planted = marks.map((text, index) => ({ path: `planted-${index}`, text }));
+    expect(leavingOut(planted)).toHaveLength(6);
   });
 });

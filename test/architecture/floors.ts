@@ -31,6 +31,9 @@ const FLOORS: readonly (readonly string[])[] = [
   ['cli'],
 ];
 
+// What of the package itself sources may import.
+const OUTSIDE: ReadonlySet<string> = new Set(['../package.json']);
+
 const room = (path: string) => path.split('/')[0] ?? path;
 const floorOf = (path: string) => FLOORS.findIndex((rooms) => rooms.includes(room(path)));
 
@@ -41,7 +44,8 @@ export function importsOf(file: SourceFile): string[] {
 }
 
 function allowed(from: string, to: string): boolean {
-  if (to.startsWith('..') || room(from) === room(to)) return true;
+  if (to.startsWith('..')) return OUTSIDE.has(to);
+  if (room(from) === room(to)) return true;
   if (room(from) === 'reference') return room(to) === 'lib';
   if (room(to) === 'reference') return room(from) === 'cli';
   return floorOf(to) >= 0 && floorOf(to) < floorOf(from);

@@ -30,6 +30,8 @@ const configWith = (text: string) => {
   return file;
 };
 
+const check = (text: string) => runPortico(['check', '--config', configWith(text)], { PORTICO_ROLES: ROLES });
+
 afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
   for (const child of started.splice(0)) child.kill('SIGKILL');
@@ -92,7 +94,6 @@ describe('portico check', () => {
 
   it('names misbehaviours that the reference server does not know, alone and beside other faults', async () => {
     const faults = 'reference: { faults: [slo, "500@99", reset] }\n';
-    const check = (text: string) => runPortico(['check', '--config', configWith(text)], { PORTICO_ROLES: ROLES });
     const alone = await check(faults);
     expect([alone.code, alone.out]).toEqual([1, '']);
     for (const part of ['1 fault\n', '/reference/faults\n', 'no fault "slo"', 'no operation 99', FAULT_GRAMMAR])
