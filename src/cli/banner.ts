@@ -24,6 +24,7 @@ export function bannerLines(facts: BannerFacts): string[] {
     `  upstream  ${upstreamWords(facts)}`,
     `  mode      ${settings.mode.name}: ${levelWords(settings)}`,
     ...(facts.accounts.length === 0 ? [] : [`  accounts  ${facts.accounts.join(', ')}  (password = name)`]),
+    ...exposureLines(facts),
     ...climbLines(settings, facts.adminUrl),
     '',
     ...tryLines(facts, base),
@@ -47,6 +48,13 @@ function levelWords({ checks }: Settings): string {
     at(level).length === 0 ? [] : [`${verb} ${at(level).join(', ')}`];
   const said = [...words('enforces', 'enforce'), ...words('reports', 'report'), ...words('leaves out', 'off')];
   return at('enforce').length === 0 ? ['enforces nothing', ...said].join('; ') : said.join('; ');
+}
+
+/** Everybody knows the passwords of the demo accounts, so whoever reaches the gateway is its administrator. */
+function exposureLines({ settings, accounts }: BannerFacts): string[] {
+  const { host } = settings.listen;
+  if (accounts.length === 0 || host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)) return [];
+  return ['', `WARNING: demo accounts with public passwords can be used from other machines (HOST is ${host}).`];
 }
 
 function climbLines({ checks, mode }: Settings, adminUrl: string): string[] {

@@ -58,6 +58,13 @@ describe('the banner', () => {
     expect(banner(REAL)).not.toMatch(/alice|password = name/);
   });
 
+  it('warns when demo accounts can be used from other machines', () => {
+    const facts = { embeddedUrl: 'http://127.0.0.1:9999', accounts: ['admin'] };
+    expect(banner('listen: { host: 0.0.0.0 }', facts)).toContain('WARNING: demo accounts');
+    expect(banner('listen: { host: 127.0.0.2 }', facts)).not.toContain('WARNING');
+    expect(banner('listen: { host: 0.0.0.0 }')).not.toContain('WARNING');
+  });
+
   it('says nothing of climbing once a single check is enforced', () => {
     expect(banner(`${REAL}\nchecks: { requests: enforce }`)).not.toContain('NOTHING IS ENFORCED');
   });
