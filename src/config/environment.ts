@@ -42,9 +42,12 @@ export function readEnvironment(environment: Environment): { overrides: Override
     const value = NUMBERS.has(source) && /^\d{1,9}$/.test(text) ? Number(text) : text;
     overrides.push({ source, kind: 'environment', pointer, value });
   }
+  const halves = credentialFaults(environment);
+  // Half an account is told once, and not again by every rule that it breaks.
+  const whole = halves.length === 0 ? overrides : overrides.filter(({ source }) => source !== 'UPSTREAM_PASSWORD');
   return {
-    overrides: [...overrides, ...serviceKind(overrides)],
-    faults: [...credentialFaults(environment), ...misspelt(environment)],
+    overrides: [...whole, ...serviceKind(whole)],
+    faults: [...halves, ...misspelt(environment)],
   };
 }
 

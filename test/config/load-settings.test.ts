@@ -93,6 +93,12 @@ describe('settings', () => {
 });
 
 describe('faults of the configuration', () => {
+  it('tell of half a service account once', () => {
+    expect(faultsOf('', { env: { UPSTREAM_PASSWORD: 'secret', UPSTREAM_URL: 'http://127.0.0.1:9' } })).toMatchObject([
+      { source: 'UPSTREAM_PASSWORD', message: 'is set without UPSTREAM_USERNAME' },
+    ]);
+  });
+
   it('are all found at once, each with its place and a suggestion', () => {
     const yaml = `mode: observ
 port: 3
