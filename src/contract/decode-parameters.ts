@@ -56,12 +56,13 @@ export function compileDecoder(
       // A wrong value was told; something stands in so that the schema does not call it missing.
       typed.path[parameter.name] = value ?? 0;
     }
-    const query = readQuery(rawQuery ?? '', violations);
+    // Where unknown parameters are never refused, one that cannot be read is not refused either (rules, 4).
+    const unknowns = operation.unknownParameters === 'report' ? reported : violations;
+    const query = readQuery(rawQuery ?? '', unknowns, (name) => (inQuery.has(name) ? violations : unknowns));
     for (const [name, texts] of query) {
       const parameter = inQuery.get(name);
       if (parameter) takeAll(parameter, texts, typed.query, violations, accepted.has(name) ? [] : reported);
-      else if (!accepted.has(name))
-        (operation.unknownParameters === 'report' ? reported : violations).push(unknown(name, names));
+      else if (!accepted.has(name)) unknowns.push(unknown(name, names));
     }
     if (textInPath || Object.keys(typed.query).length > 0) {
       const told = new Set(violations.filter(({ location }) => location === 'path').map(({ at }) => at));
@@ -84,17 +85,22 @@ function toNamed(violation: Violation): Violation {
   return { ...violation, location: location === 'path' ? 'path' : 'query', at: name, message };
 }
 
-function readQuery(rawQuery: string, violations: Violation[]): ReadonlyMap<string, readonly string[]> {
+function readQuery(
+  rawQuery: string,
+  nameless: Violation[],
+  placeOf: (name: string) => Violation[],
+): ReadonlyMap<string, readonly string[]> {
   const query = new Map<string, string[]>();
   if (rawQuery === '') return query;
   const { pairs, more } = toQueryPairs(rawQuery, MAX_PAIRS);
   if (more)
-    violations.push(parameterViolation('query', '', 'bounds', 'count', `send at most ${MAX_PAIRS} query parameters`));
+    nameless.push(parameterViolation('query', '', 'bounds', 'count', `send at most ${MAX_PAIRS} query parameters`));
   for (const { name, value } of pairs) {
     if (name === undefined || value === undefined) {
       const at = shown(name);
       const message = `${at || 'a query parameter'} must be percent-encoded UTF-8 without a NUL`;
-      violations.push(parameterViolation('query', at, 'format', 'encoding', message));
+      const found = name === undefined ? nameless : placeOf(name);
+      found.push(parameterViolation('query', at, 'format', 'encoding', message));
       continue;
     }
     const texts = query.get(name);

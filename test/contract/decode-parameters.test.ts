@@ -180,6 +180,16 @@ describe('decoding parameters (rules, 4)', () => {
     expect(reported).toMatchObject([{ keyword: 'unknown', at: 'moreResults' }]);
   });
 
+  it('reports unknown parameters of operation 7 that cannot be read, and still refuses known ones', () => {
+    for (const query of ['foo=%zz', '%zz=1', 'a=1&'.repeat(101)]) {
+      const { violations, reported } = decode('listActions', query);
+      expect(violations).toEqual([]);
+      expect(reported).not.toEqual([]);
+    }
+    expect(decode('listActions', 'page=%zz').violations).toMatchObject([{ keyword: 'encoding', at: 'page' }]);
+    expect(decode('listQuestions', 'foo=%zz').violations).toMatchObject([{ keyword: 'encoding', at: 'foo' }]);
+  });
+
   it('reports sort and projection on operation 13 and never refuses them', () => {
     const { violations, reported, values } = decode(
       'listArticles',
