@@ -4,6 +4,7 @@ import { createAdminApp, type Readiness } from '../http/admin-app.ts';
 import { answerClientErrors } from '../http/client-errors.ts';
 import { createListenerServer } from '../http/listen.ts';
 import { createPublicApp } from '../http/public-app.ts';
+import { isLoopbackHost } from '../lib/is-loopback-host.ts';
 import { createTrace } from '../model/trace.ts';
 import type { House } from '../pipeline/house.ts';
 import { createAccessLog } from '../telemetry/access-log.ts';
@@ -74,7 +75,7 @@ export function assembleEdges(
     clock,
   });
   const adminApp = createAdminApp({
-    guard: { loopback: isLoopback(listen.adminHost), token: settings.adminToken },
+    guard: { loopback: isLoopbackHost(listen.adminHost), token: settings.adminToken },
     readiness: state.readiness,
     metrics,
     purge,
@@ -88,8 +89,4 @@ export function assembleEdges(
     logger.info({ error: code }, 'request refused before it was read');
   });
   return { publicServer, adminServer: createListenerServer(adminApp, listen), close: () => passthrough.close() };
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }

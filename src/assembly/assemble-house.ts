@@ -24,9 +24,11 @@ import { switchedOff } from './switched-off.ts';
 export function assembleHouse(settings: Settings, start: Start, services: Services, { clock }: AssemblyParts): House {
   const { contract, permissions } = start;
   const challenge = challengeOf(settings.authentication.realm);
-  const planners = stagePlanners(stageServices(settings, start, services, { clock, challenge }));
-  const plans = contract.operations.map((operation) => compilePlan(planOperation(settings, operation), planners));
   const requirementOf = memoise((permission: string) => permissions.compile({ permission }));
+  const decidePermission: House['decidePermission'] = (permission, grants) =>
+    decide(requirementOf(permission), grants, 'not-asked');
+  const planners = stagePlanners(stageServices(settings, start, services, { clock, challenge, decidePermission }));
+  const plans = contract.operations.map((operation) => compilePlan(planOperation(settings, operation), planners));
   return {
     contract,
     plans: new Map(plans.map((plan) => [plan.operation.id, plan])),
@@ -46,7 +48,7 @@ export function assembleHouse(settings: Settings, start: Start, services: Servic
         grants.key,
         services.guard.isDemoted(operation.id),
       ),
-    decidePermission: (permission, grants) => decide(requirementOf(permission), grants, 'not-asked'),
+    decidePermission,
     serviceCredential: start.serviceAuthorization !== undefined,
     challenge,
     clock,
@@ -57,11 +59,10 @@ function stageServices(
   settings: Settings,
   { contract, permissions, address, isPermissionMessage, serviceAuthorization }: Start,
   services: Services,
-  { clock, challenge }: { clock: AssemblyParts['clock']; challenge: string },
+  { clock, challenge, decidePermission }: Pick<House, 'clock' | 'challenge' | 'decidePermission'>,
 ): StageServices {
   const { cache, guard, pageCounts, ownership, lookUp, upstream, authenticator, metrics, ledger } = services;
   const legacy = compileLegacyAddresses(address, settings.upstream.legacyOrigins);
-  const requirementOf = memoise((permission: string) => permissions.compile({ permission }));
   const { maxResponseBytes } = settings.upstream;
   return {
     cache,
@@ -89,7 +90,7 @@ function stageServices(
       schema: contract.judgeRequest,
       gdpr: settings.gdpr,
       comments: settings.comments,
-      holds: ({ grants }, permission) => decide(requirementOf(permission), grants, 'not-asked').verdict === 'allowed',
+      holds: ({ grants }, permission) => decidePermission(permission, grants).verdict === 'allowed',
       lookUp,
     }),
     purge: (tags) => {

@@ -1,3 +1,4 @@
+import { isLoopbackHost } from '../lib/is-loopback-host.ts';
 import { CHECK_NAMES, type CheckLevel } from '../model/checks.ts';
 import type { Settings } from '../config/settings.ts';
 
@@ -53,7 +54,7 @@ function levelWords({ checks }: Settings): string {
 /** Everybody knows the passwords of the demo accounts, so whoever reaches the gateway is its administrator. */
 function exposureLines({ settings, accounts }: BannerFacts): string[] {
   const { host } = settings.listen;
-  if (accounts.length === 0 || host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)) return [];
+  if (accounts.length === 0 || isLoopbackHost(host)) return [];
   return ['', `WARNING: demo accounts with public passwords can be used from other machines (HOST is ${host}).`];
 }
 

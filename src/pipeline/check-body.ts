@@ -1,3 +1,4 @@
+import { valueAt } from '../lib/value-at.ts';
 import {
   checkCommentVisibility,
   type CommentWrite,
@@ -11,7 +12,7 @@ import type { Operation } from '../model/operation.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Violation } from '../model/violation.ts';
 import type { Exchange } from './exchange.ts';
-import { type LookUp, valueAt } from './look-up.ts';
+import type { LookUp } from './look-up.ts';
 import type { BodyFindings, CheckBody } from './stages/validate-body.ts';
 
 /** What checks of request bodies are made with. */

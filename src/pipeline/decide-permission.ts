@@ -1,10 +1,11 @@
+import { valueAt } from '../lib/value-at.ts';
 import type { Decision } from '../model/decision.ts';
 import type { Permissions } from '../permissions/compile-permissions.ts';
 import { decide } from '../permissions/decide.ts';
 import { ownershipOf } from '../permissions/ownership-of.ts';
 import type { Ownership } from '../permissions/ownership.ts';
 import type { Exchange } from './exchange.ts';
-import { type LookUp, valueAt } from './look-up.ts';
+import type { LookUp } from './look-up.ts';
 import type { PlannedOperation } from './planned-operation.ts';
 import type { Decide } from './stages/authorize.ts';
 

@@ -38,6 +38,7 @@ export function keepPage(planned: PlannedOperation, exchange: Exchange, reply: R
   return place.cache.store(place.key, place.fill, {
     headers,
     body,
+    ...(reply.etag === undefined ? {} : { etag: reply.etag }),
     freshness: freshnessFor(headers, options, receivedAt),
     tags: itemTags(facts.json, operation.itemsAt),
     ...(reply.pageCount === undefined ? {} : { pageCount: reply.pageCount }),

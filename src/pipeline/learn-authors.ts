@@ -1,6 +1,6 @@
 import { itemsOf } from '../contract/items-of.ts';
 import type { Operation } from '../model/operation.ts';
-import { valueAt } from './look-up.ts';
+import { valueAt } from '../lib/value-at.ts';
 
 /** Notes who wrote a node. */
 export type LearnAuthor = (nodeId: string, authorName: string) => void;

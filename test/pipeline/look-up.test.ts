@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ANONYMOUS } from '../../src/model/principal.ts';
 import { UpstreamFailure } from '../../src/model/upstream-failure.ts';
-import { createLookUp, valueAt } from '../../src/pipeline/look-up.ts';
+import { createLookUp } from '../../src/pipeline/look-up.ts';
 import type { ExchangedAnswer } from '../../src/upstream/create-upstream.ts';
 import { callerNamed, JSON_TYPE } from '../builders/exchange.ts';
 import { fakeExchanges } from '../builders/fake-exchanges.ts';
@@ -38,19 +38,5 @@ describe('a look-up', () => {
     expect(await found(Promise.reject(new UpstreamFailure('deadline')))).toBeUndefined();
     expect(await found(answer('{"id":1}', 404))).toBeUndefined();
     expect(await found(answer('<html>'))).toBeUndefined();
-  });
-});
-
-describe('the value at a pointer', () => {
-  it.each([
-    [{ a: { b: 1 } }, '/a/b', 1],
-    [{ 'a/b': { '~': 1 } }, '/a~1b/~0', 1],
-    [{ a: [5] }, '/a/0', 5],
-    [{ a: 1 }, '', { a: 1 }],
-    [{ a: null }, '/a/b', undefined],
-    [undefined, '/a', undefined],
-    [{}, '/constructor', undefined],
-  ])('of %j at %s is %j', (json, pointer, value) => {
-    expect(valueAt(json, pointer)).toEqual(value);
   });
 });

@@ -52,10 +52,11 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     trace.cache = { ...asked, stored: false };
     const began = cache.beginFill(tagsOf(operation.cacheability?.tags ?? [], exchange.values.path));
     // Others may be waiting for the same page, so it does not end with this client's connection.
-    const reply = await next({ ...exchange, signal: undefined }).catch((error: unknown) => {
+    const answer = await next({ ...exchange, signal: undefined }).catch((error: unknown) => {
       if (error instanceof GatewayError && isRefusal(error.status)) cache.drop(key);
       throw error;
     });
+    const reply = tagged(answer);
     if (isRefusal(reply.status)) cache.drop(key);
     const collapsed = reply.shared === true;
     const stored = !collapsed && keepPage(planned, exchange, reply, { cache, fill: began, key, clock: services.clock });
@@ -185,6 +186,11 @@ function withStatus(reply: Reply, outcome: CacheOutcome): Reply {
   // A miss looks like the hit that follows it.
   const kept = reply.status === 200 ? keptHeaders(reply.headers) : visibleHeaders(reply.headers);
   const headers = [...kept, ...CLIENT_CACHE_HEADERS, ['Cache-Status', cacheStatus(outcome)] as const];
-  const etag = reply.status === 200 && Buffer.isBuffer(reply.body) ? { etag: reply.etag ?? etagOf(reply.body) } : {};
-  return { ...reply, ...etag, headers };
+  return { ...reply, headers };
+}
+
+/** The reply with the entity tag that the stored page and the client both get. */
+function tagged(reply: Reply): Reply {
+  if (reply.status !== 200 || !Buffer.isBuffer(reply.body) || reply.etag !== undefined) return reply;
+  return { ...reply, etag: etagOf(reply.body) };
 }
