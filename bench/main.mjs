@@ -1,68 +1,35 @@
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { load } from './load.mjs';
+// Plain JavaScript that old versions of Node can read too; everything else needs the Node of this repository.
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
-const seconds = Number(process.env.BENCH_SECONDS ?? 5);
-const connections = Number(process.env.BENCH_CONNECTIONS ?? 16);
-const portico = join(import.meta.dirname, '..', 'bin', 'portico.mjs');
-const folder = mkdtempSync(join(tmpdir(), 'portico-bench-'));
-const children = [];
+const here = fileURLToPath(new URL('.', import.meta.url));
+const root = fileURLToPath(new URL('..', import.meta.url));
+const nodeOfTheRepository = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url));
 
-/** Starts a program of Node's and resolves with the first address that it says after a word. */
-function start(word, args) {
-  // Its log is read and thrown away: writing it is part of the work that is measured.
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd: folder });
-  children.push(child);
-  child.stdout.resume();
-  return new Promise((resolve, reject) => {
-    let said = '';
-    child.stderr.on('data', (part) => {
-      said += part;
-      const found = new RegExp(`${word}\\s+(http://[^\\s]+)`).exec(said);
-      if (found) resolve(found[1]);
-    });
-    child.once('exit', () => reject(new Error(`${args.join(' ')} ended:\n${said}`)));
+/** Installs from the lock file where that was not done yet; ends this program when it fails. */
+function install(folder, name) {
+  if (existsSync(`${folder}/node_modules/.package-lock.json`)) return;
+  process.stderr.write(`installing ${name} (npm ci)\n`);
+  const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: folder,
+    stdio: ['ignore', 2, 2],
   });
+  if (status !== 0) {
+    process.stderr.write(`npm ci in ${folder} failed\n`);
+    process.exit(1);
+  }
 }
 
-/** Starts a gateway in front of the upstream with a configuration of its own. */
-async function gateway(name, upstream, config) {
-  const file = join(folder, `${name}.yaml`);
-  writeFileSync(file, JSON.stringify({ roles: { file: 'roles.yaml' }, ...config }));
-  const flags = ['--port', '0', '--admin-port', '0', '--config', file, '--upstream', upstream];
-  const url = await start('public', [portico, 'serve', ...flags]);
-  return url.replace(/\/services\/v2$/, '');
+const args = process.argv.slice(2);
+if (Number(process.versions.node.split('.')[0]) < 24) {
+  install(root, 'the packages of the repository');
+  const { status } = spawnSync(nodeOfTheRepository, [fileURLToPath(import.meta.url), ...args], { stdio: 'inherit' });
+  process.exit(status === null ? 1 : status);
 }
-
-try {
-  writeFileSync(join(folder, 'roles.yaml'), 'roles: { anonymous: {} }\n');
-  const upstream = await start('Reference server:', [portico, 'reference', '--port', '0', '--db', ':memory:']);
-  const rows = [
-    ['reference server, no gateway', upstream],
-    ['http-proxy-middleware alone', await start('listening', [join(import.meta.dirname, 'proxy.mjs'), upstream])],
-    ['portico, observe', await gateway('observe', upstream, { mode: 'observe' })],
-    ['portico, strict, no cache', await gateway('uncached', upstream, { mode: 'strict', cache: { enabled: false } })],
-    [
-      'portico, strict, page kept',
-      await gateway('cached', upstream, { mode: 'strict', cache: { freshSeconds: 3600 } }),
-    ],
-  ];
-  const headers = { authorization: `Basic ${Buffer.from('alice:alice').toString('base64')}` };
-  console.log(`${seconds} s per row, ${connections} connections, question.json?pageSize=15\n`);
-  console.log(`${'way'.padEnd(30)} ${'req/s'.padStart(8)} ${'p50 ms'.padStart(8)} ${'p99 ms'.padStart(8)}  statuses`);
-  for (const [name, url] of rows) {
-    const target = `${url}/services/v2/question.json?pageSize=15`;
-    await load(target, { connections, seconds: 1, headers });
-    const { perSecond, p50, p99, statuses } = await load(target, { connections, seconds, headers });
-    const cells = [perSecond.toFixed(0), p50.toFixed(2), p99.toFixed(2)].map((cell) => cell.padStart(8)).join(' ');
-    console.log(`${name.padEnd(30)} ${cells}  ${JSON.stringify(statuses)}`);
-  }
-} finally {
-  for (const child of children) {
-    child.removeAllListeners('exit');
-    child.kill('SIGKILL');
-  }
-  rmSync(folder, { recursive: true, force: true });
+if (!args.includes('--help')) {
+  install(root, 'the packages of the repository');
+  install(here, 'the packages of the benchmark');
 }
+const { run } = await import('./run.ts');
+process.exitCode = await run(args);

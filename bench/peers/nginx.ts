@@ -1,0 +1,88 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SERVER_CORE } from '../cores.ts';
+import { startProgram } from '../process-tree.ts';
+import { MEMBER } from './credentials.ts';
+import type { Peer, PeerContext } from './peer.ts';
+
+/** What nginx does here: pass everything on, keep pages behind auth_basic, or also compress them. */
+export type NginxKind = 'pass' | 'cache' | 'gzip';
+
+const LABELS: Readonly<Record<NginxKind, string>> = {
+  pass: 'nginx proxy_pass',
+  cache: 'nginx proxy_cache + auth_basic + access_log',
+  gzip: 'nginx proxy_cache + auth_basic + access_log, gzip on',
+};
+
+/** nginx with one worker; `gzip on` compresses each answer anew, as nginx does without a module for it. */
+export function nginx(kind: NginxKind): Peer {
+  return {
+    id: `nginx-${kind}`,
+    label: LABELS[kind],
+    authenticates: kind !== 'pass',
+    needs: 'nginx',
+    start: async (context) => {
+      const folder = join(context.folder, `nginx-${context.port}`);
+      mkdirSync(folder, { recursive: true });
+      const configuration = configurationOf(kind, context);
+      writeFileSync(join(folder, 'nginx.conf'), configuration);
+      // The cheapest form that auth_basic knows: a hash would be computed again for each request.
+      writeFileSync(join(folder, 'passwords'), `${MEMBER.name}:{PLAIN}${MEMBER.password}\n`);
+      const running = await startProgram({
+        name: 'nginx',
+        command: 'nginx',
+        args: ['-p', folder, '-c', 'nginx.conf', '-e', 'error.log', '-g', 'daemon off;'],
+        core: SERVER_CORE,
+        port: context.port,
+        output: join(folder, 'access.log'),
+      });
+      return { running, port: context.port, configuration };
+    },
+  };
+}
+
+function configurationOf(kind: NginxKind, { port, upstreamPort }: PeerContext): string {
+  const keeps = kind !== 'pass';
+  const lines = [
+    keeps && 'proxy_cache_path cache levels=1:2 keys_zone=pages:256m max_size=4g inactive=1d use_temp_path=off;',
+    'client_body_temp_path body;',
+    'proxy_temp_path proxy;',
+    'fastcgi_temp_path fastcgi;',
+    'uwsgi_temp_path uwsgi;',
+    'scgi_temp_path scgi;',
+    keeps ? 'access_log access.log combined;' : 'access_log off;',
+    'keepalive_timeout 75s;',
+    'keepalive_requests 1000000000;',
+    kind === 'gzip' && 'gzip on;',
+    kind === 'gzip' && 'gzip_proxied any;',
+    kind === 'gzip' && 'gzip_types application/json;',
+    `upstream legacy { server 127.0.0.1:${upstreamPort}; keepalive 300; keepalive_requests 1000000000; }`,
+  ];
+  const server = [
+    `listen 127.0.0.1:${port} backlog=4096;`,
+    keeps && 'auth_basic "bench";',
+    keeps && 'auth_basic_user_file passwords;',
+    keeps && 'proxy_cache pages;',
+    keeps && 'proxy_cache_valid 200 1d;',
+    'proxy_http_version 1.1;',
+    'proxy_set_header Connection "";',
+    'proxy_buffers 16 32k;',
+    'location / { proxy_pass http://legacy; }',
+  ];
+  const indent = (all: readonly (string | false)[], by: string) =>
+    all.filter((line) => line !== false).map((line) => `${by}${line}`);
+  return [
+    // Started by root, nginx would give its worker to an account that cannot read the folder of the run.
+    ...(process.getuid?.() === 0 ? ['user root;'] : []),
+    'worker_processes 1;',
+    'pid nginx.pid;',
+    'events { worker_connections 4096; }',
+    'http {',
+    ...indent(lines, '  '),
+    '  server {',
+    ...indent(server, '    '),
+    '  }',
+    '}',
+    '',
+  ].join('\n');
+}

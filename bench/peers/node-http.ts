@@ -1,0 +1,26 @@
+import { join } from 'node:path';
+import { SERVER_CORE } from '../cores.ts';
+import type { PageSize } from '../pages.ts';
+import { startProgram } from '../process-tree.ts';
+import type { Peer } from './peer.ts';
+
+/** A bare `node:http` server that sends the same bytes from memory: the floor of anything that runs on Node. */
+export function nodeHttp(size: PageSize): Peer {
+  return {
+    id: 'node-http',
+    label: 'bare node:http',
+    authenticates: false,
+    start: async ({ port, folder }) => {
+      const file = join(import.meta.dirname, 'programs', 'node-http.ts');
+      const running = await startProgram({
+        name: 'node:http',
+        command: process.execPath,
+        args: [file, String(port), size],
+        core: SERVER_CORE,
+        port,
+        output: join(folder, `node-http-${port}.log`),
+      });
+      return { running, port, configuration: `node bench/peers/programs/node-http.ts PORT ${size}` };
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SERVER_CORE } from '../cores.ts';
+import { freePort } from '../free-port.ts';
+import { type Program, startProgram } from '../process-tree.ts';
+import { MEMBER, STRANGER } from './credentials.ts';
+import type { Peer, PeerContext, StartedPeer } from './peer.ts';
+
+/** Which Portico is measured; everything that is not named is on, as in the mode `strict`. */
+export interface PorticoVariant {
+  /** What the tables add to the name. */
+  readonly label: string;
+  readonly responses: 'enforce' | 'report' | 'off';
+  readonly cache: boolean;
+  /** Memory for pages in bytes; the default of 64 MiB unless given. */
+  readonly maxBytes?: number;
+  /** The checkout that is measured; this one unless given. */
+  readonly checkout?: string;
+}
+
+/** The path outside the contract that the configuration lets pass. */
+export const PASSED_PATH = '/services/v2/bench/passed.json';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+const PERMISSION = 'View the questions list';
+const ROLES = {
+  roles: { anonymous: {}, reader: { permissions: [PERMISSION] } },
+  accounts: [
+    { name: MEMBER.name, roles: ['reader'], passwordHash: MEMBER.passwordHash },
+    { name: STRANGER.name, roles: ['anonymous'], passwordHash: STRANGER.passwordHash },
+  ],
+};
+
+/** Portico with every rule on: authentication, permission, parameters, bounds, metrics and an access log to a file. */
+export function portico(variant: PorticoVariant): Peer {
+  const id = `portico-${variant.label.replaceAll(/\W+/g, '-')}`;
+  return {
+    id,
+    label: `Portico, ${variant.label}`,
+    authenticates: true,
+    start: async (context) => {
+      const { program, configuration, adminPort } = await porticoProgram(id, variant, context);
+      return { running: await startProgram(program), port: context.port, configuration, adminPort };
+    },
+  };
+}
+
+/** Writes the configuration of a variant and says how to start it. */
+export async function porticoProgram(
+  id: string,
+  variant: PorticoVariant,
+  { port, upstreamPort, folder }: PeerContext,
+): Promise<Pick<Required<StartedPeer>, 'configuration' | 'adminPort'> & { readonly program: Program }> {
+  const own = join(folder, `${id}-${port}`);
+  mkdirSync(own, { recursive: true });
+  const adminPort = await freePort();
+  const config = {
+    mode: 'strict',
+    checks: { responses: variant.responses },
+    listen: { port, adminPort },
+    upstream: { url: `http://127.0.0.1:${upstreamPort}` },
+    authentication: { verifier: 'file' },
+    roles: { file: 'roles.yaml' },
+    cache: {
+      enabled: variant.cache,
+      ...(variant.cache ? { freshSeconds: 3600 } : {}),
+      ...(variant.maxBytes === undefined ? {} : { maxBytes: variant.maxBytes }),
+    },
+    undocumented: { allow: [{ method: 'GET', path: PASSED_PATH, permission: PERMISSION }] },
+  };
+  // JSON is YAML too, and shows in the results what was read.
+  const configuration = JSON.stringify(config, undefined, 2);
+  writeFileSync(join(own, 'portico.yaml'), configuration);
+  writeFileSync(join(own, 'roles.yaml'), JSON.stringify(ROLES, undefined, 2));
+  return {
+    configuration,
+    adminPort,
+    program: {
+      name: `Portico, ${variant.label}`,
+      command: process.execPath,
+      args: [join(variant.checkout ?? ROOT, 'bin', 'portico.mjs'), 'serve', '--config', join(own, 'portico.yaml')],
+      core: SERVER_CORE,
+      port,
+      cwd: own,
+      output: join(own, 'access.log'),
+      env: { NODE_ENV: 'production' },
+    },
+  };
+}

@@ -1,0 +1,11 @@
+import { createServer } from 'node:http';
+import { type PageSize, questionPage } from '../../pages.ts';
+
+const [port, size] = process.argv.slice(2);
+const body = questionPage(size as PageSize);
+const headers = ['Content-Type', 'application/json;charset=UTF-8', 'Content-Length', String(body.length)];
+
+createServer((_request, response) => {
+  response.writeHead(200, headers);
+  response.end(body);
+}).listen(Number(port), '127.0.0.1');

@@ -1,0 +1,164 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, ftruncateSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+
+/** A program to start: on which core, where its output goes and which port tells that it is ready. */
+export interface Program {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly core: number;
+  readonly port: number;
+  /** Standard output is appended to this file, standard error to the same name with `.err`. */
+  readonly output: string;
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A program that runs, with everything that it started itself. */
+export interface Running {
+  readonly pid: number;
+  /** Nanoseconds that the whole tree has spent on processors. */
+  cpuNs(): number;
+  /** Resident memory of the whole tree in bytes; shared pages count once in each process. */
+  rssBytes(): number;
+  /** Empties the output file; programs append, so they go on at its start. */
+  emptyOutput(): void;
+  stop(): Promise<void>;
+}
+
+const alive = new Set<number>();
+
+/** Starts a program on its core and resolves when its port accepts; rejects with its last words when it ends before. */
+export async function startProgram(program: Program): Promise<Running> {
+  const { name, command, args, core, port, output, cwd, env } = program;
+  const out = openSync(output, 'a');
+  const err = openSync(`${output}.err`, 'a');
+  const child = spawn('taskset', ['-c', String(core), command, ...args], {
+    stdio: ['ignore', out, err],
+    cwd,
+    env: { ...process.env, ...env },
+  });
+  closeSync(err);
+  const pid = child.pid;
+  if (pid === undefined) throw new Error(`${name}: taskset cannot be started`);
+  alive.add(pid);
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const stop = async () => {
+    await stopTree(child, pid, ended);
+    alive.delete(pid);
+    closeSync(out);
+  };
+  try {
+    await untilAccepting(port, () => child.exitCode !== null || child.signalCode !== null);
+  } catch (error) {
+    await stop();
+    const words = readFileSync(`${output}.err`, 'utf8').slice(-2000);
+    throw new Error(`${name} did not start: ${(error as Error).message}\n${words}`, { cause: error });
+  }
+  return {
+    pid,
+    cpuNs: () => treeOf(pid).reduce((sum, one) => sum + cpuNsOf(one), 0),
+    rssBytes: () => treeOf(pid).reduce((sum, one) => sum + rssBytesOf(one), 0),
+    emptyOutput: () => ftruncateSync(out),
+    stop,
+  };
+}
+
+/** Ends whatever still runs, at once; for the end of this program, however it comes. */
+export function killAll(): void {
+  for (const pid of alive) for (const one of treeOf(pid).reverse()) kill(one, 'SIGKILL');
+  alive.clear();
+}
+
+async function stopTree(child: ChildProcess, pid: number, ended: Promise<void>): Promise<void> {
+  const tree = treeOf(pid);
+  child.kill('SIGTERM');
+  const late = new Promise<'late'>((resolve) => setTimeout(resolve, 1000, 'late').unref());
+  await Promise.race([ended, late]);
+  for (const one of tree.reverse()) if (one !== pid || child.exitCode === null) kill(one, 'SIGKILL');
+  if (child.exitCode === null && child.signalCode === null) await ended;
+}
+
+function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended already.
+  }
+}
+
+async function untilAccepting(port: number, hasEnded: () => boolean): Promise<void> {
+  const giveUpAt = performance.now() + 30_000;
+  while (performance.now() < giveUpAt) {
+    if (hasEnded()) throw new Error('it ended before its port was open');
+    if (await accepts(port)) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error(`port ${port} stayed closed for 30 s`);
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
+
+/** A process and everything below it, parents first. */
+function treeOf(root: number): number[] {
+  const children = new Map<number, number[]>();
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    const parent = parentOf(Number(name));
+    if (parent !== undefined) children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
+  }
+  const tree = [root];
+  for (let at = 0; at < tree.length; at += 1) tree.push(...(children.get(tree[at] ?? 0) ?? []));
+  return tree;
+}
+
+function parentOf(pid: number): number | undefined {
+  const stat = read(`/proc/${pid}/stat`);
+  // The name of a program may hold spaces and parentheses; the parent is the second field after it.
+  return stat === undefined ? undefined : Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+}
+
+function cpuNsOf(pid: number): number {
+  let sum = 0;
+  try {
+    for (const task of readdirSync(`/proc/${pid}/task`)) {
+      const line = read(`/proc/${pid}/task/${task}/schedstat`);
+      if (line === undefined) return ticksOf(pid);
+      sum += Number(line.split(' ')[0]);
+    }
+  } catch {
+    return sum;
+  }
+  return sum;
+}
+
+/** Coarser, for kernels without schedstat: clock ticks of user and system time, a hundred in a second. */
+function ticksOf(pid: number): number {
+  const stat = read(`/proc/${pid}/stat`);
+  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
+  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * 10_000_000;
+}
+
+function rssBytesOf(pid: number): number {
+  const text = read(`/proc/${pid}/smaps_rollup`) ?? read(`/proc/${pid}/status`) ?? '';
+  const found = /^(?:Rss|VmRSS):\s+(\d+) kB/m.exec(text);
+  return Number(found?.[1] ?? 0) * 1024;
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

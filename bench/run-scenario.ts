@@ -1,0 +1,127 @@
+import { freePort } from './free-port.ts';
+import type { StartedPeer } from './peers/peer.ts';
+import type { Progress } from './progress.ts';
+import { type Proof, proveAnswer } from './prove-answer.ts';
+import type { Entry, Scenario } from './scenarios/scenario.ts';
+import { type Spread, spreadOf } from './spread.ts';
+import type { Upstream } from './start-upstream.ts';
+import { runWrk } from './wrk.ts';
+
+/** One round of one server. */
+export interface Round {
+  readonly requestsPerSecond: number;
+  readonly cpuUs: number;
+}
+
+/** What a scenario says of one server. */
+export interface ScenarioRow {
+  readonly peer: string;
+  readonly label: string;
+  readonly authenticates: boolean;
+  readonly rounds: readonly Round[];
+  readonly requestsPerSecond: Spread;
+  /** Processor time of the server's whole process tree for one request, in microseconds. */
+  readonly cpuUs: Spread;
+  /** Resident memory at the end of the scenario, in bytes. */
+  readonly rssBytes: number;
+  readonly answerBytes: number;
+  readonly encoding: string | undefined;
+  readonly configuration: string;
+}
+
+/** What a scenario says; peers that could not be started for want of a program are named with the reason. */
+export interface ScenarioResult {
+  readonly id: string;
+  readonly title: string;
+  readonly rows: readonly ScenarioRow[];
+  readonly skipped: readonly { readonly peer: string; readonly label: string; readonly reason: string }[];
+}
+
+/** What scenarios are run with. */
+export interface RunContext {
+  readonly folder: string;
+  readonly upstream: Upstream;
+  readonly progress: Progress;
+  /** Programs that are missing, each with how to get it. */
+  readonly missing: ReadonlyMap<string, string>;
+}
+
+interface Running {
+  readonly entry: Entry;
+  readonly started: StartedPeer;
+  readonly proof: Proof;
+  readonly rounds: Round[];
+}
+
+/** Starts every server, proves its answers, warms it, and measures in rounds whose order rotates. */
+export async function runScenario(scenario: Scenario, context: RunContext): Promise<ScenarioResult> {
+  const { progress, missing } = context;
+  const { id, title, entries, rounds } = scenario;
+  const skipped = entries.flatMap(({ peer }) => {
+    const reason = peer.needs === undefined ? undefined : missing.get(peer.needs);
+    return reason === undefined ? [] : [{ peer: peer.id, label: peer.label, reason }];
+  });
+  const runnable = entries.filter(({ peer }) => !skipped.some((one) => one.peer === peer.id));
+  const running: Running[] = [];
+  const startedPeers: StartedPeer[] = [];
+  progress.say(title);
+  try {
+    for (const entry of runnable) {
+      const upstreamPort = context.upstream.portOf(scenario.size, scenario.upstream);
+      const started = await entry.peer.start({ upstreamPort, port: await freePort(), folder: context.folder });
+      startedPeers.push(started);
+      const proof = await proveAnswer(entry.peer.label, started.port, scenario, entry.asked);
+      running.push({ entry, started, proof, rounds: [] });
+    }
+    for (const one of running) {
+      progress.tick(`${id}: warming ${one.entry.peer.label}`);
+      await measure(scenario, one, Math.min(1, rounds.seconds));
+    }
+    for (let round = 0; round < rounds.count; round += 1) {
+      for (let at = 0; at < running.length; at += 1) {
+        const one = running[(at + round) % running.length];
+        if (one === undefined) continue;
+        progress.tick(`${id}: round ${round + 1} of ${rounds.count}, ${one.entry.peer.label}`);
+        one.rounds.push(await measure(scenario, one, rounds.seconds));
+      }
+    }
+    return { id, title, rows: running.map(toRow), skipped };
+  } finally {
+    await Promise.all(startedPeers.map((started) => started.running.stop()));
+  }
+}
+
+/** One round; throws when any answer was not what it should be. */
+async function measure(scenario: Scenario, one: Running, seconds: number): Promise<Round> {
+  const { entry, started, proof } = one;
+  const { asked, peer } = entry;
+  started.running.emptyOutput();
+  const { path, keys } = asked;
+  const load = { port: started.port, path, headers: proof.sent, connections: scenario.connections, seconds };
+  const before = started.running.cpuNs();
+  const result = await runWrk(keys === undefined ? load : { ...load, keys });
+  const cpuNs = started.running.cpuNs() - before;
+  const wantedErrors = asked.status > 399 ? result.requests : 0;
+  if (result.errorStatuses !== wantedErrors)
+    throw new Error(`${peer.label}, ${scenario.id}: ${result.errorStatuses} of ${result.requests} had error statuses`);
+  // Bytes per answer tell 200 from 304 and a page from something shorter without looking at each answer.
+  const bytes = result.bytes / result.requests;
+  if (Math.abs(bytes - proof.bytes) > Math.max(24, proof.bytes * 0.01))
+    throw new Error(`${peer.label}, ${scenario.id}: answers had ${bytes.toFixed(0)} bytes instead of ${proof.bytes}`);
+  return { requestsPerSecond: result.requests / result.seconds, cpuUs: cpuNs / 1000 / result.requests };
+}
+
+function toRow({ entry: { peer }, started, proof, rounds }: Running): ScenarioRow {
+  return {
+    peer: peer.id,
+    label: peer.label,
+    authenticates: peer.authenticates,
+    rounds,
+    requestsPerSecond: spreadOf(rounds.map((round) => round.requestsPerSecond)),
+    cpuUs: spreadOf(rounds.map((round) => round.cpuUs)),
+    rssBytes: started.running.rssBytes(),
+    answerBytes: proof.bytes,
+    encoding: proof.encoding,
+    configuration: started.configuration,
+  };
+}

@@ -1,0 +1,61 @@
+import { createServer, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { type PageSize, questionPage, STAMP } from './pages.ts';
+
+/** One way of answering: a page, all bodies the same or each with a number of its own, plain or gzip. */
+export interface UpstreamVariant {
+  readonly size: PageSize;
+  readonly kind: 'same' | 'stamped' | 'gzip';
+  readonly port: number;
+}
+
+// Raw sockets: an HTTP server of Node's would cost more per request than some of what is measured in front of it.
+const END_OF_HEAD = Buffer.from('\r\n\r\n');
+const MISSING = Buffer.from(
+  'HTTP/1.1 404 Not Found\r\nContent-Type: application/json;charset=UTF-8\r\nContent-Length: 21\r\n\r\n{"error":"not found"}',
+);
+
+function listen({ size, kind, port }: UpstreamVariant): void {
+  const page = questionPage(size);
+  const body = kind === 'gzip' ? gzipSync(page) : page;
+  const head = [
+    'HTTP/1.1 200 OK',
+    'Content-Type: application/json;charset=UTF-8',
+    ...(kind === 'gzip' ? ['Content-Encoding: gzip', 'Vary: Accept-Encoding'] : []),
+    `Content-Length: ${body.length}`,
+  ];
+  const answer = Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]);
+  const stampAt = kind === 'stamped' ? answer.indexOf(STAMP) : -1;
+  let stamped = 0;
+  createServer((socket) => {
+    socket.setNoDelay(true);
+    // A connection has one answer on its way at most, so each can stamp a copy of its own in place.
+    const own = stampAt < 0 ? answer : Buffer.from(answer);
+    answerEach(socket, (missing) => {
+      if (missing) return MISSING;
+      if (stampAt >= 0) own.write(String((stamped += 1)).padStart(STAMP.length, '0'), stampAt, 'latin1');
+      return own;
+    });
+  }).listen(port, '127.0.0.1', 4096);
+}
+
+/** Answers each head that comes in; requests have no bodies here. */
+function answerEach(socket: Socket, answerOf: (missing: boolean) => Buffer): void {
+  let rest: Buffer | undefined;
+  socket.on('data', (chunk: Buffer) => {
+    let data = rest === undefined ? chunk : Buffer.concat([rest, chunk]);
+    rest = undefined;
+    for (;;) {
+      const end = data.indexOf(END_OF_HEAD);
+      if (end < 0) break;
+      const missing = data.toString('latin1', 0, 40).includes('/services/v2/missing');
+      socket.write(answerOf(missing));
+      if (end + 4 === data.length) return;
+      data = data.subarray(end + 4);
+    }
+    rest = data;
+  });
+  socket.on('error', () => socket.destroy());
+}
+
+for (const variant of JSON.parse(process.argv[2] ?? '[]') as UpstreamVariant[]) listen(variant);

@@ -1,0 +1,21 @@
+-- Many distinct keys: -- PREFIX COUNT. Walks them in steps that meet every key before one comes again.
+local head, tail, count, at, step = '', '', 1, 0, 7919
+
+function init(args)
+  count = tonumber(args[1])
+  local whole = wrk.format('GET', wrk.path .. '@KEY@')
+  local first, last = whole:find('@KEY@', 1, true)
+  head, tail = whole:sub(1, first - 1), whole:sub(last + 1)
+end
+
+function request()
+  at = (at + step) % count
+  return head .. string.format('%07d', at) .. tail
+end
+
+done = function(summary, latency, requests)
+  local e = summary.errors
+  io.write(string.format(
+    'BENCH {"requests":%d,"bytes":%d,"durationUs":%d,"connect":%d,"read":%d,"write":%d,"timeout":%d,"status":%d}\n',
+    summary.requests, summary.bytes, summary.duration, e.connect, e.read, e.write, e.timeout, e.status))
+end

@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { LOAD_CORE } from './cores.ts';
+
+/** A round of as many requests as can be had. */
+export interface Load {
+  readonly port: number;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly connections: number;
+  readonly seconds: number;
+  /** Where given, that many distinct keys are asked for in turn: seven digits after the path. */
+  readonly keys?: number;
+}
+
+/** What wrk counted. */
+export interface LoadResult {
+  readonly requests: number;
+  readonly bytes: number;
+  readonly seconds: number;
+  /** Answers with a status above 399. */
+  readonly errorStatuses: number;
+}
+
+/** Runs wrk on the load core; rejects on any socket error, so that no broken round is taken for a slow one. */
+export async function runWrk(load: Load): Promise<LoadResult> {
+  const script = join(import.meta.dirname, load.keys === undefined ? 'wrk-summary.lua' : 'wrk-keys.lua');
+  const headers = Object.entries(load.headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
+  const limit = Math.ceil(load.seconds) + 1;
+  const wrk = ['wrk', '-t1', `-c${load.connections}`, `-d${limit}s`, '--timeout', '10s', ...headers, '-s', script];
+  const words = load.keys === undefined ? [] : ['--', String(load.keys)];
+  const url = `http://127.0.0.1:${load.port}${load.path}`;
+  // wrk takes whole seconds only; an interrupt ends a round early and its own clock says how long it was.
+  const output = await collect(['-c', String(LOAD_CORE), ...wrk, url, ...words], load.seconds * 1000);
+  const found = /^BENCH (\{.*\})$/m.exec(output)?.[1];
+  if (found === undefined) throw new Error(`wrk said nothing that can be read:\n${output}`);
+  const counted = JSON.parse(found) as Record<string, number>;
+  const count = (name: string) => counted[name] ?? 0;
+  const broken = count('connect') + count('read') + count('write') + count('timeout');
+  if (broken > 0) throw new Error(`${broken} socket errors at ${url}: ${found}`);
+  if (count('requests') === 0) throw new Error(`no answers from ${url}`);
+  return {
+    requests: count('requests'),
+    bytes: count('bytes'),
+    seconds: count('durationUs') / 1e6,
+    errorStatuses: count('status'),
+  };
+}
+
+function collect(args: readonly string[], interruptMs: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('taskset', [...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const timer = setTimeout(() => child.kill('SIGINT'), interruptMs);
+    let output = '';
+    const keep = (part: Buffer) => void (output += part.toString());
+    child.stdout.on('data', keep);
+    child.stderr.on('data', keep);
+    child.once('error', reject);
+    child.once('close', (code) => {
+      clearTimeout(timer);
+      if (code === 0) resolve(output);
+      else reject(new Error(`wrk ended with ${code}:\n${output}`));
+    });
+  });
+}
