@@ -59,11 +59,7 @@ export function createPublicApp(services: PublicAppServices): Express {
     const trace = beginTrace(req, res, identity, services);
     traces.set(req, trace);
     const arrival = readArrival(req, identity, services.arrival);
-    const gone = new AbortController();
-    res.once('close', () => {
-      if (!res.writableFinished) gone.abort();
-    });
-    const dispatched = await dispatch(services.house, arrival, trace, gone.signal);
+    const dispatched = await dispatch(services.house, arrival, trace, () => clientGone(res));
     if (dispatched.kind === 'passthrough') {
       trace.route = 'passthrough';
       const { principal } = dispatched;
@@ -83,4 +79,15 @@ export function createPublicApp(services: PublicAppServices): Express {
 
   app.use(createCatch((req) => traces.get(req), services));
   return app;
+}
+
+/** A signal that ends when the client's connection does before the answer is written. */
+function clientGone(res: Response): AbortSignal {
+  const gone = new AbortController();
+  if (res.destroyed && !res.writableFinished) gone.abort();
+  else
+    res.once('close', () => {
+      if (!res.writableFinished) gone.abort();
+    });
+  return gone.signal;
 }

@@ -7,7 +7,7 @@ export interface Flight<T> {
 /** Runs the same work once for everybody who asks for it while it is under way. */
 export interface SingleFlight<T> {
   /** Joins the work under way for `key` or starts `work`; an aborted `signal` ends this caller's wait only. */
-  run(key: string, work: () => Promise<T>, signal?: AbortSignal): Flight<T>;
+  run(key: string, work: () => T | Promise<T>, signal?: AbortSignal): Flight<T>;
   /** The number of keys under way. */
   readonly size: number;
 }
@@ -16,7 +16,7 @@ export interface SingleFlight<T> {
 export function createSingleFlight<T>({ maxKeys = 1000 }: { maxKeys?: number } = {}): SingleFlight<T> {
   const flights = new Map<string, Promise<T>>();
 
-  const start = (key: string, work: () => Promise<T>): Promise<T> => {
+  const start = (key: string, work: () => T | Promise<T>): Promise<T> => {
     // A work that throws before its first await must fail like any other.
     const promise = new Promise<T>((resolve) => resolve(work()));
     const shared = flights.size < maxKeys;

@@ -23,7 +23,7 @@ export async function dispatch(
   house: House,
   arrival: Arrival,
   trace: Trace,
-  signal?: AbortSignal,
+  clientGone?: () => AbortSignal,
 ): Promise<Dispatched> {
   const match = house.contract.match(arrival.path);
   const operation = match?.byMethod.get(arrival.method === 'HEAD' ? 'GET' : arrival.method);
@@ -35,7 +35,7 @@ export async function dispatch(
     return { kind: 'passthrough', principal };
   }
   const { values, target } = admit(plan, house.contract, match, arrival, trace);
-  const exchange = toExchange(house, plan, { arrival, principal, values, target, trace, signal });
+  const exchange = toExchange(house, plan, { arrival, principal, values, target, trace, clientGone });
   try {
     return { kind: 'reply', plan, reply: await plan.handle(exchange) };
   } finally {
@@ -70,7 +70,7 @@ export function judgeCredentialByAnswer(trace: Trace): void {
 export function toExchange(
   house: House,
   plan: Plan,
-  parts: Pick<Exchange, 'arrival' | 'principal' | 'values' | 'target' | 'trace' | 'signal'>,
+  parts: Pick<Exchange, 'arrival' | 'principal' | 'values' | 'target' | 'trace' | 'clientGone'>,
 ): Exchange {
   const grants = house.grantsOf(parts.principal);
   return { ...parts, grants, delegated: grants.delegated, audience: house.audienceOf(plan, parts.principal, grants) };

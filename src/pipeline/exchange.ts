@@ -19,7 +19,7 @@ export interface Exchange {
   readonly body?: Buffer | Readable;
   /** True when only the upstream can decide, so that the caller's own credential must travel. */
   readonly delegated: boolean;
-  /** Ends with the client's connection; undefined for work that several callers share. */
-  readonly signal?: AbortSignal | undefined;
+  /** Gives the signal that ends with the client's connection, made when first asked for; undefined for work that several callers share. */
+  readonly clientGone?: (() => AbortSignal) | undefined;
   readonly trace: Trace;
 }

@@ -66,7 +66,7 @@ export function explain(
     const found = trace.violations.map(({ message }) => line('parameters', message));
     return [...lines, ...found, line('verdict', credential ?? describeRefusal(error))];
   }
-  const exchange = toExchange(house, plan, { arrival, principal, ...admission, trace, signal: undefined });
+  const exchange = toExchange(house, plan, { arrival, principal, ...admission, trace });
   const decision = decideFromMemory(rules, plan, exchange);
   const { paging, requires } = plan.operation;
   const { page, pageSize } = admission.values;

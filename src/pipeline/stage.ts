@@ -2,8 +2,8 @@ import type { Exchange } from './exchange.ts';
 import type { PlannedOperation } from './planned-operation.ts';
 import type { Reply } from './reply.ts';
 
-/** Answers an exchange. */
-export type Handler = (exchange: Exchange) => Promise<Reply>;
+/** Answers an exchange: at once where nobody has to be asked, as with a kept page; it may throw at once, too. */
+export type Handler = (exchange: Exchange) => Reply | Promise<Reply>;
 
 /** Wraps the rest of the plan. */
 export type Stage = (next: Handler) => Handler;

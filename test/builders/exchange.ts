@@ -189,11 +189,16 @@ export function createNext(answer: Reply | FakeNext['answer'] = replyWith(pageOf
   return next;
 }
 
-/** The handler of one stage in front of a fake of the rest; throws where the stage has no work. */
-export function stageIn(planner: StagePlanner, planned: PlannedOperation, next: FakeNext): Handler {
+/** The handler of one stage in front of a fake of the rest, always with a promise; throws where the stage has no work. */
+export function stageIn(
+  planner: StagePlanner,
+  planned: PlannedOperation,
+  next: FakeNext,
+): (exchange: Exchange) => Promise<Reply> {
   const stage = planner.plan(planned);
   if (stage === undefined) throw new Error(`${planner.name} has no work for ${planned.operation.id}`);
-  return stage(next.handle);
+  const handle = stage(next.handle);
+  return async (exchange) => handle(exchange);
 }
 
 /** A violation, with what matters to a test. */

@@ -18,10 +18,10 @@ import {
 } from '../builders/exchange.ts';
 import { houseWith, type HouseParts } from '../builders/house.ts';
 
-function dispatched(parts: HouseParts = {}, arrival: Partial<Arrival> = {}, signal?: AbortSignal) {
+function dispatched(parts: HouseParts = {}, arrival: Partial<Arrival> = {}, clientGone?: () => AbortSignal) {
   const made = houseWith(parts);
   const trace = traceWith();
-  return { ...made, trace, outcome: dispatch(made.house, arrivalWith(arrival), trace, signal) };
+  return { ...made, trace, outcome: dispatch(made.house, arrivalWith(arrival), trace, clientGone) };
 }
 
 const elsewhere = { path: '/services/v2/other.json', target: '/services/v2/other.json' };
@@ -29,8 +29,12 @@ const passes: HouseParts = { verdict: { pass: true, permission: undefined, repor
 
 describe('a documented request', () => {
   it('is answered by its plan, with who asks and what it may', async () => {
-    const { signal } = new AbortController();
-    const { outcome, trace, plan, next } = dispatched({ grantsOf: () => grantsWith({ delegated: true }) }, {}, signal);
+    const clientGone = () => AbortSignal.abort();
+    const { outcome, trace, plan, next } = dispatched(
+      { grantsOf: () => grantsWith({ delegated: true }) },
+      {},
+      clientGone,
+    );
     expect(await outcome).toMatchObject({ kind: 'reply', plan, reply: { status: 200 } });
     expect(trace).toMatchObject({ operation: 'listThings', caller: 'alice', requests: { outcome: 'passed' } });
     expect(next.asked[0]).toMatchObject({
@@ -38,7 +42,7 @@ describe('a documented request', () => {
       audience: 'caller:name:alice',
       delegated: true,
       trace,
-      signal,
+      clientGone,
     });
   });
 

@@ -40,7 +40,7 @@ describe('a plan', () => {
 
   it('that nothing ends fails, and says which', async () => {
     const plan = compilePlan(plannedWith(), [idle]);
-    expect(await failureOf(plan.handle(exchangeWith()))).toMatchObject({
+    expect(await failureOf(Promise.resolve(plan.handle(exchangeWith())))).toMatchObject({
       message: 'the plan of listThings has no last stage',
     });
   });

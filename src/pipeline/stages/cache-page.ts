@@ -45,6 +45,15 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
   const { operation } = planned;
   const refreshing = new Set<string>();
 
+  const answer = async (exchange: Exchange, key: string): Promise<Reply> => {
+    try {
+      return await next(exchange);
+    } catch (error) {
+      if (error instanceof GatewayError && isRefusal(error.status)) cache.drop(key);
+      throw error;
+    }
+  };
+
   const fill = async (exchange: Exchange, key: string, because: Because): Promise<Reply> => {
     const { trace } = exchange;
     const bypassed = because === 'bypass';
@@ -52,11 +61,7 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     trace.cache = { ...asked, stored: false };
     const began = cache.beginFill(tagsOf(operation.cacheability?.tags ?? [], exchange.values.path));
     // Others may be waiting for the same page, so it does not end with this client's connection.
-    const answer = await next({ ...exchange, signal: undefined }).catch((error: unknown) => {
-      if (error instanceof GatewayError && isRefusal(error.status)) cache.drop(key);
-      throw error;
-    });
-    const reply = tagged(answer);
+    const reply = tagged(await answer({ ...exchange, clientGone: undefined }, key));
     if (isRefusal(reply.status)) cache.drop(key);
     const collapsed = reply.shared === true;
     const stored = !collapsed && keepPage(planned, exchange, reply, { cache, fill: began, key, clock: services.clock });
@@ -69,7 +74,7 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     const trace = createTrace({ requestId, traceparent, method, startedAt: services.clock() });
     trace.operation = operation.id;
     trace.background = true;
-    work({ ...exchange, trace, signal: undefined })
+    work({ ...exchange, trace, clientGone: undefined })
       .catch((error: unknown) => {
         trace.error = error instanceof GatewayError ? error.code : 'internal_error';
         if (!(error instanceof GatewayError)) trace.cause = error;

@@ -62,7 +62,8 @@ async function decoded(answer: UpstreamAnswer, { decode }: ForwardServices): Pro
 }
 
 function rawRequest(exchange: Exchange) {
-  const { arrival, body, signal } = exchange;
+  const { arrival, body } = exchange;
+  const signal = exchange.clientGone?.();
   const raw = body ?? (hasBody(arrival.headers) ? arrival.body : undefined);
   return {
     method: arrival.method,
@@ -75,7 +76,8 @@ function rawRequest(exchange: Exchange) {
 }
 
 function builtRequest(planned: PlannedOperation, exchange: Exchange, services: ForwardServices) {
-  const { arrival, body, signal, target } = exchange;
+  const { arrival, body, target } = exchange;
+  const signal = exchange.clientGone?.();
   return {
     method: planned.operation.method,
     target,

@@ -3,7 +3,9 @@ import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import type { PermissionMessage } from '../../upstream/permission-message.ts';
 import { toGatewayError } from '../../upstream/to-gateway-error.ts';
 import { translateFailure as translate } from '../../upstream/translate-failure.ts';
-import type { StagePlanner } from '../stage.ts';
+import type { Exchange } from '../exchange.ts';
+import type { Reply } from '../reply.ts';
+import type { Handler, StagePlanner } from '../stage.ts';
 
 /** What the stage needs from the rest of the house. */
 export interface TranslateFailureServices {
@@ -21,9 +23,7 @@ export function translateFailure(services: TranslateFailureServices): StagePlann
     plan({ operation, errors, serviceCredential, transparent }) {
       const documentedFields = new Set(operation.documentedFields);
       return (next) => async (exchange) => {
-        const reply = await next(exchange).catch((error: unknown) => {
-          throw error instanceof UpstreamFailure ? toGatewayError(error) : error;
-        });
+        const reply = await answer(next, exchange);
         // Nobody verifies a credential where everything passes as it is, so nothing is translated nor forgotten there.
         if (errors === 'legacy' && (transparent || reply.status !== 401)) return reply;
         const service = serviceCredential && !exchange.delegated;
@@ -41,4 +41,13 @@ export function translateFailure(services: TranslateFailureServices): StagePlann
       };
     },
   };
+}
+
+/** The answer of the rest of the plan, with a failure of the transport as one of our errors. */
+async function answer(next: Handler, exchange: Exchange): Promise<Reply> {
+  try {
+    return await next(exchange);
+  } catch (error) {
+    throw error instanceof UpstreamFailure ? toGatewayError(error) : error;
+  }
 }

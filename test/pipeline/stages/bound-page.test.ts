@@ -18,7 +18,11 @@ interface Bounded {
   readonly counts: PageCounts;
   readonly clock: TestClock;
   readonly next: FakeNext;
-  readonly ask: (page?: number, pageSize?: number, path?: Record<string, string>) => ReturnType<FakeNext['handle']>;
+  readonly ask: (
+    page?: number,
+    pageSize?: number,
+    path?: Record<string, string>,
+  ) => ReturnType<ReturnType<typeof stageIn>>;
 }
 
 function bounded(parts: PlannedParts = {}, next = createNext()): Bounded {

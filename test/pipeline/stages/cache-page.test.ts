@@ -6,7 +6,6 @@ import { GatewayError } from '../../../src/errors/gateway-error.ts';
 import { headerValue } from '../../../src/model/header-pairs.ts';
 import type { Trace } from '../../../src/model/trace.ts';
 import type { Reply } from '../../../src/pipeline/reply.ts';
-import type { Handler } from '../../../src/pipeline/stage.ts';
 import { cachePage } from '../../../src/pipeline/stages/cache-page.ts';
 import {
   arrivalWith,
@@ -43,7 +42,7 @@ beforeEach(() => {
   background = [];
 });
 
-function cached(parts: PlannedParts = {}, noCacheRoles: readonly string[] = []): Handler {
+function cached(parts: PlannedParts = {}, noCacheRoles: readonly string[] = []): ReturnType<typeof stageIn> {
   const services = {
     cache,
     guard,
@@ -62,7 +61,7 @@ interface Seen {
   readonly cacheStatus: string | undefined;
 }
 
-async function ask(handle: Handler, parts: ExchangeParts = {}): Promise<Seen> {
+async function ask(handle: ReturnType<typeof stageIn>, parts: ExchangeParts = {}): Promise<Seen> {
   const exchange = exchangeWith(parts);
   const reply = await handle(exchange);
   const cacheStatus = headerValue(reply.headers, 'cache-status');
@@ -70,7 +69,7 @@ async function ask(handle: Handler, parts: ExchangeParts = {}): Promise<Seen> {
 }
 
 /** Asks in vain. */
-async function failed(handle: Handler, parts: ExchangeParts = {}) {
+async function failed(handle: ReturnType<typeof stageIn>, parts: ExchangeParts = {}) {
   const exchange = exchangeWith(parts);
   const error = await failureOf(handle(exchange));
   return { error, trace: exchange.trace };
@@ -127,8 +126,8 @@ describe('cache-page', () => {
   });
 
   it('fetches for everybody who may be waiting, not for one connection', async () => {
-    await ask(cached(), { signal: AbortSignal.abort() });
-    expect(next.asked[0]?.signal).toBeUndefined();
+    await ask(cached(), { clientGone: () => AbortSignal.abort() });
+    expect(next.asked[0]?.clientGone).toBeUndefined();
   });
 
   it('shows neither cookies nor freshness of the upstream on a miss', async () => {
@@ -197,12 +196,12 @@ describe('a page that is stale', () => {
     const handle = cached();
     await ask(handle);
     clock.advance(31);
-    const { trace } = await ask(handle, { signal: AbortSignal.abort() });
+    const { trace } = await ask(handle, { clientGone: () => AbortSignal.abort() });
     await until(() => background.length === 1);
     expect(background[0]).toMatchObject({ background: true, operation: 'listThings', requestId: trace.requestId });
     expect(background[0]?.cache).toEqual({ status: 'miss', reason: 'stale', stored: true });
     expect(next.asked[1]?.trace).toBe(background[0]);
-    expect(next.asked[1]?.signal).toBeUndefined();
+    expect(next.asked[1]?.clientGone).toBeUndefined();
   });
 
   it('outlives a failed refresh, which is recorded, and is refreshed again at the next request', async () => {

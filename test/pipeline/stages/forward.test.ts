@@ -86,7 +86,7 @@ describe('forward', () => {
   it('ends with the client where a signal says so', async () => {
     const { send, sent } = forwarding();
     const { signal } = new AbortController();
-    await send({ signal }).answer;
+    await send({ clientGone: () => signal }).answer;
     expect(sent[0]?.signal).toBe(signal);
   });
 
@@ -227,7 +227,7 @@ describe('forward in observe', () => {
   it('ends with the client where a signal says so', async () => {
     const { send, sent } = forwarding(observe);
     const { signal } = new AbortController();
-    await send({ signal }).answer;
+    await send({ clientGone: () => signal }).answer;
     await send().answer;
     expect(sent.map((request) => request.signal)).toEqual([signal, undefined]);
   });
