@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, ftruncateSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { pathWithSbin } from './machine.ts';
 
 /** A program to start: on which core, where its output goes and which port tells that it is ready. */
 export interface Program {
@@ -37,7 +38,7 @@ export async function startProgram(program: Program): Promise<Running> {
   const child = spawn('taskset', ['-c', String(core), command, ...args], {
     stdio: ['ignore', out, err],
     cwd,
-    env: { ...process.env, ...env },
+    env: { ...pathWithSbin(), ...env },
   });
   closeSync(err);
   const pid = child.pid;
@@ -93,7 +94,7 @@ async function untilAccepting(port: number, hasEnded: () => boolean): Promise<vo
   while (performance.now() < giveUpAt) {
     if (hasEnded()) throw new Error('it ended before its port was open');
     if (await accepts(port)) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await new Promise((resolve) => setTimeout(resolve, 3));
   }
   throw new Error(`port ${port} stayed closed for 30 s`);
 }

@@ -1,3 +1,6 @@
+import { askEachKey } from './closed-load.ts';
+import { countMetric } from './count-metric.ts';
+import { formatNumber } from './format-number.ts';
 import { freePort } from './free-port.ts';
 import type { StartedPeer } from './peers/peer.ts';
 import type { Progress } from './progress.ts';
@@ -73,9 +76,11 @@ export async function runScenario(scenario: Scenario, context: RunContext): Prom
       const proof = await proveAnswer(entry.peer.label, started.port, scenario, entry.asked);
       running.push({ entry, started, proof, rounds: [] });
     }
+    await warmKeys(running, context);
+    const violationsBefore = await Promise.all(running.map((one) => violationsOf(one)));
     for (const one of running) {
       progress.tick(`${id}: warming ${one.entry.peer.label}`);
-      await measure(scenario, one, Math.min(1, rounds.seconds));
+      await measure(scenario, one, 1);
     }
     for (let round = 0; round < rounds.count; round += 1) {
       for (let at = 0; at < running.length; at += 1) {
@@ -84,6 +89,10 @@ export async function runScenario(scenario: Scenario, context: RunContext): Prom
         progress.tick(`${id}: round ${round + 1} of ${rounds.count}, ${one.entry.peer.label}`);
         one.rounds.push(await measure(scenario, one, rounds.seconds));
       }
+    }
+    for (const [at, one] of running.entries()) {
+      const violations = (await violationsOf(one)) - (violationsBefore[at] ?? 0);
+      if (violations > 0) throw new Error(`${one.entry.peer.label}, ${id}: ${violations} violations were counted`);
     }
     return { id, title, rows: running.map(toRow), skipped };
   } finally {
@@ -98,9 +107,13 @@ async function measure(scenario: Scenario, one: Running, seconds: number): Promi
   started.running.emptyOutput();
   const { path, keys } = asked;
   const load = { port: started.port, path, headers: proof.sent, connections: scenario.connections, seconds };
+  const countedBefore = await counted(one);
   const before = started.running.cpuNs();
   const result = await runWrk(keys === undefined ? load : { ...load, keys });
   const cpuNs = started.running.cpuNs() - before;
+  const grown = (await counted(one)) - countedBefore;
+  if (asked.counted !== undefined && grown < result.requests)
+    throw new Error(`${peer.label}, ${scenario.id}: metrics counted ${grown} of ${result.requests} as what was meant`);
   const wantedErrors = asked.status > 399 ? result.requests : 0;
   if (result.errorStatuses !== wantedErrors)
     throw new Error(`${peer.label}, ${scenario.id}: ${result.errorStatuses} of ${result.requests} had error statuses`);
@@ -109,6 +122,32 @@ async function measure(scenario: Scenario, one: Running, seconds: number): Promi
   if (Math.abs(bytes - proof.bytes) > Math.max(24, proof.bytes * 0.01))
     throw new Error(`${peer.label}, ${scenario.id}: answers had ${bytes.toFixed(0)} bytes instead of ${proof.bytes}`);
   return { requestsPerSecond: result.requests / result.seconds, cpuUs: cpuNs / 1000 / result.requests };
+}
+
+/** Asks for every key once where there are several, so that none of them is new in a round. */
+async function warmKeys(running: readonly Running[], { progress }: RunContext): Promise<void> {
+  for (const { entry, started, proof } of running) {
+    const { keys, path } = entry.asked;
+    if (keys === undefined || keys < 2) continue;
+    for (let from = 0; from < keys; from += 5000) {
+      const to = Math.min(keys, from + 5000);
+      await askEachKey({ port: started.port, path, headers: proof.sent, connections: 32, from, to });
+      progress.tick(`filling ${entry.peer.label}: ${formatNumber(to, 0)} of ${formatNumber(keys, 0)} keys`);
+    }
+  }
+}
+
+async function counted({ entry, started }: Running): Promise<number> {
+  const { adminPort } = started;
+  const pattern = entry.asked.counted;
+  return adminPort === undefined || pattern === undefined ? 0 : countMetric(adminPort, pattern);
+}
+
+/** Violations that Portico counted in answers of the upstream; there must be none, or not the page was measured. */
+async function violationsOf({ started: { adminPort } }: Running): Promise<number> {
+  return adminPort === undefined
+    ? 0
+    : countMetric(adminPort, /^portico_contract_violations_total\{.*direction="response"/);
 }
 
 function toRow({ entry: { peer }, started, proof, rounds }: Running): ScenarioRow {

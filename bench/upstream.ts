@@ -2,10 +2,10 @@ import { createServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { type PageSize, questionPage, STAMP } from './pages.ts';
 
-/** One way of answering: a page, all bodies the same or each with a number of its own, plain or gzip. */
+/** One way of answering: a page, all bodies the same or each with a number of its own, plain, gzip or with an entity tag. */
 export interface UpstreamVariant {
   readonly size: PageSize;
-  readonly kind: 'same' | 'stamped' | 'gzip';
+  readonly kind: 'same' | 'stamped' | 'gzip' | 'tagged';
   readonly port: number;
 }
 
@@ -22,6 +22,7 @@ function listen({ size, kind, port }: UpstreamVariant): void {
     'HTTP/1.1 200 OK',
     'Content-Type: application/json;charset=UTF-8',
     ...(kind === 'gzip' ? ['Content-Encoding: gzip', 'Vary: Accept-Encoding'] : []),
+    ...(kind === 'tagged' ? ['ETag: "page"'] : []),
     `Content-Length: ${body.length}`,
   ];
   const answer = Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]);

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { contractCheckout } from '../contract-checkout.ts';
 import { SERVER_CORE } from '../cores.ts';
 import { freePort } from '../free-port.ts';
 import { type Program, startProgram } from '../process-tree.ts';
@@ -16,6 +17,8 @@ export interface PorticoVariant {
   readonly maxBytes?: number;
   /** The checkout that is measured; this one unless given. */
   readonly checkout?: string;
+  /** How many operations the contract has; as many as it really has unless given. */
+  readonly operations?: number;
 }
 
 /** The path outside the contract that the configuration lets pass. */
@@ -32,6 +35,8 @@ const ROLES = {
   ],
 };
 
+const ROLES_TEXT = JSON.stringify(ROLES, undefined, 2);
+
 /** Portico with every rule on: authentication, permission, parameters, bounds, metrics and an access log to a file. */
 export function portico(variant: PorticoVariant): Peer {
   const id = `portico-${variant.label.replaceAll(/\W+/g, '-')}`;
@@ -41,7 +46,8 @@ export function portico(variant: PorticoVariant): Peer {
     authenticates: true,
     start: async (context) => {
       const { program, configuration, adminPort } = await porticoProgram(id, variant, context);
-      return { running: await startProgram(program), port: context.port, configuration, adminPort };
+      const running = await startProgram(program);
+      return { running, port: context.port, configuration: `${configuration}\n${ROLES_TEXT}`, adminPort };
     },
   };
 }
@@ -55,6 +61,8 @@ export async function porticoProgram(
   const own = join(folder, `${id}-${port}`);
   mkdirSync(own, { recursive: true });
   const adminPort = await freePort();
+  const { operations } = variant;
+  const checkout = operations === undefined ? (variant.checkout ?? ROOT) : contractCheckout(folder, operations);
   const config = {
     mode: 'strict',
     checks: { responses: variant.responses },
@@ -72,14 +80,14 @@ export async function porticoProgram(
   // JSON is YAML too, and shows in the results what was read.
   const configuration = JSON.stringify(config, undefined, 2);
   writeFileSync(join(own, 'portico.yaml'), configuration);
-  writeFileSync(join(own, 'roles.yaml'), JSON.stringify(ROLES, undefined, 2));
+  writeFileSync(join(own, 'roles.yaml'), ROLES_TEXT);
   return {
     configuration,
     adminPort,
     program: {
       name: `Portico, ${variant.label}`,
       command: process.execPath,
-      args: [join(variant.checkout ?? ROOT, 'bin', 'portico.mjs'), 'serve', '--config', join(own, 'portico.yaml')],
+      args: [join(checkout, 'bin', 'portico.mjs'), 'serve', '--config', join(own, 'portico.yaml')],
       core: SERVER_CORE,
       port,
       cwd: own,

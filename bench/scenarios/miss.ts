@@ -1,21 +1,76 @@
+import { haproxy } from '../peers/haproxy.ts';
+import { nginx } from '../peers/nginx.ts';
 import { nodePeer } from '../peers/node-peer.ts';
 import { portico } from '../peers/portico.ts';
-import { ASKED, VALIDATED } from './asked.ts';
-import type { Rounds, Scenario } from './scenario.ts';
+import { prism } from '../peers/prism.ts';
+import { ASKED, FETCHED, PASSED, PASSED_BY_PORTICO, VALIDATED } from './asked.ts';
+import type { Effort } from './effort.ts';
+import type { Entry, Scenario } from './scenario.ts';
 
-/** Pages that are fetched, and by Portico validated, for each request. */
-export function missScenarios(rounds: Rounds): Scenario[] {
+const hpm: Entry = { peer: nodePeer('http-proxy-middleware', 'express + http-proxy-middleware'), asked: ASKED };
+const fastify: Entry = { peer: nodePeer('fastify-http-proxy', '@fastify/http-proxy'), asked: ASKED };
+const validator: Entry = {
+  peer: nodePeer('express-openapi-validator', 'express-openapi-validator + http-proxy-middleware'),
+  asked: ASKED,
+};
+
+function fetching(responses: 'enforce' | 'report' | 'off'): Entry {
+  const label = responses === 'off' ? 'responses off' : responses;
+  return { peer: portico({ label, responses, cache: false }), asked: responses === 'off' ? FETCHED : VALIDATED };
+}
+
+/** Pages that are fetched for each request, and by the validating ones validated. */
+export function missScenarios({ main, side }: Effort): Scenario[] {
+  const base = { connections: 32, rounds: main } as const;
   return [
     {
+      ...base,
       id: 'miss-distinct',
       title: 'Miss, all bodies distinct, 29 kB, 32 connections',
       size: '29k',
       upstream: 'stamped',
-      connections: 32,
-      rounds,
       entries: [
-        { peer: nodePeer('http-proxy-middleware', 'express + http-proxy-middleware'), asked: ASKED },
-        { peer: portico({ label: 'enforce', responses: 'enforce', cache: false }), asked: VALIDATED },
+        ...[fetching('enforce'), fetching('report'), fetching('off'), hpm, fastify, validator],
+        { peer: prism(), asked: ASKED },
+        { peer: nginx('pass'), asked: ASKED },
+        { peer: haproxy(), asked: ASKED },
+      ],
+    },
+    ...(['2k', '200k'] as const).map((size): Scenario => ({
+      ...base,
+      rounds: side,
+      id: `miss-distinct-${size}`,
+      title: `Miss, all bodies distinct, ${size.replace('k', ' kB')}, 32 connections`,
+      size,
+      upstream: 'stamped',
+      entries: [fetching('enforce'), hpm],
+    })),
+    {
+      ...base,
+      id: 'miss-same',
+      title: 'Miss, identical bodies, 29 kB, 32 connections',
+      size: '29k',
+      upstream: 'same',
+      entries: [fetching('enforce'), fetching('report'), hpm],
+    },
+    {
+      ...base,
+      rounds: side,
+      id: 'miss-gzip',
+      title: 'Miss, the upstream answers gzip, identical bodies, 29 kB, 32 connections',
+      size: '29k',
+      upstream: 'gzip',
+      entries: [fetching('enforce'), hpm],
+    },
+    {
+      ...base,
+      id: 'passthrough',
+      title: 'Passthrough of a path outside the contract, 29 kB, 32 connections',
+      size: '29k',
+      upstream: 'stamped',
+      entries: [
+        { peer: portico({ label: 'passthrough', responses: 'enforce', cache: true }), asked: PASSED_BY_PORTICO },
+        { ...hpm, asked: PASSED },
       ],
     },
   ];

@@ -17,6 +17,8 @@ export interface Asked {
   readonly page: boolean;
   /** Fields that prove which way the answer came: name in lower case, and what the value must hold. */
   readonly proof?: Readonly<Record<string, RegExp | 'absent'>>;
+  /** The line of Portico's metrics that must have grown by at least as much as there were requests. */
+  readonly counted?: RegExp;
   /** Send the entity tag of a first answer back, so that 304 is the answer. */
   readonly revalidate?: boolean;
   /** Ask for that many distinct keys in turn, all of them met once before the rounds. */

@@ -1,0 +1,57 @@
+import { parseArgs } from 'node:util';
+
+/** What the command line asks for. */
+export interface Arguments {
+  readonly help: boolean;
+  readonly quick: boolean;
+  readonly strict: boolean;
+  readonly against: string | undefined;
+  readonly only: readonly string[];
+  readonly out: string | undefined;
+}
+
+/** The text of `--help`. */
+export const USAGE = `usage: npm run bench -- [--quick] [--only NAME]... [--out FOLDER] [--strict] [--against REF]
+
+Measures Portico beside nginx, Varnish, HAProxy and proxies written for Node, on the same pages, each on one core.
+
+  --quick        short rounds, under three minutes; the numbers are rough
+  --only NAME    only the parts whose name is NAME or starts with NAME-; may be repeated
+  --out FOLDER   where RESULTS.md, results.json and results.svg go; bench/ for a full run, else bench/out/
+  --strict       exit with 1 when a target is missed
+  --against REF  compare the working tree with a git ref instead: fresh processes for each round, order alternated
+  --help         show this
+
+The names: NAMES
+
+wrk is needed; nginx, Varnish and HAProxy are left out where they are not installed.
+Exit codes: 0 it ran, 1 it failed (or a target is missed, with --strict), 2 wrong usage.
+`;
+
+/** Reads the command line; answers a text instead when it cannot be understood. */
+export function readArguments(args: readonly string[], names: readonly string[]): Arguments | string {
+  let values;
+  try {
+    ({ values } = parseArgs({
+      args: [...args],
+      options: {
+        help: { type: 'boolean', default: false },
+        quick: { type: 'boolean', default: false },
+        strict: { type: 'boolean', default: false },
+        against: { type: 'string' },
+        only: { type: 'string', multiple: true, default: [] },
+        out: { type: 'string' },
+      },
+    }));
+  } catch (error) {
+    return (error as Error).message;
+  }
+  const unknown = values.only.find((only) => !names.some((name) => isNamed(name, [only])));
+  if (unknown !== undefined) return `there is no part called ${unknown}; the names: ${names.join(', ')}`;
+  return { ...values, against: values.against, out: values.out };
+}
+
+/** Whether a part is asked for; without `--only` every part is. */
+export function isNamed(name: string, only: readonly string[]): boolean {
+  return only.length === 0 || only.some((one) => name === one || name.startsWith(`${one}-`));
+}

@@ -1,0 +1,12 @@
+import { rawRequest } from './raw-request.ts';
+
+/** The sum of the lines of Portico's metrics that start as the pattern says. */
+export async function countMetric(adminPort: number, pattern: RegExp): Promise<number> {
+  const { status, body } = await rawRequest(adminPort, '/metrics');
+  if (status !== 200) throw new Error(`the metrics cannot be read: status ${status}`);
+  return body
+    .toString()
+    .split('\n')
+    .filter((line) => pattern.test(line))
+    .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+}

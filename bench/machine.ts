@@ -1,0 +1,81 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { cpus, release, totalmem } from 'node:os';
+import { join } from 'node:path';
+
+/** What the numbers come from. */
+export interface Machine {
+  readonly cpu: string;
+  readonly cores: number;
+  readonly memoryBytes: number;
+  readonly kernel: string;
+  readonly system: string;
+  /** Programs and packages by name. */
+  readonly versions: Readonly<Record<string, string>>;
+  /** The commit of this checkout, marked where files differ from it. */
+  readonly commit: string;
+  /** How busy the cores were before anything was started: 0 to 1. */
+  readonly busyBefore: number;
+  /** Programs that are not here, each with what installs it. */
+  readonly missing: ReadonlyMap<string, string>;
+}
+
+const PROGRAMS: readonly { name: string; args: readonly string[]; debian: string }[] = [
+  { name: 'nginx', args: ['-v'], debian: 'nginx-light' },
+  { name: 'varnishd', args: ['-V'], debian: 'varnish' },
+  { name: 'haproxy', args: ['-v'], debian: 'haproxy' },
+  { name: 'wrk', args: ['-v'], debian: 'wrk' },
+  { name: 'taskset', args: ['-V'], debian: 'util-linux' },
+];
+
+/** Looks at the machine for a second, and asks every program for its version. */
+export async function readMachine(): Promise<Machine> {
+  const missing = new Map<string, string>();
+  const versions: Record<string, string> = { node: process.version.slice(1) };
+  for (const { name, args, debian } of PROGRAMS) {
+    const { error, stdout, stderr } = spawnSync(name, args, { encoding: 'utf8', env: pathWithSbin() });
+    const version = /\d+(?:\.\d+)+/.exec(`${stdout}${stderr}`)?.[0];
+    if (error !== undefined) missing.set(name, `not installed; apt-get install ${debian}`);
+    else versions[name] = version ?? 'unknown';
+  }
+  const manifest = JSON.parse(readFileSync(join(import.meta.dirname, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>;
+  };
+  Object.assign(versions, manifest.dependencies);
+  return {
+    cpu: cpus()[0]?.model.trim() ?? 'unknown',
+    cores: cpus().length,
+    memoryBytes: totalmem(),
+    kernel: release(),
+    system: /^PRETTY_NAME="(.*)"$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? 'unknown',
+    versions,
+    commit: commitOf(),
+    busyBefore: await busyShare(),
+    missing,
+  };
+}
+
+/** The search path with the folders of system servers, which ordinary accounts often lack. */
+export function pathWithSbin(): NodeJS.ProcessEnv {
+  return { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/local/sbin:/usr/sbin:/sbin` };
+}
+
+function commitOf(): string {
+  const git = (...args: readonly string[]) =>
+    spawnSync('git', args, { cwd: join(import.meta.dirname, '..'), encoding: 'utf8' }).stdout?.trim() ?? '';
+  const commit = git('rev-parse', '--short', 'HEAD');
+  if (commit === '') return 'unknown';
+  return git('status', '--porcelain', '--', '.', ':!bench') === '' ? commit : `${commit} with local changes`;
+}
+
+async function busyShare(): Promise<number> {
+  const before = ticks();
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  const after = ticks();
+  return 1 - (after.idle - before.idle) / Math.max(1, after.all - before.all);
+}
+
+function ticks(): { idle: number; all: number } {
+  const fields = (readFileSync('/proc/stat', 'utf8').split('\n')[0] ?? '').split(/\s+/).slice(1, 9).map(Number);
+  return { idle: (fields[3] ?? 0) + (fields[4] ?? 0), all: fields.reduce((sum, one) => sum + one, 0) };
+}

@@ -1,0 +1,38 @@
+import { freePort } from './free-port.ts';
+import { porticoProgram } from './peers/portico.ts';
+import { startProgram } from './process-tree.ts';
+import { rawRequest } from './raw-request.ts';
+import type { RunContext } from './run-scenario.ts';
+import { type Spread, spreadOf } from './spread.ts';
+
+/** How long Portico takes until it is ready in front of a real upstream, and what it holds then. */
+export interface StartResult {
+  readonly readyMs: Spread;
+  readonly restBytes: Spread;
+}
+
+/** Starts Portico several times; memory is read two seconds after it is ready, without any request. */
+export async function measureStart(starts: number, context: RunContext): Promise<StartResult> {
+  const readyMs: number[] = [];
+  const restBytes: number[] = [];
+  for (let at = 0; at < starts; at += 1) {
+    context.progress.say(`Start to ready: ${at + 1} of ${starts}`);
+    const { program, adminPort } = await porticoProgram(
+      `portico-start-${at}`,
+      { label: 'start', responses: 'enforce', cache: true },
+      { port: await freePort(), upstreamPort: context.upstream.portOf('29k', 'same'), folder: context.folder },
+    );
+    const startedAt = performance.now();
+    const running = await startProgram({ ...program, port: adminPort });
+    try {
+      while ((await rawRequest(adminPort, '/readyz')).status !== 200)
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      readyMs.push(performance.now() - startedAt);
+      await new Promise((resolve) => setTimeout(resolve, 2000));
+      restBytes.push(running.rssBytes());
+    } finally {
+      await running.stop();
+    }
+  }
+  return { readyMs: spreadOf(readyMs), restBytes: spreadOf(restBytes) };
+}

@@ -1,0 +1,34 @@
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { SERVER_CORE } from '../cores.ts';
+import { startProgram } from '../process-tree.ts';
+import type { Peer } from './peer.ts';
+
+const CONTRACT = join(import.meta.dirname, '..', '..', 'schemas', 'openapi.yaml');
+
+/** Prism as a validating proxy of the same contract, in one process and silent: both are in its favour. */
+export function prism(): Peer {
+  return {
+    id: 'prism',
+    label: 'Prism proxy --errors',
+    authenticates: false,
+    start: async ({ port, upstreamPort, folder }) => {
+      const program = createRequire(import.meta.url).resolve('@stoplight/prism-cli/package.json');
+      // Its process of many (the default of production) does not start on this Node.
+      const options = ['--errors', '--multiprocess=false', '-v', 'silent', '-h', '127.0.0.1'];
+      const running = await startProgram({
+        name: 'Prism',
+        command: process.execPath,
+        args: [
+          join(dirname(program), 'dist', 'index.js'),
+          ...['proxy', CONTRACT, `http://127.0.0.1:${upstreamPort}`, ...options, '-p', String(port)],
+        ],
+        core: SERVER_CORE,
+        port,
+        output: join(folder, `prism-${port}.log`),
+        env: { NODE_ENV: 'production' },
+      });
+      return { running, port, configuration: `prism proxy schemas/openapi.yaml UPSTREAM ${options.join(' ')} -p PORT` };
+    },
+  };
+}

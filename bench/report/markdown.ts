@@ -1,0 +1,96 @@
+import { formatNumber } from '../format-number.ts';
+import type { Machine } from '../machine.ts';
+import type { Results } from '../results.ts';
+import type { ScenarioRow } from '../run-scenario.ts';
+import { judgeTargets } from '../targets.ts';
+import { latencyTable, memoryTable, startTable } from './other-tables.ts';
+import { scenarioTable } from './scenario-table.ts';
+import { targetsTable } from './targets-table.ts';
+
+/** Above this share the machine was not idle before the run, and the results say so. */
+const BUSY = 0.1;
+
+/** The whole of RESULTS.md. */
+export function toMarkdown(results: Results, chart: string | undefined): string {
+  const { machine, scenarios, latency, start, memory, effort, startedAt } = results;
+  const command = effort === 'full' ? 'npm run bench' : 'npm run bench -- --quick';
+  return [
+    '# Benchmark results',
+    '',
+    `Written by \`${command}\` on ${startedAt.slice(0, 10)}, commit ${machine.commit}; do not edit.`,
+    ...(effort === 'quick' ? ['', '**A quick run: rounds are short and the numbers rough.**'] : []),
+    ...busyNote(machine),
+    '',
+    ...(chart === undefined ? [] : [`![CPU per request](${chart})`, '']),
+    '## What must be reached',
+    '',
+    targetsTable(judgeTargets(results)),
+    '## Machine',
+    '',
+    ...machineLines(machine),
+    '',
+    '## How it was measured',
+    '',
+    METHOD,
+    '',
+    '## Results',
+    '',
+    ...scenarios.map(scenarioTable),
+    ...(latency === undefined ? [] : [latencyTable(latency)]),
+    ...(start === undefined ? [] : [startTable(start)]),
+    ...(memory === undefined ? [] : [memoryTable(memory)]),
+    '## Configurations',
+    '',
+    ...configurations(scenarios.flatMap(({ rows }) => rows)),
+  ].join('\n');
+}
+
+const METHOD = `Each server runs alone on one core; wrk, the upstream and the benchmark itself share the other one. All servers of a table
+run at the same time and are measured in turn, in an order that rotates from round to round, after a warm-up that is not
+counted. Medians of the rounds are shown, with the smallest and the largest. CPU per request is what the operating system
+charged to the server's whole process tree, divided by the requests; it is the decisive number, because throughput is also
+bound by what shares the other core. Before the rounds one answer of each server is compared with the upstream's page byte
+for byte, and Portico's fields must show which way it came; in the rounds the number of error statuses and the bytes per
+answer must be what was expected, and Portico's own metrics must have counted every request as what was meant. Ratios are
+Portico over the server of that row, of the first Portico in the table.`;
+
+function busyNote({ busyBefore }: Machine): string[] {
+  if (busyBefore < BUSY) return [];
+  return ['', `**Other work kept the machine ${(busyBefore * 100).toFixed(0)} % busy before the run began.**`];
+}
+
+function machineLines({ cpu, cores, memoryBytes, system, kernel, versions, missing }: Machine): string[] {
+  return [
+    `- ${cpu}, ${cores} cores, ${formatNumber(memoryBytes / 1e9, 0)} GB; ${system}, Linux ${kernel}`,
+    `- ${Object.entries(versions)
+      .map(([name, version]) => `${name} ${version}`)
+      .join(', ')}`,
+    ...[...missing].map(([name, reason]) => `- **${name}: ${reason}**`),
+  ];
+}
+
+/** One block for each distinct configuration, with numbers of ports left out. */
+function configurations(rows: readonly ScenarioRow[]): string[] {
+  const blocks = new Map<string, Set<string>>();
+  for (const { label, configuration } of rows) {
+    const text = withoutPorts(configuration);
+    blocks.set(text, (blocks.get(text) ?? new Set()).add(label));
+  }
+  return [...blocks].flatMap(([text, labels]) => [
+    `<details><summary>${[...labels].join('; ')}</summary>`,
+    '',
+    '````text',
+    text.trimEnd(),
+    '````',
+    '',
+    '</details>',
+    '',
+  ]);
+}
+
+function withoutPorts(configuration: string): string {
+  return configuration
+    .replaceAll(/(127\.0\.0\.1:)\d+/g, '$1PORT')
+    .replaceAll(/("(?:port|adminPort)": )\d+/g, '$1PORT')
+    .replaceAll(/(\.port = ")\d+/g, '$1PORT');
+}

@@ -1,0 +1,56 @@
+import { formatNumber } from '../format-number.ts';
+import type { LatencyRow } from '../measure-latency.ts';
+import type { MemoryResult } from '../measure-memory.ts';
+import type { StartResult } from '../measure-start.ts';
+
+/** Latencies at half of each server's own peak. */
+export function latencyTable(rows: readonly LatencyRow[]): string {
+  return [
+    '### Latency of a hit at half of the peak, 29 kB, 32 connections',
+    '',
+    'Measured from the instant at which each request was due, the generator’s own delays included.',
+    '',
+    '| server | peak req/s | rate req/s | p50 ms | p99 ms | p99.9 ms | max ms |',
+    '| --- | ---: | ---: | ---: | ---: | ---: | ---: |',
+    ...rows.map(({ label, peakPerSecond, paced }) => {
+      const rates = [peakPerSecond, paced.perSecond].map((rate) => formatNumber(rate, 0));
+      const times = [paced.p50, paced.p99, paced.p999, paced.max].map((time) => formatNumber(time, 2));
+      return `| ${[label, ...rates, ...times].join(' | ')} |`;
+    }),
+    '',
+  ].join('\n');
+}
+
+/** Start and memory at rest. */
+export function startTable({ readyMs, restBytes }: StartResult): string {
+  const row = (name: string, values: readonly number[]) =>
+    `| ${name} | ${values.map((value) => formatNumber(value, 0)).join(' | ')} |`;
+  const mb = (bytes: number) => bytes / 1e6;
+  return [
+    '### Start of Portico with a real upstream',
+    '',
+    '| | median | min | max |',
+    '| --- | ---: | ---: | ---: |',
+    row('process start until `/readyz` is 200, ms', [readyMs.median, readyMs.min, readyMs.max]),
+    row('RSS two seconds later, MB', [restBytes.median, restBytes.min, restBytes.max].map(mb)),
+    '',
+  ].join('\n');
+}
+
+/** Memory under distinct keys, with about twenty samples. */
+export function memoryTable(memory: MemoryResult): string {
+  const every = Math.max(1, Math.round(memory.samples.length / 20));
+  const shown = memory.samples.filter((_, at) => (at + 1) % every === 0 || at === memory.samples.length - 1);
+  const mb = (bytes: number) => formatNumber(bytes / 1e6, 0);
+  return [
+    `### Memory: ${formatNumber(memory.keys, 0)} distinct keys, cache budget ${mb(memory.budgetBytes)} MB`,
+    '',
+    `RSS at rest ${mb(memory.restBytes)} MB, peak ${mb(memory.peakBytes)} MB, end ${mb(memory.endBytes)} MB; over the last`,
+    `half ${formatNumber(memory.lastHalfSlope / 1e6)} MB per million keys.`,
+    '',
+    `| keys | ${shown.map(({ keys }) => formatNumber(keys, 0)).join(' | ')} |`,
+    `| --- | ${shown.map(() => '---:').join(' | ')} |`,
+    `| RSS MB | ${shown.map(({ rssBytes }) => mb(rssBytes)).join(' | ')} |`,
+    '',
+  ].join('\n');
+}

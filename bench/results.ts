@@ -1,0 +1,25 @@
+import type { Machine } from './machine.ts';
+import type { LatencyRow } from './measure-latency.ts';
+import type { MemoryResult } from './measure-memory.ts';
+import type { StartResult } from './measure-start.ts';
+import type { ScenarioResult, ScenarioRow } from './run-scenario.ts';
+
+/** Everything that one run found; parts that were not run are absent. */
+export interface Results {
+  readonly startedAt: string;
+  readonly effort: 'full' | 'quick';
+  readonly machine: Machine;
+  readonly scenarios: readonly ScenarioResult[];
+  readonly latency?: readonly LatencyRow[];
+  readonly start?: StartResult;
+  readonly memory?: MemoryResult;
+}
+
+/** One row of a scenario by the id of its peer, or nothing when it was not measured. */
+export function rowOf(
+  { scenarios }: Pick<Results, 'scenarios'>,
+  scenario: string,
+  peer: string,
+): ScenarioRow | undefined {
+  return scenarios.find(({ id }) => id === scenario)?.rows.find((row) => row.peer === peer);
+}

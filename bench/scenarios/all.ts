@@ -1,0 +1,29 @@
+import type { Effort } from './effort.ts';
+import { hitScenarios } from './hit.ts';
+import { keyScenarios } from './keys.ts';
+import { missScenarios } from './miss.ts';
+import { operationScenarios } from './operations.ts';
+import { refusedScenarios } from './refused.ts';
+import type { Scenario } from './scenario.ts';
+
+/** Parts that are no scenarios of alternating rounds. */
+export const OTHER_PARTS = ['latency', 'start', 'memory'] as const;
+
+/** Every scenario, in the order in which they run and are reported. */
+export function allScenarios(effort: Effort): readonly Scenario[] {
+  return [
+    ...hitScenarios(effort),
+    ...refusedScenarios(effort),
+    ...missScenarios(effort),
+    ...keyScenarios(effort),
+    ...operationScenarios(effort),
+  ];
+}
+
+/** Servers whose latency is measured at half of their peak. */
+export function latencyScenario(effort: Effort): Scenario {
+  const hit = hitScenarios(effort).find(({ id }) => id === 'hit');
+  if (hit === undefined) throw new Error('there is no scenario called hit');
+  const wanted = ['node-http', 'nginx-cache', 'portico-hit'];
+  return { ...hit, entries: hit.entries.filter(({ peer }) => wanted.includes(peer.id)) };
+}

@@ -1,0 +1,37 @@
+import type { Rounds } from './scenario.ts';
+
+/** How much of everything a run does. */
+export interface Effort {
+  readonly name: 'full' | 'quick';
+  /** The rows that targets are computed from. */
+  readonly main: Rounds;
+  /** Rows that show how cost grows. */
+  readonly side: Rounds;
+  /** The largest number of distinct keys of the rows about keys. */
+  readonly keys: readonly number[];
+  readonly latencySeconds: number;
+  readonly starts: number;
+  readonly memoryKeys: number;
+}
+
+/** For the committed results. */
+export const FULL: Effort = {
+  name: 'full',
+  main: { count: 5, seconds: 2 },
+  side: { count: 3, seconds: 1.5 },
+  keys: [1, 1000, 100_000],
+  latencySeconds: 8,
+  starts: 5,
+  memoryKeys: 1_000_000,
+};
+
+/** For a look in under three minutes; the numbers are rough. */
+export const QUICK: Effort = {
+  name: 'quick',
+  main: { count: 3, seconds: 0.5 },
+  side: { count: 3, seconds: 0.3 },
+  keys: [1, 1000, 10_000],
+  latencySeconds: 1.5,
+  starts: 3,
+  memoryKeys: 50_000,
+};

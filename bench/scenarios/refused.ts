@@ -1,0 +1,22 @@
+import { portico } from '../peers/portico.ts';
+import { REFUSED } from './asked.ts';
+import type { Effort } from './effort.ts';
+import type { Scenario } from './scenario.ts';
+
+/** Requests that never reach the upstream, because Portico says no. */
+export function refusedScenarios({ side }: Effort): Scenario[] {
+  return [
+    {
+      id: 'refused',
+      title: 'Refused by Portico, 32 connections',
+      size: '29k',
+      upstream: 'same',
+      connections: 32,
+      rounds: side,
+      entries: REFUSED.map((asked) => ({
+        peer: portico({ label: asked.why, responses: 'enforce', cache: true }),
+        asked,
+      })),
+    },
+  ];
+}

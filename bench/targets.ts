@@ -1,0 +1,212 @@
+import { type Results, rowOf } from './results.ts';
+import type { ScenarioRow } from './run-scenario.ts';
+
+/** A number that must be reached, and how it is read from results; undefined when it was not measured. */
+export interface Target {
+  readonly path: string;
+  readonly what: string;
+  readonly limit: { readonly atMost: number } | { readonly atLeast: number };
+  readonly unit: '×' | 'ms' | 'MB' | '%' | 'MB per million keys';
+  readonly value: (results: Results) => number | undefined;
+}
+
+type Metric = (row: ScenarioRow) => number;
+const cpu: Metric = (row) => row.cpuUs.median;
+const throughput: Metric = (row) => row.requestsPerSecond.median;
+
+function ratio(metric: Metric, scenario: string, own: string, peer: string, peerScenario = scenario) {
+  return (results: Results): number | undefined => {
+    const above = rowOf(results, scenario, own);
+    const below = rowOf(results, peerScenario, peer);
+    return above === undefined || below === undefined ? undefined : metric(above) / metric(below);
+  };
+}
+
+/** Both of two rows must reach the limit: the worse one counts. */
+function worse(values: readonly Target['value'][]): Target['value'] {
+  return (results) => {
+    const known = values.map((value) => value(results));
+    return known.some((one) => one === undefined) ? undefined : Math.min(...known.filter((one) => one !== undefined));
+  };
+}
+
+function distinct(peer: string): Target['value'] {
+  return worse(['portico-enforce', 'portico-report'].map((own) => ratio(throughput, 'miss-distinct', own, peer)));
+}
+
+/** Half of the memory that a budget may cost beyond itself, after the issue: rest + 64 MiB × 1.5. */
+const MEMORY_FACTOR = 1.5;
+
+/** Growth over the last half that still counts as flat, in MB per million keys. */
+const FLAT_MB = 10;
+
+/** The rows of what must be reached, in the order of the issue. */
+export const TARGETS: readonly Target[] = [
+  {
+    path: 'cache hit, identity',
+    what: 'CPU per request over nginx proxy_cache + auth_basic + access log',
+    limit: { atMost: 1 },
+    unit: '×',
+    value: ratio(cpu, 'hit', 'portico-hit', 'nginx-cache'),
+  },
+  {
+    path: 'cache hit, identity',
+    what: 'CPU per request over bare node:http',
+    limit: { atMost: 1.5 },
+    unit: '×',
+    value: ratio(cpu, 'hit', 'portico-hit', 'node-http'),
+  },
+  {
+    path: 'cache hit, gzip',
+    what: 'throughput over nginx with gzip on',
+    limit: { atLeast: 3 },
+    unit: '×',
+    value: (results) =>
+      // An answer that is not compressed is no answer to this question.
+      rowOf(results, 'hit-gzip', 'portico-hit')?.encoding === 'gzip'
+        ? ratio(throughput, 'hit-gzip', 'portico-hit', 'nginx-gzip')(results)
+        : undefined,
+  },
+  {
+    path: '304',
+    what: 'throughput over Portico’s own identity hit',
+    limit: { atLeast: 1.2 },
+    unit: '×',
+    value: ratio(throughput, 'not-modified', 'portico-304', 'portico-hit'),
+  },
+  {
+    path: 'validated miss, all bodies distinct',
+    what: 'throughput over express + http-proxy-middleware; the worse of enforce and report',
+    limit: { atLeast: 0.95 },
+    unit: '×',
+    value: distinct('http-proxy-middleware'),
+  },
+  {
+    path: 'validated miss, all bodies distinct',
+    what: 'throughput over express-openapi-validator; the worse of enforce and report',
+    limit: { atLeast: 2.5 },
+    unit: '×',
+    value: distinct('express-openapi-validator'),
+  },
+  {
+    path: 'validated miss, all bodies distinct',
+    what: 'throughput over Prism; the worse of enforce and report',
+    limit: { atLeast: 10 },
+    unit: '×',
+    value: distinct('prism'),
+  },
+  {
+    path: 'validated miss, identical bodies',
+    what: 'throughput over express + http-proxy-middleware; the worse of enforce and report',
+    limit: { atLeast: 1.2 },
+    unit: '×',
+    value: worse(
+      ['portico-enforce', 'portico-report'].map((own) => ratio(throughput, 'miss-same', own, 'http-proxy-middleware')),
+    ),
+  },
+  {
+    path: 'passthrough',
+    what: 'throughput over express + http-proxy-middleware',
+    limit: { atLeast: 0.95 },
+    unit: '×',
+    value: ratio(throughput, 'passthrough', 'portico-passthrough', 'http-proxy-middleware'),
+  },
+  {
+    path: 'latency of a hit at half the peak rate',
+    what: 'p99',
+    limit: { atMost: 1 },
+    unit: 'ms',
+    value: ({ latency }) => latency?.find(({ peer }) => peer === 'portico-hit')?.paced.p99,
+  },
+  {
+    path: 'start to ready with a real upstream',
+    what: 'median',
+    limit: { atMost: 500 },
+    unit: 'ms',
+    value: ({ start }) => start?.readyMs.median,
+  },
+  {
+    path: 'memory at rest',
+    what: 'RSS two seconds after ready',
+    limit: { atMost: 120 },
+    unit: 'MB',
+    value: ({ start }) => (start === undefined ? undefined : start.restBytes.median / 1e6),
+  },
+  {
+    path: 'memory after many distinct keys',
+    what: `growth of RSS beyond rest; the limit is ${MEMORY_FACTOR} × 64 MiB`,
+    limit: { atMost: (64 * 1024 * 1024 * MEMORY_FACTOR) / 1e6 },
+    unit: 'MB',
+    value: ({ memory }) => (memory === undefined ? undefined : (memory.endBytes - memory.restBytes) / 1e6),
+  },
+  {
+    path: 'memory after many distinct keys',
+    what: 'growth over the last half of the run',
+    limit: { atMost: FLAT_MB },
+    unit: 'MB per million keys',
+    // The slope of a short run says nothing of a million keys.
+    value: ({ memory }) => (memory === undefined || memory.keys < 500_000 ? undefined : memory.lastHalfSlope / 1e6),
+  },
+  {
+    path: 'cost as work grows',
+    what: 'CPU of a hit with the most keys over that with one, as distance from 1',
+    limit: { atMost: 10 },
+    unit: '%',
+    value: (results) => {
+      const rows = results.scenarios.filter(({ id }) => id.startsWith('keys-'));
+      const costs = rows.map(({ rows: [own] }) => own).filter((row) => row?.peer.startsWith('portico') === true);
+      return distance(costs[0]?.cpuUs.median, costs.at(-1)?.cpuUs.median);
+    },
+  },
+  {
+    path: 'cost as work grows',
+    what: 'CPU of a hit with 500 operations over that with the contract as it is, as distance from 1',
+    limit: { atMost: 10 },
+    unit: '%',
+    value: (results) =>
+      distance(
+        rowOf(results, 'operations', 'portico-the-contract-as-it-is')?.cpuUs.median,
+        rowOf(results, 'operations', 'portico-500-operations')?.cpuUs.median,
+      ),
+  },
+  {
+    path: 'cost as work grows',
+    what: 'CPU of a miss for 200 kB beyond the straight line through 2 kB and 29 kB',
+    limit: { atMost: 10 },
+    unit: '%',
+    value: linearExcess,
+  },
+];
+
+function distance(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? undefined : Math.abs(other / one - 1) * 100;
+}
+
+function linearExcess(results: Results): number | undefined {
+  const small = rowOf(results, 'miss-distinct-2k', 'portico-enforce');
+  const middle = rowOf(results, 'miss-distinct', 'portico-enforce');
+  const large = rowOf(results, 'miss-distinct-200k', 'portico-enforce');
+  if (small === undefined || middle === undefined || large === undefined) return undefined;
+  const perByte = (middle.cpuUs.median - small.cpuUs.median) / (middle.answerBytes - small.answerBytes);
+  const expected = middle.cpuUs.median + perByte * (large.answerBytes - middle.answerBytes);
+  return Math.max(0, (large.cpuUs.median / expected - 1) * 100);
+}
+
+/** Whether a target holds, is missed or was not measured; `gap` is how far it is missed, relative to the limit. */
+export interface Verdict {
+  readonly target: Target;
+  readonly value: number | undefined;
+  readonly state: 'holds' | 'missed' | 'not measured';
+  readonly gap: number;
+}
+
+/** Judges every target. */
+export function judgeTargets(results: Results): readonly Verdict[] {
+  return TARGETS.map((target) => {
+    const value = target.value(results);
+    if (value === undefined) return { target, value, state: 'not measured', gap: 0 };
+    const { limit } = target;
+    const gap = 'atMost' in limit ? value / limit.atMost - 1 : 1 - value / limit.atLeast;
+    return { target, value, state: gap <= 0 ? 'holds' : 'missed', gap: Math.max(0, gap) };
+  });
+}
