@@ -20,6 +20,10 @@ const validate = new Ajv2020({
   verbose: true,
   ownProperties: true,
   formats: { regex: isRegex },
+  // The schema is a constant and a test holds it against the meta-schema: compiling that would double the start of it.
+  validateSchema: false,
+  meta: false,
+  code: { optimize: false },
 }).compile(configSchema());
 
 /** Checks a configuration against the schema and says everything that is wrong with it. */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { configSchema } from '../../src/config/config-schema.ts';
 import { operationFaults } from '../../src/config/operation-faults.ts';
@@ -14,6 +15,12 @@ const uncommented = sample.replaceAll(/^#(?=\S| {2})/gm, '');
 describe('the committed configuration', () => {
   it('has a fresh schema beside it for editors', () => {
     expect(JSON.parse(read('portico.schema.json'))).toEqual(configSchema());
+  });
+
+  it('has a schema that keeps to the meta-schema, which no start looks at', () => {
+    const ajv = new Ajv2020();
+    expect(ajv.validateSchema(configSchema())).toBe(true);
+    expect(ajv.validateSchema({ ...configSchema(), properties: { mode: { enum: 'strict' } } })).toBe(false);
   });
 
   it('sets nothing: what it holds is commented out', () => {
