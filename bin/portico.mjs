@@ -1,8 +1,10 @@
 #!/usr/bin/env node
-/* oxlint-disable typescript/no-unsafe-call, typescript/no-unsafe-member-access -- no types are known here */
+/* oxlint-disable typescript/no-unsafe-assignment, typescript/no-unsafe-call, typescript/no-unsafe-member-access -- no types are known here */
 // Plain JavaScript that old versions of Node can read too, so that they get one line instead of a syntax error.
 import * as crypto from 'crypto';
 import { existsSync } from 'fs';
+import * as nodeModule from 'module';
+import { fileURLToPath } from 'url';
 
 const major = Number(process.versions.node.split('.')[0]);
 
@@ -12,10 +14,20 @@ if (major < 24 || typeof crypto.argon2 !== 'function') {
   );
   process.exitCode = 1;
 } else {
+  keepCompiledCode();
   const source = new URL('../src/cli/main.ts', import.meta.url);
   const main = existsSync(source) ? source : new URL('../dist/cli/main.js', import.meta.url);
   import(main.href).catch((error) => {
     process.stderr.write(`portico failed to load: ${error && error.stack ? error.stack : error}\n`);
     process.exitCode = 1;
   });
+}
+
+// Node keeps what it compiled, and sources without their types, for the next start; it writes them when the process ends.
+// In the packages' own folder only: whoever may write there could change the program itself, which is not so of a folder
+// for temporary files. Node does without where it may not write, with NODE_DISABLE_COMPILE_CACHE=1, or with a folder of
+// the operator's in NODE_COMPILE_CACHE.
+function keepCompiledCode() {
+  const packages = fileURLToPath(new URL('../node_modules/', import.meta.url));
+  if (existsSync(packages)) nodeModule.enableCompileCache(`${packages}.cache/portico`);
 }

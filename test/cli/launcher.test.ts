@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 
 const launcher = join(import.meta.dirname, '..', '..', 'bin', 'portico.mjs');
 
@@ -33,4 +34,50 @@ it('the launcher goes on where both are there', () => {
 
 it('the launcher holds no syntax that old versions of Node stumble over', () => {
   expect(readFileSync(launcher, 'utf8')).not.toMatch(/\?\?|\?\.|^await |from 'node:/m);
+});
+
+describe('what Node compiled for one start', () => {
+  const folders: string[] = [];
+  afterEach(() => folders.splice(0).forEach((folder) => rmSync(folder, { recursive: true })));
+
+  /** Starts a release that only says hello, after its folder was prepared; answers with the output and the folder of packages. */
+  function start(prepare: (packages: string) => void, env: Readonly<Record<string, string>> = {}) {
+    const folder = mkdtempSync(join(tmpdir(), 'portico-launcher-'));
+    folders.push(folder);
+    const [bin, dist, packages] = [join(folder, 'bin'), join(folder, 'dist', 'cli'), join(folder, 'node_modules')];
+    for (const made of [bin, dist]) mkdirSync(made, { recursive: true });
+    cpSync(launcher, join(bin, 'portico.mjs'));
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    writeFileSync(join(dist, 'main.js'), "process.stdout.write('hello');");
+    prepare(packages);
+    const { NODE_DISABLE_COMPILE_CACHE: _off, NODE_COMPILE_CACHE: _elsewhere, ...rest } = process.env;
+    const run = spawnSync(process.execPath, [join(bin, 'portico.mjs')], { encoding: 'utf8', env: { ...rest, ...env } });
+    return { said: [run.status, run.stdout, run.stderr], packages, kept: join(packages, '.cache', 'portico') };
+  }
+
+  const HELLO = [0, 'hello', ''];
+
+  it('is kept for the next one in the folder of packages', () => {
+    const { said, kept } = start((packages) => mkdirSync(packages));
+    expect(said).toEqual(HELLO);
+    expect(readdirSync(kept, { recursive: true, withFileTypes: true }).filter((one) => one.isFile())).not.toEqual([]);
+  });
+
+  it('is not kept where the operator says so', () => {
+    const { said, kept } = start((packages) => mkdirSync(packages), { NODE_DISABLE_COMPILE_CACHE: '1' });
+    expect([said, existsSync(kept)]).toEqual([HELLO, false]);
+  });
+
+  it('is kept nowhere without a word where the folder cannot be made', () => {
+    const { said, packages } = start((folder) => {
+      mkdirSync(folder);
+      writeFileSync(join(folder, '.cache'), 'a file');
+    });
+    expect([said, readFileSync(join(packages, '.cache'), 'utf8')]).toEqual([HELLO, 'a file']);
+  });
+
+  it('is kept nowhere where packages are elsewhere', () => {
+    const { said, packages } = start(() => undefined);
+    expect([said, existsSync(packages)]).toEqual([HELLO, false]);
+  });
 });
