@@ -4,15 +4,22 @@ import type { MemoryResult } from './measure-memory.ts';
 import type { StartResult } from './measure-start.ts';
 import type { ScenarioResult, ScenarioRow } from './run-scenario.ts';
 
+/** A part that could not be measured, and why. */
+export interface Failure {
+  readonly part: string;
+  readonly message: string;
+}
+
 /** Everything that one run found; parts that were not run are absent. */
 export interface Results {
   readonly startedAt: string;
   readonly effort: 'full' | 'quick';
   readonly machine: Machine;
   readonly scenarios: readonly ScenarioResult[];
-  readonly latency?: readonly LatencyRow[];
-  readonly start?: StartResult;
-  readonly memory?: MemoryResult;
+  readonly latency?: readonly LatencyRow[] | undefined;
+  readonly start?: StartResult | undefined;
+  readonly memory?: MemoryResult | undefined;
+  readonly failures: readonly Failure[];
 }
 
 /** One row of a scenario by the id of its peer, or nothing when it was not measured. */

@@ -109,7 +109,9 @@ async function measure(scenario: Scenario, one: Running, seconds: number): Promi
   const load = { port: started.port, path, headers: proof.sent, connections: scenario.connections, seconds };
   const countedBefore = await counted(one);
   const before = started.running.cpuNs();
-  const result = await runWrk(keys === undefined ? load : { ...load, keys });
+  const result = await runWrk(keys === undefined ? load : { ...load, keys }).catch((error: unknown) => {
+    throw new Error(`${peer.label}: ${(error as Error).message}`, { cause: error });
+  });
   const cpuNs = started.running.cpuNs() - before;
   const grown = (await counted(one)) - countedBefore;
   if (asked.counted !== undefined && grown < result.requests)

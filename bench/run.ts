@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Arguments, isNamed, readArguments, USAGE } from './arguments.ts';
+import { compareCheckouts } from './against.ts';
 import { LOAD_CORE } from './cores.ts';
-import { readMachine } from './machine.ts';
+import { type Machine, readMachine } from './machine.ts';
 import { measureLatency } from './measure-latency.ts';
 import { measureMemory } from './measure-memory.ts';
 import { measureStart } from './measure-start.ts';
@@ -12,12 +13,13 @@ import { killAll } from './process-tree.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { targetsTable } from './report/targets-table.ts';
 import { writeReport } from './report/write-report.ts';
-import type { Results } from './results.ts';
+import type { Failure, Results } from './results.ts';
 import { type RunContext, runScenario, type ScenarioResult } from './run-scenario.ts';
 import { allScenarios, latencyScenario, OTHER_PARTS } from './scenarios/all.ts';
-import { type Effort, FULL, QUICK } from './scenarios/effort.ts';
+import { COMPARED, FULL, QUICK, QUICK_COMPARED } from './scenarios/effort.ts';
 import { startUpstream } from './start-upstream.ts';
 import { judgeTargets } from './targets.ts';
+import { addWorktree } from './worktree.ts';
 
 /** Runs the benchmark; answers the exit code. */
 export async function run(args: readonly string[]): Promise<number> {
@@ -39,7 +41,10 @@ export async function run(args: readonly string[]): Promise<number> {
   process.once('exit', clean);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
   try {
-    return await measureAll(asked, folder);
+    const session = await openSession(folder);
+    return asked.against === undefined
+      ? await measureAll(asked, session)
+      : await measureAgainst(asked, asked.against, session);
   } catch (error) {
     process.stderr.write(`\nthe benchmark failed: ${(error as Error).message}\n`);
     return 1;
@@ -52,9 +57,16 @@ function usage(names: readonly string[]): string {
   return USAGE.replace('NAMES', names.join(', '));
 }
 
-async function measureAll(asked: Arguments, folder: string): Promise<number> {
+/** What both kinds of run begin with. */
+interface Session {
+  readonly startedAt: string;
+  readonly machine: Machine;
+  readonly context: RunContext;
+}
+
+/** Reads the machine, moves this program off the server's core and starts the upstream. */
+async function openSession(folder: string): Promise<Session> {
   const progress = createProgress();
-  const effort = asked.quick ? QUICK : FULL;
   const startedAt = new Date().toISOString();
   const machine = await readMachine();
   for (const name of ['taskset', 'wrk']) {
@@ -66,12 +78,54 @@ async function measureAll(asked: Arguments, folder: string): Promise<number> {
   spawnSync('taskset', ['-a', '-c', '-p', String(LOAD_CORE), String(process.pid)]);
 
   const upstream = await startUpstream(folder);
-  const context: RunContext = { folder, upstream, progress, missing: machine.missing };
+  return { startedAt, machine, context: { folder, upstream, progress, missing: machine.missing } };
+}
+
+async function measureAgainst(asked: Arguments, ref: string, { context }: Session): Promise<number> {
+  const worktree = addWorktree(ref, join(context.folder, 'other'));
+  process.once('exit', worktree.remove);
+  try {
+    const rounds = asked.quick ? QUICK_COMPARED : COMPARED;
+    const { table, failures } = await compareCheckouts(
+      worktree.folder,
+      rounds,
+      (name) => isNamed(name, asked.only),
+      context,
+    );
+    process.stdout.write(`\nbefore: ${ref} (${worktree.commit}); after: the working tree\n\n${table}`);
+    return failures.length > 0 ? 1 : 0;
+  } finally {
+    worktree.remove();
+  }
+}
+
+async function measureAll(asked: Arguments, { startedAt, machine, context }: Session): Promise<number> {
+  const { progress } = context;
+  const effort = asked.quick ? QUICK : FULL;
   const scenarios: ScenarioResult[] = [];
-  for (const scenario of allScenarios(effort))
-    if (isNamed(scenario.id, asked.only)) scenarios.push(await runScenario(scenario, context));
-  const others = await measureOthers(asked.only, effort, context);
-  const results: Results = { startedAt, effort: effort.name, machine, scenarios, ...others };
+  const failures: Failure[] = [];
+  // What failed is told at the end and in the results; the other parts are still worth their time.
+  const attempt = async <T>(part: string, step: () => Promise<T>): Promise<T | undefined> => {
+    if (!isNamed(part, asked.only)) return undefined;
+    try {
+      return await step();
+    } catch (error) {
+      const { message } = error as Error;
+      progress.say(`FAILED: ${part}: ${message}`);
+      failures.push({ part, message });
+      return undefined;
+    }
+  };
+  for (const scenario of allScenarios(effort)) {
+    const result = await attempt(scenario.id, () => runScenario(scenario, context));
+    if (result !== undefined) scenarios.push(result);
+  }
+  const latency = await attempt('latency', () =>
+    measureLatency(latencyScenario(effort), effort.latencySeconds, context),
+  );
+  const start = await attempt('start', () => measureStart(effort.starts, context));
+  const memory = await attempt('memory', () => measureMemory(effort.memoryKeys, context));
+  const results: Results = { startedAt, effort: effort.name, machine, scenarios, latency, start, memory, failures };
 
   const isWhole = !asked.quick && asked.only.length === 0;
   const out = asked.out === undefined ? join(import.meta.dirname, isWhole ? '' : 'out') : resolve(asked.out);
@@ -79,24 +133,13 @@ async function measureAll(asked: Arguments, folder: string): Promise<number> {
   return conclude(results, asked.strict, out, progress);
 }
 
-async function measureOthers(
-  only: readonly string[],
-  effort: Effort,
-  context: RunContext,
-): Promise<Pick<Results, 'latency' | 'start' | 'memory'>> {
-  const { latencySeconds, starts, memoryKeys } = effort;
-  return {
-    ...(isNamed('latency', only) && {
-      latency: await measureLatency(latencyScenario(effort), latencySeconds, context),
-    }),
-    ...(isNamed('start', only) && { start: await measureStart(starts, context) }),
-    ...(isNamed('memory', only) && { memory: await measureMemory(memoryKeys, context) }),
-  };
-}
-
 function conclude(results: Results, strict: boolean, out: string, progress: Progress): number {
   const verdicts = judgeTargets(results);
   progress.say(`written: ${join(out, 'RESULTS.md')}, results.json, results.svg`);
   process.stdout.write(`\n${targetsTable(verdicts)}`);
+  if (results.failures.length > 0) {
+    process.stderr.write(`\n${results.failures.map(({ part, message }) => `FAILED: ${part}: ${message}\n`).join('')}`);
+    return 1;
+  }
   return strict && verdicts.some(({ state }) => state === 'missed') ? 1 : 0;
 }

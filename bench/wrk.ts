@@ -22,6 +22,9 @@ export interface LoadResult {
   readonly errorStatuses: number;
 }
 
+/** What wrk itself may take to start and to open its connections. */
+const SETTLING_MS = 150;
+
 /** Runs wrk on the load core; rejects on any socket error, so that no broken round is taken for a slow one. */
 export async function runWrk(load: Load): Promise<LoadResult> {
   const script = join(import.meta.dirname, load.keys === undefined ? 'wrk-summary.lua' : 'wrk-keys.lua');
@@ -31,7 +34,7 @@ export async function runWrk(load: Load): Promise<LoadResult> {
   const words = load.keys === undefined ? [] : ['--', String(load.keys)];
   const url = `http://127.0.0.1:${load.port}${load.path}`;
   // wrk takes whole seconds only; an interrupt ends a round early and its own clock says how long it was.
-  const output = await collect(['-c', String(LOAD_CORE), ...wrk, url, ...words], load.seconds * 1000);
+  const output = await collect(['-c', String(LOAD_CORE), ...wrk, url, ...words], load.seconds * 1000 + SETTLING_MS);
   const found = /^BENCH (\{.*\})$/m.exec(output)?.[1];
   if (found === undefined) throw new Error(`wrk said nothing that can be read:\n${output}`);
   const counted = JSON.parse(found) as Record<string, number>;

@@ -19,6 +19,7 @@ export function toMarkdown(results: Results, chart: string | undefined): string 
     '',
     `Written by \`${command}\` on ${startedAt.slice(0, 10)}, commit ${machine.commit}; do not edit.`,
     ...(effort === 'quick' ? ['', '**A quick run: rounds are short and the numbers rough.**'] : []),
+    ...results.failures.flatMap(({ part, message }) => ['', `**${part} failed: ${message.split('\n')[0] ?? ''}**`]),
     ...busyNote(machine),
     '',
     ...(chart === undefined ? [] : [`![CPU per request](${chart})`, '']),

@@ -35,3 +35,9 @@ export const QUICK: Effort = {
   starts: 3,
   memoryKeys: 50_000,
 };
+
+/** Rounds of `--against`, each with fresh processes. */
+export const COMPARED: Rounds = { count: 6, seconds: 2 };
+
+/** The same with `--quick`. */
+export const QUICK_COMPARED: Rounds = { count: 4, seconds: 0.5 };

@@ -1,0 +1,49 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..');
+
+/** A checkout of a git ref that stands beside this one for a while. */
+export interface Worktree {
+  readonly folder: string;
+  readonly commit: string;
+  /** Takes it away again, as git sees it and on disk; may be called twice. */
+  remove(): void;
+}
+
+/** Checks a ref out into a folder that does not exist yet; its packages are this checkout's where the lock file is the same. */
+export function addWorktree(ref: string, folder: string): Worktree {
+  const commit = git('rev-parse', '--verify', '--short', `${ref}^{commit}`);
+  git('worktree', 'add', '--detach', folder, commit);
+  const remove = () => {
+    spawnSync('git', ['worktree', 'remove', '--force', folder], { cwd: ROOT });
+    spawnSync('git', ['worktree', 'prune'], { cwd: ROOT });
+  };
+  try {
+    bringPackages(folder);
+  } catch (error) {
+    remove();
+    throw error;
+  }
+  return { folder, commit, remove };
+}
+
+function bringPackages(folder: string): void {
+  const lock = 'package-lock.json';
+  if (readFileSync(join(folder, lock)).equals(readFileSync(join(ROOT, lock)))) {
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    return;
+  }
+  const { status, stderr } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`npm ci for the other ref failed:\n${stderr}`);
+}
+
+function git(...args: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync('git', args, { cwd: ROOT, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`git ${args.join(' ')} failed: ${stderr.trim()}`);
+  return stdout.trim();
+}
