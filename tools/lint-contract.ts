@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createConfig, lint } from '@redocly/openapi-core';
 import { contractFolder } from '../src/contract/contract-files.ts';
-import { readDocument } from '../src/contract/read-document.ts';
+import { parseSource, readSource } from '../src/contract/document-source.ts';
 import { StartFault } from '../src/model/fault.ts';
 
 const HELP = `usage: node tools/lint-contract.ts [--help]
@@ -39,7 +39,7 @@ async function main(args: readonly string[]): Promise<number> {
 
 function extensionFaults(folder: string): string[] {
   try {
-    readDocument(folder);
+    parseSource(readSource(folder));
     return [];
   } catch (error) {
     if (!(error instanceof StartFault)) throw error;

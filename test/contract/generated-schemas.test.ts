@@ -4,19 +4,24 @@ import { join } from 'node:path';
 import { Ajv2020, type AnySchemaObject } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { contractFolder, SCHEMA_BASE } from '../../src/contract/contract-files.ts';
+import { readSource } from '../../src/contract/document-source.ts';
+import { PARSED_FILE } from '../../src/contract/parsed-document.ts';
 import { compareFiles } from '../../tools/schemas/compare-files.ts';
+import { generateParsed } from '../../tools/schemas/generate-parsed.ts';
 import { generateSchemas } from '../../tools/schemas/generate-schemas.ts';
 import { projectSchema } from '../../tools/schemas/project-schema.ts';
 import { stripSchema } from '../../tools/schemas/strip-schema.ts';
 import { document } from './sample.ts';
 
 const generated = generateSchemas(document);
+const written = readSource(contractFolder());
+const everything = new Map([...generated, [PARSED_FILE, generateParsed(written, document)]]);
 const parsed = new Map([...generated].map(([file, text]) => [file, JSON.parse(text) as AnySchemaObject]));
 const same = (reference: string) => reference;
 
 describe('the generated schemas', () => {
   it('are committed as they would be generated now', () => {
-    expect(compareFiles(contractFolder(), generated)).toEqual({ missing: [], stale: [], superfluous: [] });
+    expect(compareFiles(contractFolder(), everything)).toEqual({ missing: [], stale: [], superfluous: [] });
   });
 
   it('come out the same every time', () => {
@@ -116,11 +121,12 @@ describe('generating', () => {
     const folder = mkdtempSync(join(tmpdir(), 'portico-schemas-'));
     cpSync(contractFolder(), folder, { recursive: true });
     rmSync(join(folder, 'resources/user.schema.json'));
+    rmSync(join(folder, PARSED_FILE));
     const stale = join(folder, 'resources/topic.schema.json');
     writeFileSync(stale, `${readFileSync(stale, 'utf8')} `);
     writeFileSync(join(folder, 'resources/stray.schema.json'), '{}');
-    expect(compareFiles(folder, generated)).toEqual({
-      missing: ['resources/user.schema.json'],
+    expect(compareFiles(folder, everything)).toEqual({
+      missing: ['resources/user.schema.json', PARSED_FILE],
       stale: ['resources/topic.schema.json'],
       superfluous: ['resources/stray.schema.json'],
     });

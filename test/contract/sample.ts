@@ -1,17 +1,17 @@
 import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
 import { contractFolder } from '../../src/contract/contract-files.ts';
 import type { Contract } from '../../src/contract/contract.ts';
+import { parseSource, readSource } from '../../src/contract/document-source.ts';
 import type { Judgement } from '../../src/contract/judge-response.ts';
 import { loadContract } from '../../src/contract/load-contract.ts';
 import type { OpenApiDocument } from '../../src/contract/openapi-document.ts';
-import { readDocument } from '../../src/contract/read-document.ts';
 import type { Operation } from '../../src/model/operation.ts';
 
 /** The contract with its defaults, loaded once per test file. */
 export const contract: Contract = loadContract(CONTRACT_DEFAULTS);
 
-/** The document that it was compiled from. */
-export const document: OpenApiDocument = readDocument(contractFolder()).document;
+/** The document that it was compiled from, as the YAML has it. */
+export const document: OpenApiDocument = parseSource(readSource(contractFolder()));
 
 /** An operation that must exist. */
 export function operation(id: string): Operation {
