@@ -38,7 +38,7 @@ async function measureEntry(
   scenario: Scenario,
   entry: Entry,
   seconds: number,
-  { upstream, folder }: RunContext,
+  { upstream, folder, warmSeconds }: RunContext,
 ): Promise<LatencyRow> {
   const { peer, asked } = entry;
   const upstreamPort = upstream.portOf(scenario.size, scenario.upstream);
@@ -46,7 +46,7 @@ async function measureEntry(
   try {
     const proof = await proveAnswer(peer.label, port, scenario, asked);
     const load = { port, path: asked.path, headers: proof.sent, connections: CONNECTIONS };
-    await runWrk({ ...load, seconds: 1 });
+    await runWrk({ ...load, seconds: warmSeconds });
     const peak = await runWrk({ ...load, seconds: Math.min(2, seconds) });
     running.emptyOutput();
     const peakPerSecond = peak.requests / peak.seconds;

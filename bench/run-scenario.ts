@@ -47,6 +47,8 @@ export interface RunContext {
   readonly progress: Progress;
   /** Programs that are missing, each with how to get it. */
   readonly missing: ReadonlyMap<string, string>;
+  /** How long each server is warmed before its rounds. */
+  readonly warmSeconds: number;
 }
 
 interface Running {
@@ -80,7 +82,7 @@ export async function runScenario(scenario: Scenario, context: RunContext): Prom
     const violationsBefore = await Promise.all(running.map((one) => violationsOf(one)));
     for (const one of running) {
       progress.tick(`${id}: warming ${one.entry.peer.label}`);
-      await measure(scenario, one, 1);
+      await measure(scenario, one, context.warmSeconds);
     }
     for (let round = 0; round < rounds.count; round += 1) {
       for (let at = 0; at < running.length; at += 1) {

@@ -16,7 +16,7 @@ import { writeReport } from './report/write-report.ts';
 import type { Failure, Results } from './results.ts';
 import { type RunContext, runScenario, type ScenarioResult } from './run-scenario.ts';
 import { allScenarios, latencyScenario, OTHER_PARTS } from './scenarios/all.ts';
-import { COMPARED, FULL, QUICK, QUICK_COMPARED } from './scenarios/effort.ts';
+import { COMPARED, type Effort, FULL, QUICK, QUICK_COMPARED } from './scenarios/effort.ts';
 import { startUpstream } from './start-upstream.ts';
 import { judgeTargets } from './targets.ts';
 import { addWorktree } from './worktree.ts';
@@ -41,7 +41,7 @@ export async function run(args: readonly string[]): Promise<number> {
   process.once('exit', clean);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
   try {
-    const session = await openSession(folder);
+    const session = await openSession(folder, asked.quick ? QUICK : FULL);
     return asked.against === undefined
       ? await measureAll(asked, session)
       : await measureAgainst(asked, asked.against, session);
@@ -61,11 +61,12 @@ function usage(names: readonly string[]): string {
 interface Session {
   readonly startedAt: string;
   readonly machine: Machine;
+  readonly effort: Effort;
   readonly context: RunContext;
 }
 
 /** Reads the machine, moves this program off the server's core and starts the upstream. */
-async function openSession(folder: string): Promise<Session> {
+async function openSession(folder: string, effort: Effort): Promise<Session> {
   const progress = createProgress();
   const startedAt = new Date().toISOString();
   const machine = await readMachine();
@@ -78,7 +79,12 @@ async function openSession(folder: string): Promise<Session> {
   spawnSync('taskset', ['-a', '-c', '-p', String(LOAD_CORE), String(process.pid)]);
 
   const upstream = await startUpstream(folder);
-  return { startedAt, machine, context: { folder, upstream, progress, missing: machine.missing } };
+  return {
+    startedAt,
+    machine,
+    effort,
+    context: { folder, upstream, progress, missing: machine.missing, warmSeconds: effort.warmSeconds },
+  };
 }
 
 async function measureAgainst(asked: Arguments, ref: string, { context }: Session): Promise<number> {
@@ -99,9 +105,8 @@ async function measureAgainst(asked: Arguments, ref: string, { context }: Sessio
   }
 }
 
-async function measureAll(asked: Arguments, { startedAt, machine, context }: Session): Promise<number> {
+async function measureAll(asked: Arguments, { startedAt, machine, effort, context }: Session): Promise<number> {
   const { progress } = context;
-  const effort = asked.quick ? QUICK : FULL;
   const scenarios: ScenarioResult[] = [];
   const failures: Failure[] = [];
   // What failed is told at the end and in the results; the other parts are still worth their time.
@@ -117,6 +122,8 @@ async function measureAll(asked: Arguments, { startedAt, machine, context }: Ses
     }
   };
   for (const scenario of allScenarios(effort)) {
+    // What a quick run leaves out can still be asked for by name.
+    if (asked.only.length === 0 && effort.without.includes(scenario.id)) continue;
     const result = await attempt(scenario.id, () => runScenario(scenario, context));
     if (result !== undefined) scenarios.push(result);
   }

@@ -7,6 +7,10 @@ export interface Effort {
   readonly main: Rounds;
   /** Rows that show how cost grows. */
   readonly side: Rounds;
+  /** How long each server is warmed before its rounds. */
+  readonly warmSeconds: number;
+  /** Scenarios that are left out. */
+  readonly without: readonly string[];
   /** The largest number of distinct keys of the rows about keys. */
   readonly keys: readonly number[];
   readonly latencySeconds: number;
@@ -19,6 +23,8 @@ export const FULL: Effort = {
   name: 'full',
   main: { count: 5, seconds: 2 },
   side: { count: 3, seconds: 1.5 },
+  warmSeconds: 1.5,
+  without: [],
   keys: [1, 1000, 100_000],
   latencySeconds: 8,
   starts: 5,
@@ -28,11 +34,13 @@ export const FULL: Effort = {
 /** For a look in under three minutes; the numbers are rough. */
 export const QUICK: Effort = {
   name: 'quick',
-  main: { count: 3, seconds: 0.5 },
-  side: { count: 3, seconds: 0.3 },
+  main: { count: 3, seconds: 0.4 },
+  side: { count: 2, seconds: 0.3 },
+  warmSeconds: 0.6,
+  without: ['hit-1c', 'miss-gzip', 'keys-1000'],
   keys: [1, 1000, 10_000],
-  latencySeconds: 1.5,
-  starts: 3,
+  latencySeconds: 1,
+  starts: 2,
   memoryKeys: 50_000,
 };
 
