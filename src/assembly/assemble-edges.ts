@@ -3,15 +3,19 @@ import type { Settings } from '../config/settings.ts';
 import { createAdminApp, type Readiness } from '../http/admin-app.ts';
 import { answerClientErrors } from '../http/client-errors.ts';
 import { createListenerServer } from '../http/listen.ts';
-import { createPublicApp } from '../http/public-app.ts';
+import { createPublicHandler } from '../http/public-handler.ts';
 import { isLoopbackHost } from '../lib/is-loopback-host.ts';
 import { createTrace } from '../model/trace.ts';
 import type { House } from '../pipeline/house.ts';
+import { createKnownTargets } from '../pipeline/known-targets.ts';
 import { createAccessLog } from '../telemetry/access-log.ts';
 import { createPassthrough } from '../upstream/create-passthrough.ts';
 import type { AssemblyParts, Services } from './assemble-services.ts';
 import type { Start } from './load-start.ts';
 import { createPass } from './pass-undocumented.ts';
+
+/** The memory of targets takes at most an eighth of what pages may take. */
+const KNOWN_TARGETS_SHARE = 8;
 
 /** Both sides of the gateway, not listening yet. */
 export interface Edges {
@@ -48,12 +52,13 @@ export function assembleEdges(
     return tags === 'all' ? cache.purgeAll() : cache.purge(tags);
   };
   const { clock, logStream } = parts;
-  const publicApp = createPublicApp({
+  const publicHandler = createPublicHandler({
     house,
     arrival: { maxTargetBytes: listen.maxTargetBytes, publicBasePath: settings.publicBasePath },
     trustedProxies: listen.trustedProxies,
     errorsFor: settings.errorsFor,
     contractStatusHeader: settings.contractStatusHeader,
+    knownTargets: createKnownTargets(settings.cache.maxBytes / KNOWN_TARGETS_SHARE),
     pass: createPass({
       passthrough,
       transparent: settings.mode.transparent,
@@ -65,7 +70,7 @@ export function assembleEdges(
       level: settings.logging.level,
       principalNames: settings.logging.principalNames,
       clock,
-      ...(logStream && { stream: logStream }),
+      stream: logStream,
     }),
     record: (trace) => {
       metrics.record(trace);
@@ -81,7 +86,7 @@ export function assembleEdges(
     purge,
     onError: (error) => logger.error({ err: error }, 'the admin side failed'),
   });
-  const publicServer = createListenerServer(publicApp, listen);
+  const publicServer = createListenerServer(publicHandler, listen);
   answerClientErrors(publicServer, ({ code, status }) => {
     // Such a request never became one that Express knows, so it is counted here.
     const trace = createTrace({ requestId: '', traceparent: '', method: '', startedAt: clock() });

@@ -21,8 +21,8 @@ import type { Start } from './load-start.ts';
 export interface AssemblyParts {
   readonly clock: Clock;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where log lines go; standard output when undefined. */
-  readonly logStream: DestinationStream | undefined;
+  /** Where log lines go. */
+  readonly logStream: DestinationStream;
   /** Answers 0 ≤ x < 1; decides which shared pages are compared. */
   readonly random: () => number;
 }
@@ -44,7 +44,7 @@ export interface Services {
 /** Makes the services; nothing is connected or listening yet. */
 export function assembleServices(settings: Settings, start: Start, parts: AssemblyParts): Services {
   const { clock, logStream, random } = parts;
-  const logger = createLogger({ level: settings.logging.level, clock, ...(logStream && { stream: logStream }) });
+  const logger = createLogger({ level: settings.logging.level, clock, stream: logStream });
   const upstream = createUpstream(start.address, settings.upstream, clock);
   const lookUp = createLookUp(upstream);
   const cache = createPageCache(settings.cache, clock);

@@ -7,7 +7,7 @@ export interface CacheKeyParts {
   readonly upstreamTarget: string;
 }
 
-/** The key of a page: a JSON array, so that no part can run into the next. */
+/** The key of a page: parts in lines, of which none can hold a line break, so that no part can run into the next. */
 export function cacheKey({ contractVersion, operationId, audience, upstreamTarget }: CacheKeyParts): string {
-  return JSON.stringify([contractVersion, operationId, audience, upstreamTarget]);
+  return `${contractVersion}\n${operationId}\n${audience}\n${upstreamTarget}`;
 }

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import express, { type Express, type Request, type Response } from 'express';
 import type { Clock } from '../lib/clock.ts';
 import type { Arrival } from '../model/arrival.ts';
@@ -7,13 +8,15 @@ import type { Principal } from '../model/principal.ts';
 import type { Trace } from '../model/trace.ts';
 import { dispatch } from '../pipeline/dispatch.ts';
 import type { House } from '../pipeline/house.ts';
-import { visibleHeaders } from '../pipeline/visible-headers.ts';
+import type { KnownTargets } from '../pipeline/known-targets.ts';
+import type { Reply } from '../pipeline/reply.ts';
 import type { AccessLog } from '../telemetry/access-log.ts';
 import { createCatch } from './catch-errors.ts';
+import { clientGone } from './client-gone.ts';
 import { edgeFields } from './edge-fields.ts';
 import { type ArrivalOptions, identify, readArrival } from './read-arrival.ts';
 import { beginTrace } from './record-trace.ts';
-import { writeReply } from './write-reply.ts';
+import { writePlanned } from './write-planned.ts';
 
 /** What the public edge is made of. */
 export interface PublicAppServices {
@@ -22,6 +25,8 @@ export interface PublicAppServices {
   readonly trustedProxies: readonly string[];
   readonly errorsFor: (operationId: string | undefined) => ErrorStyle;
   readonly contractStatusHeader: boolean;
+  /** Where the targets of requests that are answered from memory are remembered. */
+  readonly knownTargets: KnownTargets;
   /** Streams a request past the contract; throws while nothing is written yet. */
   readonly pass: (passed: PassedRequest) => Promise<void>;
   readonly accessLog: AccessLog;
@@ -30,6 +35,9 @@ export interface PublicAppServices {
   readonly isDraining: () => boolean;
   readonly clock: Clock;
 }
+
+/** What went wrong with requests before they came to the app, so that it is caught where everything else is. */
+export type Failures = WeakMap<IncomingMessage, { readonly trace: Trace; readonly thrown: unknown }>;
 
 /** A request that goes past the contract. */
 export interface PassedRequest {
@@ -42,11 +50,8 @@ export interface PassedRequest {
   readonly extra: (answered: HeaderPairs) => HeaderPairs;
 }
 
-/** Answers that are not kept here must not be kept anywhere else either. */
-const UNCACHED: HeaderPairs = [['Cache-Control', 'private, no-store']];
-
 /** The public Express app: reads the arrival, dispatches it, writes the reply, and catches in one place. */
-export function createPublicApp(services: PublicAppServices): Express {
+export function createPublicApp(services: PublicAppServices, failures: Failures = new WeakMap()): Express {
   const traces = new WeakMap<Request, Trace>();
   const app = express();
   app.disable('x-powered-by');
@@ -55,6 +60,11 @@ export function createPublicApp(services: PublicAppServices): Express {
   app.set('trust proxy', services.trustedProxies.length === 0 ? false : [...services.trustedProxies]);
 
   app.use(async (req: Request, res: Response) => {
+    const failure = failures.get(req);
+    if (failure !== undefined) {
+      traces.set(req, failure.trace);
+      throw failure.thrown;
+    }
     const identity = identify(req, services.clock);
     const trace = beginTrace(req, res, identity, services);
     traces.set(req, trace);
@@ -67,27 +77,20 @@ export function createPublicApp(services: PublicAppServices): Express {
       await services.pass({ req, res, arrival, principal, trace, extra });
       return;
     }
-    const { plan, reply } = dispatched;
-    const finished = plan.transparent || plan.cache !== undefined;
-    const visible = finished ? reply : { ...reply, headers: [...visibleHeaders(reply.headers), ...UNCACHED] };
-    trace.bytes = await writeReply(res, visible, {
-      method: arrival.method,
-      ifNoneMatch: plan.transparent ? undefined : req.headers['if-none-match'],
-      extra: edgeFields(trace, services, visible.headers),
-    });
+    const { plan, reply, exchange } = dispatched;
+    if (isWorthKnowing(arrival.method, reply, trace) && trace.requests !== undefined) {
+      const { target, asked } = exchange;
+      services.knownTargets.remember(req.url, { plan, target, asked, requests: trace.requests });
+    }
+    const fields = { ifNoneMatch: req.headers['if-none-match'] };
+    trace.bytes = await writePlanned(res, plan, reply, { method: arrival.method, fields, trace }, services);
   });
 
   app.use(createCatch((req) => traces.get(req), services));
   return app;
 }
 
-/** A signal that ends when the client's connection does before the answer is written. */
-function clientGone(res: Response): AbortSignal {
-  const gone = new AbortController();
-  if (res.destroyed && !res.writableFinished) gone.abort();
-  else
-    res.once('close', () => {
-      if (!res.writableFinished) gone.abort();
-    });
-  return gone.signal;
+/** True for a plain list page from memory: the next request for the same target need not be read again. */
+function isWorthKnowing(method: string, reply: Reply, { violations }: Trace): boolean {
+  return method === 'GET' && reply.kept === true && violations.length === 0;
 }

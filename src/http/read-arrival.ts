@@ -23,12 +23,20 @@ export function requestIdOf(sent: string | string[] | undefined): string {
   return typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : randomUUID();
 }
 
+/** Whether the text of a `Host` field is a host (RFC 9112, 3.2). */
+export function isHost(host: string): boolean {
+  return HOST.test(host);
+}
+
 /** Under which names a request is known, and when it came. */
 export type RequestIdentity = Pick<Arrival, 'requestId' | 'traceparent' | 'tracestate' | 'receivedAt'>;
 
 /** Names a request and continues the caller's trace. */
 export function identify({ headers }: Pick<Request, 'headers'>, clock: Clock): RequestIdentity {
-  const { traceparent, tracestate } = traceContext(headers);
+  const { traceparent, tracestate } = traceContext({
+    traceparent: headers['traceparent'],
+    tracestate: headers['tracestate'],
+  });
   return { requestId: requestIdOf(headers['x-request-id']), traceparent, tracestate, receivedAt: clock() };
 }
 
@@ -76,7 +84,7 @@ function refuseTwoCredentials(rawHeaders: readonly string[]): void {
 
 /** RFC 9112, 3.2: what is no host is refused, before it is written into addresses of answers. */
 function refuseOddHost(host: string | undefined): void {
-  if (host !== undefined && !HOST.test(host))
+  if (host !== undefined && !isHost(host))
     throw new GatewayError('malformed_request', 'The Host field of the request holds no host.');
 }
 

@@ -1,5 +1,5 @@
+import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { Response } from 'express';
 import { notModified } from '../cache/not-modified.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { Reply } from '../pipeline/reply.ts';
@@ -12,13 +12,14 @@ export interface ReplyContext {
   readonly extra: HeaderPairs;
 }
 
-/** Sends a reply: 304 for a matching entity tag, no body for HEAD; resolves with the bytes of body sent. */
-export async function writeReply(res: Response, reply: Reply, context: ReplyContext): Promise<number> {
+/** Sends a reply: 304 for a matching entity tag, no body for HEAD; gives the bytes of body sent, at once where the body is whole. */
+export function writeReply(res: ServerResponse, reply: Reply, context: ReplyContext): number | Promise<number> {
   if (res.destroyed) {
     if (!Buffer.isBuffer(reply.body)) reply.body.destroy();
     return 0;
   }
-  const headers = reply.headers.flat();
+  const headers: string[] = [];
+  for (const [name, value] of reply.headers) headers.push(name, value);
   for (const [name, value] of context.extra) headers.push(name, value);
   if (reply.etag !== undefined) {
     headers.push('ETag', reply.etag);
@@ -48,7 +49,7 @@ export async function writeReply(res: Response, reply: Reply, context: ReplyCont
 }
 
 /** Writes a body as it comes. One that breaks breaks the connection, but only after everything that came is on its way. */
-async function writeStream(res: Response, body: Readable): Promise<number> {
+async function writeStream(res: ServerResponse, body: Readable): Promise<number> {
   const leave = () => body.destroy();
   res.once('close', leave);
   let bytes = 0;
@@ -67,7 +68,8 @@ async function writeStream(res: Response, body: Readable): Promise<number> {
 }
 
 function hasField(flat: readonly string[], name: string): boolean {
-  for (let at = 0; at < flat.length; at += 2) if (flat[at]?.toLowerCase() === name) return true;
+  for (let at = 0; at < flat.length; at += 2)
+    if (flat[at]?.length === name.length && flat[at]?.toLowerCase() === name) return true;
   return false;
 }
 

@@ -29,6 +29,13 @@ export interface AuthenticationResult {
 export interface Authenticator {
   /** Throws GatewayError for callers that the level `enforce` refuses; never throws one at `report` and `off`. */
   authenticate(input: AuthenticationInput): Promise<AuthenticationResult>;
+  /**
+   * Tells at once who is asking where that is known without a question: by a credential that was verified a short while
+   * ago, or without one where that is allowed. Undefined where `authenticate` has to be asked; neither counts a failure.
+   */
+  recall(
+    input: Pick<AuthenticationInput, 'authorizationHeader' | 'level' | 'needsCredential' | 'now'>,
+  ): AuthenticationResult | undefined;
   /** Drops a verified credential, because the upstream has refused it. */
   forget(principal: Pick<Principal, 'authorization'>): void;
   /** Tries the verifier with a wrong credential: at start, from time to time, and until it is no longer pending. */

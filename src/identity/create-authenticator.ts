@@ -64,6 +64,8 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
     throw refusal;
   }
 
+  const passed = { enforce: passedAt('enforce'), report: passedAt('report') };
+
   const malformed = () =>
     refusals.credentialsRefused('The Authorization field holds no usable Basic credential in UTF-8.');
 
@@ -85,6 +87,18 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
         return toResult(input, principals.unverified(undefined), reasonOf(error, header));
       }
     },
+    recall({ authorizationHeader: header, level, needsCredential, now }) {
+      if (level === 'off') return undefined;
+      const principals = createPrincipals(hash, header, undefined);
+      if (header === undefined) {
+        if (options.anonymous !== 'allow' || needsCredential) return undefined;
+        return { kind: 'principal', principal: principals.anonymous(), trace: passed[level].anonymous };
+      }
+      // Only a field in the one form that credentials are remembered in is found, whatever else it may be read as.
+      const name = header.length > MAX_HEADER_LENGTH ? undefined : check.nameBehind(header, now);
+      if (name === undefined) return undefined;
+      return { kind: 'principal', principal: principals.verified(name, header), trace: passed[level].verified };
+    },
     forget({ authorization }) {
       if (authorization !== undefined) check.forget(authorization);
     },
@@ -94,6 +108,14 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
       return calibration;
     },
   };
+}
+
+function passedAt(level: 'enforce' | 'report') {
+  const verdict = { level, outcome: 'passed' } as const;
+  return {
+    verified: { ...verdict, principal: 'verified' },
+    anonymous: { ...verdict, principal: 'anonymous' },
+  } as const;
 }
 
 function reasonOf(error: unknown, header: string): string {

@@ -12,6 +12,8 @@ export type Verdict = Verification | { readonly kind: 'limited'; readonly retryA
 export interface CredentialCheck {
   /** Whether the credential needs no verification now. */
   fresh(credential: Credential, now: number): boolean;
+  /** The name behind an `Authorization` field in the very form that was verified, while it needs no verification; else undefined. */
+  nameBehind(authorization: string, now: number): string | undefined;
   verify(credential: Credential, clientAddress: string, now: number): Promise<Verdict>;
   forget(authorization: string): void;
   forgetAll(): void;
@@ -42,7 +44,7 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
     const before = forgotten;
     const verification = await verifier.verify(credential, known);
     if (verification.kind !== 'invalid' && !known) limiter.withdraw(pair, now);
-    if (verification.kind === 'valid' && before === forgotten) memory.remember(key, now);
+    if (verification.kind === 'valid' && before === forgotten) memory.remember(key, credential.name, now);
     if (verification.kind === 'invalid') memory.forget(key);
     if (verification.kind === 'unavailable' && verification.unusable) memory.clear();
     return verification;
@@ -50,6 +52,7 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
 
   return {
     fresh: (credential, now) => memory.recall(keyOf(credential.authorization), now) === 'fresh',
+    nameBehind: (authorization, now) => memory.nameOf(keyOf(authorization), now),
     async verify(credential, clientAddress, now) {
       const key = keyOf(credential.authorization);
       const pair = hash('pair', clientAddress, credential.name);

@@ -28,7 +28,7 @@ export function canonicalTarget(path: string, rawQuery: string | undefined, aske
 /** A target without its `page`: what a learned page count belongs to. */
 export function targetWithoutPage(target: string): string {
   const mark = target.indexOf('?');
-  if (mark < 0) return target;
+  if (mark < 0 || (!target.includes('page', mark) && !target.includes('%', mark))) return target;
   return join(
     target.slice(0, mark),
     piecesOf(target.slice(mark + 1)).filter((piece) => nameOf(piece) !== 'page'),

@@ -6,6 +6,7 @@ import type { Arrival } from '../model/arrival.ts';
 import type { CheckVerdict, Trace } from '../model/trace.ts';
 import type { CheckLevel } from '../model/checks.ts';
 import type { Violation } from '../model/violation.ts';
+import { type AskedPage, toAskedPage } from '../paging/asked-page.ts';
 import { canonicalTarget } from '../paging/canonical-target.ts';
 import type { PlannedOperation } from './planned-operation.ts';
 import { requestRefusal } from './request-refusal.ts';
@@ -13,7 +14,9 @@ import { toVerdict } from './verdict.ts';
 
 /** What `admit` made of an arrival. */
 export interface Admission {
-  readonly values: ParameterValues;
+  readonly values: () => ParameterValues;
+  /** The page that is asked for. */
+  readonly asked: AskedPage;
   /** The exact target that will be sent upstream. */
   readonly target: string;
 }
@@ -32,7 +35,8 @@ export function admit(
   trace.requests = verdictOf(checks.requests, violations, reported);
   if (checks.requests === 'enforce' && violations.length > 0)
     throw requestRefusal(operation, parameterCode(violations), violations);
-  return { values, target: transparent ? arrival.target : targetOf(planned, arrival, values) };
+  const target = transparent ? arrival.target : targetOf(planned, arrival, values);
+  return { values: () => values, asked: toAskedPage(values, target), target };
 }
 
 /** Parameters that the contract counts but never refuses make a verdict of `reported` at any level (rules, 4). */

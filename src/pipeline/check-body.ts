@@ -107,13 +107,13 @@ const UNKNOWN = { known: false } as const;
 
 /** A new comment has no visibility yet; one that is changed has one that nobody looked up. */
 function nothingKnown({ values }: Exchange): () => Promise<Standing> {
-  const changed = values.path['commentId'] !== undefined;
+  const changed = values().path['commentId'] !== undefined;
   return () => Promise.resolve({ parentVisibility: UNKNOWN, ...(changed ? { ownVisibility: UNKNOWN } : {}) });
 }
 
 /** Looks up the node that is replied to, or the comment that is changed and its parent. */
 async function standingOf(exchange: Exchange, lookUp: LookUp): Promise<Standing> {
-  const { nodeId, commentId } = exchange.values.path;
+  const { nodeId, commentId } = exchange.values().path;
   if (commentId === undefined) {
     const node = nodeId === undefined ? undefined : await readComment(nodeId, exchange.principal, lookUp);
     return { parentVisibility: visibilityOf(node) };

@@ -59,7 +59,7 @@ export function decideFromMemory(
 type OwnershipState = ReturnType<typeof ownershipOf>;
 
 async function ownerOf({ principal, values }: Exchange, ownership: Ownership, lookUp: LookUp): Promise<OwnershipState> {
-  const { nodeId, commentId } = values.path;
+  const { nodeId, commentId } = values().path;
   if (commentId === undefined) return nodeId === undefined ? 'unknown' : ownership.of(principal, nodeId);
   const comment = await lookUp(`/services/v2/comment/${commentId}.json`, principal);
   // A community wiki can be edited by others than its author (rules, 3).
@@ -69,5 +69,6 @@ async function ownerOf({ principal, values }: Exchange, ownership: Ownership, lo
 }
 
 function rememberedState({ principal, values }: Exchange, ownership: Ownership): OwnershipState {
-  return ownershipOf(principal, ownership.authorOf(values.path['nodeId'] ?? values.path['commentId'] ?? ''));
+  const { nodeId, commentId = '' } = values().path;
+  return ownershipOf(principal, ownership.authorOf(nodeId ?? commentId));
 }

@@ -1,3 +1,4 @@
+import type { ParameterValues } from '../contract/parameter-values.ts';
 import type { PathMatch } from '../contract/path-match.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { Arrival } from '../model/arrival.ts';
@@ -15,7 +16,7 @@ import type { UndocumentedVerdict } from './undocumented-policy.ts';
 
 /** What becomes of an arrival: an answer of its plan, or a way past the contract that the policy allows. */
 export type Dispatched =
-  | { readonly kind: 'reply'; readonly reply: Reply; readonly plan: Plan }
+  | { readonly kind: 'reply'; readonly reply: Reply; readonly exchange: Exchange; readonly plan: Plan }
   | { readonly kind: 'passthrough'; readonly principal: Principal };
 
 /** Takes a request from arrival to its answer; throws GatewayError for every refusal. */
@@ -34,10 +35,10 @@ export async function dispatch(
     passUndocumented(house, arrival, trace, principal, undocumentedVerdict(house, arrival, match));
     return { kind: 'passthrough', principal };
   }
-  const { values, target } = admit(plan, house.contract, match, arrival, trace);
-  const exchange = toExchange(house, plan, { arrival, principal, values, target, trace, clientGone });
+  const admission = admit(plan, house.contract, match, arrival, trace);
+  const exchange = toExchange(house, plan, { arrival, principal, ...admission, trace, clientGone });
   try {
-    return { kind: 'reply', plan, reply: await plan.handle(exchange) };
+    return { kind: 'reply', plan, exchange, reply: await plan.handle(exchange) };
   } finally {
     if (plan.transparent) judgeCredentialByAnswer(trace);
   }
@@ -66,11 +67,22 @@ export function judgeCredentialByAnswer(trace: Trace): void {
   trace.authentication = { ...authentication, outcome: refused ? 'reported' : 'skipped', reason };
 }
 
+/** Decodes the parameters of a request that was found without a fault before. */
+export function valuesOf(
+  contract: Pick<House['contract'], 'match' | 'decodeParameters'>,
+  { operation }: Plan,
+  { path, query }: Pick<Arrival, 'path' | 'query'>,
+): ParameterValues {
+  const match = contract.match(path);
+  if (match === undefined) throw new Error(`${operation.id} no longer has this path`);
+  return contract.decodeParameters(operation, match, query).values;
+}
+
 /** Completes an exchange with what the roles file says of the principal. */
 export function toExchange(
   house: House,
   plan: Plan,
-  parts: Pick<Exchange, 'arrival' | 'principal' | 'values' | 'target' | 'trace' | 'clientGone'>,
+  parts: Pick<Exchange, 'arrival' | 'principal' | 'values' | 'asked' | 'target' | 'trace' | 'clientGone'>,
 ): Exchange {
   const grants = house.grantsOf(parts.principal);
   return { ...parts, grants, delegated: grants.delegated, audience: house.audienceOf(plan, parts.principal, grants) };

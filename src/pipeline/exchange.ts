@@ -3,6 +3,7 @@ import type { ParameterValues } from '../contract/parameter-values.ts';
 import type { Arrival } from '../model/arrival.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Trace } from '../model/trace.ts';
+import type { AskedPage } from '../paging/asked-page.ts';
 import type { Grants } from '../permissions/grants.ts';
 
 /** A request that a plan can answer: decoded once by `admit`, so that no later stage reads the arrival's text again. */
@@ -12,7 +13,10 @@ export interface Exchange {
   readonly grants: Grants;
   /** Tells whose stored answers this caller may be given. */
   readonly audience: string;
-  readonly values: ParameterValues;
+  /** The decoded parameters. Asked for, because an answer from memory needs none: those of a target seen before are decoded again only then. */
+  readonly values: () => ParameterValues;
+  /** The page that is asked for; for operations without pages it says nothing. */
+  readonly asked: AskedPage;
   /** The exact target that will be sent upstream, under its base path. */
   readonly target: string;
   /** The request body, once a stage has read it. */

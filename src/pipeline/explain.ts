@@ -69,16 +69,18 @@ export function explain(
   const exchange = toExchange(house, plan, { arrival, principal, ...admission, trace });
   const decision = decideFromMemory(rules, plan, exchange);
   const { paging, requires } = plan.operation;
-  const { page, pageSize } = admission.values;
+  const values = admission.values();
+  const { page, pageSize } = values;
   const bound = paging && boundPage({ paging, page, pageSize, learnedCount: undefined, options: plan });
-  const key = plan.cache === undefined ? 'not kept' : pageKey(plan, exchange, house.contract.version);
+  const key =
+    plan.cache === undefined ? 'not kept' : JSON.stringify(pageKey(plan, exchange, house.contract.version).split('\n'));
   const verdict =
     credential ??
     permissionProblem(house, plan, principal, decision) ??
     (bound?.ok === false && plan.checks.pageBounds === 'enforce' ? `400 ${bound.code}: ${bound.message}` : undefined);
   return [
     ...lines,
-    line('parameters', describeValues(admission.values)),
+    line('parameters', describeValues(values)),
     ...trace.violations.map(({ message }) => line('reported', message)),
     line('rule', describeRequirement(requires)),
     line('permission', describeDecision(decision)),

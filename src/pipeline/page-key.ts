@@ -1,5 +1,4 @@
 import { cacheKey } from '../cache/cache-key.ts';
-import { targetWithoutPage } from '../paging/canonical-target.ts';
 import type { Exchange } from './exchange.ts';
 import type { PlannedOperation } from './planned-operation.ts';
 
@@ -11,6 +10,6 @@ export function pageKey({ operation }: PlannedOperation, exchange: Exchange, con
 
 /** The key that a page count is learned under: that of the page without its number (rules, 5). */
 export function pageCountKey({ operation }: PlannedOperation, exchange: Exchange, contractVersion: string): string {
-  const upstreamTarget = targetWithoutPage(exchange.target);
-  return cacheKey({ contractVersion, operationId: operation.id, audience: exchange.audience, upstreamTarget });
+  const { audience, asked } = exchange;
+  return cacheKey({ contractVersion, operationId: operation.id, audience, upstreamTarget: asked.listTarget });
 }

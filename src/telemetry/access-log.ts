@@ -3,6 +3,7 @@ import { pinoHttp } from 'pino-http';
 import type { Trace } from '../model/trace.ts';
 import { loggerOptions, type LogOptions } from './logger.ts';
 import { createNameTag } from './name-tag.ts';
+import { createPlainLine } from './plain-line.ts';
 import { traceLine, type LineFacts } from './trace-line.ts';
 
 const nothing = () => undefined;
@@ -25,6 +26,8 @@ export interface AccessLog {
    * what they leave out of it (status, seconds) is read from the response and the clock.
    */
   watch(request: IncomingMessage, response: ServerResponse, entry: () => AccessEntry): void;
+  /** Writes the same line at once, for a request whose trace is complete. */
+  write(entry: AccessEntry): void;
 }
 
 /**
@@ -34,11 +37,12 @@ export interface AccessLog {
 export function createAccessLog(options: AccessLogOptions): AccessLog {
   const tag = createNameTag();
   const entries = new WeakMap<ServerResponse, () => AccessEntry>();
+  const shown = (caller: string | undefined) => (caller === undefined || options.principalNames ? caller : tag(caller));
   const line = (_request: IncomingMessage, response: ServerResponse): object => {
     const entry = entries.get(response)?.();
     if (entry === undefined) return {};
     const { trace } = entry;
-    const caller = entry.caller === undefined || options.principalNames ? entry.caller : tag(entry.caller);
+    const caller = shown(entry.caller);
     const complete: Trace = {
       ...trace,
       status: trace.status ?? (response.writableFinished ? response.statusCode : 0),
@@ -66,7 +70,18 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
     },
     options.stream,
   );
+  const { logger } = middleware;
+  const destination = options.stream;
+  const plainLine = createPlainLine(options.clock);
   return {
+    write(entry) {
+      if (!logger.isLevelEnabled('info') && (entry.trace.status ?? 0) < 500) return;
+      const { trace } = entry;
+      const caller = shown(entry.caller);
+      const text = destination === undefined ? undefined : plainLine(trace, { ...entry, caller });
+      if (text !== undefined) destination?.write(text);
+      else logger[(trace.status ?? 0) >= 500 ? 'error' : 'info'](traceLine(trace, { ...entry, caller }), 'request');
+    },
     watch: (request, response, entry) => {
       entries.set(response, entry);
       middleware(request, response);

@@ -1,5 +1,10 @@
-import { randomBytes } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import { createRandomHex } from './random-hex.ts';
+
+/** The fields of a request that carry its trace. */
+export interface TraceFields {
+  readonly traceparent?: string | string[] | undefined;
+  readonly tracestate?: string | string[] | undefined;
+}
 
 /** The trace context that Portico passes on: the caller's trace continued under a span of our own, or a new one. */
 export interface TraceContext {
@@ -15,18 +20,20 @@ const MEMBER = /^[a-z0-9][a-z0-9_*/@-]{0,255}=[\u0020-\u002b\u002d-\u003c\u003e-
 const MAX_MEMBERS = 32;
 const MAX_CHARACTERS = 512;
 
+const randomHex = createRandomHex();
+
 /** Reads `traceparent` and `tracestate`; a malformed parent starts a new trace and takes the state with it (3.2.2.3). */
-export function traceContext(headers: IncomingHttpHeaders): TraceContext {
-  const parent = headers['traceparent'];
+export function traceContext(headers: TraceFields): TraceContext {
+  const parent = headers.traceparent;
   const parsed = typeof parent === 'string' ? parseParent(parent) : undefined;
-  const spanId = randomBytes(8).toString('hex');
+  const spanId = randomHex(16);
   if (parsed === undefined) {
-    const traceId = randomBytes(16).toString('hex');
+    const traceId = randomHex(32);
     return { traceparent: `00-${traceId}-${spanId}-00`, tracestate: undefined, traceId };
   }
   return {
     traceparent: `00-${parsed.traceId}-${spanId}-${parsed.flags}`,
-    tracestate: boundState(headers['tracestate']),
+    tracestate: boundState(headers.tracestate),
     traceId: parsed.traceId,
   };
 }

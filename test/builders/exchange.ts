@@ -3,11 +3,13 @@ import { DEFAULT_CACHE_OPTIONS } from '../../src/cache/cache-options.ts';
 import { toOperationCacheOptions, type OperationCacheConfig } from '../../src/cache/operation-cache-options.ts';
 import type { Arrival } from '../../src/model/arrival.ts';
 import { MODES } from '../../src/model/checks.ts';
+import type { ParameterValues } from '../../src/contract/parameter-values.ts';
 import type { HeaderPairs } from '../../src/model/header-pairs.ts';
 import type { Operation } from '../../src/model/operation.ts';
 import type { Principal } from '../../src/model/principal.ts';
 import { createTrace, type Trace } from '../../src/model/trace.ts';
 import type { Violation } from '../../src/model/violation.ts';
+import { toAskedPage } from '../../src/paging/asked-page.ts';
 import type { Grants } from '../../src/permissions/grants.ts';
 import type { Exchange } from '../../src/pipeline/exchange.ts';
 import type { PlannedOperation } from '../../src/pipeline/planned-operation.ts';
@@ -107,17 +109,19 @@ export function grantsWith(more: Partial<Grants> = {}): Grants {
 }
 
 /** What `more` may say of an exchange. */
-export type ExchangeParts = Partial<Omit<Exchange, 'values'>> & { readonly values?: Partial<Exchange['values']> };
+export type ExchangeParts = Partial<Omit<Exchange, 'values'>> & { readonly values?: Partial<ParameterValues> };
 
 /** An exchange of a verified caller. */
 export function exchangeWith({ values, ...more }: ExchangeParts = {}): Exchange {
   const arrival = more.arrival ?? arrivalWith();
+  const decoded = { ...NO_VALUES, ...values };
   return {
     arrival,
     principal: callerNamed('alice'),
     grants: grantsWith(),
     audience: 'caller:verified:name:alice',
-    values: { ...NO_VALUES, ...values },
+    values: () => decoded,
+    asked: toAskedPage(decoded, more.target ?? arrival.target),
     target: arrival.target,
     delegated: false,
     trace: traceWith(),
@@ -125,7 +129,7 @@ export function exchangeWith({ values, ...more }: ExchangeParts = {}): Exchange 
   };
 }
 
-const NO_VALUES: Exchange['values'] = {
+const NO_VALUES: ParameterValues = {
   path: {},
   query: new Map(),
   page: undefined,

@@ -36,7 +36,7 @@ export function houseWith({ plan: planParts = {}, ...parts }: HouseParts = {}) {
     contract: {
       version: 'v',
       match: (path: string) => (path === plan.operation.path ? match : undefined),
-      decodeParameters: () => ({ values: exchangeWith().values, violations: [], reported: [] }),
+      decodeParameters: () => ({ values: exchangeWith().values(), violations: [], reported: [] }),
     } as unknown as House['contract'],
     plans: new Map([[plan.operation.id, plan]]),
     checks: MODES.strict.checks,
@@ -45,6 +45,7 @@ export function houseWith({ plan: planParts = {}, ...parts }: HouseParts = {}) {
         authenticated.push(input);
         return authenticate(input);
       },
+      recall: () => undefined,
       forget: () => undefined,
       calibrate: () => Promise.resolve({ kind: 'calibrated' }),
     },

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/errors/gateway-error.ts';
 import { createPublicApp, type PassedRequest, type PublicAppServices } from '../../src/http/public-app.ts';
 import type { Trace } from '../../src/model/trace.ts';
+import { createKnownTargets } from '../../src/pipeline/known-targets.ts';
 import type { Exchange } from '../../src/pipeline/exchange.ts';
 import { callAt, type Call } from '../builders/call.ts';
 import { createNext, JSON_TYPE, kept, pageOf, plannedWith, replyWith } from '../builders/exchange.ts';
@@ -22,7 +23,8 @@ async function published(parts: HouseParts = {}, more: Partial<PublicAppServices
     errorsFor: () => 'normalized',
     contractStatusHeader: true,
     pass: () => Promise.reject(new Error('nothing passes')),
-    accessLog: { watch: () => undefined },
+    accessLog: { watch: () => undefined, write: () => undefined },
+    knownTargets: createKnownTargets(10_000),
     record: (trace) => recorded.push(structuredClone({ ...trace, cause: String(trace.cause) })),
     isDraining: () => false,
     clock: () => (now += 500),

@@ -17,7 +17,10 @@ function begun(response: { writableFinished: boolean; statusCode: number }, now 
   const plan: Plan = { ...plannedWith(), stages: [], handle: () => Promise.reject(new Error('not asked')) };
   const trace = beginTrace(request, events as unknown as Response, identity, {
     house: { plans: new Map([['listThings', plan]]) },
-    accessLog: { watch: (_request, _response, entry) => void entries.push(entry) },
+    accessLog: {
+      watch: (_request, _response, entry) => void entries.push(entry),
+      write: (entry) => void entries.push(() => entry),
+    },
     record: (done) => recorded.push(done),
     clock: () => now,
   });

@@ -14,7 +14,7 @@ const counted = violationWith({ category: 'undocumented', at: 'sort', message: '
 function admitted(parts: PlannedParts & { readonly level?: CheckLevel }, found: Partial<DecodedParameters> = {}) {
   const { level = 'enforce', ...more } = parts;
   const planned = plannedWith({ ...more, checks: { requests: level } });
-  const { values } = exchangeWith();
+  const values = exchangeWith().values();
   const decoded: DecodedParameters = { values, violations: [], reported: [], ...found };
   const trace = traceWith();
   const arrival = { path: '/services/v2/thing.json', query: 'page=1&q=a%20b&&', target: '/services/v2/thing.json?raw' };
@@ -32,12 +32,12 @@ function refusalOf(act: () => unknown): GatewayError {
   throw new Error('no refusal');
 }
 
-const pageValues = (page?: number, pageSize?: number) => ({ values: { ...exchangeWith().values, page, pageSize } });
+const pageValues = (page?: number, pageSize?: number) => ({ values: { ...exchangeWith().values(), page, pageSize } });
 
 describe('admit', () => {
   it('passes right parameters on and says so', () => {
     const { outcome, trace } = admitted({});
-    expect(outcome().values.path).toEqual({});
+    expect(outcome().values().path).toEqual({});
     expect(trace).toMatchObject({ requests: { level: 'enforce', outcome: 'passed' }, violations: [] });
   });
 

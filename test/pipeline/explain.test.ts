@@ -33,7 +33,7 @@ function explained(request: Partial<ExplainRequest> = {}, given: Explained = {})
     verifier: 'file',
   });
   const made = houseWith({ plan: plannedWith(planned), grantsOf: permissions.grantsOf, ...parts });
-  const values = { ...exchangeWith().values, ...decoded?.values };
+  const values = { ...exchangeWith().values(), ...decoded?.values };
   const contract: typeof made.house.contract = {
     ...made.house.contract,
     decodeParameters: () => ({ violations: [], reported: [], ...decoded, values }),
@@ -58,7 +58,7 @@ function explained(request: Partial<ExplainRequest> = {}, given: Explained = {})
 
 describe('the explanation of a documented request', () => {
   it('tells what would become of it, without asking anybody', () => {
-    const values = { ...exchangeWith().values, page: 1, query: new Map([['q', ['x']]]), path: { nodeId: '7' } };
+    const values = { ...exchangeWith().values(), page: 1, query: new Map([['q', ['x']]]), path: { nodeId: '7' } };
     const { record, next, authenticated } = explained({}, { planned: { cache: kept() }, decoded: { values } });
     expect(record).toMatchObject({
       request: 'get /services/v2/thing.json?page=1&q=x',
@@ -121,7 +121,7 @@ describe('the explanation of a documented request', () => {
   });
 
   it('tells that a page is out of its bounds', () => {
-    const values = { ...exchangeWith().values, pageSize: 500 };
+    const values = { ...exchangeWith().values(), pageSize: 500 };
     const { record } = explained({}, { decoded: { values } });
     expect(record['page bounds']).toContain('at most 100');
     expect(record['verdict']).toMatch(/^400 page_size_out_of_bounds/);

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../errors/gateway-error.ts';
+import { whenReady } from '../../lib/when-ready.ts';
 import type { CheckLevel } from '../../model/checks.ts';
 import type { Decision } from '../../model/decision.ts';
 import type { Operation } from '../../model/operation.ts';
@@ -7,6 +8,7 @@ import type { Trace } from '../../model/trace.ts';
 import type { Violation } from '../../model/violation.ts';
 import type { Exchange } from '../exchange.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
+import type { Reply } from '../reply.ts';
 import { documentedText } from '../request-refusal.ts';
 import type { StagePlanner } from '../stage.ts';
 
@@ -22,21 +24,17 @@ export function authorize(decide: Decide, challenge: string): StagePlanner {
       const level = checks.permissions;
       // Also where nothing is required: callers without a mapping may have to be denied all the same.
       if (level === 'off') return undefined;
-      return (next) => async (exchange) => {
-        const pending = decide(planned, exchange);
-        const decision = pending instanceof Promise ? await pending : pending;
-        exchange.trace.permissions = permissionVerdict(level, decision);
-        if (decision.verdict === 'denied' && level === 'enforce')
-          throw permissionRefusal(operation, exchange.principal, decision.missing, challenge);
-        const delegated = decision.verdict === 'delegated' || exchange.delegated;
-        try {
-          const reply = await next(delegated === exchange.delegated ? exchange : { ...exchange, delegated });
-          compare(exchange, decision, reply.status);
-          return reply;
-        } catch (error) {
-          if (error instanceof GatewayError) compare(exchange, decision, error.status);
-          throw error;
-        }
+      return (next) => {
+        const goOn = (exchange: Exchange, decision: Decision): Reply | Promise<Reply> => {
+          exchange.trace.permissions = permissionVerdict(level, decision);
+          if (decision.verdict === 'denied' && level === 'enforce')
+            throw permissionRefusal(operation, exchange.principal, decision.missing, challenge);
+          const delegated = decision.verdict === 'delegated' || exchange.delegated;
+          const reply = next(delegated === exchange.delegated ? exchange : { ...exchange, delegated });
+          // A reply that is there at once is from memory: the upstream has said nothing to compare with.
+          return reply instanceof Promise ? compared(exchange, decision, reply) : reply;
+        };
+        return (exchange) => whenReady(decide(planned, exchange), (decision) => goOn(exchange, decision));
       };
     },
   };
@@ -71,6 +69,17 @@ export function permissionRefusal(
   const own = PLAIN_WORDS[missing[0] ?? ''] ?? `You need the permission "${missing[0] ?? ''}" to do this.`;
   const text = operation === undefined ? own : documentedText(operation, 403, own);
   return new GatewayError('permission_denied', text, { details });
+}
+
+async function compared(exchange: Exchange, decision: Decision, pending: Promise<Reply>): Promise<Reply> {
+  try {
+    const reply = await pending;
+    compare(exchange, decision, reply.status);
+    return reply;
+  } catch (error) {
+    if (error instanceof GatewayError) compare(exchange, decision, error.status);
+    throw error;
+  }
 }
 
 /** Two verdicts on one caller that differ are how a team learns that its roles file is wrong (rules, 3). */

@@ -1,10 +1,11 @@
 import { tagsOf } from '../../cache/tags-of.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
+import { whenReady } from '../../lib/when-ready.ts';
 import type { Violation } from '../../model/violation.ts';
 import { answerOutOfBounds } from '../../paging/answer-out-of-bounds.ts';
 import { boundPage as checkPage } from '../../paging/bound-page.ts';
 import type { PageCounts } from '../../paging/page-counts.ts';
-import { type PageRefusal, pageRefusal } from '../../paging/page-refusal.ts';
+import type { PageRefusal } from '../../paging/page-refusal.ts';
 import type { Exchange } from '../exchange.ts';
 import { pageCountKey } from '../page-key.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
@@ -20,42 +21,33 @@ export function boundPage(counts: PageCounts, contractVersion: string): StagePla
       const { paging } = operation;
       const level = checks.pageBounds;
       if (level === 'off' || paging === undefined) return undefined;
-      return (next) => async (exchange) => {
-        const { page, pageSize } = exchange.values;
+      const passed = { level, outcome: 'passed' } as const;
+      return (next) => (exchange) => {
+        const { page, pageSize, unreadable } = exchange.asked;
         const key = paging.hasPageCount ? pageCountKey(planned, exchange, contractVersion) : undefined;
         const learnedCount = key === undefined ? undefined : counts.learned(key);
         const generation = counts.generation();
         const asked = checkPage({ paging, page, pageSize, learnedCount, options: planned });
-        exchange.trace.pageBounds = { level, outcome: 'passed' };
+        exchange.trace.pageBounds = passed;
         if (!asked.ok) refuse(planned, exchange, asked);
-        else for (const unreadable of unreadablePages(exchange)) refuse(planned, exchange, unreadable);
-        const reply = await next(exchange);
-        if (reply.status !== 200 || key === undefined) return reply;
-        const { pageCount } = reply;
-        if (tellsMore(reply, counts.learned(key))) {
-          const tags = tagsOf(operation.cacheability?.tags ?? [], exchange.values.path);
-          counts.learn(key, { pageCount, totalCount: undefined }, tags, generation);
-        }
-        const { firstPage } = paging;
-        // An empty list names no page count here, so that the bound is waived for it.
-        const refusal = answerOutOfBounds({ page: page ?? firstPage, pageCount, totalCount: undefined, firstPage });
-        if (refusal !== undefined && asked.ok) refuse(planned, exchange, refusal);
-        return reply;
+        else for (const refusal of unreadable) refuse(planned, exchange, refusal);
+        if (key === undefined) return next(exchange);
+        return whenReady(next(exchange), (reply) => {
+          if (reply.status !== 200) return reply;
+          const { pageCount } = reply;
+          if (tellsMore(reply, counts.learned(key))) {
+            const tags = tagsOf(operation.cacheability?.tags ?? [], exchange.values().path);
+            counts.learn(key, { pageCount, totalCount: undefined }, tags, generation);
+          }
+          const { firstPage } = paging;
+          // An empty list names no page count here, so that the bound is waived for it.
+          const refusal = answerOutOfBounds({ page: page ?? firstPage, pageCount, totalCount: undefined, firstPage });
+          if (refusal !== undefined && asked.ok) refuse(planned, exchange, refusal);
+          return reply;
+        });
       };
     },
   };
-}
-
-/**
- * Whole numbers out of reach, negative ones and repeated ones: the check of requests tells them, but where that only
- * reports they must not get past the bounds. What is no number at all has none.
- */
-function unreadablePages({ values }: Exchange): PageRefusal[] {
-  return (['page', 'pageSize'] as const).flatMap((name) => {
-    const texts = values[name] === undefined ? values.query.get(name) : undefined;
-    if (texts?.every((text) => /^-?\d+$/.test(text)) !== true) return [];
-    return [pageRefusal(name, `${name} was sent in a form that cannot be held to its bounds`)];
-  });
 }
 
 /**

@@ -59,7 +59,7 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     const bypassed = because === 'bypass';
     const asked: CacheTrace = { status: bypassed ? 'bypass' : 'miss', reason: bypassed ? 'no-cache' : because };
     trace.cache = { ...asked, stored: false };
-    const began = cache.beginFill(tagsOf(operation.cacheability?.tags ?? [], exchange.values.path));
+    const began = cache.beginFill(tagsOf(operation.cacheability?.tags ?? [], exchange.values().path));
     // Others may be waiting for the same page, so it does not end with this client's connection.
     const reply = tagged(await answer({ ...exchange, clientGone: undefined }, key));
     if (isRefusal(reply.status)) cache.drop(key);
@@ -129,13 +129,10 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     }
   };
 
-  return async (exchange) => {
-    const { headers } = exchange.arrival;
+  return (exchange) => {
     const key = pageKey(planned, exchange, contractVersion);
-    const asks = { cacheControl: headers['cache-control'], pragma: headers.pragma };
-    if (mayBypass(asks, exchange.grants.roles, services.noCacheRoles)) {
+    if (services.noCacheRoles.length > 0 && bypasses(exchange, services.noCacheRoles))
       return fill(exchange, key, 'bypass');
-    }
     const found = cache.lookup(key);
     if (found === undefined || found.state === 'expired') return fillOrStandIn(exchange, key, found);
     if (found.state === 'stale') refresh(exchange, key);
@@ -143,6 +140,10 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     exchange.trace.cache = { status: found.state === 'fresh' ? 'hit' : 'stale', ageSeconds: found.ageSeconds };
     return fromStore(found, { kind: 'hit', ttlSeconds: found.ttlSeconds });
   };
+}
+
+function bypasses({ arrival: { headers }, grants }: Exchange, noCacheRoles: readonly string[]): boolean {
+  return mayBypass({ cacheControl: headers['cache-control'], pragma: headers.pragma }, grants.roles, noCacheRoles);
 }
 
 /** Why the upstream is asked, in the words of RFC 9211. */
@@ -183,6 +184,7 @@ function fromStore({ entry, ageSeconds }: CacheLookup, outcome: CacheOutcome): R
     ],
     body: entry.body,
     etag: entry.etag,
+    kept: true,
     pageCount: entry.pageCount,
   };
 }

@@ -12,7 +12,7 @@ export function purgeTags(purge: Purge): StagePlanner {
     name: 'purge-tags',
     plan({ operation, transparent }) {
       if (transparent || operation.purges.length === 0 || operation.method === 'GET') return undefined;
-      const drop = ({ values }: Exchange) => purge(tagsOf(operation.purges, values.path));
+      const drop = ({ values }: Exchange) => purge(tagsOf(operation.purges, values().path));
       return (next) => async (exchange) => {
         try {
           const reply = await next(exchange);

@@ -1,4 +1,5 @@
 import { etagOf } from '../../cache/etag-of.ts';
+import { whenReady } from '../../lib/when-ready.ts';
 import type { StagePlanner } from '../stage.ts';
 
 /** Finds and rewrites absolute addresses of the legacy host in answers (rules, 11). */
@@ -20,13 +21,13 @@ export function rewriteAddresses(addresses: LegacyAddresses): StagePlanner {
     name: 'rewrite-addresses',
     plan({ transparent }) {
       if (transparent || !addresses.rewrite) return undefined;
-      return (next) => async (exchange) => {
-        const reply = await next(exchange);
-        if (!Buffer.isBuffer(reply.body) || !addresses.find(reply.body)) return reply;
-        const { headers, protocol } = exchange.arrival;
-        const body = addresses.replace(reply.body, addresses.publicAddress(headers, protocol));
-        return { ...reply, body, ...(reply.etag === undefined ? {} : { etag: etagOf(body) }) };
-      };
+      return (next) => (exchange) =>
+        whenReady(next(exchange), (reply) => {
+          if (!Buffer.isBuffer(reply.body) || !addresses.find(reply.body)) return reply;
+          const { headers, protocol } = exchange.arrival;
+          const body = addresses.replace(reply.body, addresses.publicAddress(headers, protocol));
+          return { ...reply, body, ...(reply.etag === undefined ? {} : { etag: etagOf(body) }) };
+        });
     },
   };
 }

@@ -54,7 +54,7 @@ function judged(
   services: ValidateResponseServices,
 ): AnswerFacts {
   const mediaType = headerValue(reply.headers, 'content-type');
-  const judgement = services.judge(operation, exchange.values, { status: reply.status, mediaType, json });
+  const judgement = services.judge(operation, exchange.values(), { status: reply.status, mediaType, json });
   const { violations } = judgement;
   exchange.trace.violations.push(...violations);
   const unaccepted = violations.some((violation) => !services.isAccepted(operation, violation));

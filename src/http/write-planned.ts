@@ -1,0 +1,35 @@
+import type { ServerResponse } from 'node:http';
+import type { HeaderPairs } from '../model/header-pairs.ts';
+import type { Trace } from '../model/trace.ts';
+import type { Plan } from '../pipeline/plan.ts';
+import type { Reply } from '../pipeline/reply.ts';
+import { visibleHeaders } from '../pipeline/visible-headers.ts';
+import { edgeFields, type EdgeFieldOptions } from './edge-fields.ts';
+import { writeReply } from './write-reply.ts';
+
+/** What of the request decides how the reply of a plan is written. */
+export interface AskedAs {
+  readonly method: string;
+  readonly fields: { readonly ifNoneMatch: string | undefined };
+  readonly trace: Trace;
+}
+
+/** Answers that are not kept here must not be kept anywhere else either. */
+const UNCACHED: HeaderPairs = [['Cache-Control', 'private, no-store']];
+
+/** Writes the reply of a plan with the fields that a client of that plan gets; gives the bytes of body sent. */
+export function writePlanned(
+  res: ServerResponse,
+  plan: Plan,
+  reply: Reply,
+  { method, fields, trace }: AskedAs,
+  options: EdgeFieldOptions,
+): number | Promise<number> {
+  const finished = plan.transparent || plan.cache !== undefined;
+  const visible = finished ? reply : { ...reply, headers: [...visibleHeaders(reply.headers), ...UNCACHED] };
+  return writeReply(res, visible, {
+    method,
+    ifNoneMatch: plan.transparent ? undefined : fields.ifNoneMatch,
+    extra: edgeFields(trace, options, visible.headers),
+  });
+}

@@ -1,0 +1,40 @@
+import { LRUCache } from 'lru-cache';
+import type { CheckVerdict } from '../model/trace.ts';
+import type { AskedPage } from '../paging/asked-page.ts';
+import type { Plan } from './plan.ts';
+
+/** What a target without a fault was found to ask for; it depends on its text and the contract alone. */
+export interface KnownTarget {
+  readonly plan: Plan;
+  /** The exact target that would be sent upstream. */
+  readonly target: string;
+  readonly asked: AskedPage;
+  /** What the check of requests said. */
+  readonly requests: CheckVerdict;
+}
+
+/** Remembers by their text what targets ask for, so that one that was answered from memory before is not read again. */
+export interface KnownTargets {
+  recall(rawTarget: string): KnownTarget | undefined;
+  remember(rawTarget: string, known: KnownTarget): void;
+  readonly size: number;
+}
+
+// About what an entry takes beside its texts.
+const ENTRY_BYTES = 400;
+
+/** Creates an empty memory of about `maxBytes`; the targets that were not asked for the longest time are forgotten first. */
+export function createKnownTargets(maxBytes: number): KnownTargets {
+  const targets = new LRUCache<string, KnownTarget>({
+    maxSize: Math.max(1, Math.floor(maxBytes)),
+    sizeCalculation: ({ target, asked }, rawTarget) =>
+      ENTRY_BYTES + rawTarget.length + target.length + asked.listTarget.length,
+  });
+  return {
+    recall: (rawTarget) => targets.get(rawTarget),
+    remember: (rawTarget, known) => void targets.set(rawTarget, known),
+    get size() {
+      return targets.size;
+    },
+  };
+}
