@@ -20,7 +20,7 @@ export function contractCheckout(folder: string, operations: number): string {
   const { status, stderr } = spawnSync(process.execPath, [join(copy, 'tools', 'schemas', 'main.ts')], {
     encoding: 'utf8',
   });
-  if (status !== 0) throw new Error(`the schemas of a contract with ${operations} operations: ${stderr}`);
+  if (status !== 0) throw new Error(`the schemas of a contract with ${operations} operations: ${stderr.slice(0, 500)}`);
   return copy;
 }
 
@@ -33,8 +33,13 @@ function withOperations(text: string, operations: number): string {
     const name = String(index).padStart(4, '0');
     return pattern
       .replace(PATTERN_PATH, `/services/v2/generated/${name}/question.json`)
-      .replace('operationId: listQuestions', `operationId: listGenerated${name}`)
+      .replace('operationId: listQuestions', `operationId: listGenerated${letters(name)}`)
       .replace(/^ {6}x-row: .*\n/m, '');
   });
   return `${text.slice(0, end)}\n${added.join('\n')}${text.slice(end)}`;
+}
+
+/** Digits as letters: ids of operations hold nothing else. */
+function letters(digits: string): string {
+  return digits.replaceAll(/\d/g, (digit) => 'ABCDEFGHIJ'.charAt(Number(digit)));
 }
