@@ -29,21 +29,18 @@ export function loadStart(settings: Settings, env: Readonly<Record<string, strin
       return undefined;
     }
   };
-  const document = attempt(() => loadContract({ ...settings.contract, allowedParameters: {} }));
+  const contract = attempt(() => loadContract(settings.contract));
   // Names of operations are judged here, where their place in the configuration is known.
-  const ids = document?.operations.map(({ id }) => id);
+  const ids = contract?.operations.map(({ id }) => id);
   if (ids !== undefined) faults.push(...operationFaults(settings, ids));
-  const rules = attempt(() => (document ? loadPermissions(settings, document) : void readRoles(settings)));
+  const rules = attempt(() => (contract ? loadPermissions(settings, contract) : void readRoles(settings)));
   const address = attempt(() => addressOf(settings));
   const service = attempt(() => serviceOf(settings, env));
   const isPermissionMessage = attempt(() => permissionMessageOf(settings));
   if (faults.length > 0) throw new StartFault(faults);
-  if (!document || !rules || !address || !service || !isPermissionMessage) throw new StartFault([]);
-  const contract = hasKeys(settings.contract.allowedParameters) ? loadContract(settings.contract) : document;
+  if (!contract || !rules || !address || !service || !isPermissionMessage) throw new StartFault([]);
   return { contract, ...rules, address, isPermissionMessage, serviceAuthorization: service.authorization };
 }
-
-const hasKeys = (record: object) => Object.keys(record).length > 0;
 
 function addressOf({ upstream, placeOf }: Settings): UpstreamAddress {
   const parsed = parseUpstreamUrl(upstream.url ?? '', placeOf('/upstream/url'));

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { CONTRACT_DEFAULTS, contractOptionsSchema, type ContractOptions } from '../contract/contract-options.ts';
 import type { PlainObject } from './plain-object.ts';
 
@@ -7,6 +8,7 @@ export const contractKeySchema = {
   description: 'What belongs to the contract.',
   additionalProperties: false,
   properties: {
+    folder: contractOptionsSchema.properties.folder,
     inferred: {
       // YAML 1.1, which some editors still speak, reads on and off as booleans.
       enum: ['on', 'off', true, false],
@@ -19,12 +21,13 @@ export const contractKeySchema = {
 /** Fills the defaults in; what is inferred belongs to the contract only while the embedded upstream is known to have it. */
 export function toContractOptions(
   config: PlainObject,
-  embedded: boolean,
+  place: { readonly embedded: boolean; readonly folder: string },
   allowedParameters: ContractOptions['allowedParameters'],
 ): ContractOptions {
-  const { inferred, maxCollected } = config;
+  const { folder, inferred, maxCollected } = config;
   return {
-    inferred: inferred === undefined ? embedded : inferred === 'on' || inferred === true,
+    ...(typeof folder === 'string' && { folder: resolve(place.folder, folder) }),
+    inferred: inferred === undefined ? place.embedded : inferred === 'on' || inferred === true,
     allowedParameters,
     maxCollected: typeof maxCollected === 'number' ? maxCollected : CONTRACT_DEFAULTS.maxCollected,
   };

@@ -62,7 +62,7 @@ export function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     parameters: { allow },
     pageBounds: toPagingOptions(part('pageBounds')),
     cache: toCacheOptions(part('cache')),
-    contract: toContractOptions(part('contract'), embedded, allow),
+    contract: toContractOptions(part('contract'), { embedded, folder: place.folder }, allow),
     undocumented: { allow: (part('undocumented')['allow'] ?? []) as Settings['undocumented']['allow'] },
     gdpr: toGdprOptions(part('gdpr')),
     comments: toCommentsOptions(part('comments')),

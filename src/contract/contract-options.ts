@@ -1,8 +1,10 @@
 /** What a deployment may say about the contract. */
 export interface ContractOptions {
+  /** The folder with `openapi.yaml` and what is generated from it; Portico's own when undefined. */
+  readonly folder?: string;
   /** True includes the operations that were inferred: comment writes (rules, 10). */
   readonly inferred: boolean;
-  /** Query parameters accepted beside the documented ones, by operationId. */
+  /** Query parameters accepted beside the documented ones, by operationId; whether there is such an operation is judged elsewhere. */
   readonly allowedParameters: Readonly<Record<string, readonly string[]>>;
   /** How many violations of one message are collected at most. */
   readonly maxCollected: number;
@@ -16,6 +18,11 @@ export const contractOptionsSchema = {
   type: 'object',
   additionalProperties: false,
   properties: {
+    folder: {
+      type: 'string',
+      minLength: 1,
+      description: 'The folder with openapi.yaml and what npm run schemas generates from it, relative to this file.',
+    },
     inferred: {
       type: 'boolean',
       description: 'Include the two comment writes, which the specification implies and does not show.',

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Operation } from '../model/operation.ts';
-import { type Fault, StartFault } from '../model/fault.ts';
+import { StartFault } from '../model/fault.ts';
 import { compileOperation } from './compile-operation.ts';
 import { compilePaths } from './compile-paths.ts';
 import { compileValidators } from './compile-validators.ts';
@@ -16,7 +16,6 @@ import { readDocument } from './read-document.ts';
 import { parametersFile } from './schema-names.ts';
 import { toSchemaCheck } from './schema-check.ts';
 import { openSchemaStore, type SchemaStore } from './schema-store.ts';
-import { closestName } from '../lib/closest-name.ts';
 
 /** One operation with all that was compiled for it. */
 interface CompiledOperation {
@@ -26,7 +25,14 @@ interface CompiledOperation {
 }
 
 /** Reads the contract and compiles all of it; throws a StartFault that carries everything wrong with it. */
-export function loadContract(options: ContractOptions, folder: string = contractFolder()): Contract {
+export function loadContract(options: ContractOptions): Contract {
+  const { folder } = options;
+  return folder === undefined
+    ? compileContract(options, contractFolder())
+    : withFaultsIn(folder, () => compileContract(options, folder));
+}
+
+function compileContract(options: ContractOptions, folder: string): Contract {
   const { document, text } = readDocument(folder);
   const store = openSchemaStore(folder);
   const compiled = new Map<string, CompiledOperation>();
@@ -44,8 +50,7 @@ export function loadContract(options: ContractOptions, folder: string = contract
     }
     return { template, byMethod, undocumentedMethods } satisfies PathEntry;
   });
-  const faults = [...store.faults, ...checkAllowed(document, options)];
-  if (faults.length > 0) throw new StartFault(faults);
+  if (store.faults.length > 0) throw new StartFault(store.faults);
 
   const find = (id: string): CompiledOperation => {
     const found = compiled.get(id);
@@ -86,18 +91,17 @@ function compile(
   };
 }
 
-/** Faults of `parameters.allow`: names of operations that the document does not hold. */
-function checkAllowed(document: OpenApiDocument, options: ContractOptions): Fault[] {
-  const ids = Object.values(document.paths).flatMap((methods) => Object.values(methods).map((one) => one.operationId));
-  return Object.keys(options.allowedParameters)
-    .filter((id) => !ids.includes(id))
-    .map((id) => unknownOperation(id, ids));
-}
-
-function unknownOperation(id: string, ids: readonly string[]): Fault {
-  const suggestion = closestName(id, ids);
-  const fault = { source: 'parameters', pointer: `/allow/${id}`, message: `there is no operation called ${id}` };
-  return suggestion === undefined ? fault : { ...fault, suggestion };
+/** Names in faults the folder that the operator chose in place of Portico's own. */
+function withFaultsIn<T>(folder: string, load: () => T): T {
+  try {
+    return load();
+  } catch (error) {
+    if (!(error instanceof StartFault)) throw error;
+    const named = error.faults.map(({ source, ...rest }) =>
+      Object.assign(rest, { source: source.replace(/^schemas\//, () => `${folder}/`) }),
+    );
+    throw new StartFault(named);
+  }
 }
 
 /** The order of the specification's table; inferred operations last. */

@@ -1,6 +1,10 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadStart } from '../../src/assembly/load-start.ts';
 import type { Settings } from '../../src/config/settings.ts';
+import { contractFolder } from '../../src/contract/contract-files.ts';
 import { StartFault, type Fault } from '../../src/model/fault.ts';
 import { REAL, settingsOf } from './settings.ts';
 
@@ -41,6 +45,20 @@ describe('a start', () => {
     if (match === undefined || operation === undefined) throw new Error('no such operation');
     expect(contract.decodeParameters(operation, match, 'colour=blue').violations).toEqual([]);
     expect(contract.decodeParameters(operation, match, 'size=9').violations).toHaveLength(1);
+  });
+
+  it('has the contract of the folder that the configuration names', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'portico-contract-'));
+    cpSync(contractFolder(), folder, { recursive: true });
+    const file = join(folder, 'openapi.yaml');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('/question.json:', '/ask.json:'));
+    const { contract } = loadStart(settingsOf({ contract: { folder } }, ROLES), {});
+    expect(contract.match('/services/v2/ask.json')?.byMethod.get('GET')?.id).toBe('listQuestions');
+    rmSync(join(folder, 'resources'), { recursive: true });
+    const sources = faultsOf(settingsOf({ contract: { folder } }, ROLES)).map(({ source }) => source);
+    expect(sources).toContain(join(folder, 'operations/listQuestions/response.200.schema.json'));
+    rmSync(folder, { recursive: true });
+    expect(faultsOf(settingsOf({ contract: { folder } }, ROLES))).toMatchObject([{ source: file }]);
   });
 
   it('keeps the contract version whatever parameters are let through', () => {

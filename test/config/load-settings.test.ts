@@ -16,6 +16,12 @@ describe('settings', () => {
     expect(load('mode: staging', { env: { UPSTREAM_URL: 'http://127.0.0.1:9/qa' } }).mode.name).toBe('staging');
   });
 
+  it('look for the contract from the folder of the file, where they name one', () => {
+    expect(load('').contract.folder).toBeUndefined();
+    expect(load('contract: { folder: ../other }').contract.folder).toMatch(/portico-config-[^/]*\/other$/);
+    expect(load('contract: { folder: /srv/contract }').contract.folder).toBe('/srv/contract');
+  });
+
   it('follow the upstream in verifier and inferred operations', () => {
     const embedded = load('');
     expect([embedded.embedded, embedded.authentication.verifier, embedded.contract.inferred]).toEqual([

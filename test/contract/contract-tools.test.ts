@@ -1,6 +1,11 @@
 import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
+import { loadContract } from '../../src/contract/load-contract.ts';
+import { contract } from './sample.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -26,6 +31,18 @@ describe('the tools of the contract', () => {
     const check = run('tools/schemas/main.ts', '--check');
     expect(check.status).toBe(0);
     expect(check.stdout).toContain('fresh');
+  });
+
+  it('generate what belongs to a document in another folder, and find it fresh', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'portico-folder-'));
+    for (const name of ['openapi.yaml', 'vendor-extensions.schema.json'])
+      cpSync(join(root, 'schemas', name), join(folder, name));
+    expect(run('tools/schemas/main.ts', '--check', '--folder', folder).status).toBe(1);
+    expect(run('tools/schemas/main.ts', '--folder', folder).status).toBe(0);
+    expect(run('tools/schemas/main.ts', '--folder', folder, '--check').status).toBe(0);
+    expect(loadContract({ ...CONTRACT_DEFAULTS, folder }).version).toBe(contract.version);
+    rmSync(folder, { recursive: true });
+    expect(run('tools/schemas/main.ts', '--folder').status).toBe(2);
   });
 
   it('find no error in the document', () => {

@@ -9,18 +9,22 @@ import { compareFiles } from './compare-files.ts';
 import { generateParsed } from './generate-parsed.ts';
 import { generateSchemas } from './generate-schemas.ts';
 
-const HELP = `usage: node tools/schemas/main.ts [--check] [--help]
+const HELP = `usage: node tools/schemas/main.ts [--check] [--folder FOLDER] [--help]
 
 Generates the JSON Schemas in schemas/resources and schemas/operations from schemas/openapi.yaml, and
 schemas/openapi.parsed.json, which is what that document says without the time that YAML takes.
 
-  --check   write nothing; name every missing, stale or superfluous file and exit 1 when there is one
-  --help    show this
+  --check           write nothing; name every missing, stale or superfluous file and exit 1 when there is one
+  --folder FOLDER   the folder with openapi.yaml, for contract.folder of a configuration; schemas/ unless given
+  --help            show this
 `;
 
 /** Runs the generator and returns its exit code. */
 function main(args: readonly string[]): number {
-  const unknown = args.filter((arg) => arg !== '--check' && arg !== '--help');
+  const at = args.indexOf('--folder');
+  const given = at < 0 ? [] : args.slice(at, at + 2);
+  const unknown = args.toSpliced(at, given.length).filter((arg) => arg !== '--check' && arg !== '--help');
+  if (given.length === 1) unknown.push('--folder without a folder');
   if (unknown.length > 0) {
     console.error(`unknown argument ${unknown.join(', ')}\n\n${HELP}`);
     return 2;
@@ -29,7 +33,7 @@ function main(args: readonly string[]): number {
     console.log(HELP);
     return 0;
   }
-  const folder = contractFolder();
+  const folder = given[1] ?? contractFolder();
   const generated = generate(folder);
   const { missing, stale, superfluous } = compareFiles(folder, generated);
   const changed = missing.length + stale.length + superfluous.length;
