@@ -18,7 +18,6 @@ export function addWorktree(ref: string, folder: string): Worktree {
   git('worktree', 'add', '--detach', folder, commit);
   const remove = () => {
     spawnSync('git', ['worktree', 'remove', '--force', folder], { cwd: ROOT });
-    spawnSync('git', ['worktree', 'prune'], { cwd: ROOT });
   };
   try {
     bringPackages(folder);
