@@ -20,6 +20,8 @@ export class LimiterRefusal extends Error {
 export interface Limiter {
   /** Waits for a place; rejects with `LimiterRefusal` or the signal's reason; what it answers gives the place back, once. */
   acquire(signal?: AbortSignal): Promise<() => void>;
+  /** A place that is free now, as a function that gives it back, once; undefined when somebody would have to wait. */
+  tryAcquire(): (() => void) | undefined;
   stats(): { readonly inFlight: number; readonly queued: number };
 }
 
@@ -40,13 +42,18 @@ export function createLimiter(options: LimiterOptions): Limiter {
     };
   };
 
+  const tryAcquire = () => {
+    if (inFlight >= options.concurrency) return undefined;
+    inFlight += 1;
+    return place();
+  };
+
   return {
+    tryAcquire,
     acquire(signal) {
       if (signal?.aborted) return Promise.reject(toError(signal.reason));
-      if (inFlight < options.concurrency) {
-        inFlight += 1;
-        return Promise.resolve(place());
-      }
+      const free = tryAcquire();
+      if (free) return Promise.resolve(free);
       if (waiting.size >= options.queue) return Promise.reject(new LimiterRefusal('full'));
       return new Promise((resolve, reject) => {
         const leave = () => {

@@ -1,28 +1,26 @@
-import { headerValue, type HeaderPairs } from '../model/header-pairs.ts';
+import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { UpstreamAnswer } from '../model/upstream-answer.ts';
-import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { areDecodable, contentCodings, decodeContent } from './content-coding.ts';
 import { brokenBody, readBody } from './read-body.ts';
+import type { BufferedAnswer } from './send-buffered.ts';
 import type { SentAnswer } from './send-request.ts';
 import { toTransportFailure } from './transport-failure.ts';
 
-/** The whole answer in memory, its content coding taken off; throws `too_large` and `truncated`. */
-export async function bufferedAnswer(method: string, sent: SentAnswer, limit: number): Promise<UpstreamAnswer> {
-  const declared = Number(headerValue(sent.headers, 'content-length') ?? 0);
-  if (method !== 'HEAD' && declared > limit) {
-    sent.body.destroy();
-    throw new UpstreamFailure('too_large');
-  }
-  const read = await readBody(sent.body, limit);
-  if (read.state === 'broken') throw toTransportFailure(read.error, 'body');
-  if (read.state === 'larger') {
-    read.stream.destroy();
-    throw new UpstreamFailure('too_large');
-  }
-  const codings = contentCodings(sent.headers);
-  if (!areDecodable(codings)) return { status: sent.status, headers: sent.headers, body: read.bytes };
-  const body = await decodeContent(read.bytes, codings, limit);
-  return { status: sent.status, headers: withLength(sent.headers, method, codings, body), body };
+/** The answer with its content coding taken off; throws `too_large` and `truncated`. */
+export function decodedAnswer(
+  method: string,
+  sent: BufferedAnswer,
+  limit: number,
+): BufferedAnswer | Promise<BufferedAnswer> {
+  const { status, headers, body } = sent;
+  const codings = contentCodings(headers);
+  if (!areDecodable(codings)) return sent;
+  if (codings.length === 0) return { status, headers: withLength(headers, method, codings, body), body };
+  return decodeContent(body, codings, limit).then((decoded) => ({
+    status,
+    headers: withLength(headers, method, codings, decoded),
+    body: decoded,
+  }));
 }
 
 /** The answer as it came: in memory when it fits, else as a stream; a broken body gives what came and then breaks. */
@@ -45,11 +43,20 @@ export async function decodeForInspection(answer: UpstreamAnswer, limit: number)
 // The coding is off, so its field goes, and the length is that of what is left.
 function withLength(headers: HeaderPairs, method: string, codings: readonly string[], body: Buffer): HeaderPairs {
   const isHead = method === 'HEAD';
+  if (codings.length === 0 && isPlain(headers, isHead ? undefined : String(body.length))) return headers;
   return headers.flatMap(([name, value]): HeaderPairs => {
     const key = name.toLowerCase();
     if (key === 'content-encoding') return [];
     if (key !== 'content-length') return [[name, value]];
     if (isHead) return codings.length > 0 ? [] : [[name, value]];
     return [[name, String(body.length)]];
+  });
+}
+
+// True when there is nothing to leave out or to correct.
+function isPlain(headers: HeaderPairs, length: string | undefined): boolean {
+  return headers.every(([name, value]) => {
+    if (name.length === 16) return name.toLowerCase() !== 'content-encoding';
+    return length === undefined || name.length !== 14 || value === length || name.toLowerCase() !== 'content-length';
   });
 }

@@ -1,4 +1,5 @@
 import { buildConnector, Client, Pool, type Dispatcher } from 'undici';
+import type { WireRequest } from './sending.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
 /** Connections to the upstream: kept ones for safe requests, and fresh ones that carry a single request. */
@@ -6,8 +7,6 @@ export interface Connections {
   readonly kept: Dispatcher;
   /** A dispatcher for exactly one request, on a connection that was never used before. */
   fresh(): Dispatcher;
-  /** True when the request with these options was put on a connection that had carried another before. */
-  wasReused(request: object): boolean;
   open(): number;
   /** Lets requests in flight finish. */
   close(): Promise<void>;
@@ -17,7 +16,6 @@ export interface Connections {
 
 /** Makes the connections; nothing is connected before the first request. */
 export function createConnections(origin: string, options: UpstreamOptions): Connections {
-  const reused = new WeakSet<object>();
   const fresh = new Set<Client>();
   let open = 0;
 
@@ -44,8 +42,9 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
   };
 
   class KeptClient extends Client {
-    override dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-      if (this.stats.connected) reused.add(request);
+    override dispatch(request: WireRequest, handler: Dispatcher.DispatchHandler): boolean {
+      // Tells its sender that a dead connection may be the reason of a failure.
+      request.reused = this.stats.connected;
       return super.dispatch(request, handler);
     }
   }
@@ -60,7 +59,6 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
       client.once('connectionError', () => fresh.delete(client));
       return client;
     },
-    wasReused: (request) => reused.has(request),
     open: () => open,
     async close() {
       await Promise.all([kept, ...fresh].map(async (dispatcher) => dispatcher.destroyed || dispatcher.close()));

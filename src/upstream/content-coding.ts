@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
-import type { HeaderPairs } from '../model/header-pairs.ts';
+import { headerValue, type HeaderPairs } from '../model/header-pairs.ts';
 
 /** The content codings that can be taken off, as an `Accept-Encoding` value. */
 export const ACCEPT_ENCODING = 'gzip, deflate, br, zstd';
@@ -27,8 +27,11 @@ const DECODERS: ReadonlyMap<string, Decoder> = new Map([
 // Nobody codes a body more often than twice, except to make it explode.
 const MOST_CODINGS = 2;
 
+const NO_CODINGS: readonly string[] = [];
+
 /** The content codings of an answer in the order in which they were put on; `identity` left out. */
-export function contentCodings(headers: HeaderPairs): string[] {
+export function contentCodings(headers: HeaderPairs): readonly string[] {
+  if (headerValue(headers, 'content-encoding') === undefined) return NO_CODINGS;
   return headers
     .filter(([name]) => name.toLowerCase() === 'content-encoding')
     .flatMap(([, value]) => value.toLowerCase().split(','))

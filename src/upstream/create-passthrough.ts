@@ -7,7 +7,7 @@ import type { PassthroughContext, PassthroughResult } from './passthrough-contex
 import { passthroughHeaders } from './passthrough-headers.ts';
 import { createProxies, type ProxyAttempt } from './proxies.ts';
 import { AttemptFailure, createAttempt } from './proxy-attempt.ts';
-import type { UpstreamGate } from './upstream-gate.ts';
+import type { GatePass, UpstreamGate } from './upstream-gate.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 import { upstreamPath } from './upstream-path.ts';
 
@@ -58,10 +58,7 @@ export function createPassthrough(
   return {
     async pass(request, response, context) {
       if (response.destroyed) throw new UpstreamFailure('aborted');
-      const left = new AbortController();
-      const leave = () => left.abort();
-      response.once('close', leave);
-      const pass = await more.gate.enter(left.signal).finally(() => response.off('close', leave));
+      const pass = await enter(more.gate, response);
       let failure: UpstreamFailure | undefined;
       try {
         const result = await send(request, response, context);
@@ -78,4 +75,17 @@ export function createPassthrough(
     openConnections: () => proxies.openConnections(),
     close: () => proxies.close(),
   };
+}
+
+/** Enters the gate; a client that leaves meanwhile leaves the queue too. */
+function enter(gate: UpstreamGate, response: ServerResponse): GatePass | Promise<GatePass> {
+  let leave: (() => void) | undefined;
+  const entering = gate.enter(() => {
+    const left = new AbortController();
+    leave = () => left.abort();
+    response.once('close', leave);
+    return left.signal;
+  });
+  if (!(entering instanceof Promise)) return entering;
+  return entering.finally(() => leave && response.off('close', leave));
 }

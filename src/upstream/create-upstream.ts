@@ -1,13 +1,17 @@
 import { finished, type Readable } from 'node:stream';
+import type { Dispatcher } from 'undici';
 import type { Clock } from '../lib/clock.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { UpstreamAnswer } from '../model/upstream-answer.ts';
 import { UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-failure.ts';
-import { bufferedAnswer, transparentAnswer } from './answer-body.ts';
+import { decodedAnswer, transparentAnswer } from './answer-body.ts';
 import { createConnections } from './connections.ts';
 import { endToEnd } from './hop-by-hop.ts';
 import type { UpstreamAddress } from './parse-upstream-url.ts';
-import { sendRequest, type SentAnswer } from './send-request.ts';
+import { sendBuffered } from './send-buffered.ts';
+import { sendRequest } from './send-request.ts';
+import type { SendProgress, WireRequest } from './sending.ts';
+import { createStop, type Stop } from './stop.ts';
 import { toTransportFailure } from './transport-failure.ts';
 import { createUpstreamGate, type GatePass, type UpstreamGate } from './upstream-gate.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
@@ -55,47 +59,79 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
   const gate = createUpstreamGate(options, clock);
   const connections = createConnections(address.origin, options);
 
-  const send = async (request: UpstreamRequest, path: string, signal: AbortSignal) => {
-    const bounds = { signal, readerTimeoutMs: options.clientTimeoutMs };
-    const wire = {
+  /** Sends at most twice: what a kept connection lost before its answer goes again on a fresh one. */
+  const send = async <T>(request: UpstreamRequest, path: string, once: SendOnce<T>) => {
+    const wire: WireRequest = {
       method: request.method,
       path,
-      headers: toWireHeaders(request.headers, request.body).flat(),
+      headers: wireHeaders(request.headers, request.body),
       body: request.body ?? null,
     };
     const isSafe = (request.method === 'GET' || request.method === 'HEAD') && request.body === undefined;
     if (isSafe) {
       const progress = { answered: false };
       try {
-        return { sent: await sendRequest(connections.kept, wire, bounds, progress), attempts: 1 };
+        return { sent: await once(connections.kept, wire, progress), attempts: 1 };
       } catch (error) {
-        if (progress.answered || !isDead(error) || !connections.wasReused(wire)) throw error;
+        if (progress.answered || !isDead(error) || wire.reused !== true) throw error;
       }
     }
     // `reset` closes the connection after this one request.
-    const once = { ...wire, reset: true };
-    const sent = await sendRequest(connections.fresh(), once, bounds, { answered: false });
+    const sent = await once(connections.fresh(), { ...wire, reset: true }, { answered: false });
     return { sent, attempts: isSafe ? 2 : 1 };
   };
 
-  const attempt = async (request: UpstreamRequest, path: string, pass: GatePass): Promise<ExchangedAnswer> => {
-    const stop = new AbortController();
-    const abort = () => stop.abort(new UpstreamFailure('aborted', { cause: request.signal?.reason }));
-    const timer = setTimeout(() => stop.abort(new UpstreamFailure('deadline')), options.totalTimeoutMs);
-    if (request.signal?.aborted) abort();
-    request.signal?.addEventListener('abort', abort, { once: true });
+  const buffered = async (request: UpstreamRequest, path: string, stop: Stop): Promise<ExchangedAnswer> => {
+    const bounds = { stop, limit: options.maxResponseBytes };
+    const { sent, attempts } = await send(request, path, (to, wire, progress) =>
+      sendBuffered(to, wire, bounds, progress),
+    );
+    const answer = decodedAnswer(request.method, sent, options.maxResponseBytes);
+    const { status, headers, body } = answer instanceof Promise ? await answer : answer;
+    return { status, headers, body, attempts };
+  };
+
+  const transparent = async (
+    request: UpstreamRequest,
+    path: string,
+    stop: Stop,
+    onHead: () => void,
+  ): Promise<ExchangedAnswer> => {
+    const bounds = { stop, readerTimeoutMs: options.clientTimeoutMs };
+    const { sent, attempts } = await send(request, path, (to, wire, progress) =>
+      sendRequest(to, wire, bounds, progress),
+    );
+    onHead();
+    return { ...(await transparentAnswer(sent, options.maxResponseBytes)), attempts };
+  };
+
+  const attempt = async (
+    request: UpstreamRequest,
+    path: string,
+    entering: GatePass | Promise<GatePass>,
+  ): Promise<ExchangedAnswer> => {
+    const pass = entering instanceof Promise ? await entering : entering;
+    const { signal } = request;
+    const stop = createStop();
+    const abort = () => stop.stop(new UpstreamFailure('aborted', { cause: signal?.reason }));
+    const timer = setTimeout(() => stop.stop(new UpstreamFailure('deadline')), options.totalTimeoutMs);
+    if (signal?.aborted) abort();
+    signal?.addEventListener('abort', abort, { once: true });
     const done = (failure?: UpstreamFailureKind) => {
-      request.signal?.removeEventListener('abort', abort);
+      signal?.removeEventListener('abort', abort);
       pass.leave(failure);
     };
     try {
-      const { sent, attempts } = await send(request, path, stop.signal);
+      if (request.mode === 'buffered') {
+        const answer = await buffered(request, path, stop);
+        done();
+        return answer;
+      }
       // A body that is passed on as it comes may take as long as it keeps coming; silence is bounded elsewhere.
-      if (request.mode === 'transparent') clearTimeout(timer);
-      const answer = await answerOf(request, sent, options.maxResponseBytes);
+      const answer = await transparent(request, path, stop, () => clearTimeout(timer));
       if (Buffer.isBuffer(answer.body)) done();
       else finished(answer.body, { writable: false }, (error) => done(error ? kindOf(error) : undefined));
-      return { ...answer, attempts };
+      return answer;
     } catch (error) {
       done(error instanceof UpstreamFailure ? error.kind : 'aborted');
       throw error;
@@ -108,7 +144,11 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
     gate,
     async exchange(request) {
       const path = upstreamPath(address.basePath, request.target);
-      return attempt(request, path, await gate.enter(request.signal));
+      return attempt(
+        request,
+        path,
+        gate.enter(() => request.signal),
+      );
     },
     stats: () => ({ ...gate.stats(), openConnections: connections.open() }),
     async close(graceMs = 10_000) {
@@ -127,15 +167,15 @@ const isDead = (error: unknown) =>
 
 const kindOf = (error: unknown) => toTransportFailure(error, 'body').kind;
 
-function answerOf(request: UpstreamRequest, sent: SentAnswer, limit: number): Promise<UpstreamAnswer> {
-  return request.mode === 'buffered' ? bufferedAnswer(request.method, sent, limit) : transparentAnswer(sent, limit);
-}
+type SendOnce<T> = (dispatcher: Dispatcher, wire: WireRequest, progress: SendProgress) => Promise<T>;
 
 // Only a streamed body keeps the length its sender declared: it is checked while it is sent.
-function toWireHeaders(headers: HeaderPairs, body: Buffer | Readable | undefined): HeaderPairs {
+function wireHeaders(headers: HeaderPairs, body: Buffer | Readable | undefined): string[] {
   const keepsLength = body !== undefined && !Buffer.isBuffer(body);
-  return endToEnd(headers).filter(([name]) => {
+  const flat: string[] = [];
+  for (const [name, value] of endToEnd(headers)) {
     const key = name.toLowerCase();
-    return key !== 'host' && key !== 'expect' && (key !== 'content-length' || keepsLength);
-  });
+    if (key !== 'host' && key !== 'expect' && (key !== 'content-length' || keepsLength)) flat.push(name, value);
+  }
+  return flat;
 }

@@ -13,15 +13,21 @@ const HOP_BY_HOP = new Set([
 
 /** The fields that may travel on: without hop-by-hop ones and those that `Connection` names, order kept. */
 export function endToEnd(headers: HeaderPairs): HeaderPairs {
-  const named = new Set<string>();
-  for (const [name, value] of headers) {
-    if (name.toLowerCase() !== 'connection') continue;
-    for (const token of value.split(',')) named.add(token.trim().toLowerCase());
-  }
+  const named = namedByConnection(headers);
   return headers.filter(([name]) => {
     const key = name.toLowerCase();
-    return !HOP_BY_HOP.has(key) && !key.startsWith('proxy-') && !named.has(key);
+    return !HOP_BY_HOP.has(key) && !key.startsWith('proxy-') && named?.has(key) !== true;
   });
+}
+
+function namedByConnection(headers: HeaderPairs): ReadonlySet<string> | undefined {
+  let named: Set<string> | undefined;
+  for (const [name, value] of headers) {
+    if (name.length !== 10 || name.toLowerCase() !== 'connection') continue;
+    named ??= new Set();
+    for (const token of value.split(',')) named.add(token.trim().toLowerCase());
+  }
+  return named;
 }
 
 /** Names and values in turn, as Node and undici write them, as pairs. */

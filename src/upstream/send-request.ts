@@ -1,9 +1,10 @@
 import { Readable } from 'node:stream';
-import { errors, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
-import { endToEnd, toHeaderPairs } from './hop-by-hop.ts';
-import { toTransportFailure, type ExchangePhase } from './transport-failure.ts';
+import { answerHeaders, sendingFailure, type SendProgress, type WireRequest } from './sending.ts';
+import type { Stop } from './stop.ts';
+import type { ExchangePhase } from './transport-failure.ts';
 
 /** The head of an answer whose body is still coming. */
 export interface SentAnswer {
@@ -14,16 +15,10 @@ export interface SentAnswer {
   readonly body: Readable;
 }
 
-/** How far the answer had come when the promise was rejected. */
-export interface SendProgress {
-  /** True once a byte of the answer has come. */
-  answered: boolean;
-}
-
 /** What bounds one sending. */
 export interface SendBounds {
-  /** Its reason, when it is an `UpstreamFailure`, is what the exchange fails with. */
-  readonly signal: AbortSignal;
+  /** Its reason is what the exchange fails with. */
+  readonly stop: Stop;
   /** Longest pause that the reader of the body may make. */
   readonly readerTimeoutMs: number;
 }
@@ -31,8 +26,8 @@ export interface SendBounds {
 /** Sends one request once and resolves with the head of the answer; rejects with `UpstreamFailure`, or with undici's error for a request that cannot be written. */
 export function sendRequest(
   dispatcher: Dispatcher,
-  request: Dispatcher.DispatchOptions,
-  { signal, readerTimeoutMs }: SendBounds,
+  request: WireRequest,
+  { stop, readerTimeoutMs }: SendBounds,
   progress: SendProgress,
 ): Promise<SentAnswer> {
   return new Promise((resolve, reject) => {
@@ -41,29 +36,26 @@ export function sendRequest(
     let body: Readable | undefined;
     let pause: NodeJS.Timeout | undefined;
 
-    const finish = () => signal.removeEventListener('abort', abort);
+    const finish = () => stop.listen(undefined);
     const fail = (error: unknown) => {
       finish();
-      if (error instanceof errors.InvalidArgumentError) return reject(error);
-      const isOurs = request.body instanceof Readable && request.body.errored === error;
-      const failure = isOurs ? new UpstreamFailure('aborted', { cause: error }) : toTransportFailure(error, phase);
+      const failure = sendingFailure(error, request, phase);
       return body ? void body.destroy(failure) : reject(failure);
     };
-    const abort = () => {
-      const reason = toTransportFailure(signal.reason, phase);
-      // Before the connection stands there is nothing to abort; `onRequestStart` then finds the signal aborted.
+    const giveUp = (reason: UpstreamFailure) => {
+      // Before the connection stands there is nothing to abort; `onRequestStart` then finds the reason.
       controller?.abort(reason);
       fail(reason);
     };
 
-    signal.addEventListener('abort', abort, { once: true });
-    if (signal.aborted) return abort();
+    if (stop.reason) return reject(stop.reason);
+    stop.listen(giveUp);
 
     return void dispatcher.dispatch(request, {
       onRequestStart(given) {
         controller = given;
         phase = 'waiting';
-        if (signal.aborted) given.abort(toTransportFailure(signal.reason, phase));
+        if (stop.reason) given.abort(stop.reason);
       },
       onResponseStarted() {
         progress.answered = true;
@@ -73,7 +65,7 @@ export function sendRequest(
         if (status < 200) return;
         phase = 'body';
         body = readableOf(given, () => clearTimeout(pause), finish);
-        resolve({ status, headers: endToEnd(toHeaderPairs(rawHeadersOf(given))), body });
+        resolve({ status, headers: answerHeaders(given), body });
       },
       onResponseData(given, chunk) {
         if (body?.push(chunk) !== false) return;
@@ -107,8 +99,4 @@ function readableOf(controller: Dispatcher.DispatchController, onRead: () => voi
   // It may break before its reader listens; the reader still finds it broken.
   body.on('error', () => undefined);
   return body;
-}
-
-function rawHeadersOf(controller: Dispatcher.DispatchController): readonly (string | Buffer)[] {
-  return Array.isArray(controller.rawHeaders) ? controller.rawHeaders : [];
 }

@@ -12,8 +12,11 @@ export interface GatePass {
 
 /** Decides whether an exchange may begin: one bound and one circuit for plans and passthrough together. */
 export interface UpstreamGate {
-  /** Throws `UpstreamFailure` of kind `circuit_open`, `shed` or `aborted`. */
-  enter(signal?: AbortSignal): Promise<GatePass>;
+  /**
+   * A pass at once where nobody has to wait, and else once there is room; `signal`, asked for only then, ends the wait.
+   * Throws or rejects with `UpstreamFailure` of kind `circuit_open`, `shed` or `aborted`.
+   */
+  enter(signal?: () => AbortSignal | undefined): GatePass | Promise<GatePass>;
   stats(): { readonly inFlight: number; readonly queued: number; readonly circuit: CircuitState };
 }
 
@@ -32,31 +35,40 @@ export function createUpstreamGate(options: UpstreamOptions, clock: Clock): Upst
     if (retryAfterSeconds > 0) throw new UpstreamFailure('circuit_open', { retryAfterSeconds });
   };
 
-  return {
-    async enter(signal) {
-      refuseWhileOpen();
-      const release = await limiter.acquire(signal).catch((error: unknown) => {
-        if (!(error instanceof LimiterRefusal)) throw new UpstreamFailure('aborted', { cause: error });
-        throw new UpstreamFailure('shed', {
-          cause: error,
-          retryAfterSeconds: Math.ceil(options.queueTimeoutMs / 1000),
-        });
-      });
-      try {
-        // The circuit may have opened during the wait.
-        refuseWhileOpen();
-      } catch (error) {
+  const passOf = (release: () => void): GatePass => {
+    const settle = circuit.begin();
+    return {
+      leave(failure) {
+        if (failure === undefined || ANSWERED.has(failure)) settle('success');
+        else settle(NEUTRAL.has(failure) ? 'neutral' : 'failure');
         release();
-        throw error;
-      }
-      const settle = circuit.begin();
-      return {
-        leave(failure) {
-          if (failure === undefined || ANSWERED.has(failure)) settle('success');
-          else settle(NEUTRAL.has(failure) ? 'neutral' : 'failure');
-          release();
-        },
-      };
+      },
+    };
+  };
+
+  const wait = async (signal: AbortSignal | undefined): Promise<GatePass> => {
+    const release = await limiter.acquire(signal).catch((error: unknown) => {
+      if (!(error instanceof LimiterRefusal)) throw new UpstreamFailure('aborted', { cause: error });
+      throw new UpstreamFailure('shed', {
+        cause: error,
+        retryAfterSeconds: Math.ceil(options.queueTimeoutMs / 1000),
+      });
+    });
+    try {
+      // The circuit may have opened during the wait.
+      refuseWhileOpen();
+    } catch (error) {
+      release();
+      throw error;
+    }
+    return passOf(release);
+  };
+
+  return {
+    enter(signal) {
+      refuseWhileOpen();
+      const release = limiter.tryAcquire();
+      return release ? passOf(release) : wait(signal?.());
     },
     stats: () => ({ ...limiter.stats(), circuit: circuit.state() }),
   };

@@ -30,6 +30,19 @@ describe('a limiter', () => {
     expect(limit.stats().inFlight).toBe(1);
   });
 
+  it('gives a free place at once, and none where somebody would have to wait', async () => {
+    const limit = limiter(1);
+    const release = limit.tryAcquire();
+    expect(limit.stats()).toEqual({ inFlight: 1, queued: 0 });
+    expect(limit.tryAcquire()).toBeUndefined();
+    const next = limit.acquire();
+    release?.();
+    // The place is the waiting one's already.
+    expect(limit.tryAcquire()).toBeUndefined();
+    (await next)();
+    expect(limit.tryAcquire()).toBeTypeOf('function');
+  });
+
   it('refuses at once when the queue is full', async () => {
     const limit = limiter(1, 1);
     await limit.acquire();

@@ -1,0 +1,81 @@
+import type { Dispatcher } from 'undici';
+import { headerValue, type HeaderPairs } from '../model/header-pairs.ts';
+import { UpstreamFailure } from '../model/upstream-failure.ts';
+import { answerHeaders, sendingFailure, type SendProgress, type WireRequest } from './sending.ts';
+import type { Stop } from './stop.ts';
+import type { ExchangePhase } from './transport-failure.ts';
+
+/** An answer that is whole in memory, its content coding still on. */
+export interface BufferedAnswer {
+  readonly status: number;
+  /** End-to-end fields only. */
+  readonly headers: HeaderPairs;
+  readonly body: Buffer;
+}
+
+/** What bounds one sending whose answer is read into memory. */
+export interface BufferedBounds {
+  readonly stop: Stop;
+  /** Bytes of body as received; beyond them it fails with `too_large`. */
+  readonly limit: number;
+}
+
+/** Sends one request once and resolves with the whole answer, without a stream in between; rejects as `sendRequest` does. */
+export function sendBuffered(
+  dispatcher: Dispatcher,
+  request: WireRequest,
+  { stop, limit }: BufferedBounds,
+  progress: SendProgress,
+): Promise<BufferedAnswer> {
+  return new Promise((resolve, reject) => {
+    if (stop.reason) return reject(stop.reason);
+    let phase: ExchangePhase = 'connecting';
+    let controller: Dispatcher.DispatchController | undefined;
+    let status = 0;
+    let headers: HeaderPairs = [];
+    const parts: Buffer[] = [];
+    let length = 0;
+
+    const fail = (error: unknown) => {
+      stop.listen(undefined);
+      reject(sendingFailure(error, request, phase));
+    };
+    const giveUp = (reason: UpstreamFailure) => {
+      fail(reason);
+      // Before the connection stands there is nothing to abort; `onRequestStart` then finds the reason.
+      controller?.abort(reason);
+    };
+    stop.listen(giveUp);
+
+    return void dispatcher.dispatch(request, {
+      onRequestStart(given) {
+        controller = given;
+        phase = 'waiting';
+        if (stop.reason) given.abort(stop.reason);
+      },
+      onResponseStarted() {
+        progress.answered = true;
+      },
+      onResponseStart(given, code) {
+        progress.answered = true;
+        if (code < 200) return;
+        phase = 'body';
+        status = code;
+        headers = answerHeaders(given);
+        const declared = Number(headerValue(headers, 'content-length') ?? 0);
+        if (declared > limit && request.method !== 'HEAD') giveUp(new UpstreamFailure('too_large'));
+      },
+      onResponseData(_given, part) {
+        length += part.length;
+        if (length > limit) giveUp(new UpstreamFailure('too_large'));
+        else parts.push(part);
+      },
+      onResponseEnd() {
+        stop.listen(undefined);
+        const [first] = parts;
+        resolve({ status, headers, body: parts.length === 1 && first ? first : Buffer.concat(parts, length) });
+      },
+      onResponseError: (_given, error) => fail(error),
+    });
+  });
+}
