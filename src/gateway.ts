@@ -51,11 +51,11 @@ export interface Gateway extends Pick<Assembly, 'planLines' | 'explain' | 'servi
 
 /** Reads, checks and compiles everything; throws StartFault with every fault at once. */
 export function assembleGateway(settings: Settings, given: GatewayParts = {}): Assembly {
-  const lines = createLineBatch(given.logStream ?? destination(1));
+  const lines = createLineBatch(destination(1));
   const parts: AssemblyParts = {
     clock: given.clock ?? systemClock,
     env: given.env ?? process.env,
-    logStream: lines,
+    logStream: given.logStream ?? lines,
     random: given.random ?? Math.random,
   };
   const start = loadStart(settings, parts.env);

@@ -58,6 +58,7 @@ export function assembleEdges(
     trustedProxies: listen.trustedProxies,
     errorsFor: settings.errorsFor,
     contractStatusHeader: settings.contractStatusHeader,
+    gzip: (key, body) => cache.gzip(key, body),
     knownTargets: createKnownTargets(settings.cache.maxBytes / KNOWN_TARGETS_SHARE),
     pass: createPass({
       passthrough,

@@ -17,6 +17,8 @@ export interface CacheOptions extends Freshness {
   readonly enabled: boolean | undefined;
   readonly maxBytes: number;
   readonly maxEntryBytes: number;
+  /** Whether kept pages are sent gzip-coded to clients that take it. */
+  readonly gzip: boolean;
   readonly store: StoreRule;
   /** True where the upstream's `Cache-Control` and `Expires` count. */
   readonly respectUpstream: boolean;
@@ -36,6 +38,7 @@ export const DEFAULT_CACHE_OPTIONS: CacheOptions = {
   staleIfErrorSeconds: 300,
   maxBytes: 64 * 1024 * 1024,
   maxEntryBytes: 2 * 1024 * 1024,
+  gzip: true,
   store: 'accepted',
   respectUpstream: false,
   defaultPageSize: undefined,
@@ -81,6 +84,7 @@ export const cacheOptionsSchema = {
     ...freshnessProperties,
     maxBytes: { type: 'integer', minimum: 65_536, description: 'Memory for stored pages, in bytes.' },
     maxEntryBytes: { type: 'integer', minimum: 1024, description: 'The largest page that is stored, in bytes.' },
+    gzip: { type: 'boolean', description: 'Whether kept pages are sent gzip-coded to clients that take it.' },
     store: storeProperty,
     respectUpstream: { type: 'boolean', description: "Whether the upstream's Cache-Control and Expires count." },
     defaultPageSize: {

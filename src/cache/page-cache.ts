@@ -1,3 +1,5 @@
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/clock.ts';
 import { createTagGenerations } from '../lib/tag-generations.ts';
@@ -29,9 +31,19 @@ export interface Fill {
 interface Held {
   readonly page: StoredPage;
   readonly bytes: number;
+  /** The gzip form of the body, once it is made; undefined where none was asked for or it saves nothing. */
+  readonly gzip?: Buffer;
   /** The order of the fill that it came from. */
   readonly order: number;
 }
+
+/** Makes the gzip form of a body without holding up the event loop. */
+export type Compress = (body: Buffer) => Promise<Buffer>;
+
+/** Smaller bodies fit into a packet or two as they are. */
+const MIN_GZIP_BYTES = 1024;
+/** Compressions under way at one time; a page that comes on top is compressed later. */
+const MAX_COMPRESSING = 4;
 
 /** The store of list pages. */
 export interface PageCache {
@@ -40,6 +52,11 @@ export interface PageCache {
   beginFill(tags: readonly string[]): Fill;
   /** False when the page is too large, one of its tags was purged since the fill began, or a later fill was faster. */
   store(key: string, fill: Fill, page: StoredPageInput): boolean;
+  /**
+   * The gzip form of a kept page's body: made once, beside the event loop, for the first client that takes it. Undefined until
+   * then, where it saves nothing, and for a body that is not the kept one.
+   */
+  gzip(key: string, body: Buffer): Buffer | undefined;
   /** Removes every page that carries one of the tags and spoils fills under way; answers how many went. */
   purge(tags: readonly string[]): number;
   purgeAll(): number;
@@ -51,7 +68,11 @@ export interface PageCache {
 }
 
 /** Creates the store on lru-cache, which keeps sizes and the order of use; time is judged here, by instants. */
-export function createPageCache(options: Pick<CacheOptions, 'maxBytes' | 'maxEntryBytes'>, clock: Clock): PageCache {
+export function createPageCache(
+  options: Pick<CacheOptions, 'maxBytes' | 'maxEntryBytes' | 'gzip'>,
+  clock: Clock,
+  compress: Compress = promisify(gzip),
+): PageCache {
   const index = createTagIndex();
   const generations = createTagGenerations();
   const maxEntryBytes = Math.min(options.maxEntryBytes, options.maxBytes);
@@ -62,6 +83,30 @@ export function createPageCache(options: Pick<CacheOptions, 'maxBytes' | 'maxEnt
     dispose: ({ page }, key) => index.remove(key, spoiledBy(page.tags)),
   });
   let fills = 0;
+  // Pages that were compressed or are just being: what came of it is with the page.
+  const begun = new WeakSet<StoredPage>();
+  let compressing = 0;
+
+  const keepGzip = (key: string, page: StoredPage, bytes: Buffer) => {
+    const held = pages.peek(key);
+    const grown = (held?.bytes ?? 0) + bytes.length;
+    if (held?.page !== page || bytes.length >= page.body.length || grown > maxEntryBytes) return;
+    // Its tags stay, so that it is not to be disposed of.
+    pages.set(key, { ...held, gzip: bytes, bytes: grown }, { noDisposeOnSet: true });
+  };
+  const beginGzip = (key: string, page: StoredPage) => {
+    if (begun.has(page) || compressing >= MAX_COMPRESSING) return;
+    begun.add(page);
+    compressing += 1;
+    compress(page.body)
+      .then((bytes) => keepGzip(key, page, bytes))
+      // What cannot be compressed is sent as it is.
+      .catch(() => undefined)
+      .finally(() => {
+        compressing -= 1;
+      })
+      .catch(() => undefined);
+  };
 
   return {
     lookup(key) {
@@ -100,6 +145,13 @@ export function createPageCache(options: Pick<CacheOptions, 'maxBytes' | 'maxEnt
       pages.set(key, { page, bytes, order: fill.order });
       index.add(key, spoilers);
       return true;
+    },
+    gzip(key, body) {
+      const held = pages.peek(key);
+      if (held === undefined || held.page.body !== body || body.length < MIN_GZIP_BYTES || !options.gzip)
+        return undefined;
+      if (held.gzip === undefined) beginGzip(key, held.page);
+      return held.gzip;
     },
     purge(tags) {
       const reached = purgeReach(tags);

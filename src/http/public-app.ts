@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import express, { type Express, type Request, type Response } from 'express';
+import type { PageCache } from '../cache/page-cache.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Arrival } from '../model/arrival.ts';
 import type { ErrorStyle } from '../model/checks.ts';
@@ -27,6 +28,8 @@ export interface PublicAppServices {
   readonly contractStatusHeader: boolean;
   /** Where the targets of requests that are answered from memory are remembered. */
   readonly knownTargets: KnownTargets;
+  /** Gives the gzip form of a kept page. */
+  readonly gzip: PageCache['gzip'];
   /** Streams a request past the contract; throws while nothing is written yet. */
   readonly pass: (passed: PassedRequest) => Promise<void>;
   readonly accessLog: AccessLog;
@@ -82,7 +85,10 @@ export function createPublicApp(services: PublicAppServices, failures: Failures 
       const { target, asked } = exchange;
       services.knownTargets.remember(req.url, { plan, target, asked, requests: trace.requests });
     }
-    const fields = { ifNoneMatch: req.headers['if-none-match'] };
+    const fields = {
+      ifNoneMatch: req.headers['if-none-match'],
+      acceptEncoding: req.headers['accept-encoding']?.toString(),
+    };
     trace.bytes = await writePlanned(res, plan, reply, { method: arrival.method, fields, trace }, services);
   });
 
@@ -92,5 +98,5 @@ export function createPublicApp(services: PublicAppServices, failures: Failures 
 
 /** True for a plain list page from memory: the next request for the same target need not be read again. */
 function isWorthKnowing(method: string, reply: Reply, { violations }: Trace): boolean {
-  return method === 'GET' && reply.kept === true && violations.length === 0;
+  return method === 'GET' && reply.keptAs !== undefined && violations.length === 0;
 }

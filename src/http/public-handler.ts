@@ -8,7 +8,7 @@ import { LateArrival } from './late-arrival.ts';
 import { createPublicApp, type Failures, type PublicAppServices } from './public-app.ts';
 import { readArrival } from './read-arrival.ts';
 import { createRecogniser, type Recognised } from './recognise.ts';
-import { recordAtEnd } from './record-trace.ts';
+import { recordAtClose, recordAtEnd } from './record-trace.ts';
 import { writePlanned } from './write-planned.ts';
 
 /**
@@ -46,9 +46,16 @@ function answer(
   trace.requests = known.requests;
   if (principal.name !== undefined) trace.caller = principal.name;
   const fail = (thrown: unknown) => {
-    recordAtEnd(trace, req, res, plan, services);
     failures.set(req, { trace, thrown });
     app(req, res);
+  };
+  const send = (reply: Reply) => {
+    const written = writePlanned(res, plan, reply, { method: 'GET', fields, trace }, services);
+    if (written instanceof Promise) return written.then(sent);
+    return sent(written);
+  };
+  const sent = (bytes: number) => {
+    trace.bytes = bytes;
   };
   try {
     const arrival = new LateArrival('GET', identity, () =>
@@ -63,20 +70,17 @@ function answer(
       trace,
       clientGone: () => clientGone(res),
     });
-    const send = (reply: Reply) => {
-      const written = writePlanned(res, plan, reply, { method: 'GET', fields, trace }, services);
-      if (!(written instanceof Promise)) return end(written);
-      return written.then(end);
-    };
-    const end = (bytes: number) => {
-      trace.bytes = bytes;
-      recordAtEnd(trace, req, res, plan, services);
-    };
     const reply = plan.handle(exchange);
-    if (reply instanceof Promise) reply.then(send).catch(fail);
-    else send(reply)?.catch(fail);
-  } catch (error) {
-    fail(error);
+    if (reply instanceof Promise) {
+      recordAtClose(trace, req, res, plan, services);
+      reply.then(send).catch(fail);
+    } else {
+      send(reply)?.catch(fail);
+      recordAtEnd(trace, req, res, plan, services);
+    }
+  } catch (thrown) {
+    recordAtClose(trace, req, res, plan, services);
+    fail(thrown);
   }
 }
 

@@ -35,24 +35,42 @@ export function beginTrace(
   return trace;
 }
 
-/**
- * Completes, counts and logs the trace of a request whose answer has been written: at once where all of it is in the
- * system's hands, else when the response closes.
- */
+/** Sees to it that the trace of a recognised request is completed, counted and logged when its response closes. */
+export function recordAtClose(
+  trace: Trace,
+  req: Pick<IncomingMessage, 'url'>,
+  res: ServerResponse,
+  plan: Pick<Plan, 'operation'>,
+  services: RecordTraceServices,
+): void {
+  const end = () => record(trace, req, res, plan, services, res.writableFinished);
+  if (res.closed) end();
+  else res.once('close', end);
+}
+
+/** The same for a response that is written: at once where all of it is in the system's hands. */
 export function recordAtEnd(
+  trace: Trace,
+  req: Pick<IncomingMessage, 'url'>,
+  res: ServerResponse,
+  plan: Pick<Plan, 'operation'>,
+  services: RecordTraceServices,
+): void {
+  if (res.writableEnded && !res.destroyed && res.socket?.writableLength === 0)
+    record(trace, req, res, plan, services, true);
+  else recordAtClose(trace, req, res, plan, services);
+}
+
+function record(
   trace: Trace,
   { url }: Pick<IncomingMessage, 'url'>,
   res: ServerResponse,
   { operation }: Pick<Plan, 'operation'>,
   services: RecordTraceServices,
+  whole: boolean,
 ): void {
-  const end = (whole: boolean) => {
-    complete(trace, res, whole, services);
-    services.accessLog.write({ trace, template: operation.path, target: url, caller: trace.caller });
-  };
-  if (res.writableEnded && !res.destroyed && res.socket?.writableLength === 0) end(true);
-  else if (res.closed) end(res.writableFinished);
-  else res.once('close', () => end(res.writableFinished));
+  complete(trace, res, whole, services);
+  services.accessLog.write({ trace, template: operation.path, target: url, caller: trace.caller });
 }
 
 function complete(trace: Trace, res: ServerResponse, whole: boolean, services: RecordTraceServices): void {

@@ -1,4 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import { createAcceptsGzip } from '../cache/accepts-gzip.ts';
+import type { PageCache } from '../cache/page-cache.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Plan } from '../pipeline/plan.ts';
@@ -10,12 +12,20 @@ import { writeReply } from './write-reply.ts';
 /** What of the request decides how the reply of a plan is written. */
 export interface AskedAs {
   readonly method: string;
-  readonly fields: { readonly ifNoneMatch: string | undefined };
+  readonly fields: { readonly ifNoneMatch: string | undefined; readonly acceptEncoding: string | undefined };
   readonly trace: Trace;
 }
 
 /** Answers that are not kept here must not be kept anywhere else either. */
 const UNCACHED: HeaderPairs = [['Cache-Control', 'private, no-store']];
+
+/** What of the gateway decides how the reply of a plan is written. */
+export interface WritePlannedOptions extends EdgeFieldOptions {
+  /** Gives the gzip form of a kept page. */
+  readonly gzip: PageCache['gzip'];
+}
+
+const acceptsGzip = createAcceptsGzip();
 
 /** Writes the reply of a plan with the fields that a client of that plan gets; gives the bytes of body sent. */
 export function writePlanned(
@@ -23,13 +33,19 @@ export function writePlanned(
   plan: Plan,
   reply: Reply,
   { method, fields, trace }: AskedAs,
-  options: EdgeFieldOptions,
+  options: WritePlannedOptions,
 ): number | Promise<number> {
   const finished = plan.transparent || plan.cache !== undefined;
   const visible = finished ? reply : { ...reply, headers: [...visibleHeaders(reply.headers), ...UNCACHED] };
+  const gzip = acceptsGzip(fields.acceptEncoding) ? gzipOf(reply, options) : undefined;
   return writeReply(res, visible, {
+    gzip,
     method,
     ifNoneMatch: plan.transparent ? undefined : fields.ifNoneMatch,
     extra: edgeFields(trace, options, visible.headers),
   });
+}
+
+function gzipOf({ keptAs, body }: Reply, { gzip }: WritePlannedOptions): Buffer | undefined {
+  return keptAs === undefined || !Buffer.isBuffer(body) ? undefined : gzip(keptAs, body);
 }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
+import { gzipEtag } from '../cache/gzip-etag.ts';
 import { notModified } from '../cache/not-modified.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { Reply } from '../pipeline/reply.ts';
@@ -8,6 +9,8 @@ import type { Reply } from '../pipeline/reply.ts';
 export interface ReplyContext {
   readonly method: string;
   readonly ifNoneMatch: string | undefined;
+  /** The gzip form of the body, for a client that takes it. */
+  readonly gzip?: Buffer | undefined;
   /** Fields that the edge adds to every answer. */
   readonly extra: HeaderPairs;
 }
@@ -22,11 +25,13 @@ export function writeReply(res: ServerResponse, reply: Reply, context: ReplyCont
   for (const [name, value] of reply.headers) headers.push(name, value);
   for (const [name, value] of context.extra) headers.push(name, value);
   if (reply.etag !== undefined) {
-    headers.push('ETag', reply.etag);
-    if (context.ifNoneMatch !== undefined && notModified(context.ifNoneMatch, reply.etag)) {
+    const etag = etagFor(reply.etag, context);
+    headers.push('ETag', etag.tag);
+    if (etag.matches) {
       res.writeHead(304, withoutContentFields(headers)).end();
       return 0;
     }
+    if (context.gzip !== undefined) headers.push('Content-Encoding', 'gzip');
   }
   if (!Buffer.isBuffer(reply.body)) {
     res.writeHead(reply.status, headers);
@@ -39,13 +44,29 @@ export function writeReply(res: ServerResponse, reply: Reply, context: ReplyCont
     return writeStream(res, reply.body);
   }
   // An upstream that was asked for the head alone may not have said how long the body is.
-  const lengthUnknown = context.method === 'HEAD' && reply.body.length === 0;
+  const body = context.gzip ?? reply.body;
+  const lengthUnknown = context.method === 'HEAD' && body.length === 0;
   if (reply.status !== 204 && reply.status !== 304 && !lengthUnknown && !hasField(headers, 'content-length'))
-    headers.push('Content-Length', String(reply.body.length));
+    headers.push('Content-Length', String(body.length));
   res.writeHead(reply.status, headers);
   const silent = context.method === 'HEAD' || reply.status === 204 || reply.status === 304;
-  res.end(silent ? undefined : reply.body);
-  return silent ? 0 : reply.body.length;
+  res.end(silent ? undefined : body);
+  return silent ? 0 : body.length;
+}
+
+/**
+ * The entity tag of the form that is sent, and whether the client has it. A client that has the other form of the same page is
+ * told so by that form's tag: what it keeps is as current.
+ */
+function etagFor(
+  plain: string,
+  { ifNoneMatch, gzip }: ReplyContext,
+): { readonly tag: string; readonly matches: boolean } {
+  const tag = gzip === undefined ? plain : gzipEtag(plain);
+  if (ifNoneMatch === undefined) return { tag, matches: false };
+  if (notModified(ifNoneMatch, tag)) return { tag, matches: true };
+  const other = gzip === undefined ? gzipEtag(plain) : plain;
+  return notModified(ifNoneMatch, other) ? { tag: other, matches: true } : { tag, matches: false };
 }
 
 /** Writes a body as it comes. One that breaks breaks the connection, but only after everything that came is on its way. */

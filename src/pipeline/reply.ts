@@ -19,8 +19,8 @@ export interface Reply {
   readonly facts?: AnswerFacts;
   /** The page count that the answer names; undefined when it names none or the page bound is waived. */
   readonly pageCount?: number | undefined;
-  /** True when it comes from memory. */
-  readonly kept?: boolean;
+  /** The key of the kept page that it is, when it comes from memory. */
+  readonly keptAs?: string;
   /** True when another caller's exchange made this reply. */
   readonly shared?: boolean;
 }

@@ -32,7 +32,10 @@ describe('the fields of a stored page', () => {
 });
 
 describe('what clients are told', () => {
-  it('is Cache-Control: private, no-cache', () => {
-    expect(CLIENT_CACHE_HEADERS).toEqual([['Cache-Control', 'private, no-cache']]);
+  it('is to keep the page for themselves, to ask before each use, and that it has coded forms', () => {
+    expect(CLIENT_CACHE_HEADERS).toEqual([
+      ['Cache-Control', 'private, no-cache'],
+      ['Vary', 'Accept-Encoding'],
+    ]);
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createPageCache } from '../../src/cache/page-cache.ts';
 import type { StoredPageInput } from '../../src/cache/stored-page.ts';
 
-const limits = { maxBytes: 1_000_000, maxEntryBytes: 100_000 };
+const limits = { maxBytes: 1_000_000, maxEntryBytes: 100_000, gzip: true };
 
 const page = (changes: Partial<StoredPageInput> = {}): StoredPageInput => ({
   headers: [['Content-Type', 'application/json']],
@@ -169,7 +169,7 @@ describe('a fill', () => {
   });
 
   it('is refused when its page is larger than the whole cache', () => {
-    const { cache } = cacheAt(1_000_000, { maxBytes: 1000, maxEntryBytes: 100_000 });
+    const { cache } = cacheAt(1_000_000, { maxBytes: 1000, maxEntryBytes: 100_000, gzip: true });
     expect(cache.store('k', cache.beginFill([]), page({ body: Buffer.alloc(2000) }))).toBe(false);
     expect(cache.stats().entries).toBe(0);
   });
@@ -219,7 +219,7 @@ describe('a purge', () => {
 
 describe('the page cache', () => {
   it('stays within its bytes, giving up what was used longest ago, tags and all', () => {
-    const { cache } = cacheAt(1_000_000, { maxBytes: 10_000, maxEntryBytes: 10_000 });
+    const { cache } = cacheAt(1_000_000, { maxBytes: 10_000, maxEntryBytes: 10_000, gzip: true });
     for (let index = 0; index < 50; index += 1) {
       cache.store(`k${index}`, cache.beginFill([`t:${index}`]), page({ body: Buffer.alloc(1000) }));
       cache.lookup('k0');

@@ -24,6 +24,7 @@ async function published(parts: HouseParts = {}, more: Partial<PublicAppServices
     contractStatusHeader: true,
     pass: () => Promise.reject(new Error('nothing passes')),
     accessLog: { watch: () => undefined, write: () => undefined },
+    gzip: () => undefined,
     knownTargets: createKnownTargets(10_000),
     record: (trace) => recorded.push(structuredClone({ ...trace, cause: String(trace.cause) })),
     isDraining: () => false,

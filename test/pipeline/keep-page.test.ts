@@ -17,7 +17,7 @@ import { createTestClock } from '../builders/test-clock.ts';
 
 function keeping(reply: Reply, parts: PlannedParts = {}, exchange: ExchangeParts = {}) {
   const clock = createTestClock();
-  const cache = createPageCache({ maxBytes: 1 << 20, maxEntryBytes: 1 << 16 }, clock);
+  const cache = createPageCache({ maxBytes: 1 << 20, maxEntryBytes: 1 << 16, gzip: true }, clock);
   const planned = plannedWith({ cache: kept(), ...parts });
   const place = { cache, fill: cache.beginFill(['things']), key: 'k', clock };
   const stored = keepPage(planned, exchangeWith(exchange), reply, place);

@@ -121,9 +121,9 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     const because = found === undefined ? 'miss' : 'stale';
     try {
       const reply = await fill(exchange, key, because);
-      return reply.status >= 500 ? (standIn(cache.lookup(key), exchange) ?? reply) : reply;
+      return reply.status >= 500 ? (standIn(key, cache.lookup(key), exchange) ?? reply) : reply;
     } catch (error) {
-      const page = mayStandIn(error) ? standIn(cache.lookup(key), exchange) : undefined;
+      const page = mayStandIn(error) ? standIn(key, cache.lookup(key), exchange) : undefined;
       if (page === undefined) throw error;
       return page;
     }
@@ -138,7 +138,7 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     if (found.state === 'stale') refresh(exchange, key);
     else if (planned.cache?.audience !== 'caller') compare(exchange, found);
     exchange.trace.cache = { status: found.state === 'fresh' ? 'hit' : 'stale', ageSeconds: found.ageSeconds };
-    return fromStore(found, { kind: 'hit', ttlSeconds: found.ttlSeconds });
+    return fromStore(key, found, { kind: 'hit', ttlSeconds: found.ttlSeconds });
   };
 }
 
@@ -162,10 +162,10 @@ function mayStandIn(error: unknown): boolean {
   return error instanceof GatewayError && error.status >= 500 && error.code !== 'upstream_credentials_refused';
 }
 
-function standIn(found: CacheLookup | undefined, { trace }: Exchange): Reply | undefined {
+function standIn(key: string, found: CacheLookup | undefined, { trace }: Exchange): Reply | undefined {
   if (found?.mayServeOnError !== true) return undefined;
   trace.cache = { status: 'stale', reason: 'stale-if-error', ageSeconds: found.ageSeconds };
-  return fromStore(found, {
+  return fromStore(key, found, {
     kind: 'forward',
     because: 'stale',
     ttlSeconds: found.ttlSeconds,
@@ -173,7 +173,7 @@ function standIn(found: CacheLookup | undefined, { trace }: Exchange): Reply | u
   });
 }
 
-function fromStore({ entry, ageSeconds }: CacheLookup, outcome: CacheOutcome): Reply {
+function fromStore(key: string, { entry, ageSeconds }: CacheLookup, outcome: CacheOutcome): Reply {
   return {
     status: entry.status,
     headers: [
@@ -184,7 +184,7 @@ function fromStore({ entry, ageSeconds }: CacheLookup, outcome: CacheOutcome): R
     ],
     body: entry.body,
     etag: entry.etag,
-    kept: true,
+    keptAs: key,
     pageCount: entry.pageCount,
   };
 }

@@ -36,7 +36,7 @@ let background: Trace[];
 
 beforeEach(() => {
   clock = createTestClock();
-  cache = createPageCache({ maxBytes: 1 << 20, maxEntryBytes: 1 << 16 }, clock);
+  cache = createPageCache({ maxBytes: 1 << 20, maxEntryBytes: 1 << 16, gzip: true }, clock);
   guard = createAudienceGuard({ sampleShared: 1, random: () => 0 });
   next = createNext();
   background = [];
@@ -136,7 +136,7 @@ describe('cache-page', () => {
         headers: [...JSON_TYPE, ['Set-Cookie', 'a=b'], ['Cache-Control', 'max-age=60'], ['ETag', '"theirs"']],
       });
     const { reply } = await ask(cached());
-    expect(reply.headers.map(([name]) => name)).toEqual(['Content-Type', 'Cache-Control', 'Cache-Status']);
+    expect(reply.headers.map(([name]) => name)).toEqual(['Content-Type', 'Cache-Control', 'Vary', 'Cache-Status']);
   });
 
   it('shows the same fields on a miss as on a hit, and more of an error', async () => {

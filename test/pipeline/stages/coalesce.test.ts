@@ -20,7 +20,7 @@ let cache: PageCache;
 let gate: PromiseWithResolvers<Reply>;
 
 beforeEach(() => {
-  cache = createPageCache({ maxBytes: 1 << 20, maxEntryBytes: 1 << 16 }, createTestClock());
+  cache = createPageCache({ maxBytes: 1 << 20, maxEntryBytes: 1 << 16, gzip: true }, createTestClock());
   gate = Promise.withResolvers();
 });
 
