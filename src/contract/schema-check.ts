@@ -1,33 +1,37 @@
-import type { ValidateFunction } from 'ajv/dist/2020.js';
 import type { Violation } from '../model/violation.ts';
+import { findErrors, type SchemaFiles } from './find-errors.ts';
 import { type SchemaPlace, toViolations } from './schema-violation.ts';
-import { trimArrays } from './trim-arrays.ts';
 
-/** Applies a compiled schema to a value and tells what is wrong; nothing of Ajv's is kept. */
+/** Applies a compiled schema to a value and tells what is wrong. */
 export type SchemaCheck = (value: unknown) => Violation[];
 
-/** One schema compiled twice: to stop at the first error, and to go on. */
+/** One schema: compiled to a verdict, and as it is written, to say why. */
 export interface CompiledSchema {
-  readonly quick: ValidateFunction;
-  readonly thorough: ValidateFunction;
-  /** Where each schema object stands in the generated files. */
-  readonly pointers: WeakMap<object, string>;
+  readonly accepts: (value: unknown) => boolean;
+  readonly file: string;
+  readonly files: SchemaFiles;
 }
 
 /** How many elements of each array are looked at for more than the first error. */
 const MAX_ELEMENTS = 25;
 
+/** More than any configuration collects. */
+const MAX_ERRORS = 1000;
+
 /**
- * Turns a compiled schema into a check; its callers cap what is told. Ajv's collecting of all errors takes time
- * quadratic in their number, so a value is only searched whole for its first error and then, trimmed, for all of them.
+ * Turns a compiled schema into a check; its callers cap what is told. Ajv says whether a value is right, and stops at the
+ * first error. Why it is not is looked for afterwards, in the schema as it is written: Ajv would need every schema compiled
+ * a second time for that, and time quadratic in the number of errors.
  */
 export function toSchemaCheck(compiled: CompiledSchema | undefined, place: SchemaPlace): SchemaCheck {
   if (!compiled) return () => [];
-  const { quick, thorough, pointers } = compiled;
+  const { accepts, file, files } = compiled;
   return (value) => {
-    if (quick(value)) return [];
-    const first = toViolations(quick.errors ?? [], place, pointers);
-    const found = thorough(trimArrays(value, MAX_ELEMENTS)) ? [] : toViolations(thorough.errors ?? [], place, pointers);
-    return found.length > 0 ? found : first;
+    if (accepts(value)) return [];
+    const all = findErrors(files, file, value, { elements: MAX_ELEMENTS, errors: MAX_ERRORS });
+    if (all.length > 0) return toViolations(all, place);
+    const [first] = findErrors(files, file, value, { elements: Number.POSITIVE_INFINITY, errors: 1 });
+    // Whatever cannot be explained is wrong all the same.
+    return toViolations([first ?? { keyword: 'schema', at: '', schema: `${file}#`, limit: undefined }], place);
   };
 }

@@ -1,10 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Ajv2020, type AnySchemaObject } from 'ajv/dist/2020.js';
+import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { type Fault, StartFault } from '../model/fault.ts';
 import { SCHEMA_BASE } from './contract-files.ts';
 import type { CompiledSchema } from './schema-check.ts';
-import { schemaPointers } from './schema-pointers.ts';
 
 /** The generated schemas, compiled one by one at start. */
 export interface SchemaStore {
@@ -30,36 +29,39 @@ export function openSchemaStore(folder: string): SchemaStore {
     }
   }
   if (faults.length > 0) throw new StartFault(faults);
-  const pointers = schemaPointers(schemas);
-  const quickly = createAjv([...schemas.values()], false);
-  const thoroughly = createAjv([...schemas.values()], true);
+  const ajv = createAjv([...schemas].filter(([file]) => file.startsWith('resources/')).map(([, schema]) => schema));
+  const compiled = new Map<string, ValidateFunction>();
 
   return {
     texts,
     faults,
     compile: (file) => {
       const target = bareTarget(schemas, file);
-      try {
-        const quick = schemas.has(target) ? quickly.getSchema(SCHEMA_BASE + target) : undefined;
-        const thorough = schemas.has(target) ? thoroughly.getSchema(SCHEMA_BASE + target) : undefined;
-        if (quick && thorough) return { quick, thorough, pointers };
+      const schema = schemas.get(target);
+      if (schema === undefined) {
         faults.push(fault(file, 'is missing; run npm run schemas'));
+        return undefined;
+      }
+      try {
+        const meaning = meaningOf(target, schema);
+        const accepts = compiled.get(meaning) ?? ajv.getSchema(SCHEMA_BASE + target) ?? ajv.compile(schema);
+        compiled.set(meaning, accepts);
+        return { accepts, file: target, files: schemas };
       } catch (error) {
         faults.push(fault(file, error instanceof Error ? error.message : 'cannot be compiled'));
+        return undefined;
       }
-      return undefined;
     },
   };
 }
 
-function createAjv(schemas: AnySchemaObject[], allErrors: boolean): Ajv2020 {
+function createAjv(schemas: AnySchemaObject[]): Ajv2020 {
   return new Ajv2020({
     strict: true,
     allowUnionTypes: true,
-    allErrors,
     ownProperties: true,
-    // Errors then carry the schema that they come from.
-    verbose: true,
+    // Why a value is wrong is told by other means, see schema-check.ts.
+    messages: false,
     // The files are generated and a test holds them against the meta-schema; doing it again would double the start.
     validateSchema: false,
     meta: false,
@@ -67,6 +69,16 @@ function createAjv(schemas: AnySchemaObject[], allErrors: boolean): Ajv2020 {
     code: { optimize: false },
     schemas,
   });
+}
+
+const ANNOTATIONS = new Set(['$id', '$comment', 'title', 'description']);
+
+/** The same text for schemas that accept the same: many operations take the same parameters. */
+function meaningOf(file: string, schema: AnySchemaObject): string {
+  const rules = Object.fromEntries(Object.entries(schema).filter(([keyword]) => !ANNOTATIONS.has(keyword)));
+  return JSON.stringify(rules, (key, value: unknown) =>
+    key === '$ref' && typeof value === 'string' ? new URL(value, SCHEMA_BASE + file).href : value,
+  );
 }
 
 function generatedFiles(folder: string): string[] {

@@ -1,6 +1,6 @@
-import type { ErrorObject } from 'ajv/dist/2020.js';
 import type { CheckName } from '../model/checks.ts';
 import type { Violation, ViolationCategory, ViolationLocation } from '../model/violation.ts';
+import type { SchemaError } from './find-errors.ts';
 
 /** In which part of which message a schema was applied. */
 export interface SchemaPlace {
@@ -25,49 +25,54 @@ const CATEGORIES: Readonly<Record<string, ViolationCategory>> = {
   maxItems: 'bounds',
 };
 
-/** Copies Ajv's errors, which the next validation overwrites; none with a value of the message. */
-export function toViolations(
-  errors: readonly ErrorObject[],
-  place: SchemaPlace,
-  pointers: WeakMap<object, string>,
-): Violation[] {
-  const choices = errors.filter((error) => error.keyword === 'anyOf').map((error) => error.instancePath);
+/** Says errors in words; none with a value of the message. */
+export function toViolations(errors: readonly SchemaError[], place: SchemaPlace): Violation[] {
+  const choices = errors.filter((error) => error.keyword === 'anyOf').map(({ at }) => at);
   // Errors under an `anyOf` only tell why each of its branches was not it.
   const telling =
     choices.length === 0 ? errors : errors.filter((error) => error.keyword === 'anyOf' || !under(error, choices));
-  return telling.map((error) => toViolation(error, place, pointers));
+  return telling.map((error) => toViolation(error, place));
 }
 
-const under = (error: ErrorObject, choices: readonly string[]) =>
-  choices.some((path) => error.instancePath === path || error.instancePath.startsWith(`${path}/`));
+const under = ({ keyword, at }: SchemaError, choices: readonly string[]) => {
+  const object = keyword === 'required' ? at.slice(0, at.lastIndexOf('/')) : at;
+  return choices.some((path) => object === path || object.startsWith(`${path}/`));
+};
 
-function toViolation(error: ErrorObject, place: SchemaPlace, pointers: WeakMap<object, string>): Violation {
-  const missing = error.keyword === 'required' ? `/${escape(String(error.params['missingProperty']))}` : '';
-  const at = error.instancePath + missing;
-  const schema = error.parentSchema && pointers.get(error.parentSchema);
+function toViolation(error: SchemaError, place: SchemaPlace): Violation {
+  const { keyword, at, schema } = error;
   return {
     ...place,
-    category: CATEGORIES[error.keyword] ?? 'format',
+    category: CATEGORIES[keyword] ?? 'format',
     at,
-    keyword: error.keyword,
-    schemaPath: schema === undefined ? '' : `${schema}/${error.keyword}`,
+    keyword,
+    schemaPath: `${schema}/${keyword}`,
     message: `${at === '' ? 'the body' : at} ${sentence(error)}`,
   };
 }
 
-const escape = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');
-
-function sentence(error: ErrorObject): string {
-  const params = error.params as Readonly<Record<string, unknown>>;
-  switch (error.keyword) {
+function sentence({ keyword, limit }: SchemaError): string {
+  switch (keyword) {
     case 'required':
       return 'is missing';
     case 'type':
-      return `must be ${[params['type']].flat().join(' or ')}`;
+      return `must be ${[limit].flat().join(' or ')}`;
     case 'enum':
-      return `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}`;
+      return `must be one of ${(limit as unknown[]).join(', ')}`;
     case 'const':
-      return `must be ${String(params['allowedValue'])}`;
+      return `must be ${String(limit)}`;
+    case 'minimum':
+      return `must be >= ${String(limit)}`;
+    case 'maximum':
+      return `must be <= ${String(limit)}`;
+    case 'minLength':
+      return `must NOT have fewer than ${String(limit)} characters`;
+    case 'maxLength':
+      return `must NOT have more than ${String(limit)} characters`;
+    case 'minItems':
+      return `must NOT have fewer than ${String(limit)} items`;
+    case 'maxItems':
+      return `must NOT have more than ${String(limit)} items`;
     case 'pattern':
       return 'must have the documented form';
     case 'anyOf':
@@ -75,7 +80,6 @@ function sentence(error: ErrorObject): string {
     case 'not':
       return 'must be absent';
     default:
-      // Ajv's words for bounds name the limit and never the value.
-      return error.message ?? 'is not as documented';
+      return 'is not as documented';
   }
 }

@@ -1,0 +1,126 @@
+import { posix } from 'node:path';
+import { isType, KEYWORD_GROUPS, KEYWORDS } from './schema-keywords.ts';
+import type { SchemaObject, SchemaOrBoolean } from './openapi-document.ts';
+
+/** One thing that a value does not keep to. */
+export interface SchemaError {
+  readonly keyword: string;
+  /** JSON pointer into the value. */
+  readonly at: string;
+  /** The file and a JSON pointer into it: the schema that holds the keyword. */
+  readonly schema: string;
+  /** What the keyword asks for. */
+  readonly limit: unknown;
+}
+
+/** The generated schemas by file, from the folder of schemas. */
+export type SchemaFiles = ReadonlyMap<string, SchemaObject>;
+
+/** How much of a value is searched. */
+export interface SearchLimits {
+  /** How many elements of each array. */
+  readonly elements: number;
+  /** After how many errors the search ends. */
+  readonly errors: number;
+}
+
+interface Search {
+  readonly files: SchemaFiles;
+  readonly limits: SearchLimits;
+  readonly found: SchemaError[];
+}
+
+/** A schema and where it stands. */
+interface Place {
+  readonly schema: SchemaOrBoolean;
+  readonly file: string;
+  readonly pointer: string;
+}
+
+/**
+ * Searches a value for what is wrong with it, in the order in which Ajv tells it. Keywords that the generator never writes
+ * tell nothing: Ajv decides whether a value is right, this only says why not.
+ */
+export function findErrors(files: SchemaFiles, file: string, value: unknown, limits: SearchLimits): SchemaError[] {
+  const found: SchemaError[] = [];
+  search({ files, limits, found }, { schema: files.get(file) ?? true, file, pointer: '' }, value, '');
+  return found.slice(0, limits.errors);
+}
+
+function search(all: Search, place: Place, value: unknown, at: string): void {
+  const { schema } = place;
+  if (typeof schema === 'boolean' || all.found.length >= all.limits.errors) return;
+  const types = schema.type === undefined ? [] : [schema.type].flat();
+  const [only] = types;
+  // A type with keywords of its own is told where those would be.
+  const later = types.length === 1 && KEYWORD_GROUPS.some(({ type, names }) => type === only && holds(schema, names));
+  const wrong = types.length > 0 && !types.some((type) => isType(type, value));
+  if (wrong && !later) tell(all, place, 'type', at);
+  for (const group of KEYWORD_GROUPS) {
+    if (!holds(schema, group.names)) continue;
+    if (group.type === undefined || isType(group.type, value))
+      for (const name of group.names) if (Object.hasOwn(schema, name)) apply(all, place, name, value, at);
+    if (wrong && later && group.type === only) tell(all, place, 'type', at);
+  }
+}
+
+const holds = (schema: SchemaObject, names: readonly string[]) => names.some((name) => Object.hasOwn(schema, name));
+
+function tell(all: Search, { schema, file, pointer }: Place, keyword: string, at: string, limit?: unknown): void {
+  const asked = typeof schema === 'boolean' ? undefined : schema[keyword];
+  all.found.push({ keyword, at, schema: `${file}#${pointer}`, limit: limit ?? asked });
+}
+
+function apply(all: Search, place: Place, keyword: string, value: unknown, at: string): void {
+  const schema = place.schema as SchemaObject;
+  const below = (child: SchemaOrBoolean, ...keys: readonly (string | number)[]): Place => ({
+    schema: child,
+    file: place.file,
+    pointer: `${place.pointer}/${keyword}${keys.map((key) => `/${escapeKey(String(key))}`).join('')}`,
+  });
+  switch (keyword) {
+    case '$ref': {
+      const file = posix.join(posix.dirname(place.file), schema.$ref ?? '');
+      return search(all, { schema: all.files.get(file) ?? true, file, pointer: '' }, value, at);
+    }
+    case 'allOf':
+      return schema.allOf?.forEach((part, index) => search(all, below(part, index), value, at));
+    case 'anyOf': {
+      const before = all.found.length;
+      for (const [index, part] of (schema.anyOf ?? []).entries()) {
+        const errors = errorsOf(all, below(part, index), value, at);
+        if (errors.length === 0) return void all.found.splice(before);
+        all.found.push(...errors);
+      }
+      return tell(all, place, keyword, at);
+    }
+    case 'not':
+      if (errorsOf(all, below((schema['not'] ?? true) as SchemaOrBoolean), value, at).length === 0)
+        tell(all, place, keyword, at);
+      return;
+    case 'required':
+      for (const name of schema.required ?? [])
+        if (!Object.hasOwn(value as object, name)) tell(all, place, keyword, `${at}/${escapeKey(name)}`, name);
+      return;
+    case 'properties': {
+      const members = value as Readonly<Record<string, unknown>>;
+      for (const [name, child] of Object.entries(schema.properties ?? {}))
+        if (Object.hasOwn(members, name)) search(all, below(child, name), members[name], `${at}/${escapeKey(name)}`);
+      return;
+    }
+    case 'items': {
+      const elements = (value as readonly unknown[]).slice(0, all.limits.elements);
+      return elements.forEach((element, index) => search(all, below(schema.items ?? true), element, `${at}/${index}`));
+    }
+    default:
+      if (KEYWORDS[keyword]?.(schema[keyword], value) === false) tell(all, place, keyword, at);
+  }
+}
+
+const errorsOf = (all: Search, place: Place, value: unknown, at: string): SchemaError[] => {
+  const found: SchemaError[] = [];
+  search({ ...all, found }, place, value, at);
+  return found;
+};
+
+const escapeKey = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');

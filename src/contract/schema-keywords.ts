@@ -1,0 +1,53 @@
+import { isDeepStrictEqual } from 'node:util';
+
+/** Keywords in the order in which Ajv applies them; those without a type apply to every value. */
+export interface KeywordGroup {
+  readonly type?: 'number' | 'string' | 'array' | 'object';
+  readonly names: readonly string[];
+}
+
+/** Every keyword that the generator writes and that can be broken, but for `type`. */
+export const KEYWORD_GROUPS: readonly KeywordGroup[] = [
+  { names: ['$ref', 'const', 'enum', 'not', 'anyOf', 'allOf'] },
+  { type: 'number', names: ['maximum', 'minimum'] },
+  { type: 'string', names: ['maxLength', 'minLength', 'pattern'] },
+  { type: 'array', names: ['maxItems', 'minItems', 'items'] },
+  { type: 'object', names: ['required', 'properties'] },
+];
+
+/** Keywords that look at a value alone: true when it keeps to them. */
+export const KEYWORDS: Readonly<Record<string, ((limit: unknown, value: unknown) => boolean) | undefined>> = {
+  maximum: (limit, value) => Number(value) <= Number(limit),
+  minimum: (limit, value) => Number(value) >= Number(limit),
+  maxLength: (limit, value) => lengthOf(String(value)) <= Number(limit),
+  minLength: (limit, value) => lengthOf(String(value)) >= Number(limit),
+  pattern: (limit, value) => new RegExp(String(limit), 'u').test(String(value)),
+  maxItems: (limit, value) => (value as readonly unknown[]).length <= Number(limit),
+  minItems: (limit, value) => (value as readonly unknown[]).length >= Number(limit),
+  const: (limit, value) => isSame(limit, value),
+  enum: (limit, value) => (limit as readonly unknown[]).some((one) => isSame(one, value)),
+};
+
+// Characters are code points, as in Ajv.
+const lengthOf = (text: string) => Array.from(text).length;
+
+// JSON has a zero below zero, which is zero.
+const isSame = (a: unknown, b: unknown) => a === b || isDeepStrictEqual(a, b);
+
+/** True for values of a JSON Schema type. */
+export function isType(type: string, value: unknown): boolean {
+  switch (type) {
+    case 'null':
+      return value === null;
+    case 'array':
+      return Array.isArray(value);
+    case 'object':
+      return typeof value === 'object' && value !== null && !Array.isArray(value);
+    case 'integer':
+      return typeof value === 'number' && Number.isFinite(value) && value % 1 === 0;
+    case 'number':
+      return typeof value === 'number' && Number.isFinite(value);
+    default:
+      return typeof value === type;
+  }
+}
