@@ -2,12 +2,11 @@ import { audienceOf } from '../cache/audience-of.ts';
 import type { Settings } from '../config/settings.ts';
 import { createUploadMemory } from '../gdpr/upload-memory.ts';
 import { challengeOf } from '../identity/refusals.ts';
-import type { Operation } from '../model/operation.ts';
 import { decide } from '../permissions/decide.ts';
 import { createCheckBody } from '../pipeline/check-body.ts';
 import { createDecide } from '../pipeline/decide-permission.ts';
 import type { House } from '../pipeline/house.ts';
-import { learnAuthors } from '../pipeline/learn-authors.ts';
+import { createKnownAnswers } from '../pipeline/known-answers.ts';
 import { stagePlanners } from '../pipeline/order.ts';
 import { compilePlan } from '../pipeline/plan.ts';
 import type { StageServices } from '../pipeline/stage-services.ts';
@@ -78,11 +77,12 @@ function stageServices(
     maxBodyBytes: settings.listen.maxBodyBytes,
     uploads: createUploadMemory(clock, settings.gdpr),
     judge: contract.judgeResponse,
-    namesUpstream: (body) => findLegacyAddresses(body, legacy),
+    namesUpstream: (text) => findLegacyAddresses(text, legacy),
+    knownAnswers: createKnownAnswers(),
     decode: (headers, body) => decodeForInspection({ status: 200, headers, body }, maxResponseBytes),
     // No baseline exists yet, so that no violation is accepted.
     isAccepted: () => false,
-    learn: (operation: Operation, json: unknown) => learnAuthors(operation, json, ownership.learn),
+    learn: ownership.learn,
     forget: (principal) => authenticator.forget(principal),
     mayReadPrivateFields: permissions.mayReadPrivateFields,
     decide: createDecide({ permissions, ownership, lookUp, switchedOff: switchedOff(settings, contract.operations) }),

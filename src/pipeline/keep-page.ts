@@ -1,6 +1,5 @@
 import { audienceOf } from '../cache/audience-of.ts';
 import { freshnessFor, upstreamAge } from '../cache/freshness-for.ts';
-import { itemTags } from '../cache/item-tags.ts';
 import { mayStore } from '../cache/may-store.ts';
 import type { Fill, PageCache } from '../cache/page-cache.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -27,8 +26,8 @@ export function keepPage(planned: PlannedOperation, exchange: Exchange, reply: R
     status: reply.status,
     headers,
     mediaType: headerValue(headers, 'content-type')?.split(';')[0]?.trim().toLowerCase(),
-    isEnvelope: isOuterForm(facts.json, operation.itemsAt),
-    hasTopLevelError: hasTopLevelError(facts.json),
+    isEnvelope: facts.body.isOuterForm,
+    hasTopLevelError: facts.body.hasTopLevelError,
     validity: facts.validity,
     options,
     receivedAt,
@@ -40,21 +39,11 @@ export function keepPage(planned: PlannedOperation, exchange: Exchange, reply: R
     body,
     ...(reply.etag === undefined ? {} : { etag: reply.etag }),
     freshness: freshnessFor(headers, options, receivedAt),
-    tags: itemTags(facts.json, operation.itemsAt),
+    tags: facts.body.tags,
     ...(reply.pageCount === undefined ? {} : { pageCount: reply.pageCount }),
     carriesPrivate: operation.carriesPrivateFields,
     validity: facts.validity,
     ...(planned.serviceCredential && !exchange.delegated ? {} : { filledBy: ownAudience }),
     ageSeconds: upstreamAge(headers),
   });
-}
-
-function isOuterForm(json: unknown, itemsAt: PlannedOperation['operation']['itemsAt']): boolean {
-  if (itemsAt === 'elements') return Array.isArray(json);
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) return false;
-  return itemsAt === 'body' || Array.isArray((json as Record<string, unknown>)[itemsAt]);
-}
-
-function hasTopLevelError(json: unknown): boolean {
-  return typeof json === 'object' && json !== null && ('error' in json || 'errors' in json);
 }

@@ -1,18 +1,22 @@
 import { itemsOf } from '../contract/items-of.ts';
 import type { Operation } from '../model/operation.ts';
-import { valueAt } from '../lib/value-at.ts';
+
+/** Who wrote which node. */
+export type Authorship = readonly [nodeId: string, authorName: string];
 
 /** Notes who wrote a node. */
 export type LearnAuthor = (nodeId: string, authorName: string) => void;
 
-/** Learns from a valid answer who wrote the nodes that it shows (rules, 3). */
-export function learnAuthors(operation: Operation, json: unknown, learn: LearnAuthor): void {
-  for (const { value: item } of itemsOf(operation.itemsAt, json)) {
+/** Reads from a valid answer who wrote the nodes that it shows (rules, 3). */
+export function authorsOf({ itemsAt }: Pick<Operation, 'itemsAt'>, json: unknown): readonly Authorship[] {
+  const authors: Authorship[] = [];
+  for (const { value: item } of itemsOf(itemsAt, json)) {
     // Users and topics are shown too, and their authors decide nothing; a revision is what only nodes have.
-    if (valueAt(item, '/activeRevisionId') === undefined) continue;
-    const id = valueAt(item, '/id');
-    const name = valueAt(item, '/author/username');
+    if (item['activeRevisionId'] === undefined) continue;
+    const { id, author } = item as { readonly id?: unknown; readonly author?: unknown };
+    const name = typeof author === 'object' && author !== null && 'username' in author ? author.username : undefined;
     const exact = typeof id === 'string' || (typeof id === 'number' && Number.isSafeInteger(id));
-    if (exact && typeof name === 'string') learn(String(id), name);
+    if (exact && typeof name === 'string') authors.push([String(id), name]);
   }
+  return authors;
 }

@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream';
 import type { Validity } from '../cache/may-store.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
+import type { BodyFacts } from './body-facts.ts';
 
 /** What response validation and paging learned of an answer, for the stages outside of it. */
 export interface AnswerFacts {
   readonly validity: Validity;
-  /** The parsed body; undefined when it was not JSON or was not parsed. */
-  readonly json: unknown;
+  readonly body: BodyFacts;
 }
 
 /** What a handler answers with; the edge turns it into bytes on a connection. */

@@ -35,9 +35,9 @@ export function compileLegacyAddresses(address: UpstreamAddress, legacyOrigins: 
   };
 }
 
-/** True when a body names the legacy server by an absolute address. */
-export function findLegacyAddresses(body: Buffer, legacy: LegacyAddresses): boolean {
-  return legacy.anywhere.test(body.toString('latin1'));
+/** True when a body, as bytes or decoded already, names the legacy server by an absolute address. */
+export function findLegacyAddresses(body: Buffer | string, legacy: LegacyAddresses): boolean {
+  return legacy.anywhere.test(typeof body === 'string' ? body : body.toString('latin1'));
 }
 
 /** The body with every absolute address under the legacy base address put under the public one; other bytes stay. */

@@ -11,6 +11,7 @@ import { createTrace, type Trace } from '../../src/model/trace.ts';
 import type { Violation } from '../../src/model/violation.ts';
 import { toAskedPage } from '../../src/paging/asked-page.ts';
 import type { Grants } from '../../src/permissions/grants.ts';
+import { bodyFactsOf } from '../../src/pipeline/body-facts.ts';
 import type { Exchange } from '../../src/pipeline/exchange.ts';
 import type { PlannedOperation } from '../../src/pipeline/planned-operation.ts';
 import type { Reply } from '../../src/pipeline/reply.ts';
@@ -163,7 +164,7 @@ export function replyWith(json: unknown, more: Partial<Reply> = {}): Reply {
     status: 200,
     headers: JSON_TYPE,
     body: Buffer.from(JSON.stringify(json)),
-    facts: { validity: 'valid', json },
+    facts: { validity: 'valid', body: bodyFactsOf(plannedWith({ cache: kept() }), json) },
     ...(pageCount === undefined ? {} : { pageCount }),
     ...more,
   };

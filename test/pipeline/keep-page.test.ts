@@ -1,6 +1,8 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import type { Validity } from '../../src/cache/may-store.ts';
 import { createPageCache } from '../../src/cache/page-cache.ts';
+import { bodyFactsOf } from '../../src/pipeline/body-facts.ts';
 import { keepPage } from '../../src/pipeline/keep-page.ts';
 import type { Reply } from '../../src/pipeline/reply.ts';
 import {
@@ -25,7 +27,10 @@ function keeping(reply: Reply, parts: PlannedParts = {}, exchange: ExchangeParts
 }
 
 const good = replyWith(pageOf([1, 2]));
-const bad = (json: unknown) => replyWith(json, { facts: { validity: 'off', json } });
+const factsOf = (validity: Validity, json: unknown, parts: PlannedParts = {}) => ({
+  facts: { validity, body: bodyFactsOf(plannedWith({ cache: kept(), ...parts }), json) },
+});
+const bad = (json: unknown, parts: PlannedParts = {}) => replyWith(json, factsOf('off', json, parts));
 
 describe('a page', () => {
   it('is kept with its tags, its page count and who fetched it', () => {
@@ -58,7 +63,7 @@ describe('a page', () => {
     ['that sets a cookie', { ...good, headers: [...JSON_TYPE, ['Set-Cookie', 'a=b']] }],
     ['with an error inside', replyWith({ error: 'x', list: [] })],
     ['with errors inside', replyWith({ errors: {}, list: [] })],
-    ['that breaks the contract', { ...good, facts: { validity: 'violations', json: pageOf([1]) } }],
+    ['that breaks the contract', { ...good, ...factsOf('violations', pageOf([1])) }],
     ['unjudged, of another outer form', bad({ items: [] })],
     ['unjudged, that is an array', bad([])],
     ['unjudged, that is null', bad(null)],
@@ -79,7 +84,8 @@ describe('a page', () => {
     ['body', { id: 1 }, true],
     ['body', [], false],
   ] as const)('unjudged, with items at %s: %j is kept: %s', (itemsAt, json, stored) => {
-    expect(keeping(bad(json), { operation: { itemsAt } }).stored).toBe(stored);
+    const parts: PlannedParts = { operation: { itemsAt } };
+    expect(keeping(bad(json, parts), parts).stored).toBe(stored);
   });
 
   it('has the age that the upstream gave it', () => {

@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { ItemsAt } from '../../src/model/operation.ts';
-import { learnAuthors } from '../../src/pipeline/learn-authors.ts';
+import { authorsOf } from '../../src/pipeline/learn-authors.ts';
 import { operationWith } from '../builders/exchange.ts';
 
 const node = (id: unknown, username: unknown) => ({ id, activeRevisionId: 1, author: { username } });
 
 function learned(json: unknown, itemsAt: ItemsAt = 'list'): Record<string, string> {
-  const authors: Record<string, string> = {};
-  learnAuthors(operationWith({ itemsAt }), json, (id, name) => void (authors[id] = name));
-  return authors;
+  return Object.fromEntries(authorsOf(operationWith({ itemsAt }), json));
 }
 
 describe('authors', () => {

@@ -55,7 +55,7 @@ export function boundPage(counts: PageCounts, contractVersion: string): StagePla
  * kept page, which may be older than what was learned meanwhile, only where it names more pages.
  */
 function tellsMore({ facts, pageCount }: Reply, learned: number | undefined): boolean {
-  if (facts !== undefined) return facts.json !== undefined;
+  if (facts !== undefined) return facts.body.isJson;
   return pageCount !== undefined && pageCount > (learned ?? -1);
 }
 

@@ -26,6 +26,8 @@ export function translateFailure(services: TranslateFailureServices): StagePlann
         const reply = await answer(next, exchange);
         // Nobody verifies a credential where everything passes as it is, so nothing is translated nor forgotten there.
         if (errors === 'legacy' && (transparent || reply.status !== 401)) return reply;
+        // What is JSON without an error at its top is a success; anything else is looked at closely.
+        if (reply.status < 300 && reply.facts?.body.isJson === true && !reply.facts.body.hasTopLevelError) return reply;
         const service = serviceCredential && !exchange.delegated;
         const failure = translate(reply, {
           documentedErrors: operation.documentedErrors,

@@ -1,9 +1,14 @@
-import { GatewayError } from '../../errors/gateway-error.ts';
-import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
-import type { Violation } from '../../model/violation.ts';
+import type { Validity } from '../../cache/may-store.ts';
 import type { Contract } from '../../contract/contract.ts';
+import { GatewayError } from '../../errors/gateway-error.ts';
+import type { CheckLevel } from '../../model/checks.ts';
+import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
 import type { Operation } from '../../model/operation.ts';
+import type { Violation } from '../../model/violation.ts';
+import { bodyFactsOf } from '../body-facts.ts';
 import type { Exchange } from '../exchange.ts';
+import type { AnswerLook, KnownAnswer, KnownAnswers } from '../known-answers.ts';
+import { authorsOf, type Authorship, type LearnAuthor } from '../learn-authors.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
 import type { AnswerFacts, Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
@@ -14,12 +19,13 @@ export interface ValidateResponseServices {
   readonly judge: Contract['judgeResponse'];
   /** Takes the content coding off a transparent answer, to look at it; undefined when it is too large or cannot be read. */
   readonly decode: (headers: HeaderPairs, body: Buffer) => Promise<Buffer | undefined>;
-  /** True when a body holds an absolute address of the legacy host. */
-  readonly namesUpstream: (body: Buffer) => boolean;
+  /** True when a text holds an absolute address of the legacy host. */
+  readonly namesUpstream: (text: string) => boolean;
+  readonly knownAnswers: KnownAnswers;
   /** True for violations that a baseline or overlay accepts. */
   readonly isAccepted: (operation: Operation, violation: Violation) => boolean;
-  /** Learns who wrote the nodes that a valid answer shows. */
-  readonly learn: (operation: Operation, json: unknown) => void;
+  /** Learns who wrote a node that a valid answer shows. */
+  readonly learn: LearnAuthor;
 }
 
 /** Judges the upstream's answer as it came; under `enforce` a success that breaks the contract is not passed on. */
@@ -27,60 +33,101 @@ export function validateResponse(services: ValidateResponseServices): StagePlann
   return {
     name: 'validate-response',
     plan(planned) {
-      const { operation, checks, transparent } = planned;
-      const level = checks.responses;
+      const { transparent } = planned;
       return (next) => async (exchange) => {
         const reply = await next(exchange);
         if (!Buffer.isBuffer(reply.body)) return skipped(exchange, reply, planned, 'size');
         if (exchange.arrival.method === 'HEAD' && transparent) return skipped(exchange, reply, planned, 'head');
         const bytes = transparent ? await services.decode(reply.headers, reply.body) : reply.body;
         if (bytes === undefined) return skipped(exchange, reply, planned, 'coding');
-        if (level !== 'off' && services.namesUpstream(bytes)) exchange.trace.legacyAddress = true;
-        const json = parse(bytes);
-        const facts = level === 'off' ? off(exchange, json) : judged(exchange, reply, json, planned, services);
-        if (facts.validity === 'valid') services.learn(operation, json);
-        if (level === 'enforce' && facts.validity === 'violations' && reply.status < 300) throw invalid(exchange);
-        return { ...reply, facts, pageCount: pageCountOf(json) };
+        const facts = factsOf(exchange, toLook(reply, bytes), planned, services);
+        return { ...reply, facts, pageCount: facts.body.pageCount };
       };
     },
   };
 }
 
+function toLook({ status, headers }: Reply, bytes: Buffer): AnswerLook {
+  return { status, mediaType: headerValue(headers, 'content-type'), bytes };
+}
+
+function factsOf(
+  exchange: Exchange,
+  look: AnswerLook,
+  planned: PlannedOperation,
+  services: ValidateResponseServices,
+): AnswerFacts {
+  const { operation, checks } = planned;
+  const level = checks.responses;
+  if (level === 'off') {
+    exchange.trace.responses = { level, outcome: 'skipped', reason: 'off', verdict: 'skipped' };
+    return { validity: 'off', body: bodyFactsOf(planned, parse(look.bytes.toString('utf8'))) };
+  }
+  // With the operation, the path and the query give every parameter that a verdict depends on.
+  const key = `${operation.id} ${exchange.arrival.path}?${exchange.arrival.query ?? ''}`;
+  const known = services.knownAnswers.find(key, look);
+  if (known !== undefined) return knownFacts(exchange, known, level, services);
+  const text = look.bytes.toString('utf8');
+  const namesUpstream = services.namesUpstream(text);
+  if (namesUpstream) exchange.trace.legacyAddress = true;
+  const json = parse(text);
+  const validity = judged(exchange, look, json, planned, services);
+  if (level === 'enforce' && validity === 'violations' && look.status < 300) throw invalid(exchange);
+  const body = bodyFactsOf(planned, json);
+  if (validity === 'valid') {
+    const authors = authorsOf(operation, json);
+    learnAll(authors, services.learn);
+    services.knownAnswers.remember(key, { ...look, facts: body, authors, namesUpstream });
+  }
+  return { validity, body };
+}
+
+/** What the look at the very same bytes has shown before. */
+function knownFacts(
+  { trace }: Exchange,
+  known: KnownAnswer,
+  level: CheckLevel,
+  services: ValidateResponseServices,
+): AnswerFacts {
+  if (known.namesUpstream) trace.legacyAddress = true;
+  trace.responses = { level, outcome: 'passed', verdict: 'valid' };
+  learnAll(known.authors, services.learn);
+  return { validity: 'valid', body: known.facts };
+}
+
+function learnAll(authors: readonly Authorship[], learn: LearnAuthor): void {
+  for (const [nodeId, authorName] of authors) learn(nodeId, authorName);
+}
+
 function judged(
   exchange: Exchange,
-  reply: Reply,
+  { status, mediaType }: AnswerLook,
   json: unknown,
   { operation, checks }: PlannedOperation,
   services: ValidateResponseServices,
-): AnswerFacts {
-  const mediaType = headerValue(reply.headers, 'content-type');
-  const judgement = services.judge(operation, exchange.values(), { status: reply.status, mediaType, json });
+): Validity {
+  const judgement = services.judge(operation, exchange.values(), { status, mediaType, json });
   const { violations } = judgement;
   exchange.trace.violations.push(...violations);
   const unaccepted = violations.some((violation) => !services.isAccepted(operation, violation));
   const level = checks.responses;
   if (judgement.verdict === 'skipped') {
     exchange.trace.responses = { level, outcome: 'skipped', verdict: 'skipped', reason: judgement.reason ?? '' };
-    return { validity: 'skipped', json };
+    return 'skipped';
   }
   const verdict = toVerdict(level, unaccepted ? violations : []);
-  const refuses = verdict.outcome === 'refused' && reply.status >= 300;
+  const refuses = verdict.outcome === 'refused' && status >= 300;
   exchange.trace.responses = {
     ...verdict,
     ...(refuses ? { outcome: 'reported' as const } : {}),
     verdict: judgement.verdict,
   };
-  return { validity: violations.length === 0 ? 'valid' : unaccepted ? 'violations' : 'accepted', json };
+  return violations.length === 0 ? 'valid' : unaccepted ? 'violations' : 'accepted';
 }
 
-function off(exchange: Exchange, json: unknown): AnswerFacts {
-  exchange.trace.responses = { level: 'off', outcome: 'skipped', reason: 'off', verdict: 'skipped' };
-  return { validity: 'off', json };
-}
-
-function skipped(exchange: Exchange, reply: Reply, { checks }: PlannedOperation, reason: string): Reply {
-  exchange.trace.responses = { level: checks.responses, outcome: 'skipped', verdict: 'skipped', reason };
-  return { ...reply, facts: { validity: 'skipped', json: undefined } };
+function skipped(exchange: Exchange, reply: Reply, planned: PlannedOperation, reason: string): Reply {
+  exchange.trace.responses = { level: planned.checks.responses, outcome: 'skipped', verdict: 'skipped', reason };
+  return { ...reply, facts: { validity: 'skipped', body: bodyFactsOf(planned, undefined) } };
 }
 
 function invalid({ trace }: Exchange): GatewayError {
@@ -90,20 +137,10 @@ function invalid({ trace }: Exchange): GatewayError {
   });
 }
 
-function parse(bytes: Buffer): unknown {
+function parse(text: string): unknown {
   try {
-    return JSON.parse(bytes.toString('utf8').replace(/^\uFEFF/, '')) as unknown;
+    return JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text) as unknown;
   } catch {
     return undefined;
   }
-}
-
-/** The page count that bounds pages; none where nothing was found, since then the bound is waived (rules, 5). */
-function pageCountOf(json: unknown): number | undefined {
-  if (typeof json !== 'object' || json === null) return undefined;
-  // What an error says beside itself describes no list.
-  if ('error' in json || 'errors' in json) return undefined;
-  const { pageCount, totalCount } = json as Record<string, unknown>;
-  if (totalCount === 0 || typeof pageCount !== 'number' || !Number.isSafeInteger(pageCount)) return undefined;
-  return pageCount;
 }

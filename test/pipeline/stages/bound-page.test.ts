@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createPageCounts, type PageCounts } from '../../../src/paging/page-counts.ts';
+import { bodyFactsOf } from '../../../src/pipeline/body-facts.ts';
 import { boundPage } from '../../../src/pipeline/stages/bound-page.ts';
 import {
   createNext,
@@ -151,7 +152,7 @@ describe('bound-page', () => {
       status: 200,
       headers: [],
       body: Buffer.of(1),
-      facts: { validity: 'skipped', json: undefined },
+      facts: { validity: 'skipped', body: bodyFactsOf(plannedWith(), undefined) },
     });
     await ask(2);
     await failureOf(ask(9));

@@ -2,8 +2,11 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { Judgement } from '../../../src/contract/judge-response.ts';
 import type { Violation } from '../../../src/model/violation.ts';
+import { bodyFactsOf } from '../../../src/pipeline/body-facts.ts';
+import { createKnownAnswers } from '../../../src/pipeline/known-answers.ts';
 import { validateResponse } from '../../../src/pipeline/stages/validate-response.ts';
 import type { Reply } from '../../../src/pipeline/reply.ts';
+import type { Handler } from '../../../src/pipeline/stage.ts';
 import {
   arrivalWith,
   createNext,
@@ -22,6 +25,8 @@ const VALID: Judgement = { verdict: 'valid', violations: [] };
 const drift = (at: string): Violation =>
   violationWith({ check: 'responses', direction: 'response', location: 'body', at, message: `${at} is missing` });
 const BROKEN: Judgement = { verdict: 'violations', violations: [drift('/a'), drift('/b')] };
+/** A page of one node, whose author can be learned. */
+const NODES = { ...(pageOf([]) as object), list: [{ id: 1, activeRevisionId: 2, author: { username: 'alice' } }] };
 const WRAPPED: Judgement = { verdict: 'skipped', reason: 'wrap', violations: [] };
 const enforced: PlannedParts = { checks: { responses: 'enforce' } };
 
@@ -45,9 +50,10 @@ function validating(
       return judgement;
     },
     decode: (_headers: unknown, body: Buffer) => Promise.resolve(body[0] === 42 ? body.subarray(1) : undefined),
-    namesUpstream: (body: Buffer) => body.includes('http://legacy'),
+    namesUpstream: (text: string) => text.includes('http://legacy'),
+    knownAnswers: createKnownAnswers(),
     isAccepted: (_operation: unknown, { at }: Violation) => accepted.includes(at),
-    learn: (_operation: unknown, json: unknown) => void learned.push(json),
+    learn: (nodeId: string, authorName: string) => void learned.push([nodeId, authorName]),
   };
   const handle = stageIn(validateResponse(services), plannedWith(parts), createNext(reply));
   const run = (more: ExchangeParts = {}) => {
@@ -74,7 +80,7 @@ describe('validate-response', () => {
     const { body, facts, pageCount } = await answer;
     expect(judged).toEqual([{ status: 200, mediaType: 'application/json;charset=UTF-8', json: pageOf([1]) }]);
     expect(body).toBe(reply.body);
-    expect(facts).toEqual({ validity: 'valid', json: pageOf([1]) });
+    expect(facts).toEqual({ validity: 'valid', body: bodyFactsOf(plannedWith(), pageOf([1])) });
     expect(pageCount).toBe(3);
     expect(trace.responses).toEqual({ level: 'report', outcome: 'passed', verdict: 'valid' });
   });
@@ -132,15 +138,15 @@ describe('validate-response', () => {
   it('judges nothing where responses are off, and still reads the page count', async () => {
     const { judged, learned, run } = validating(answered(pageOf([1])), BROKEN, { checks: { responses: 'off' } });
     const { answer, trace } = run();
-    expect(await answer).toMatchObject({ facts: { validity: 'off', json: pageOf([1]) }, pageCount: 3 });
+    expect(await answer).toMatchObject({ facts: { validity: 'off', body: { isJson: true } }, pageCount: 3 });
     expect([judged, learned]).toEqual([[], []]);
     expect(trace.responses).toMatchObject({ level: 'off', outcome: 'skipped', reason: 'off' });
   });
 
   it('learns from valid answers', async () => {
-    const { learned, run } = validating(answered(pageOf([1])));
+    const { learned, run } = validating(answered(NODES));
     await run().answer;
-    expect(learned).toEqual([pageOf([1])]);
+    expect(learned).toEqual([['1', 'alice']]);
   });
 
   it('takes malformed JSON for no JSON', async () => {
@@ -164,7 +170,7 @@ describe('validate-response', () => {
     const body = Readable.from([]);
     const { judged, run } = validating({ status: 200, headers: [], body });
     const { answer, trace } = run();
-    expect(await answer).toMatchObject({ body, facts: { validity: 'skipped', json: undefined } });
+    expect(await answer).toMatchObject({ body, facts: { validity: 'skipped', body: { isJson: false } } });
     expect(judged).toEqual([]);
     expect(trace.responses).toMatchObject({ outcome: 'skipped', reason: 'size' });
   });
@@ -197,5 +203,97 @@ describe('validate-response in observe', () => {
     const fetched = validating(answered({}));
     await fetched.run(head).answer;
     expect([observed.judged.length, fetched.judged.length]).toEqual([0, 1]);
+  });
+});
+
+describe('the same bytes once more', () => {
+  /** Answers one after another, judged as told; counts the judgements. */
+  function repeating(parts: PlannedParts = {}) {
+    const judged: unknown[] = [];
+    const learned: unknown[] = [];
+    const state = { judgement: VALID };
+    const next = createNext(answered(NODES));
+    const planner = validateResponse({
+      judge: (_operation: unknown, _values: unknown, answer: unknown) => {
+        judged.push(answer);
+        return state.judgement;
+      },
+      decode: (_headers: unknown, body: Buffer) => Promise.resolve(body),
+      namesUpstream: (text: string) => text.includes('http://legacy'),
+      isAccepted: () => false,
+      learn: (nodeId: string, authorName: string) => void learned.push([nodeId, authorName]),
+      knownAnswers: createKnownAnswers(),
+    });
+    const handles = new Map<string, Handler>();
+    const ask = async (reply: Reply, query = 'page=1', id = 'listThings') => {
+      const handle = handles.get(id) ?? stageIn(planner, plannedWith({ ...parts, operation: { id } }), next);
+      handles.set(id, handle);
+      next.answer = () => reply;
+      const exchange = exchangeWith({ arrival: arrivalWith({ query }) });
+      return { reply: await handle(exchange), trace: exchange.trace };
+    };
+    return { ask, judged, learned, state };
+  }
+  const named = { ...NODES, name: 'http://legacy' };
+
+  it('are not judged again, and say the same', async () => {
+    const { ask, judged, learned } = repeating({ checks: { responses: 'enforce' } });
+    const first = await ask(answered(named));
+    const second = await ask(answered(named));
+    expect(judged).toHaveLength(1);
+    expect(second).toEqual(first);
+    expect(second.trace).toMatchObject({ legacyAddress: true, responses: { outcome: 'passed', verdict: 'valid' } });
+    expect(second.reply).toMatchObject({ facts: { validity: 'valid' }, pageCount: 3 });
+    expect(learned).toEqual([
+      ['1', 'alice'],
+      ['1', 'alice'],
+    ]);
+  });
+
+  it('pass on the bytes that came this time', async () => {
+    const { ask } = repeating();
+    await ask(answered(NODES));
+    const reply = answered(NODES);
+    expect((await ask(reply)).reply.body).toBe(reply.body);
+  });
+
+  it.each<[string, Reply, string, string]>([
+    ['other bytes of the same length', answered({ ...NODES, pageCount: 4 }), 'page=1', 'listThings'],
+    ['fewer bytes', answered({ list: [] }), 'page=1', 'listThings'],
+    ['another page', answered(NODES), 'page=2', 'listThings'],
+    ['another sort', answered(NODES), 'page=1&sort=newest', 'listThings'],
+    ['another projection', answered(NODES), 'page=1&includeOnly=id', 'listThings'],
+    ['another operation', answered(NODES), 'page=1', 'listOthers'],
+    ['another status', answered(NODES, 201), 'page=1', 'listThings'],
+    ['another media type', { ...answered(NODES), headers: [['Content-Type', 'text/html']] }, 'page=1', 'listThings'],
+    ['no media type', { ...answered(NODES), headers: [] }, 'page=1', 'listThings'],
+  ])('are judged again where there is %s', async (_what, reply, query, id) => {
+    const { ask, judged, state } = repeating();
+    await ask(answered(NODES));
+    state.judgement = BROKEN;
+    const { trace } = await ask(reply, query, id);
+    expect(judged).toHaveLength(2);
+    expect(trace.responses).toMatchObject({ outcome: 'reported', verdict: 'violations' });
+  });
+
+  it.each<[string, Judgement]>([
+    ['broke the contract', BROKEN],
+    ['could not be judged', WRAPPED],
+  ])('are judged again when they %s', async (_what, judgement) => {
+    const { ask, judged, state } = repeating();
+    state.judgement = judgement;
+    await ask(answered(NODES));
+    const { trace } = await ask(answered(NODES));
+    expect(judged).toHaveLength(2);
+    expect(trace.responses?.verdict).toBe(judgement.verdict);
+  });
+
+  it('are judged again when they were changed in the buffer that came before', async () => {
+    const { ask, judged } = repeating();
+    await ask(answered(NODES));
+    const changed = answered(NODES);
+    if (Buffer.isBuffer(changed.body)) changed.body[1] = 32;
+    await ask(changed);
+    expect(judged).toHaveLength(2);
   });
 });

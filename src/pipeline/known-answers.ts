@@ -1,0 +1,59 @@
+import { LRUCache } from 'lru-cache';
+import type { BodyFacts } from './body-facts.ts';
+import type { Authorship } from './learn-authors.ts';
+
+/** Everything that a verdict depends on beside the operation and its parameters, which are the key. */
+export interface AnswerLook {
+  readonly status: number;
+  readonly mediaType: string | undefined;
+  /** The body without its content coding. */
+  readonly bytes: Buffer;
+}
+
+/** An answer that was judged valid, and what was read from it. */
+export interface KnownAnswer extends AnswerLook {
+  readonly facts: BodyFacts;
+  readonly authors: readonly Authorship[];
+  readonly namesUpstream: boolean;
+}
+
+/** Remembers the last valid answer by key, so that the same bytes are not parsed and judged again. */
+export interface KnownAnswers {
+  /** The remembered answer when this one is equal to it in every byte; nothing is hashed, so that nothing can collide. */
+  find(key: string, look: AnswerLook): KnownAnswer | undefined;
+  /** To be called with valid answers only. */
+  remember(key: string, answer: KnownAnswer): void;
+}
+
+/** Bound on the remembered bodies of all operations together, in bytes. */
+export const KNOWN_ANSWERS_BYTES = 4 * 1024 * 1024;
+
+// A body that is larger than this share of the bound would drive out too many others.
+const LARGEST_SHARE = 1 / 8;
+// About what an entry takes beside its body: key, tags, authors.
+const ENTRY_BYTES = 4096;
+
+/** Makes an empty memory. */
+export function createKnownAnswers(maxBytes: number = KNOWN_ANSWERS_BYTES): KnownAnswers {
+  const answers = new LRUCache<string, KnownAnswer>({
+    maxSize: maxBytes,
+    maxEntrySize: Math.floor(maxBytes * LARGEST_SHARE),
+    sizeCalculation: ({ bytes }, key) => ENTRY_BYTES + key.length + bytes.buffer.byteLength,
+  });
+  return {
+    find(key, { status, mediaType, bytes }) {
+      const known = answers.get(key);
+      if (known === undefined || known.status !== status || known.mediaType !== mediaType) return undefined;
+      return known.bytes.equals(bytes) ? known : undefined;
+    },
+    remember: (key, answer) => void answers.set(key, { ...answer, bytes: alone(answer.bytes) }),
+  };
+}
+
+/** The bytes without a much larger buffer behind them. */
+function alone(bytes: Buffer): Buffer {
+  if (bytes.buffer.byteLength <= bytes.length + ENTRY_BYTES) return bytes;
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
+  return copy;
+}

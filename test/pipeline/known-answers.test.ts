@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { createKnownAnswers, type KnownAnswer } from '../../src/pipeline/known-answers.ts';
+import { bodyFactsOf } from '../../src/pipeline/body-facts.ts';
+import { plannedWith } from '../builders/exchange.ts';
+
+const look = (text: string) => ({ status: 200, mediaType: 'application/json', bytes: Buffer.from(text) });
+const answer = (text: string, bytes = Buffer.from(text)): KnownAnswer => ({
+  ...look(text),
+  bytes,
+  facts: bodyFactsOf(plannedWith(), undefined),
+  authors: [['1', text]],
+  namesUpstream: false,
+});
+
+describe('known answers', () => {
+  it('find what is equal in every byte, status and media type', () => {
+    const known = createKnownAnswers();
+    known.remember('a', answer('body'));
+    expect(known.find('a', look('body'))?.authors).toEqual([['1', 'body']]);
+    expect(known.find('b', look('body'))).toBeUndefined();
+    expect(known.find('a', look('bodY'))).toBeUndefined();
+    expect(known.find('a', look('body '))).toBeUndefined();
+    expect(known.find('a', { ...look('body'), status: 203 })).toBeUndefined();
+    expect(known.find('a', { ...look('body'), mediaType: undefined })).toBeUndefined();
+  });
+
+  it('hold the last answer of a key only', () => {
+    const known = createKnownAnswers();
+    known.remember('a', answer('first'));
+    known.remember('a', answer('second'));
+    expect(known.find('a', look('first'))).toBeUndefined();
+    expect(known.find('a', look('second'))).toBeDefined();
+  });
+
+  it('forget what was used longest ago when they grow beyond their bound', () => {
+    const known = createKnownAnswers(100_000);
+    const ids = Array.from({ length: 20 }, (_, at) => String(at));
+    const body = (id: string) => id.padEnd(6000, 'x');
+    ids.forEach((id) => known.remember(id, answer(body(id))));
+    const found = ids.filter((id) => known.find(id, look(body(id))) !== undefined);
+    expect(found.length).toBeLessThan(10);
+    expect(found).toEqual(['11', '12', '13', '14', '15', '16', '17', '18', '19'].slice(-found.length));
+    expect(found).toContain('19');
+  });
+
+  it('do not hold a body that would drive out many others', () => {
+    const known = createKnownAnswers(100_000);
+    const text = 'x'.repeat(50_000);
+    known.remember('a', answer(text));
+    expect(known.find('a', look(text))).toBeUndefined();
+  });
+
+  it('keep small bodies without the large buffer that they are part of', () => {
+    const known = createKnownAnswers(100_000);
+    const large = Buffer.from('body'.padEnd(90_000));
+    known.remember('a', answer('body', large.subarray(0, 4)));
+    expect(known.find('a', look('body'))?.bytes.buffer.byteLength).toBe(4);
+  });
+});
