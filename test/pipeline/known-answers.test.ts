@@ -12,6 +12,8 @@ const answer = (text: string, bytes = Buffer.from(text)): KnownAnswer => ({
   namesUpstream: false,
 });
 
+const body = (id: string) => id.padEnd(6000, 'x');
+
 describe('known answers', () => {
   it('find what is equal in every byte, status and media type', () => {
     const known = createKnownAnswers();
@@ -35,7 +37,6 @@ describe('known answers', () => {
   it('forget what was used longest ago when they grow beyond their bound', () => {
     const known = createKnownAnswers(100_000);
     const ids = Array.from({ length: 20 }, (_, at) => String(at));
-    const body = (id: string) => id.padEnd(6000, 'x');
     ids.forEach((id) => known.remember(id, answer(body(id))));
     const found = ids.filter((id) => known.find(id, look(body(id))) !== undefined);
     expect(found.length).toBeLessThan(10);
