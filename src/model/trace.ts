@@ -86,5 +86,6 @@ export interface Trace {
 
 /** An empty trace for a request that has just come in. */
 export function createTrace(start: Pick<Trace, 'requestId' | 'traceparent' | 'method' | 'startedAt'>): Trace {
-  return { ...start, violations: [] };
+  const { requestId, traceparent, method, startedAt } = start;
+  return { requestId, traceparent, method, startedAt, violations: [] };
 }

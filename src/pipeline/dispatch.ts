@@ -85,7 +85,21 @@ export function toExchange(
   parts: Pick<Exchange, 'arrival' | 'principal' | 'values' | 'asked' | 'target' | 'trace' | 'clientGone'>,
 ): Exchange {
   const grants = house.grantsOf(parts.principal);
-  return { ...parts, grants, delegated: grants.delegated, audience: house.audienceOf(plan, parts.principal, grants) };
+  const { arrival, principal, values, asked, target, trace, clientGone } = parts;
+  const audience = house.audienceOf(plan, principal, grants);
+  // Written out, because one is made for every request.
+  return {
+    arrival,
+    principal,
+    grants,
+    audience,
+    values,
+    asked,
+    target,
+    delegated: grants.delegated,
+    clientGone,
+    trace,
+  };
 }
 
 async function authenticate(

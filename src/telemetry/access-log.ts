@@ -78,7 +78,7 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
       if (!logger.isLevelEnabled('info') && (entry.trace.status ?? 0) < 500) return;
       const { trace } = entry;
       const caller = shown(entry.caller);
-      const text = destination === undefined ? undefined : plainLine(trace, { ...entry, caller });
+      const text = destination === undefined ? undefined : plainLine(trace, entry.template, caller);
       if (text !== undefined) destination?.write(text);
       else logger[(trace.status ?? 0) >= 500 ? 'error' : 'info'](traceLine(trace, { ...entry, caller }), 'request');
     },

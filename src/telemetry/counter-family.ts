@@ -4,7 +4,7 @@ import type { MetricEntry } from './metric-list.ts';
 /** A counter whose label sets are all known at start; an increment is one array write. */
 export interface CounterFamily {
   /** Adds one to the series with these label values, in the order of the entry's labels; one that is not listed counts as `other` where there is such a series. */
-  inc(...values: readonly string[]): void;
+  inc(first?: string, second?: string, third?: string): void;
   readonly series: number;
 }
 
@@ -32,18 +32,19 @@ export function createCounterFamily(
   });
   return {
     series: labelSets.length,
-    inc: (...values) => {
-      let index = 0;
-      for (let axis = 0; axis < positions.length; axis++) {
-        const map = positions[axis];
-        if (map === undefined) return;
-        const position = map.get(values[axis] ?? '') ?? map.get('other');
-        if (position === undefined) return;
-        index = index * map.size + position;
-      }
-      counts[index] = (counts[index] ?? 0) + 1;
+    inc(first, second, third) {
+      let index = step(0, positions[0], first);
+      if (positions.length > 1) index = step(index, positions[1], second);
+      if (positions.length > 2) index = step(index, positions[2], third);
+      if (index >= 0) counts[index] = (counts[index] ?? 0) + 1;
     },
   };
+}
+
+/** The index of a series goes on with the place of one more label value; below 0 where there is no such series. */
+function step(index: number, places: ReadonlyMap<string, number> | undefined, value: string | undefined): number {
+  const place = places?.get(value ?? '') ?? places?.get('other');
+  return index < 0 || places === undefined || place === undefined ? -1 : index * places.size + place;
 }
 
 function labelSetsOf(names: readonly string[], axes: readonly (readonly string[])[]): Record<string, string>[] {

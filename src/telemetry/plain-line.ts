@@ -1,9 +1,8 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Trace } from '../model/trace.ts';
-import type { LineFacts } from './trace-line.ts';
 
 /** Writes the text of a request's line, line break included; undefined for a request of which more is to be said. */
-export type PlainLine = (trace: Trace, facts: LineFacts) => string | undefined;
+export type PlainLine = (trace: Trace, template: string | undefined, caller: string | undefined) => string | undefined;
 
 /**
  * Makes the writer of the line that a good answer from memory gets: the same text as the logger's, put together from parts
@@ -22,7 +21,7 @@ export function createPlainLine(clock: Clock): PlainLine {
   };
   let now = Number.NaN;
   let time = '';
-  return (trace, { template, caller }) => {
+  return (trace, template, caller) => {
     const { operation, status, seconds, bytes, authentication, cache } = trace;
     if (!isPlain(trace) || operation === undefined || template === undefined || cache === undefined) return undefined;
     if (status === undefined || seconds === undefined || bytes === undefined) return undefined;
