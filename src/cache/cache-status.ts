@@ -1,3 +1,5 @@
+import { createRecentTexts } from '../lib/recent-texts.ts';
+
 /** What the cache did for one request. */
 export type CacheOutcome =
   /** `ttlSeconds` is negative when the page was served stale. */
@@ -16,9 +18,11 @@ export type CacheOutcome =
       readonly detail?: string;
     };
 
+const hitText = createRecentTexts((ttlSeconds) => `portico; hit; ttl=${ttlSeconds}`);
+
 /** The value of `Cache-Status` (RFC 9211). */
 export function cacheStatus(outcome: CacheOutcome): string {
-  if (outcome.kind === 'hit') return `portico; hit; ttl=${Math.floor(outcome.ttlSeconds)}`;
+  if (outcome.kind === 'hit') return hitText(Math.floor(outcome.ttlSeconds));
   const parts = ['portico', `fwd=${outcome.because}`];
   if (outcome.upstreamStatus !== undefined) parts.push(`fwd-status=${outcome.upstreamStatus}`);
   if (outcome.ttlSeconds !== undefined) parts.push(`ttl=${Math.floor(outcome.ttlSeconds)}`);

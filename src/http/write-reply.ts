@@ -22,8 +22,8 @@ export function writeReply(res: ServerResponse, reply: Reply, context: ReplyCont
     return 0;
   }
   const headers: string[] = [];
-  for (const [name, value] of reply.headers) headers.push(name, value);
-  for (const [name, value] of context.extra) headers.push(name, value);
+  addFields(headers, reply.headers);
+  addFields(headers, context.extra);
   if (reply.etag !== undefined) {
     const etag = etagFor(reply.etag, context);
     headers.push('ETag', etag.tag);
@@ -86,6 +86,14 @@ async function writeStream(res: ServerResponse, body: Readable): Promise<number>
     res.off('close', leave);
   }
   return bytes;
+}
+
+/** Adds fields without the iterators that taking each pair apart would cost. */
+function addFields(flat: string[], fields: HeaderPairs): void {
+  for (let at = 0; at < fields.length; at += 1) {
+    const field = fields[at];
+    if (field !== undefined) flat.push(field[0], field[1]);
+  }
 }
 
 function hasField(flat: readonly string[], name: string): boolean {

@@ -2,6 +2,7 @@ import { valueAt } from '../lib/value-at.ts';
 import type { Decision } from '../model/decision.ts';
 import type { Permissions } from '../permissions/compile-permissions.ts';
 import { decide } from '../permissions/decide.ts';
+import type { Grants } from '../permissions/grants.ts';
 import { ownershipOf } from '../permissions/ownership-of.ts';
 import type { Ownership } from '../permissions/ownership.ts';
 import type { Exchange } from './exchange.ts';
@@ -23,12 +24,13 @@ export interface DecideServices {
  * where nobody knows, the upstream decides by the caller's own credential, and a caller without one is denied.
  */
 export function createDecide({ permissions, ownership, lookUp, switchedOff }: DecideServices): Decide {
+  const atOnce = createDecisions(permissions);
   return ({ operation, checks }, exchange): Decision | Promise<Decision> => {
     const switchKey = switchedOff.get(operation.id);
     if (switchKey !== undefined) return { verdict: 'denied', missing: [switchKey] };
-    const requirement = permissions.requirementOf(operation.id);
-    const first = decide(requirement, exchange.grants, 'not-asked');
+    const first = atOnce(operation.id, exchange.grants);
     if (first.verdict !== 'delegated' || first.because !== 'ownership') return first;
+    const requirement = permissions.requirementOf(operation.id);
     // Nothing is looked up for a request that is not going to be refused.
     const asked =
       checks.permissions === 'enforce'
@@ -39,6 +41,22 @@ export function createDecide({ permissions, ownership, lookUp, switchedOff }: De
       const nobodyKnows = decision.verdict === 'delegated' && exchange.principal.authorization === undefined;
       return nobodyKnows ? decide(requirement, exchange.grants, 'other') : decision;
     });
+  };
+}
+
+/**
+ * The decisions that need no look at a node. They follow from the requirement and the grants alone, neither of which ever
+ * changes, and callers who hold the same share their grants: each is made once.
+ */
+function createDecisions(permissions: Permissions): (operationId: string, grants: Grants) => Decision {
+  const decisions = new Map<string, WeakMap<Grants, Decision>>();
+  return (operationId, grants) => {
+    const known = decisions.get(operationId)?.get(grants);
+    if (known !== undefined) return known;
+    const decision = decide(permissions.requirementOf(operationId), grants, 'not-asked');
+    const ofOperation = decisions.get(operationId) ?? new WeakMap<Grants, Decision>();
+    decisions.set(operationId, ofOperation.set(grants, decision));
+    return decision;
   };
 }
 

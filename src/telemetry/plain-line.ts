@@ -5,47 +5,66 @@ import type { Trace } from '../model/trace.ts';
 export type PlainLine = (trace: Trace, template: string | undefined, caller: string | undefined) => string | undefined;
 
 /**
- * Makes the writer of the line that a good answer from memory gets: the same text as the logger's, put together from parts
- * that need no escaping, because the logger takes longer over it than such an answer does.
+ * Makes the writer of the line that a good answer from memory gets: the same text as the logger's, put together from a few
+ * parts that need no escaping and hardly ever change, because the logger takes longer over it than such an answer does.
  */
 export function createPlainLine(clock: Clock): PlainLine {
-  const texts = new Map<string, string>();
-  /** Names of operations, templates and callers come again and again; few enough are kept. */
-  const quoted = (text: string): string => {
-    const known = texts.get(text);
-    if (known !== undefined) return known;
-    if (texts.size >= MAX_TEXTS) texts.clear();
-    const made = JSON.stringify(text);
-    texts.set(text, made);
-    return made;
-  };
+  const middles = new Map<string, string>();
+  const ends = new Map<string, string>();
   let now = Number.NaN;
-  let time = '';
+  let start = '';
   return (trace, template, caller) => {
-    const { operation, status, seconds, bytes, authentication, cache } = trace;
-    if (!isPlain(trace) || operation === undefined || template === undefined || cache === undefined) return undefined;
-    if (status === undefined || seconds === undefined || bytes === undefined) return undefined;
+    if (!isPlain(trace) || template === undefined) return undefined;
     const at = clock();
     if (at !== now) {
       now = at;
-      time = new Date(at).toISOString();
+      start = `{"level":"info","time":"${new Date(at).toISOString()}","requestId":"`;
     }
-    return (
-      `{"level":"info","time":"${time}","requestId":"${trace.requestId}","traceId":"${trace.traceparent.slice(3, 35)}"` +
-      `,"operation":${quoted(operation)},"method":"${trace.method}","path":${quoted(template)},"status":${status}` +
-      `,"seconds":${Math.round(seconds * 1e6) / 1e6},"bytes":${bytes},"principal":"${authentication?.principal ?? ''}"` +
-      `${caller === undefined ? '' : `,"caller":${quoted(caller)}`},"cache":"${cache.status}","msg":"request"}\n`
-    );
+    const { operation = '', status, cache, authentication, bytes = 0, seconds = 0 } = trace;
+    const middle =
+      (status === 200 ? middles.get(operation) : undefined) ??
+      keep(middles, operation, status === 200, () => {
+        const path = JSON.stringify(template);
+        return `","operation":${JSON.stringify(operation)},"method":"GET","path":${path},"status":${status}`;
+      });
+    const verifiedHit = cache?.status === 'hit' && authentication?.principal === 'verified' && caller !== undefined;
+    const end =
+      (verifiedHit ? ends.get(caller) : undefined) ??
+      keep(ends, caller ?? '', verifiedHit, () => {
+        const who = caller === undefined ? '' : `,"caller":${JSON.stringify(caller)}`;
+        return `,"principal":"${authentication?.principal}"${who},"cache":"${cache?.status}","msg":"request"}\n`;
+      });
+    const traceId = trace.traceparent.slice(3, 35);
+    // seconds are multiples of a millisecond of the clock, so that they are short when written.
+    return `${start}${trace.requestId}","traceId":"${traceId}${middle},"seconds":${Math.round(seconds * 1e6) / 1e6},"bytes":${bytes}${end}`;
   };
 }
 
 const MAX_TEXTS = 1000;
+
+/** Makes a part of a line and keeps it, where it is one that comes often. */
+function keep(texts: Map<string, string>, key: string, often: boolean, make: () => string): string {
+  const made = make();
+  if (!often) return made;
+  if (texts.size >= MAX_TEXTS) texts.clear();
+  texts.set(key, made);
+  return made;
+}
+
 // What request ids are made of (http/read-arrival); anything else goes through the logger, which escapes.
 const HARMLESS = /^[\w.:+/=-]*$/;
 
-/** True where every check passed and nothing was asked of the upstream. */
+/** True where a GET was answered from memory and every check passed. */
 function isPlain(trace: Trace): boolean {
   return (
+    trace.method === 'GET' &&
+    trace.operation !== undefined &&
+    trace.cache !== undefined &&
+    trace.authentication !== undefined &&
+    trace.status !== undefined &&
+    trace.status < 500 &&
+    trace.seconds !== undefined &&
+    trace.bytes !== undefined &&
     trace.upstream === undefined &&
     trace.route === undefined &&
     trace.error === undefined &&
@@ -53,17 +72,13 @@ function isPlain(trace: Trace): boolean {
     trace.redacted === undefined &&
     trace.legacyAddress === undefined &&
     trace.violations.length === 0 &&
-    trace.status !== undefined &&
-    trace.status < 500 &&
+    trace.undocumented === undefined &&
+    trace.responses === undefined &&
     passed(trace.authentication) &&
     passed(trace.requests) &&
     passed(trace.permissions) &&
     passed(trace.pageBounds) &&
-    trace.authentication !== undefined &&
-    trace.undocumented === undefined &&
-    trace.responses === undefined &&
-    HARMLESS.test(trace.requestId) &&
-    HARMLESS.test(trace.method)
+    HARMLESS.test(trace.requestId)
   );
 }
 

@@ -8,6 +8,7 @@ import { mayBypass } from '../../cache/may-bypass.ts';
 import type { CacheLookup, PageCache } from '../../cache/page-cache.ts';
 import { tagsOf } from '../../cache/tags-of.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
+import { createRecentTexts } from '../../lib/recent-texts.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type CacheTrace, createTrace, type Trace } from '../../model/trace.ts';
 import type { Exchange } from '../exchange.ts';
@@ -173,13 +174,15 @@ function standIn(key: string, found: CacheLookup | undefined, { trace }: Exchang
   });
 }
 
+const ageText = createRecentTexts(String);
+
 function fromStore(key: string, { entry, ageSeconds }: CacheLookup, outcome: CacheOutcome): Reply {
   return {
     status: entry.status,
     headers: [
       ...entry.headers,
       ...CLIENT_CACHE_HEADERS,
-      ['Age', String(ageSeconds)],
+      ['Age', ageText(ageSeconds)],
       ['Cache-Status', cacheStatus(outcome)],
     ],
     body: entry.body,
