@@ -15,6 +15,7 @@ if (major < 24 || typeof crypto.argon2 !== 'function') {
   process.exitCode = 1;
 } else {
   keepCompiledCode();
+  leaveNodesOwnClientAlone();
   const source = new URL('../src/cli/main.ts', import.meta.url);
   const main = existsSync(source) ? source : new URL('../dist/cli/main.js', import.meta.url);
   import(main.href).catch((error) => {
@@ -30,4 +31,12 @@ if (major < 24 || typeof crypto.argon2 !== 'function') {
 function keepCompiledCode() {
   const packages = fileURLToPath(new URL('../node_modules/', import.meta.url));
   if (existsSync(packages)) nodeModule.enableCompileCache(`${packages}.cache/portico`);
+}
+
+// Whoever imports node:http by that name is given everything it exports; three of those names load an HTTP client of
+// Node's own that nothing here uses: 4 MB and a tenth of the start. They stay where they are and are handed out no more.
+function leaveNodesOwnClientAlone() {
+  const http = process.getBuiltinModule('node:http');
+  for (const name of ['WebSocket', 'CloseEvent', 'MessageEvent'])
+    Object.defineProperty(http, name, { enumerable: false });
 }

@@ -36,6 +36,25 @@ it('the launcher holds no syntax that old versions of Node stumble over', () => 
   expect(readFileSync(launcher, 'utf8')).not.toMatch(/\?\?|\?\.|^await |from 'node:/m);
 });
 
+it('the launcher hands out no names of node:http that load an HTTP client of Node’s own', () => {
+  const http = process.getBuiltinModule('node:http');
+  const lent = Object.entries(Object.getOwnPropertyDescriptors(http)).filter(
+    ([, { get, enumerable }]) => get && enumerable,
+  );
+  // Two others are plain values behind getters.
+  expect(lent.map(([name]) => name).toSorted()).toEqual([
+    'CloseEvent',
+    'MessageEvent',
+    'WebSocket',
+    'globalAgent',
+    'maxHeaderSize',
+  ]);
+  const loaded =
+    "process.on('exit', () => process.stdout.write(String(process.moduleLoadList.some((name) => name.includes('deps/undici/undici')))));";
+  expect(launchAs(loaded).stdout).toMatch(/^\d+\.\d+\.\d+\nfalse$/);
+  expect(launchAs(`import 'node:http'; ${loaded}`).stdout).toMatch(/\ntrue$/);
+});
+
 describe('what Node compiled for one start', () => {
   const folders: string[] = [];
   afterEach(() => folders.splice(0).forEach((folder) => rmSync(folder, { recursive: true })));
