@@ -6,6 +6,7 @@ import { configSchema } from '../../src/config/config-schema.ts';
 import { operationFaults } from '../../src/config/operation-faults.ts';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { loadContract } from '../../src/contract/load-contract.ts';
+import { rolesFileSchema } from '../../src/permissions/roles-file-schema.ts';
 import { faultsOf, load } from './load-in-folder.ts';
 
 const read = (name: string) => readFileSync(join(packageRoot, 'config', name), 'utf8');
@@ -17,9 +18,10 @@ describe('the committed configuration', () => {
     expect(JSON.parse(read('portico.schema.json'))).toEqual(configSchema());
   });
 
-  it('has a schema that keeps to the meta-schema, which no start looks at', () => {
+  it('has schemas that keep to the meta-schema, which no start looks at', () => {
     const ajv = new Ajv2020();
     expect(ajv.validateSchema(configSchema())).toBe(true);
+    expect(ajv.validateSchema(rolesFileSchema)).toBe(true);
     expect(ajv.validateSchema({ ...configSchema(), properties: { mode: { enum: 'strict' } } })).toBe(false);
   });
 
