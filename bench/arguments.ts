@@ -16,7 +16,7 @@ export const USAGE = `usage: npm run bench -- [--quick] [--only NAME]... [--out 
 Measures Portico beside nginx, Varnish, HAProxy and proxies written for Node, on the same pages, each on one core.
 
   --quick        short rounds, under three minutes; the numbers are rough
-  --only NAME    only the parts whose name is NAME or starts with NAME-; may be repeated
+  --only NAME    only the part NAME, or all whose names begin with NAME-; may be repeated
   --out FOLDER   where RESULTS.md, results.json and results.svg go; bench/ for a full run, else bench/out/
   --strict       exit with 1 when a target is missed
   --against REF  compare the working tree with a git ref instead: fresh processes for each round, order alternated
@@ -46,12 +46,13 @@ export function readArguments(args: readonly string[], names: readonly string[])
   } catch (error) {
     return (error as Error).message;
   }
-  const unknown = values.only.find((only) => !names.some((name) => isNamed(name, [only])));
+  const unknown = values.only.find((only) => !names.some((name) => isNamed(name, [only], names)));
   if (unknown !== undefined) return `there is no part called ${unknown}; the names: ${names.join(', ')}`;
   return { ...values, against: values.against, out: values.out };
 }
 
-/** Whether a part is asked for; without `--only` every part is. */
-export function isNamed(name: string, only: readonly string[]): boolean {
-  return only.length === 0 || only.some((one) => name === one || name.startsWith(`${one}-`));
+/** Whether a part is asked for: by its name, or with all that begin so where no part has that name; without `--only` every part is. */
+export function isNamed(name: string, only: readonly string[], names: readonly string[]): boolean {
+  const isMeant = (one: string) => (names.includes(one) ? name === one : name.startsWith(`${one}-`));
+  return only.length === 0 || only.some(isMeant);
 }

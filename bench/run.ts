@@ -43,8 +43,8 @@ export async function run(args: readonly string[]): Promise<number> {
   try {
     const session = await openSession(folder, asked.quick ? QUICK : FULL);
     return asked.against === undefined
-      ? await measureAll(asked, session)
-      : await measureAgainst(asked, asked.against, session);
+      ? await measureAll(asked, names, session)
+      : await measureAgainst(asked, asked.against, names, session);
   } catch (error) {
     process.stderr.write(`\nthe benchmark failed: ${(error as Error).message}\n`);
     return 1;
@@ -87,7 +87,12 @@ async function openSession(folder: string, effort: Effort): Promise<Session> {
   };
 }
 
-async function measureAgainst(asked: Arguments, ref: string, { context }: Session): Promise<number> {
+async function measureAgainst(
+  asked: Arguments,
+  ref: string,
+  names: readonly string[],
+  { context }: Session,
+): Promise<number> {
   const worktree = addWorktree(ref, join(context.folder, 'other'));
   process.once('exit', worktree.remove);
   try {
@@ -95,7 +100,7 @@ async function measureAgainst(asked: Arguments, ref: string, { context }: Sessio
     const { table, failures } = await compareCheckouts(
       worktree.folder,
       rounds,
-      (name) => isNamed(name, asked.only),
+      (name) => isNamed(name, asked.only, names),
       context,
     );
     process.stdout.write(`\nbefore: ${ref} (${worktree.commit}); after: the working tree\n\n${table}`);
@@ -105,13 +110,17 @@ async function measureAgainst(asked: Arguments, ref: string, { context }: Sessio
   }
 }
 
-async function measureAll(asked: Arguments, { startedAt, machine, effort, context }: Session): Promise<number> {
+async function measureAll(
+  asked: Arguments,
+  names: readonly string[],
+  { startedAt, machine, effort, context }: Session,
+): Promise<number> {
   const { progress } = context;
   const scenarios: ScenarioResult[] = [];
   const failures: Failure[] = [];
   // What failed is told at the end and in the results; the other parts are still worth their time.
   const attempt = async <T>(part: string, step: () => Promise<T>): Promise<T | undefined> => {
-    if (!isNamed(part, asked.only)) return undefined;
+    if (!isNamed(part, asked.only, names)) return undefined;
     try {
       return await step();
     } catch (error) {

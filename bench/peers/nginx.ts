@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { SERVER_CORE } from '../cores.ts';
 import { startProgram } from '../process-tree.ts';
 import { MEMBER } from './credentials.ts';
-import type { Peer, PeerContext } from './peer.ts';
+import { idOf, type Peer, type PeerContext } from './peer.ts';
 
 /** What nginx does here: pass everything on, keep pages behind auth_basic, or also compress them. */
 export type NginxKind = 'pass' | 'cache' | 'gzip';
@@ -14,11 +14,11 @@ const LABELS: Readonly<Record<NginxKind, string>> = {
   gzip: 'nginx proxy_cache + auth_basic + access_log, gzip on',
 };
 
-/** nginx with one worker; `gzip on` compresses each answer anew, as nginx does without a module for it. */
-export function nginx(kind: NginxKind): Peer {
+/** nginx with one worker; `gzip on` compresses each answer anew, as nginx does without a module for it. A note tells two in one scenario apart. */
+export function nginx(kind: NginxKind, note?: string): Peer {
   return {
-    id: `nginx-${kind}`,
-    label: LABELS[kind],
+    id: idOf(`nginx-${kind}`, note),
+    label: note === undefined ? LABELS[kind] : `${LABELS[kind]}, ${note}`,
     authenticates: kind !== 'pass',
     needs: 'nginx',
     start: async (context) => {

@@ -29,3 +29,8 @@ export interface StartedPeer {
   /** The port of the admin side, where there is one. */
   readonly adminPort?: number;
 }
+
+/** The id of a peer of which there are several, by what is said of it. */
+export function idOf(name: string, note: string | undefined): string {
+  return note === undefined ? name : `${name}-${note.replaceAll(/\W+/g, '-')}`;
+}

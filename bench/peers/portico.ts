@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { contractCheckout } from '../contract-checkout.ts';
+import { contractFolder, operationCount } from '../contract-folder.ts';
 import { SERVER_CORE } from '../cores.ts';
 import { freePort } from '../free-port.ts';
 import { type Program, startProgram } from '../process-tree.ts';
 import { MEMBER, STRANGER } from './credentials.ts';
-import type { Peer, PeerContext, StartedPeer } from './peer.ts';
+import { idOf, type Peer, type PeerContext, type StartedPeer } from './peer.ts';
 
 /** Which Portico is measured; everything that is not named is on, as in the mode `strict`. */
 export interface PorticoVariant {
@@ -17,7 +17,7 @@ export interface PorticoVariant {
   readonly maxBytes?: number;
   /** The checkout that is measured; this one unless given. */
   readonly checkout?: string;
-  /** How many operations the contract has; as many as it really has unless given. */
+  /** How many operations the contract has; the documented ones unless given. */
   readonly operations?: number;
 }
 
@@ -39,7 +39,7 @@ const ROLES_TEXT = JSON.stringify(ROLES, undefined, 2);
 
 /** Portico with every rule on: authentication, permission, parameters, bounds, metrics and an access log to a file. */
 export function portico(variant: PorticoVariant): Peer {
-  const id = `portico-${variant.label.replaceAll(/\W+/g, '-')}`;
+  const id = idOf('portico', variant.label);
   return {
     id,
     label: `Portico, ${variant.label}`,
@@ -62,7 +62,7 @@ export async function porticoProgram(
   mkdirSync(own, { recursive: true });
   const adminPort = await freePort();
   const { operations } = variant;
-  const checkout = operations === undefined ? (variant.checkout ?? ROOT) : contractCheckout(folder, operations);
+  const checkout = variant.checkout ?? ROOT;
   const config = {
     mode: 'strict',
     checks: { responses: variant.responses },
@@ -75,6 +75,7 @@ export async function porticoProgram(
       ...(variant.cache ? { freshSeconds: 3600 } : {}),
       ...(variant.maxBytes === undefined ? {} : { maxBytes: variant.maxBytes }),
     },
+    ...(operations === undefined ? {} : { contract: contractOf(operations, folder) }),
     undocumented: { allow: [{ method: 'GET', path: PASSED_PATH, permission: PERMISSION }] },
   };
   // JSON is YAML too, and shows in the results what was read.
@@ -95,4 +96,10 @@ export async function porticoProgram(
       env: { NODE_ENV: 'production' },
     },
   };
+}
+
+/** With the inferred operations, which are off in front of a real upstream, so that the number is what it says. */
+function contractOf(operations: number, folder: string): object {
+  const inferred = 'on';
+  return operations === operationCount() ? { inferred } : { inferred, folder: contractFolder(folder, operations) };
 }

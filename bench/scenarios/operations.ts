@@ -1,11 +1,13 @@
+import { operationCount } from '../contract-folder.ts';
 import { portico } from '../peers/portico.ts';
 import { HIT } from './asked.ts';
 import type { Effort } from './effort.ts';
-import type { Scenario } from './scenario.ts';
+import type { Entry, Scenario } from './scenario.ts';
+
+const MANY = 500;
 
 /** A kept page under the contract as it is, and under one with many more operations. */
-export function operationScenarios({ side }: Effort): Scenario[] {
-  const base = { responses: 'enforce', cache: true } as const;
+export function operationScenarios({ main }: Effort): Scenario[] {
   return [
     {
       id: 'operations',
@@ -13,11 +15,11 @@ export function operationScenarios({ side }: Effort): Scenario[] {
       size: '29k',
       upstream: 'same',
       connections: 32,
-      rounds: side,
-      entries: [
-        { peer: portico({ ...base, label: 'the contract as it is' }), asked: HIT },
-        { peer: portico({ ...base, label: '500 operations', operations: 500 }), asked: HIT },
-      ],
+      rounds: main,
+      entries: [operationCount(), MANY].map((operations): Entry => {
+        const label = `hit, ${operations} operations`;
+        return { peer: portico({ responses: 'enforce', cache: true, label, operations }), asked: HIT };
+      }),
     },
   ];
 }
