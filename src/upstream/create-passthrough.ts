@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { compileLegacyAddresses } from './legacy-addresses.ts';
 import type { UpstreamAddress } from './parse-upstream-url.ts';
+import { passedFields } from './passed-fields.ts';
 import { createPassedRequest, hasBody } from './passed-request.ts';
 import type { PassthroughContext, PassthroughResult } from './passthrough-context.ts';
 import { passthroughHeaders } from './passthrough-headers.ts';
@@ -41,8 +42,9 @@ export function createPassthrough(
       authorization: context.authorization,
       identityCoding: rewrites,
     });
+    const fields = passedFields(request, headers, host);
     const run = (proxy: (attempt: ProxyAttempt) => void) => {
-      const passed = createPassedRequest(request, headers, host);
+      const passed = createPassedRequest(request, fields);
       return createAttempt(proxy, { passed, response, context, path, options, legacy, rewrites });
     };
     const isSafe = (request.method === 'GET' || request.method === 'HEAD') && !hasBody(request);

@@ -4,11 +4,12 @@ import { headerValue, type HeaderPairs } from '../model/header-pairs.ts';
 /** What we call ourselves in `Via` (RFC 9110 §7.6.3). */
 export const VIA = '1.1 portico';
 
-const FORWARDING = /^(?:x-forwarded-.*|forwarded|x-real-ip|via|x-request-id|traceparent|tracestate)$/i;
+const FORWARDING = new Set(['forwarded', 'x-real-ip', 'via', 'x-request-id', 'traceparent', 'tracestate']);
 
 /** True for fields that we write ourselves, so that a client's own are not believed. */
 export function isForwardingField(name: string): boolean {
-  return FORWARDING.test(name);
+  const key = name.toLowerCase();
+  return FORWARDING.has(key) || key.startsWith('x-forwarded-');
 }
 
 /** Who asked, by which name, and the trace it belongs to: from what was resolved on arrival, never from the client's word. */

@@ -8,15 +8,23 @@ const LONGEST_SCAN = 4 * 1024 * 1024;
 export function createLegacyAddressScan(legacy: LegacyAddresses, onFound: () => void): (chunk: Buffer) => void {
   let tail = '';
   let left = LONGEST_SCAN;
+  // An address may lie across two parts; of the second no more is looked at than it can reach.
+  const beginsIn = (before: string, text: string): boolean => {
+    if (before === '') return false;
+    const found = legacy.anywhere.exec(before + text.slice(0, legacy.longest));
+    return found !== null && found.index < before.length;
+  };
   return (chunk) => {
     if (left <= 0) return;
     left -= chunk.length;
-    const text = tail + chunk.toString('latin1');
-    if (legacy.anywhere.test(text)) {
+    const text = chunk.toString('latin1');
+    if (legacy.anywhere.test(text) || beginsIn(tail, text)) {
       left = 0;
       onFound();
     }
-    tail = text.slice(-legacy.longest);
+    // From the bytes again: a slice of the text would keep all of it in memory.
+    const end = chunk.toString('latin1', Math.max(0, chunk.length - legacy.longest));
+    tail = (end.length < legacy.longest ? tail + end : end).slice(-legacy.longest);
   };
 }
 

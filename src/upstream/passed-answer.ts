@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Transform } from 'node:stream';
+import type { Transform } from 'node:stream';
 import { headerValue, type HeaderPairs } from '../model/header-pairs.ts';
 import { publicHeaders } from './answer-headers.ts';
 import { contentCodings } from './content-coding.ts';
@@ -20,6 +20,8 @@ export interface AnswerChoice {
 export interface PassedAnswer {
   readonly headers: HeaderPairs;
   readonly transforms: readonly Transform[];
+  /** Sees every part of the body as it comes. */
+  readonly scan?: (part: Buffer) => void;
 }
 
 /** Decides what of an answer is rewritten, reported or left alone. */
@@ -34,30 +36,27 @@ export function planAnswer(answer: IncomingMessage, choice: AnswerChoice): Passe
       transforms: [createLegacyAddressRewriter(legacy, context.publicAddress)],
     };
   }
-  return { headers, transforms: context.onLegacyAddress ? [scanning(choice)] : [] };
+  if (context.onLegacyAddress === undefined) return { headers, transforms: [] };
+  return { headers, transforms: [], scan: createLegacyAddressScan(legacy, () => context.onLegacyAddress?.()) };
 }
 
 /** Writes the head of an answer; fields that are set already win. */
-export function writeHead(response: ServerResponse, answer: IncomingMessage, headers: HeaderPairs): void {
+export function writeHead(
+  response: ServerResponse,
+  answer: Pick<IncomingMessage, 'statusCode' | 'statusMessage'>,
+  headers: HeaderPairs,
+): void {
+  const { statusCode = 502, statusMessage } = answer;
   const own = new Set(response.getHeaderNames());
+  if (own.size === 0) return void response.writeHead(statusCode, statusMessage, headers.flat());
   try {
     for (const [name, value] of headers) if (!own.has(name.toLowerCase())) response.appendHeader(name, value);
-    response.writeHead(answer.statusCode ?? 502, answer.statusMessage);
+    response.writeHead(statusCode, statusMessage);
   } catch (error) {
     // Whoever writes an error instead must not find half of these fields.
     for (const name of response.getHeaderNames()) if (!own.has(name)) response.removeHeader(name);
     throw error;
   }
-}
-
-function scanning({ context, legacy }: AnswerChoice): Transform {
-  const scan = createLegacyAddressScan(legacy, () => context.onLegacyAddress?.());
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      scan(chunk);
-      done(null, chunk);
-    },
-  });
 }
 
 // Coded bodies are neither read nor rewritten.

@@ -1,8 +1,9 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
-import { pipeline, Transform } from 'node:stream';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { createSilenceWatch } from '../lib/silence-watch.ts';
 import { planAnswer, writeHead, type AnswerChoice } from './passed-answer.ts';
+import { passBody } from './pass-body.ts';
+import { hasBody } from './passed-request.ts';
 import type { PassthroughResult } from './passthrough-context.ts';
 import type { ProxyAttempt } from './proxies.ts';
 import { toTransportFailure, type ExchangePhase } from './transport-failure.ts';
@@ -63,7 +64,7 @@ export function createAttempt(
       if (ended) return void request.destroy();
       const { socket } = request;
       bytesBefore = socket?.bytesRead ?? 0;
-      let sent = false;
+      let sent = !hasBody(passed);
       const connected = () => {
         phase = 'waiting';
         // A body on its way up may be slow because the client is; the upstream is silent only when it does not read.
@@ -74,6 +75,7 @@ export function createAttempt(
         watch.start(options.connectTimeoutMs);
         socket.once('encrypted' in socket ? 'secureConnect' : 'connect', connected);
       } else connected();
+      if (sent) return undefined;
       passed.on('data', watch.touch);
       request.once('finish', () => {
         sent = true;
@@ -91,15 +93,16 @@ export function createAttempt(
         // Once the upstream is done, or while we do not read on, whatever is slow is the client.
         const excused = () => answer.readableEnded || response.writableNeedDrain;
         watch.start(options.bodyTimeoutMs, { excused, patienceMs });
-        writeHead(response, answer, [...plan.headers, ...added]);
-        const count = new Transform({
-          transform(chunk: Buffer, _encoding, done) {
-            bytes += chunk.length;
-            done(null, chunk);
-          },
+        writeHead(response, answer, added.length === 0 ? plan.headers : [...plan.headers, ...added]);
+        answer.on('data', (chunk: Buffer) => {
+          watch.touch();
+          plan.scan?.(chunk);
         });
-        answer.on('data', watch.touch);
-        pipeline([answer, ...plan.transforms, count, response], (error) => {
+        const last = plan.transforms.at(-1) ?? answer;
+        last.on('data', (chunk: Buffer) => {
+          bytes += chunk.length;
+        });
+        passBody(answer, plan.transforms, response, (error) => {
           watch.stop();
           const failure = ended ?? (error ? toTransportFailure(error, 'body') : undefined);
           resolve({ status: answer.statusCode ?? 0, bytes, ...(failure && { failure }) });
