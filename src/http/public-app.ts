@@ -53,9 +53,14 @@ export interface PassedRequest {
   readonly extra: (answered: HeaderPairs) => HeaderPairs;
 }
 
+// A property and not a WeakMap: in an old one, what is as young as a request outlives every collection of the young.
+const TRACE = Symbol('trace');
+interface Traced {
+  [TRACE]?: Trace;
+}
+
 /** The public Express app: reads the arrival, dispatches it, writes the reply, and catches in one place. */
 export function createPublicApp(services: PublicAppServices, failures: Failures = new WeakMap()): Express {
-  const traces = new WeakMap<Request, Trace>();
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -65,12 +70,12 @@ export function createPublicApp(services: PublicAppServices, failures: Failures 
   app.use(async (req: Request, res: Response) => {
     const failure = failures.get(req);
     if (failure !== undefined) {
-      traces.set(req, failure.trace);
+      (req as Traced)[TRACE] = failure.trace;
       throw failure.thrown;
     }
     const identity = identify(req, services.clock);
     const trace = beginTrace(req, res, identity, services);
-    traces.set(req, trace);
+    (req as Traced)[TRACE] = trace;
     const arrival = readArrival(req, identity, services.arrival);
     const dispatched = await dispatch(services.house, arrival, trace, () => clientGone(res));
     if (dispatched.kind === 'passthrough') {
@@ -92,7 +97,7 @@ export function createPublicApp(services: PublicAppServices, failures: Failures 
     trace.bytes = await writePlanned(res, plan, reply, { method: arrival.method, fields, trace }, services);
   });
 
-  app.use(createCatch((req) => traces.get(req), services));
+  app.use(createCatch((req) => (req as Traced)[TRACE], services));
   return app;
 }
 

@@ -30,16 +30,21 @@ export interface AccessLog {
   write(entry: AccessEntry): void;
 }
 
+// A property and not a WeakMap: in an old one, what is as young as a request outlives every collection of the young.
+const ENTRY = Symbol('entry');
+interface Logged {
+  [ENTRY]?: () => AccessEntry;
+}
+
 /**
  * The access log. The library would log the request with its credential and its query: both serializers answer nothing,
  * so that a line holds what the trace says and no more.
  */
 export function createAccessLog(options: AccessLogOptions): AccessLog {
   const tag = createNameTag();
-  const entries = new WeakMap<ServerResponse, () => AccessEntry>();
   const shown = (caller: string | undefined) => (caller === undefined || options.principalNames ? caller : tag(caller));
   const line = (_request: IncomingMessage, response: ServerResponse): object => {
-    const entry = entries.get(response)?.();
+    const entry = (response as Logged)[ENTRY]?.();
     if (entry === undefined) return {};
     const { trace } = entry;
     const caller = shown(entry.caller);
@@ -59,7 +64,7 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
       quietResLogger: true,
       wrapSerializers: false,
       serializers: { req: nothing, res: nothing, err: nothing },
-      genReqId: (_request, response) => entries.get(response)?.().trace.requestId ?? '',
+      genReqId: (_request, response) => (response as Logged)[ENTRY]?.().trace.requestId ?? '',
       customAttributeKeys: { reqId: 'requestId' },
       customSuccessObject: line,
       customErrorObject: line,
@@ -83,7 +88,7 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
       else logger[(trace.status ?? 0) >= 500 ? 'error' : 'info'](traceLine(trace, { ...entry, caller }), 'request');
     },
     watch: (request, response, entry) => {
-      entries.set(response, entry);
+      (response as Logged)[ENTRY] = entry;
       middleware(request, response);
     },
   };

@@ -33,13 +33,20 @@ export function createProxies(origin: string, idleTimeoutMs: number): Proxies {
   };
 }
 
+// A property and not a WeakMap: in an old one, what is as young as a request outlives every collection of the young.
+const ATTEMPT = Symbol('attempt');
+interface Attempted {
+  [ATTEMPT]?: ProxyAttempt;
+}
+
+const attemptOf = (passed: object): ProxyAttempt | undefined => (passed as Attempted)[ATTEMPT];
+
 function createProxy(origin: string, agent: HttpAgent | HttpsAgent | false): (attempt: ProxyAttempt) => void {
-  const attempts = new WeakMap<object, ProxyAttempt>();
   const events: Plugin = (server) => {
-    server.on('proxyReq', (outgoing, passed) => attempts.get(passed)?.onRequest(outgoing));
-    server.on('proxyRes', (answer, passed) => attempts.get(passed)?.onAnswer(answer));
+    server.on('proxyReq', (outgoing, passed) => attemptOf(passed)?.onRequest(outgoing));
+    server.on('proxyRes', (answer, passed) => attemptOf(passed)?.onAnswer(answer));
     // Without a listener for them, all other errors reject what the proxy returns.
-    server.on('econnreset', (error, passed) => attempts.get(passed)?.onError(error));
+    server.on('econnreset', (error, passed) => attemptOf(passed)?.onError(error));
   };
   const proxy = createProxyMiddleware({
     target: origin,
@@ -54,10 +61,10 @@ function createProxy(origin: string, agent: HttpAgent | HttpsAgent | false): (at
     followRedirects: false,
     ws: false,
     // The library reads paths as URLs to filter them; it is given a constant one, and ours goes out as it is.
-    pathRewrite: (_path, passed) => attempts.get(passed)?.path,
+    pathRewrite: (_path, passed) => attemptOf(passed)?.path,
   });
   return (attempt) => {
-    attempts.set(attempt.passed, attempt);
+    (attempt.passed as Attempted)[ATTEMPT] = attempt;
     const refused = (error?: unknown) => attempt.onError(error ?? new Error('the request was not proxied'));
     proxy(attempt.passed, attempt.response, refused).catch(refused);
   };
