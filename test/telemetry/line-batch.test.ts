@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createLineBatch } from '../../src/telemetry/line-batch.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function batch() {
+  const written: string[] = [];
+  return { written, lines: createLineBatch({ write: (text: string) => void written.push(text) }) };
+}
+
+describe('a batch of lines', () => {
+  it('writes the lines of 10 ms together, in their order', () => {
+    const { lines, written } = batch();
+    lines.write('a\n');
+    vi.advanceTimersByTime(9);
+    lines.write('b\n');
+    expect(written).toEqual([]);
+    vi.advanceTimersByTime(1);
+    expect(written).toEqual(['a\nb\n']);
+    lines.write('c\n');
+    vi.advanceTimersByTime(10);
+    expect(written).toEqual(['a\nb\n', 'c\n']);
+  });
+
+  it('writes at once when many wait, and not a second time', () => {
+    const { lines, written } = batch();
+    const line = `${'x'.repeat(1023)}\n`;
+    for (let times = 0; times < 63; times += 1) lines.write(line);
+    expect(written).toEqual([]);
+    lines.write(line);
+    expect(written).toEqual([line.repeat(64)]);
+    vi.advanceTimersByTime(100);
+    expect(written).toHaveLength(1);
+  });
+
+  it('writes what waits when it is told to, once', () => {
+    const { lines, written } = batch();
+    lines.write('a\n');
+    lines.flush();
+    lines.flush();
+    vi.advanceTimersByTime(100);
+    expect(written).toEqual(['a\n']);
+  });
+
+  it('writes nothing where nothing waits, and keeps no timer', () => {
+    const { lines, written } = batch();
+    lines.flush();
+    expect([written, vi.getTimerCount()]).toEqual([[], 0]);
+    lines.write('a\n');
+    expect(vi.getTimerCount()).toBe(1);
+    lines.flush();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('goes on after its destination has failed', () => {
+    const written: string[] = [];
+    let full = true;
+    const lines = createLineBatch({
+      write: (text: string) => {
+        if (full) throw new Error('full');
+        written.push(text);
+      },
+    });
+    lines.write('a\n');
+    expect(() => lines.flush()).toThrow('full');
+    full = false;
+    lines.write('b\n');
+    vi.advanceTimersByTime(10);
+    expect(written).toEqual(['b\n']);
+  });
+});
