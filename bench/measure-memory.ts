@@ -1,58 +1,120 @@
 import { askEachKey } from './closed-load.ts';
+import { countMetric } from './count-metric.ts';
+import { formatNumber } from './format-number.ts';
 import { freePort } from './free-port.ts';
 import { portico } from './peers/portico.ts';
-import { formatNumber } from './format-number.ts';
+import type { StartedPeer } from './peers/peer.ts';
+import { rawRequest } from './raw-request.ts';
 import type { RunContext } from './run-scenario.ts';
 import { ASKED, keyed } from './scenarios/asked.ts';
 import { slopeOf } from './slope.ts';
+import { untilReady } from './until-ready.ts';
 
 /** The cache budget of the run in bytes. */
 export const MEMORY_BUDGET = 64 * 1024 * 1024;
+
+/** Requests of the warm-up; their keys come after those of the run. */
+const WARM_REQUESTS = 4000;
+
+/** How long after ready, and after the warm-up, memory counts as being at rest. */
+const REST_MS = 2000;
+
+/** Fewer pages than this at the end, and the run did not fill the cache. */
+const LEAST_ENTRIES = 1000;
 
 /** Resident memory while distinct keys are asked for, each once. */
 export interface MemoryResult {
   readonly keys: number;
   readonly budgetBytes: number;
+  /** Two seconds after ready, without any request. */
   readonly restBytes: number;
+  /** Two seconds after a few thousand misses whose pages were purged again: with the code that a run needs compiled. */
+  readonly warmRestBytes: number;
   readonly peakBytes: number;
   readonly endBytes: number;
   /** How resident memory changes over the last half of the run, in bytes per million keys. */
   readonly lastHalfSlope: number;
+  /** Pages and bytes that the cache held at the end, as the metrics say. */
+  readonly entries: number;
+  readonly cacheBytes: number;
   readonly samples: readonly { readonly keys: number; readonly rssBytes: number }[];
 }
 
 /** Asks for distinct keys of 2 kB pages with distinct bodies; samples fifty times, at least every 20,000 keys. */
 export async function measureMemory(keys: number, context: RunContext): Promise<MemoryResult> {
   const { upstream, folder, progress } = context;
-  const step = Math.min(20_000, Math.ceil(keys / 50));
   const peer = portico({ label: 'memory', responses: 'enforce', cache: true, maxBytes: MEMORY_BUDGET });
   const started = await peer.start({ upstreamPort: upstream.portOf('2k', 'stamped'), port: await freePort(), folder });
   const { running, port } = started;
+  const { path, headers } = keyed(ASKED, keys);
+  const ask = (from: number, to: number) => askEachKey({ port, path, headers, connections: 32, from, to });
   progress.say(`Memory: ${formatNumber(keys, 0)} distinct keys`);
   try {
-    await new Promise((resolve) => setTimeout(resolve, 2000));
-    const restBytes = running.rssBytes();
+    await untilReady(adminPortOf(started));
+    const restBytes = await restOf(started);
+    await ask(keys, keys + WARM_REQUESTS);
+    await purgeAll(adminPortOf(started));
+    const warmRestBytes = await restOf(started);
+
     const samples: { keys: number; rssBytes: number }[] = [];
-    const { path, headers } = keyed(ASKED, keys);
+    const step = Math.min(20_000, Math.ceil(keys / 50));
     for (let from = 0; from < keys; from += step) {
       const to = Math.min(keys, from + step);
-      await askEachKey({ port, path, headers, connections: 32, from, to });
+      await ask(from, to);
       const rssBytes = running.rssBytes();
       samples.push({ keys: to, rssBytes });
       running.emptyOutput();
       progress.tick(`memory: ${formatNumber(to, 0)} keys, ${formatNumber(rssBytes / 1e6, 0)} MB`);
     }
+    const kept = await proveKept(started, keys);
     return {
       keys,
       budgetBytes: MEMORY_BUDGET,
       restBytes,
+      warmRestBytes,
       peakBytes: Math.max(...samples.map((sample) => sample.rssBytes)),
       endBytes: samples.at(-1)?.rssBytes ?? 0,
       lastHalfSlope:
         slopeOf(samples.filter((sample) => sample.keys > keys / 2).map((one) => [one.keys, one.rssBytes])) * 1e6,
+      ...kept,
       samples,
     };
   } finally {
     await running.stop();
   }
+}
+
+/** Pages must really have been kept: the metrics say how many, and the last key is answered from memory. */
+async function proveKept(started: StartedPeer, keys: number): Promise<Pick<MemoryResult, 'entries' | 'cacheBytes'>> {
+  const adminPort = adminPortOf(started);
+  const entries = await countMetric(adminPort, /^portico_cache_entries /);
+  const cacheBytes = await countMetric(adminPort, /^portico_cache_bytes /);
+  if (entries < LEAST_ENTRIES) throw new Error(`only ${entries} pages were kept`);
+  if (cacheBytes > MEMORY_BUDGET) throw new Error(`the cache says that it holds ${cacheBytes} bytes`);
+  const { path, headers } = keyed(ASKED, keys);
+  const last = `${path}${String(keys - 1).padStart(7, '0')}`;
+  const answer = await rawRequest(started.port, last, headers);
+  const status = answer.headers['cache-status'] ?? 'absent';
+  if (answer.status !== 200 || !/hit/.test(status))
+    throw new Error(`the last key is no hit: status ${answer.status}, cache-status ${status}`);
+  return { entries, cacheBytes };
+}
+
+async function restOf({ running }: StartedPeer): Promise<number> {
+  await new Promise((resolve) => setTimeout(resolve, REST_MS));
+  return running.rssBytes();
+}
+
+async function purgeAll(adminPort: number): Promise<void> {
+  const { ok, status } = await fetch(`http://127.0.0.1:${adminPort}/cache/purge`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: '{"all":true}',
+  });
+  if (!ok) throw new Error(`purging failed: status ${status}`);
+}
+
+function adminPortOf({ adminPort }: StartedPeer): number {
+  if (adminPort === undefined) throw new Error('this server has no admin side');
+  return adminPort;
 }

@@ -1,9 +1,9 @@
 import { freePort } from './free-port.ts';
 import { porticoProgram } from './peers/portico.ts';
 import { startProgram } from './process-tree.ts';
-import { rawRequest } from './raw-request.ts';
 import type { RunContext } from './run-scenario.ts';
 import { type Spread, spreadOf } from './spread.ts';
+import { untilReady } from './until-ready.ts';
 
 /** How long Portico takes until it is ready in front of a real upstream, and what it holds then. */
 export interface StartResult {
@@ -25,8 +25,7 @@ export async function measureStart(starts: number, context: RunContext): Promise
     const startedAt = performance.now();
     const running = await startProgram({ ...program, port: adminPort });
     try {
-      while ((await rawRequest(adminPort, '/readyz')).status !== 200)
-        await new Promise((resolve) => setTimeout(resolve, 2));
+      await untilReady(adminPort);
       readyMs.push(performance.now() - startedAt);
       await new Promise((resolve) => setTimeout(resolve, 2000));
       restBytes.push(running.rssBytes());

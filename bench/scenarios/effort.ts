@@ -41,7 +41,7 @@ export const QUICK: Effort = {
   keys: [1, 10_000],
   latencySeconds: 1,
   starts: 2,
-  memoryKeys: 50_000,
+  memoryKeys: 100_000,
 };
 
 /** Rounds of `--against`, each with fresh processes. */
