@@ -1,6 +1,8 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createPageCache } from '../../src/cache/page-cache.ts';
+import { type Compress, createPageCache, type PageCache } from '../../src/cache/page-cache.ts';
 import type { StoredPageInput } from '../../src/cache/stored-page.ts';
 
 const limits = { maxBytes: 1_000_000, maxEntryBytes: 100_000, gzip: true };
@@ -301,5 +303,194 @@ describe('the page cache', () => {
         });
       }),
     );
+  });
+});
+
+const TEXT = Buffer.from(`{"list":["${'long '.repeat(400)}"]}`);
+
+/** A cache whose compressions wait to be told what comes of them. */
+function compressing(bounds = limits) {
+  const begun: { readonly body: Buffer; readonly end: (bytes?: Buffer) => Promise<void> }[] = [];
+  const compress: Compress = (body) => {
+    const { promise, resolve } = Promise.withResolvers<Buffer>();
+    const end = async (bytes: Buffer = gzipSync(body)) => {
+      resolve(bytes);
+      await turn();
+    };
+    begun.push({ body, end });
+    return promise;
+  };
+  const time = { now: 1_000_000 };
+  const cache = createPageCache(bounds, () => time.now, compress);
+  return { cache, begun, time };
+}
+
+/** Keeps a page and gives the very body that is kept. */
+function keep(cache: PageCache, key = 'k', body = TEXT, tags: readonly string[] = []): Buffer {
+  expect(cache.store(key, cache.beginFill(tags), page({ body }))).toBe(true);
+  const kept = cache.lookup(key)?.entry.body;
+  if (kept === undefined) throw new Error('not kept');
+  return kept;
+}
+
+describe('the gzip form of a kept page', () => {
+  it('is made once, however many ask before and after it is there', async () => {
+    const { cache, begun } = compressing();
+    const body = keep(cache);
+    for (let times = 0; times < 5; times += 1) expect(cache.gzip('k', body)).toBeUndefined();
+    expect(begun).toHaveLength(1);
+    await begun[0]?.end();
+    const forms = Array.from({ length: 5 }, () => cache.gzip('k', body));
+    expect(gunzipSync(forms[0] ?? '').equals(TEXT)).toBe(true);
+    expect(new Set(forms).size).toBe(1);
+    expect(begun).toHaveLength(1);
+  });
+
+  it('is made of the kept bytes by the compressor of the machine where none is given', async () => {
+    const { cache } = cacheAt(1_000_000);
+    const body = keep(cache);
+    cache.gzip('k', body);
+    while (cache.gzip('k', body) === undefined) await turn();
+    expect(gunzipSync(cache.gzip('k', body) ?? '').equals(body)).toBe(true);
+  });
+
+  it('is given only for the very body that is kept, not for an equal one, nor for what is left of it', async () => {
+    const { cache, begun } = compressing();
+    const body = keep(cache);
+    cache.gzip('k', body);
+    await begun[0]?.end();
+    for (const other of [Buffer.from(body), body.subarray(0, 1500), TEXT])
+      expect(cache.gzip('k', other)).toBeUndefined();
+    expect(cache.gzip('other', body)).toBeUndefined();
+    expect(begun).toHaveLength(1);
+    expect(cache.gzip('k', body)).toBeDefined();
+  });
+
+  it.each([
+    ['the body is small', Buffer.alloc(1023, 0x20), limits],
+    ['it is switched off', TEXT, { ...limits, gzip: false }],
+  ])('is not made where %s', (_why, text, bounds) => {
+    const { cache, begun } = compressing(bounds);
+    const body = keep(cache, 'k', text);
+    expect(cache.gzip('k', body)).toBeUndefined();
+    expect(begun).toEqual([]);
+  });
+
+  it('is made of a body that is just large enough', () => {
+    const { cache, begun } = compressing();
+    cache.gzip('k', keep(cache, 'k', Buffer.alloc(1024, 0x20)));
+    expect(begun).toHaveLength(1);
+  });
+
+  it.each([
+    ['is as long', TEXT.length],
+    ['is longer', TEXT.length + 20],
+  ])('is not kept where it %s, and not tried again', async (_how, length) => {
+    const { cache, begun } = compressing();
+    const body = keep(cache);
+    const before = cache.stats();
+    cache.gzip('k', body);
+    await begun[0]?.end(Buffer.alloc(length));
+    expect(cache.gzip('k', body)).toBeUndefined();
+    expect(begun).toHaveLength(1);
+    expect(cache.stats()).toEqual(before);
+  });
+
+  it('that cannot be made leaves the page as it is', async () => {
+    let tried = 0;
+    const compress: Compress = () => {
+      tried += 1;
+      return Promise.reject(new Error('no memory'));
+    };
+    const cache = createPageCache(limits, () => 1_000_000, compress);
+    for (const key of ['a', 'b', 'c', 'd', 'e', 'f']) {
+      const body = keep(cache, key);
+      expect(cache.gzip(key, body)).toBeUndefined();
+      await turn();
+      expect(cache.gzip(key, body)).toBeUndefined();
+      expect(cache.lookup(key)?.entry.body).toBe(body);
+    }
+    expect(tried).toBe(6);
+  });
+
+  it('counts among the bytes of the cache, and goes with its page', async () => {
+    const { cache, begun } = compressing();
+    const body = keep(cache, 'k', TEXT, ['t']);
+    const before = cache.stats();
+    cache.gzip('k', body);
+    await begun[0]?.end();
+    const form = cache.gzip('k', body);
+    expect(cache.stats()).toEqual({ ...before, bytes: before.bytes + (form?.length ?? 0) });
+    expect(cache.purge(['t'])).toBe(1);
+    expect(cache.stats()).toEqual({ entries: 0, bytes: 0, tags: 0 });
+    expect(cache.gzip('k', body)).toBeUndefined();
+  });
+
+  it('leaves the page what it was: its tags, its order among fills, its freshness', async () => {
+    const { cache, begun, time } = compressing();
+    const slow = cache.beginFill(['t']);
+    const body = keep(cache, 'k', TEXT, ['t']);
+    cache.gzip('k', body);
+    time.now += 10_000;
+    await begun[0]?.end();
+    expect(cache.store('k', slow, page({ body: Buffer.from('old') }))).toBe(false);
+    expect(cache.lookup('k')).toMatchObject({ ageSeconds: 10, state: 'fresh' });
+    expect(cache.purge(['t'])).toBe(1);
+  });
+
+  it('of a page that was replaced meanwhile is thrown away', async () => {
+    const { cache, begun } = compressing();
+    const old = keep(cache);
+    cache.gzip('k', old);
+    const fresh = keep(cache, 'k', Buffer.from(TEXT.toString().replace('long', 'LONG')));
+    await begun[0]?.end();
+    expect([cache.gzip('k', old), cache.gzip('k', fresh)]).toEqual([undefined, undefined]);
+    expect(begun).toHaveLength(2);
+    await begun[1]?.end();
+    expect(gunzipSync(cache.gzip('k', fresh) ?? '').equals(fresh)).toBe(true);
+    expect(cache.gzip('k', old)).toBeUndefined();
+  });
+
+  it.each([
+    ['purged', (cache: PageCache) => cache.purge(['t'])],
+    ['dropped', (cache: PageCache) => cache.drop('k')],
+    ['purged with all others', (cache: PageCache) => cache.purgeAll()],
+  ])('does not bring back a page that was %s meanwhile', async (_how, remove) => {
+    const { cache, begun } = compressing();
+    cache.gzip('k', keep(cache, 'k', TEXT, ['t']));
+    remove(cache);
+    await begun[0]?.end();
+    expect(cache.lookup('k')).toBeUndefined();
+    expect(cache.stats()).toEqual({ entries: 0, bytes: 0, tags: 0 });
+  });
+
+  it('is not kept where the page would become larger than one may be', async () => {
+    const { cache, begun } = compressing({ ...limits, maxEntryBytes: 3000 });
+    const body = keep(cache);
+    cache.gzip('k', body);
+    await begun[0]?.end(Buffer.alloc(1500));
+    expect(cache.gzip('k', body)).toBeUndefined();
+    expect(cache.lookup('k')?.entry.body).toBe(body);
+  });
+
+  it('keeps the cache within its bytes', async () => {
+    const { cache, begun } = compressing({ maxBytes: 12_000, maxEntryBytes: 12_000, gzip: true });
+    const bodies = ['a', 'b', 'c', 'd'].map((key) => [key, keep(cache, key)] as const);
+    for (const [key, body] of bodies) cache.gzip(key, body);
+    for (const { end } of begun) await end(Buffer.alloc(1500));
+    expect(cache.stats().bytes).toBeLessThanOrEqual(12_000);
+    expect(cache.stats().entries).toBe(2);
+  });
+
+  it('is made of four pages at a time; others wait until they are asked for again', async () => {
+    const { cache, begun } = compressing();
+    const bodies = ['a', 'b', 'c', 'd', 'e'].map((key) => [key, keep(cache, key)] as const);
+    for (const [key, body] of bodies) cache.gzip(key, body);
+    expect(begun).toHaveLength(4);
+    for (const [key, body] of bodies) cache.gzip(key, body);
+    expect(begun).toHaveLength(4);
+    await begun[0]?.end();
+    for (const [key, body] of bodies) cache.gzip(key, body);
+    expect(begun.map(({ body }) => body)).toEqual(bodies.map(([, body]) => body));
   });
 });

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/errors/gateway-error.ts';
 import { createPublicHandler } from '../../src/http/public-handler.ts';
@@ -220,7 +221,7 @@ describe('a client that leaves', () => {
     expect(signal?.aborted).toBe(true);
     gate.resolve(page);
     await gate.promise;
-    await until(() => true);
+    await turn();
     expect(recorded).toMatchObject([{ status: 0 }]);
     expect(lines).toHaveLength(1);
   });
@@ -234,7 +235,7 @@ describe('a client that leaves', () => {
     await until(() => lines.length === 1);
     gate.reject(new GatewayError('upstream_reset', ''));
     await gate.promise.catch(() => undefined);
-    await until(() => true);
+    await turn();
     expect(recorded).toMatchObject([{ status: 0 }]);
     expect(lines).toHaveLength(1);
   });

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { type ReplyContext, writeReply } from '../../src/http/write-reply.ts';
 import type { Reply } from '../../src/pipeline/reply.ts';
@@ -77,6 +78,25 @@ describe('a reply', () => {
   });
 });
 
+describe('the bytes of a reply', () => {
+  it.each([
+    ['whole', page, { method: 'GET', ifNoneMatch: undefined }, 7],
+    ['for HEAD', page, { method: 'HEAD', ifNoneMatch: undefined }, 0],
+    ['a 304', page, { method: 'GET', ifNoneMatch: '"tag"' }, 0],
+    ['a stream for HEAD', { ...page, body: Readable.from([]) }, { method: 'HEAD', ifNoneMatch: undefined }, 0],
+  ] satisfies [string, Reply, Partial<ReplyContext>, number][])(
+    'are known at once where it is %s',
+    async (_what, reply, context, expected) => {
+      const counted: unknown[] = [];
+      const { url } = await serve((_request, response) => {
+        counted.push(writeReply(response, reply, { ...context, extra: [] }));
+      });
+      await callAt(url, '/', { method: context.method });
+      expect(counted).toEqual([expected]);
+    },
+  );
+});
+
 describe('a conditional request', () => {
   const headers = { 'If-None-Match': '"other", "tag"' };
 
@@ -98,6 +118,64 @@ describe('a conditional request', () => {
     const { etag: _etag, ...untagged } = page;
     const answer = (await written(untagged, {}, { headers })).answer;
     expect([answer.status, answer.headers.etag]).toEqual([200, undefined]);
+  });
+});
+
+describe('a reply with a gzip form', () => {
+  const gzip = gzipSync(page.body as Buffer);
+
+  it('is sent in that form, with its own length and tag', async () => {
+    const { answer, bytes } = await written(page, { gzip });
+    expect(gunzipSync(answer.bytes).toString()).toBe('{"a":1}');
+    expect(bytes).toBe(gzip.length);
+    expect(answer.headers).toMatchObject({
+      'content-encoding': 'gzip',
+      'content-length': String(gzip.length),
+      'content-type': 'application/json;charset=UTF-8',
+      etag: '"tag-gzip"',
+    });
+  });
+
+  it('is sent to HEAD without it', async () => {
+    const get = await written(page, { gzip });
+    const head = await written(page, { gzip }, { method: 'HEAD' });
+    expect([head.answer.text, head.bytes]).toEqual(['', 0]);
+    const { date: _date, ...fields } = head.answer.headers;
+    expect(get.answer.headers).toMatchObject(fields);
+    expect(fields['content-encoding']).toBe('gzip');
+  });
+
+  it.each([
+    ['"tag-gzip"', '"tag-gzip"'],
+    ['"tag"', '"tag"'],
+    ['W/"tag"', '"tag"'],
+    ['"other", "tag-gzip"', '"tag-gzip"'],
+    ['"tag", "tag-gzip"', '"tag-gzip"'],
+    ['*', '"tag-gzip"'],
+  ])('is 304 for a client that has %s, by the tag of its form', async (condition, etag) => {
+    const headers = { 'If-None-Match': condition };
+    const { answer, bytes } = await written(page, { gzip }, { headers });
+    expect([answer.status, answer.headers.etag, answer.text, bytes]).toEqual([304, etag, '', 0]);
+    expect(answer.headers).not.toHaveProperty('content-encoding');
+    expect(answer.headers).not.toHaveProperty('content-length');
+  });
+
+  it.each([
+    ['"tag"', '"tag"'],
+    ['"tag-gzip"', '"tag-gzip"'],
+    ['"tag", "tag-gzip"', '"tag"'],
+    ['*', '"tag"'],
+  ])('is 304 for a client that has %s and takes no form now', async (condition, etag) => {
+    const { answer } = await written(page, {}, { headers: { 'If-None-Match': condition } });
+    expect([answer.status, answer.headers.etag]).toEqual([304, etag]);
+  });
+
+  it('is sent in full where the client has neither form', async () => {
+    for (const condition of ['"tag-br"', '"tag-gzip-gzip"', 'tag', '""'])
+      for (const form of [gzip, undefined]) {
+        const { answer } = await written(page, { gzip: form }, { headers: { 'If-None-Match': condition } });
+        expect(answer.status).toBe(200);
+      }
   });
 });
 

@@ -1,8 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { AuthenticationInput } from '../../src/identity/authenticator.ts';
 import type { Verification } from '../../src/identity/verifier.ts';
 import { ANONYMOUS } from '../../src/model/principal.ts';
-import { authenticating, basic, fakeVerifier, refusalOf } from './identity-fixtures.ts';
+import { authenticating, basic, fakeVerifier, refusalOf, START } from './identity-fixtures.ts';
 
 const CHALLENGE = 'Basic realm="Portico", charset="UTF-8"';
 
@@ -198,5 +199,113 @@ describe('authentication that is off', () => {
     expect(principal).toMatchObject({ kind: 'unverified', name: 'alice' });
     expect(trace).toMatchObject({ outcome: 'skipped', principal: 'unverified' });
     expect(asked).toEqual([]);
+  });
+});
+
+const remembered = async (options: Parameters<typeof authenticating>[1] = {}, header = basic('alice')) => {
+  const { verifier, asked } = fakeVerifier();
+  const made = authenticating(verifier, options);
+  await made.ask(header);
+  const recall = (authorizationHeader: string | undefined, input: Partial<AuthenticationInput> = {}) =>
+    made.authenticator.recall({ authorizationHeader, level: 'enforce', now: START, ...input });
+  return { ...made, asked, recall };
+};
+describe('a caller who is known without a question', () => {
+  it('is the same as for whoever asks, with the same trace', async () => {
+    for (const level of ['enforce', 'report'] as const) {
+      const { ask, recall } = await remembered();
+      expect(recall(basic('alice'), { level })).toEqual(await ask(basic('alice'), { level }));
+    }
+  });
+
+  it('is asked of nobody, and counts nothing', async () => {
+    const { recall, asked, verifications } = await remembered();
+    const before = [asked.length, verifications.length];
+    for (const header of [basic('alice'), basic('alice', 'wrong'), basic('bob'), undefined, 'Bearer x']) recall(header);
+    expect([asked.length, verifications.length]).toEqual(before);
+  });
+
+  it.each([
+    ['another password', basic('alice', 'alicf')],
+    ['another name', basic('alicf', 'alice')],
+    ['another spelling of the scheme', basic('alice').replace('Basic', 'basic')],
+    ['more spaces', basic('alice').replace(' ', '  ')],
+    ['a space at the end', `${basic('alice')} `],
+    ['no padding', basic('alice').replaceAll('=', '')],
+    ['a longer text', `${basic('alice')}A`],
+    ['nothing behind the scheme', 'Basic '],
+    ['an empty field', ''],
+    ['an overlong field', `${basic('alice')}${'='.repeat(5000)}`],
+  ])('is nobody with %s', async (_with, header) => {
+    const { recall } = await remembered();
+    expect(recall(basic('alice'))).toBeDefined();
+    expect(recall(header)).toBeUndefined();
+  });
+
+  it('is nobody with any field but the very one that was verified', async () => {
+    const { recall } = await remembered();
+    const right = basic('alice');
+    const bent = fc
+      .tuple(fc.nat(right.length - 1), fc.constantFrom('A', 'B', 'a', 'b', '0', '1', '+', '/', '=', ' '))
+      .map(([at, character]) => right.slice(0, at) + character + right.slice(at + 1));
+    fc.assert(
+      fc.property(bent, (header) => {
+        expect(recall(header) !== undefined).toBe(header === right);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is known until its time is over, to the millisecond, and again after it was verified anew', async () => {
+    const { recall, ask } = await remembered({ cacheSeconds: 60 });
+    expect(recall(basic('alice'), { now: START + 59_999 })).toBeDefined();
+    expect(recall(basic('alice'), { now: START + 60_000 })).toBeUndefined();
+    await ask(basic('alice'), { now: START + 60_000 });
+    expect(recall(basic('alice'), { now: START + 60_000 })).toBeDefined();
+  });
+
+  it('is never known where nothing is remembered', async () => {
+    const { recall } = await remembered({ cacheSeconds: 0 });
+    expect(recall(basic('alice'))).toBeUndefined();
+  });
+
+  it('is forgotten with its credential, and with all others when the verifier is of no use', async () => {
+    const { verifier } = fakeVerifier();
+    const { authenticator, ask } = authenticating({
+      ...verifier,
+      calibrate: () => Promise.resolve({ kind: 'unusable', reason: 'lets everybody in' }),
+    });
+    const recall = (name: string) =>
+      authenticator.recall({ authorizationHeader: basic(name), level: 'enforce', now: START });
+    await ask(basic('alice'));
+    await ask(basic('bob'));
+    authenticator.forget({ authorization: basic('alice') });
+    expect([recall('alice'), recall('bob')?.principal.name]).toEqual([undefined, 'bob']);
+    await authenticator.calibrate();
+    expect(recall('bob')).toBeUndefined();
+  });
+
+  it('is forgotten when the verifier refuses it later', async () => {
+    let known = true;
+    const { verifier } = fakeVerifier(() => ({ kind: known ? 'valid' : 'invalid' }));
+    const { authenticator, ask } = authenticating(verifier, { cacheSeconds: 60 });
+    await ask(basic('alice'));
+    known = false;
+    await refusalOf(ask(basic('alice'), { now: START + 60_000 }));
+    expect(authenticator.recall({ authorizationHeader: basic('alice'), level: 'enforce', now: START })).toBeUndefined();
+  });
+
+  it('is anonymous without a credential only where that is allowed', async () => {
+    const open = await remembered({ anonymous: 'allow' });
+    expect(open.recall(undefined)).toEqual(await open.ask(undefined));
+    expect(open.recall(undefined, { level: 'report' })).toEqual(await open.ask(undefined, { level: 'report' }));
+    expect(open.recall(undefined, { needsCredential: true })).toBeUndefined();
+    const closed = await remembered();
+    for (const level of ['enforce', 'report'] as const) expect(closed.recall(undefined, { level })).toBeUndefined();
+  });
+
+  it('is nobody where authentication is off', async () => {
+    const { recall } = await remembered({ anonymous: 'allow' });
+    for (const header of [basic('alice'), undefined]) expect(recall(header, { level: 'off' })).toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, request, type Server, type ServerRe
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createAccessLog, type AccessEntry, type AccessLogOptions } from '../../src/telemetry/access-log.ts';
-import { finishedTrace } from './fixed-trace.ts';
+import { finishedTrace, responseViolation } from './fixed-trace.ts';
 
 const SECRET = Buffer.from('alice:s3cret-word').toString('base64');
 const servers: Server[] = [];
@@ -176,5 +176,69 @@ describe('the access log', () => {
 
   it('writes nothing at level silent', async () => {
     expect((await logged(ofTrace(), undefined, { level: 'silent' })).text).toBe('');
+  });
+});
+
+const hit = (more: Parameters<typeof finishedTrace>[0] = {}) =>
+  finishedTrace({
+    authentication: { level: 'enforce', outcome: 'passed', principal: 'verified' },
+    cache: { status: 'hit', ageSeconds: 1 },
+    ...more,
+  });
+/** What the log writes of finished requests. */
+function written(entries: readonly AccessEntry[], options: Partial<AccessLogOptions> = {}): Record<string, unknown>[] {
+  const lines: string[] = [];
+  const stream = { write: (line: string) => void lines.push(line) };
+  const log = createAccessLog({ level: 'info', clock: () => 1_700_000_001_000, stream, ...options });
+  for (const entry of entries) log.write(entry);
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+describe('a line that is written at once', () => {
+  const template = '/services/v2/question.json';
+
+  it('says what the line of a watched response says', async () => {
+    for (const trace of [hit(), hit({ error: 'permission_denied', status: 403 })]) {
+      const { lines } = await logged(() => ({ trace, template, caller: 'alice' }), undefined, { principalNames: true });
+      const [line] = written([{ trace, template, caller: 'alice' }], { principalNames: true });
+      expect(JSON.stringify(line)).toBe(JSON.stringify(lines[0]));
+    }
+  });
+
+  it('has the same tag for a caller, however the line was written, and the name only where configured', () => {
+    const entries = [hit(), hit({ violations: [responseViolation()] })].map((trace) => ({
+      trace,
+      template,
+      caller: 'alice',
+    }));
+    const [plain, other] = written(entries);
+    expect(plain?.['caller']).toMatch(/^[0-9a-f]{12}$/);
+    expect(other?.['caller']).toBe(plain?.['caller']);
+    expect(written(entries, { principalNames: true }).map(({ caller }) => caller)).toEqual(['alice', 'alice']);
+  });
+
+  it('is an error where the answer is one', () => {
+    const traces = [hit(), hit({ status: 500, error: 'internal_error' }), hit({ status: 0 })];
+    expect(written(traces.map((trace) => ({ trace, template }))).map(({ level }) => level)).toEqual([
+      'info',
+      'error',
+      'info',
+    ]);
+  });
+
+  it('is left out below the level of the log', () => {
+    const entries = [hit(), hit({ status: 503 })].map((trace) => ({ trace, template }));
+    for (const level of ['warn', 'error'] as const)
+      expect(written(entries, { level }).map(({ status }) => status)).toEqual([503]);
+    expect(written(entries, { level: 'silent' })).toEqual([]);
+  });
+
+  it('comes in the order of the requests, whatever is said of them', () => {
+    const ids = ['a', 'b', 'c', 'd'];
+    const entries = ids.map((requestId, at) => ({
+      trace: { ...hit(at % 2 === 0 ? {} : { error: 'permission_denied', status: 403 }), requestId },
+      template,
+    }));
+    expect(written(entries).map(({ requestId }) => requestId)).toEqual(ids);
   });
 });
