@@ -41,13 +41,14 @@ interface Attempted {
 
 const attemptOf = (passed: object): ProxyAttempt | undefined => (passed as Attempted)[ATTEMPT];
 
+const events: Plugin = (server) => {
+  server.on('proxyReq', (outgoing, passed) => attemptOf(passed)?.onRequest(outgoing));
+  server.on('proxyRes', (answer, passed) => attemptOf(passed)?.onAnswer(answer));
+  // Without a listener for them, all other errors reject what the proxy returns.
+  server.on('econnreset', (error, passed) => attemptOf(passed)?.onError(error));
+};
+
 function createProxy(origin: string, agent: HttpAgent | HttpsAgent | false): (attempt: ProxyAttempt) => void {
-  const events: Plugin = (server) => {
-    server.on('proxyReq', (outgoing, passed) => attemptOf(passed)?.onRequest(outgoing));
-    server.on('proxyRes', (answer, passed) => attemptOf(passed)?.onAnswer(answer));
-    // Without a listener for them, all other errors reject what the proxy returns.
-    server.on('econnreset', (error, passed) => attemptOf(passed)?.onError(error));
-  };
   const proxy = createProxyMiddleware({
     target: origin,
     // `false` means a socket of its own and `Connection: close`; the types know only agents.
