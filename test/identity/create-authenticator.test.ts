@@ -273,7 +273,8 @@ describe('a caller who is known without a question', () => {
     const { verifier } = fakeVerifier();
     const { authenticator, ask } = authenticating({
       ...verifier,
-      calibrate: () => Promise.resolve({ kind: 'unusable', reason: 'lets everybody in' }),
+      calibrate: () =>
+        Promise.resolve({ kind: 'unusable', fault: { source: 'probe', pointer: '', message: 'lets everybody in' } }),
     });
     const recall = (name: string) =>
       authenticator.recall({ authorizationHeader: basic(name), level: 'enforce', now: START });

@@ -175,3 +175,46 @@ describe('the verdict on a decision', () => {
     expect(permissionVerdict(level, decision)).toMatchObject({ level, outcome, decision });
   });
 });
+
+const atOnce = (decision: Decision, parts: PlannedParts = {}) => {
+  const reply = replyWith({});
+  const handle = authorize(() => decision, CHALLENGE).plan(plannedWith(parts))?.(() => reply);
+  if (handle === undefined) throw new Error('no work');
+  return { reply, handle };
+};
+
+describe('authorize over an answer that is there at once', () => {
+  it('answers at once', () => {
+    const { handle, reply } = atOnce(ALLOWED);
+    const exchange = exchangeWith();
+    expect(handle(exchange)).toBe(reply);
+    expect(exchange.trace.permissions).toMatchObject({ outcome: 'passed' });
+  });
+
+  it('refuses at once, before the rest is asked', () => {
+    const handle = authorize(() => DENIED, CHALLENGE).plan(plannedWith())?.(() => {
+      throw new Error('asked');
+    });
+    expect(() => handle?.(exchangeWith())).toThrow(GatewayError);
+  });
+
+  it('decides for each caller anew', () => {
+    const reply = replyWith({});
+    const handle = authorize(
+      (_planned, { principal }) => (principal.name === 'alice' ? ALLOWED : DENIED),
+      CHALLENGE,
+    ).plan(plannedWith())?.(() => reply);
+    const bob = exchangeWith({ principal: { ...exchangeWith().principal, name: 'bob' } });
+    for (let times = 0; times < 3; times += 1) {
+      expect(handle?.(exchangeWith())).toBe(reply);
+      expect(() => handle?.(bob)).toThrow('See things');
+    }
+  });
+
+  it('finds no mismatch, since the upstream has said nothing', () => {
+    const { handle, reply } = atOnce(DENIED, report);
+    const exchange = exchangeWith();
+    expect(handle(exchange)).toBe(reply);
+    expect(exchange.trace).toMatchObject({ permissions: { outcome: 'reported' }, violations: [] });
+  });
+});

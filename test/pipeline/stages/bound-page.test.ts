@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createPageCounts, type PageCounts } from '../../../src/paging/page-counts.ts';
 import { bodyFactsOf } from '../../../src/pipeline/body-facts.ts';
+import type { Reply } from '../../../src/pipeline/reply.ts';
 import { boundPage } from '../../../src/pipeline/stages/bound-page.ts';
 import {
   createNext,
@@ -215,5 +216,54 @@ describe('bound-page', () => {
     };
     await ask();
     expect(counts.size).toBe(0);
+  });
+});
+
+const noCounts = () => createPageCounts({ maxAgeSeconds: 300, maxEntries: 10 }, createTestClock());
+
+const bounding = (reply: Reply | Promise<Reply>, memory = noCounts()) => {
+  const handle = boundPage(memory, 'v').plan(plannedWith())?.(() => reply);
+  if (handle === undefined) throw new Error('no work');
+  return handle;
+};
+
+describe('bound-page over a page from memory', () => {
+  it('answers at once, and waits where it has to', async () => {
+    const page = keptPage(3);
+    expect(bounding(page)(exchangeWith({ values: { page: 2 } }))).toBe(page);
+    const later = bounding(Promise.resolve(page))(exchangeWith({ values: { page: 2 } }));
+    expect(later).toBeInstanceOf(Promise);
+    expect(await later).toBe(page);
+  });
+
+  it('refuses at once what lies beyond the count of the page, or the learned one', () => {
+    const memory = noCounts();
+    const handle = bounding(keptPage(3), memory);
+    expect(() => handle(exchangeWith({ values: { page: 4 } }))).toThrow('page');
+    void handle(exchangeWith());
+    expect(() => handle(exchangeWith({ values: { page: 9 } }))).toThrow('page');
+    expect(() => handle(exchangeWith({ values: { pageSize: 101 } }))).toThrow('pageSize 101');
+  });
+
+  it('reads the parameters of a page only where it learns from it', () => {
+    const handle = bounding(keptPage(3));
+    let decoded = 0;
+    const exchange = exchangeWith({ asked: exchangeWith({ values: { page: 2 } }).asked });
+    const values = () => {
+      decoded += 1;
+      return exchange.values();
+    };
+    for (let times = 0; times < 3; times += 1) void handle({ ...exchange, values });
+    expect(decoded).toBe(1);
+  });
+
+  it('does not share the verdict of one request with another', () => {
+    const stage = boundPage(noCounts(), 'v').plan(plannedWith({ checks: { pageBounds: 'report' } }));
+    const handle = stage?.(() => keptPage(3));
+    const [bad, good] = [exchangeWith({ values: { page: 9 } }), exchangeWith({ values: { page: 2 } })];
+    void handle?.(bad);
+    void handle?.(good);
+    expect([bad.trace.pageBounds?.outcome, good.trace.pageBounds?.outcome]).toEqual(['reported', 'passed']);
+    expect([bad.trace.violations.length, good.trace.violations.length]).toEqual([1, 0]);
   });
 });

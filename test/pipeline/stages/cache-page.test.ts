@@ -458,3 +458,66 @@ describe('a page that callers share', () => {
     expect(next.asked).toHaveLength(1);
   });
 });
+
+const stage = () => {
+  const services = {
+    cache,
+    guard,
+    noCacheRoles: [],
+    contractVersion: 'v',
+    clock,
+    recordBackground: (trace: Trace) => void background.push(trace),
+  };
+  const handle = cachePage(services).plan(plannedWith({ cache: kept() }))?.(next.handle);
+  if (handle === undefined) throw new Error('no work');
+  return handle;
+};
+
+const undecoded = () => {
+  throw new Error('decoded');
+};
+
+describe('a page in memory', () => {
+  it('is answered at once, fresh or stale, and under the key that it is kept under', async () => {
+    const handle = stage();
+    const missed = handle(exchangeWith());
+    expect(missed).toBeInstanceOf(Promise);
+    expect((await missed).keptAs).toBeUndefined();
+    for (const seconds of [0, 31]) {
+      clock.advance(seconds);
+      const hit = handle(exchangeWith());
+      if (hit instanceof Promise) throw new Error('a promise');
+      expect(hit.status).toBe(200);
+      expect(cache.lookup(hit.keptAs ?? '')?.entry.body).toBe(hit.body);
+    }
+    await until(() => background.length === 1);
+  });
+
+  it('is the same bytes for everybody, so that its gzip form can be found by them', async () => {
+    const handle = stage();
+    await handle(exchangeWith());
+    const replies = await Promise.all([handle(exchangeWith()), handle(exchangeWith())]);
+    expect(replies[0].body).toBe(replies[1].body);
+  });
+
+  it('needs no decoded parameters', async () => {
+    const handle = stage();
+    await handle(exchangeWith());
+    expect(handle({ ...exchangeWith(), values: undecoded })).toMatchObject({ status: 200 });
+  });
+
+  it('tells caches between here and the client that it has more than one form, on a miss and on a hit', async () => {
+    const handle = stage();
+    for (const reply of [await handle(exchangeWith()), await handle(exchangeWith())])
+      expect(headerValue(reply.headers, 'vary')).toBe('Accept-Encoding');
+  });
+
+  it('that stands in for a failing upstream is under its key too', async () => {
+    const handle = stage();
+    await handle(exchangeWith());
+    clock.advance(61);
+    failing('upstream_error', '');
+    const { keptAs, body } = await handle(exchangeWith());
+    expect(cache.lookup(keptAs ?? '')?.entry.body).toBe(body);
+  });
+});

@@ -87,3 +87,62 @@ describe('redact-fields', () => {
     for (const reply of [error, empty, stream]) expect(await redacting(reply).answer).toBe(reply);
   });
 });
+
+const redact = (may: () => boolean) => redactFields(may).plan(plannedWith(comments));
+
+describe('a kept page that is redacted', () => {
+  it('is answered at once, and looked through once for all who are served from it', () => {
+    const kept = page({ etag: '"whole"', keptAs: 'k' });
+    const handle = redact(() => false)?.(() => kept);
+    const replies = [1, 2, 3].map(() => {
+      const exchange = exchangeWith();
+      const reply = handle?.(exchange);
+      if (reply === undefined || reply instanceof Promise) throw new Error('a promise');
+      expect(exchange.trace.redacted).toEqual(['visibility', 'recipients']);
+      expect(headerValue(reply.headers, 'portico-redacted')).toBe('visibility, recipients');
+      return reply;
+    });
+    expect(textOf(replies[0]?.body)).toBe('{"id":12345678901234567890,"body":"x"}');
+    expect(new Set(replies.map(({ body }) => body)).size).toBe(1);
+    expect(new Set(replies.map(({ etag }) => etag)).size).toBe(1);
+    expect(textOf(kept.body)).toBe(TEXT);
+  });
+
+  it('is whole for a caller who may read it, between others who may not', () => {
+    const kept = page({ etag: '"whole"' });
+    let may = false;
+    const handle = redact(() => may)?.(() => kept);
+    for (const mayRead of [false, true, false, true]) {
+      may = mayRead;
+      const exchange = exchangeWith();
+      const reply = handle?.(exchange);
+      if (reply === undefined || reply instanceof Promise) throw new Error('a promise');
+      expect(reply === kept).toBe(mayRead);
+      expect(textOf(reply.body).includes('recipients')).toBe(mayRead);
+      expect(exchange.trace.redacted !== undefined).toBe(!mayRead);
+    }
+  });
+
+  it('is told from another one of equal length', () => {
+    const bodies = ['{"visibility":"a","id":1}', '{"id":1,"xisibility":"a"}'].map((text) => Buffer.from(text));
+    const seen = bodies.map((body) => {
+      const reply = redact(() => false)?.(() => page({ body }))(exchangeWith());
+      return reply === undefined || reply instanceof Promise ? '' : textOf(reply.body);
+    });
+    expect(seen).toEqual(['{"id":1}', '{"id":1,"xisibility":"a"}']);
+    let current = bodies[0] ?? Buffer.alloc(0);
+    const handle = redact(() => false)?.(() => page({ body: current }));
+    const both = bodies.map((body) => {
+      current = body;
+      const reply = handle?.(exchangeWith());
+      return reply === undefined || reply instanceof Promise ? '' : textOf(reply.body);
+    });
+    expect(both).toEqual(seen);
+  });
+
+  it('that cannot be read is refused each time', () => {
+    const body = Buffer.from('<html>');
+    const handle = redact(() => false)?.(() => page({ body }));
+    for (let times = 0; times < 2; times += 1) expect(() => handle?.(exchangeWith())).toThrow('not JSON');
+  });
+});
