@@ -1,24 +1,41 @@
+import { join } from 'node:path';
+import { type Arguments, isNamed } from './arguments.ts';
 import { comparisonTable, type Comparison } from './report/comparison-table.ts';
 import { type Round, type RunContext, runScenario } from './run-scenario.ts';
+import { partNames } from './scenarios/all.ts';
 import { comparedScenarios, SIDES } from './scenarios/compared.ts';
-import type { Rounds, Scenario } from './scenarios/scenario.ts';
+import { COMPARED, QUICK_COMPARED } from './scenarios/effort.ts';
+import type { Scenario } from './scenarios/scenario.ts';
+import type { Session } from './session.ts';
+import { addWorktree } from './worktree.ts';
 
-/** Compares the working tree with another checkout: fresh processes for each round, the first one alternating. */
-export async function compareCheckouts(
-  otherCheckout: string,
-  rounds: Rounds,
-  isWanted: (name: string) => boolean,
-  context: RunContext,
-): Promise<{ readonly table: string; readonly failures: readonly string[] }> {
+/** Compares the working tree with a git ref: fresh processes for each round, the first one alternating. */
+export async function compareCheckouts(ref: string, { quick, only }: Arguments, { context }: Session): Promise<number> {
+  const worktree = addWorktree(ref, join(context.folder, 'other'));
+  process.once('exit', worktree.remove);
+  try {
+    const rounds = quick ? QUICK_COMPARED : COMPARED;
+    const scenarios = comparedScenarios({ ...rounds, count: 1 }, worktree.folder);
+    const wanted = scenarios.filter(({ id }) => isNamed(id, only, partNames()));
+    const { table, failures } = await compareAll(wanted, rounds.count, context);
+    process.stdout.write(`\nbefore: ${ref} (${worktree.commit}); after: the working tree\n\n${table}`);
+    process.stderr.write(failures.map((failure) => `FAILED: ${failure}\n`).join(''));
+    return failures.length > 0 ? 1 : 0;
+  } finally {
+    worktree.remove();
+  }
+}
+
+async function compareAll(scenarios: readonly Scenario[], count: number, context: RunContext) {
   const comparisons: Comparison[] = [];
   const failures: string[] = [];
-  for (const scenario of comparedScenarios({ ...rounds, count: 1 }, otherCheckout)) {
-    if (!isWanted(scenario.id)) continue;
+  for (const scenario of scenarios) {
     try {
-      comparisons.push(await compareScenario(scenario, rounds.count, context));
+      comparisons.push(await compareScenario(scenario, count, context));
     } catch (error) {
-      failures.push(`${scenario.id}: ${(error as Error).message}`);
-      context.progress.say(`FAILED: ${failures.at(-1) ?? ''}`);
+      const failure = `${scenario.id}: ${(error as Error).message}`;
+      failures.push(failure);
+      context.progress.say(`FAILED: ${failure}`);
     }
   }
   return { table: comparisonTable(comparisons), failures };

@@ -22,9 +22,14 @@ function install(folder, name) {
 }
 
 const args = process.argv.slice(2);
+// Packages are part of the time that a run takes; another Node that goes on here is told when it began.
+const startedAt = Number(process.env.PORTICO_BENCH_STARTED_AT || Date.now());
 if (Number(process.versions.node.split('.')[0]) < 24) {
   install(root, 'the packages of the repository');
-  const { status } = spawnSync(nodeOfTheRepository, [fileURLToPath(import.meta.url), ...args], { stdio: 'inherit' });
+  const { status } = spawnSync(nodeOfTheRepository, [fileURLToPath(import.meta.url), ...args], {
+    stdio: 'inherit',
+    env: { ...process.env, PORTICO_BENCH_STARTED_AT: String(startedAt) },
+  });
   process.exit(status === null ? 1 : status);
 }
 if (!args.includes('--help')) {
@@ -32,4 +37,4 @@ if (!args.includes('--help')) {
   install(here, 'the packages of the benchmark');
 }
 const { run } = await import('./run.ts');
-process.exitCode = await run(args);
+process.exitCode = await run(args, startedAt);

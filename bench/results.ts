@@ -14,6 +14,8 @@ export interface Failure {
 export interface Results {
   readonly startedAt: string;
   readonly effort: 'full' | 'quick';
+  /** The names of the parts that were asked for; empty for all. */
+  readonly only: readonly string[];
   readonly machine: Machine;
   readonly scenarios: readonly ScenarioResult[];
   readonly latency?: readonly LatencyRow[] | undefined;

@@ -51,7 +51,8 @@ export interface RunContext {
   readonly warmSeconds: number;
 }
 
-interface Running {
+/** A server that runs and has proved its answer. */
+export interface Running {
   readonly entry: Entry;
   readonly started: StartedPeer;
   readonly proof: Proof;
@@ -68,28 +69,23 @@ export async function runScenario(scenario: Scenario, context: RunContext): Prom
   });
   const runnable = entries.filter(({ peer }) => !skipped.some((one) => one.peer === peer.id));
   const running: Running[] = [];
-  const startedPeers: StartedPeer[] = [];
   progress.say(title);
   try {
     for (const entry of runnable) {
-      const upstreamPort = context.upstream.portOf(scenario.size, scenario.upstream);
-      const started = await entry.peer.start({ upstreamPort, port: await freePort(), folder: context.folder });
-      startedPeers.push(started);
-      const proof = await proveAnswer(entry.peer.label, started.port, scenario, entry.asked);
-      running.push({ entry, started, proof, rounds: [] });
+      running.push(await startEntry(scenario, entry, context));
     }
     await warmKeys(running, context);
     const violationsBefore = await Promise.all(running.map((one) => violationsOf(one)));
     for (const one of running) {
       progress.tick(`${id}: warming ${one.entry.peer.label}`);
-      await measure(scenario, one, context.warmSeconds);
+      await measureRound(scenario, one, context.warmSeconds);
     }
     for (let round = 0; round < rounds.count; round += 1) {
       for (let at = 0; at < running.length; at += 1) {
         const one = running[(at + round) % running.length];
         if (one === undefined) continue;
         progress.tick(`${id}: round ${round + 1} of ${rounds.count}, ${one.entry.peer.label}`);
-        one.rounds.push(await measure(scenario, one, rounds.seconds));
+        one.rounds.push(await measureRound(scenario, one, rounds.seconds));
       }
     }
     for (const [at, one] of running.entries()) {
@@ -98,12 +94,29 @@ export async function runScenario(scenario: Scenario, context: RunContext): Prom
     }
     return { id, title, rows: running.map(toRow), skipped };
   } finally {
-    await Promise.all(startedPeers.map((started) => started.running.stop()));
+    await Promise.all(running.map(({ started }) => started.running.stop()));
+  }
+}
+
+/** Starts a server and proves its answer; stops it again when it proves the wrong thing. */
+export async function startEntry(
+  scenario: Scenario,
+  entry: Entry,
+  { upstream, folder }: Pick<RunContext, 'upstream' | 'folder'>,
+): Promise<Running> {
+  const upstreamPort = upstream.portOf(scenario.size, scenario.upstream);
+  const started = await entry.peer.start({ upstreamPort, port: await freePort(), folder });
+  try {
+    const proof = await proveAnswer(entry.peer.label, started.port, scenario, entry.asked);
+    return { entry, started, proof, rounds: [] };
+  } catch (error) {
+    await started.running.stop();
+    throw error;
   }
 }
 
 /** One round; throws when any answer was not what it should be. */
-async function measure(scenario: Scenario, one: Running, seconds: number): Promise<Round> {
+export async function measureRound(scenario: Scenario, one: Running, seconds: number): Promise<Round> {
   const { entry, started, proof } = one;
   const { asked, peer } = entry;
   started.running.emptyOutput();
@@ -129,10 +142,10 @@ async function measure(scenario: Scenario, one: Running, seconds: number): Promi
 }
 
 /** How often every key is asked for before the rounds: once to be kept, once to be met as what is kept. */
-const KEY_PASSES = 2;
+export const KEY_PASSES = 2;
 
 /** Asks for every key where there are several, so that in a round none of them is new or met for the first time. */
-async function warmKeys(running: readonly Running[], { progress }: RunContext): Promise<void> {
+export async function warmKeys(running: readonly Running[], { progress }: Pick<RunContext, 'progress'>): Promise<void> {
   for (const { entry, started, proof } of running) {
     const { keys, path } = entry.asked;
     if (keys === undefined || keys < 2) continue;

@@ -18,6 +18,8 @@ export interface Peer {
   /** The program that it needs beside Node, if any. */
   readonly needs?: 'nginx' | 'varnishd' | 'haproxy';
   start(context: PeerContext): Promise<StartedPeer>;
+  /** The same peer with options for Node, where it can be profiled. */
+  withNodeOptions?(options: readonly string[]): Peer;
 }
 
 /** A peer that runs. */

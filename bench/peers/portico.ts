@@ -17,6 +17,8 @@ export interface PorticoVariant {
   readonly maxBytes?: number;
   /** The checkout that is measured; this one unless given. */
   readonly checkout?: string;
+  /** Options of Node itself, for profiles. */
+  readonly nodeOptions?: readonly string[];
   /** How many operations the contract has; the documented ones unless given. */
   readonly operations?: number;
 }
@@ -35,7 +37,8 @@ const ROLES = {
   ],
 };
 
-const ROLES_TEXT = JSON.stringify(ROLES, undefined, 2);
+/** The roles file of every run: one role with one permission, one account with it and one without. */
+export const ROLES_TEXT = JSON.stringify(ROLES, undefined, 2);
 
 /** Portico with every rule on: authentication, permission, parameters, bounds, metrics and an access log to a file. */
 export function portico(variant: PorticoVariant): Peer {
@@ -44,6 +47,7 @@ export function portico(variant: PorticoVariant): Peer {
     id,
     label: `Portico, ${variant.label}`,
     authenticates: true,
+    withNodeOptions: (nodeOptions) => portico({ ...variant, nodeOptions }),
     start: async (context) => {
       const { program, configuration, adminPort } = await porticoProgram(id, variant, context);
       const running = await startProgram(program);
@@ -61,34 +65,17 @@ export async function porticoProgram(
   const own = join(folder, `${id}-${port}`);
   mkdirSync(own, { recursive: true });
   const adminPort = await freePort();
-  const { operations } = variant;
-  const checkout = variant.checkout ?? ROOT;
-  const config = {
-    mode: 'strict',
-    checks: { responses: variant.responses },
-    listen: { port, adminPort },
-    upstream: { url: `http://127.0.0.1:${upstreamPort}` },
-    authentication: { verifier: 'file' },
-    roles: { file: 'roles.yaml' },
-    cache: {
-      enabled: variant.cache,
-      ...(variant.cache ? { freshSeconds: 3600 } : {}),
-      ...(variant.maxBytes === undefined ? {} : { maxBytes: variant.maxBytes }),
-    },
-    ...(operations === undefined ? {} : { contract: contractOf(operations, folder) }),
-    undocumented: { allow: [{ method: 'GET', path: PASSED_PATH, permission: PERMISSION }] },
-  };
-  // JSON is YAML too, and shows in the results what was read.
-  const configuration = JSON.stringify(config, undefined, 2);
+  const configuration = configurationOf(variant, { port, adminPort, upstreamPort, folder });
   writeFileSync(join(own, 'portico.yaml'), configuration);
   writeFileSync(join(own, 'roles.yaml'), ROLES_TEXT);
+  const bin = join(variant.checkout ?? ROOT, 'bin', 'portico.mjs');
   return {
     configuration,
     adminPort,
     program: {
       name: `Portico, ${variant.label}`,
       command: process.execPath,
-      args: [join(checkout, 'bin', 'portico.mjs'), 'serve', '--config', join(own, 'portico.yaml')],
+      args: [...(variant.nodeOptions ?? []), bin, 'serve', '--config', join(own, 'portico.yaml')],
       core: SERVER_CORE,
       port,
       cwd: own,
@@ -96,6 +83,29 @@ export async function porticoProgram(
       env: { NODE_ENV: 'production' },
     },
   };
+}
+
+/** The text of the configuration; JSON is YAML too, and shows in the results what was read. */
+export function configurationOf(
+  { responses, cache, maxBytes, operations }: Omit<PorticoVariant, 'label'>,
+  { port, adminPort, upstreamPort, folder }: PeerContext & { readonly adminPort: number },
+): string {
+  const config = {
+    mode: 'strict',
+    checks: { responses },
+    listen: { port, adminPort },
+    upstream: { url: `http://127.0.0.1:${upstreamPort}` },
+    authentication: { verifier: 'file' },
+    roles: { file: 'roles.yaml' },
+    cache: {
+      enabled: cache,
+      ...(cache ? { freshSeconds: 3600 } : {}),
+      ...(maxBytes === undefined ? {} : { maxBytes }),
+    },
+    ...(operations === undefined ? {} : { contract: contractOf(operations, folder) }),
+    undocumented: { allow: [{ method: 'GET', path: PASSED_PATH, permission: PERMISSION }] },
+  };
+  return JSON.stringify(config, undefined, 2);
 }
 
 /** With the inferred operations, which are off in front of a real upstream, so that the number is what it says. */

@@ -1,8 +1,8 @@
-import { formatNumber } from '../format-number.ts';
 import type { Machine } from '../machine.ts';
 import type { Results } from '../results.ts';
 import type { ScenarioRow } from '../run-scenario.ts';
 import { judgeTargets } from '../targets.ts';
+import { machineLines } from './machine-lines.ts';
 import { latencyTable, memoryTable, startTable } from './other-tables.ts';
 import { scenarioTable } from './scenario-table.ts';
 import { targetsTable } from './targets-table.ts';
@@ -58,16 +58,6 @@ Portico over the server of that row, of the first Portico in the table.`;
 function busyNote({ busyBefore }: Machine): string[] {
   if (busyBefore < BUSY) return [];
   return ['', `**Other work kept the machine ${(busyBefore * 100).toFixed(0)} % busy before the run began.**`];
-}
-
-function machineLines({ cpu, cores, memoryBytes, system, kernel, versions, missing }: Machine): string[] {
-  return [
-    `- ${cpu}, ${cores} cores, ${formatNumber(memoryBytes / 1e9, 0)} GB; ${system}, Linux ${kernel}`,
-    `- ${Object.entries(versions)
-      .map(([name, version]) => `${name} ${version}`)
-      .join(', ')}`,
-    ...[...missing].map(([name, reason]) => `- **${name}: ${reason}**`),
-  ];
 }
 
 /** One block for each distinct configuration, with numbers of ports left out. */

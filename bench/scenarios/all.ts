@@ -1,4 +1,5 @@
-import type { Effort } from './effort.ts';
+import { isNamed } from '../arguments.ts';
+import { type Effort, FULL } from './effort.ts';
 import { hitScenarios } from './hit.ts';
 import { keyScenarios } from './keys.ts';
 import { missScenarios } from './miss.ts';
@@ -18,6 +19,20 @@ export function allScenarios(effort: Effort): readonly Scenario[] {
     ...keyScenarios(effort),
     ...operationScenarios(effort),
   ];
+}
+
+/** The names of everything that a run measures. */
+export function partNames(): readonly string[] {
+  return [...allScenarios(FULL).map(({ id }) => id), ...OTHER_PARTS];
+}
+
+/** What a run measures: all that its effort includes, or whole what is asked for by name. */
+export function wantedScenarios(effort: Effort, only: readonly string[]): readonly Scenario[] {
+  const all = allScenarios(effort);
+  if (only.length > 0) return all.filter(({ id }) => isNamed(id, only, partNames()));
+  return all
+    .filter(({ id }) => !effort.without.includes(id))
+    .map((one) => ({ ...one, entries: one.entries.filter(({ peer }) => !effort.withoutPeers.includes(peer.id)) }));
 }
 
 /** Servers whose latency is measured at half of their peak. */

@@ -1,0 +1,119 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { loadStart, type Start } from '../../src/assembly/load-start.ts';
+import { loadSettings } from '../../src/config/load-settings.ts';
+import type { Settings } from '../../src/config/settings.ts';
+import { assembleGateway, type Assembly } from '../../src/gateway.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import type { Arrival } from '../../src/model/arrival.ts';
+import { createTrace, type Trace } from '../../src/model/trace.ts';
+import { dispatch } from '../../src/pipeline/dispatch.ts';
+import type { Exchange } from '../../src/pipeline/exchange.ts';
+import type { KnownTarget } from '../../src/pipeline/known-targets.ts';
+import type { Plan } from '../../src/pipeline/plan.ts';
+import { questionPage } from '../pages.ts';
+import { MEMBER, authorizationOf } from '../peers/credentials.ts';
+import { configurationOf, ROLES_TEXT } from '../peers/portico.ts';
+import { PAGE_PATH } from '../scenarios/asked.ts';
+
+/** The real gateway without sockets, and one request that it has answered from memory. */
+export interface Fixture {
+  readonly settings: Settings;
+  readonly start: Start;
+  readonly assembly: Assembly;
+  readonly plan: Plan;
+  readonly arrival: Arrival;
+  readonly exchange: Exchange;
+  /** The trace of the hit, as complete as it is when it is counted and logged. */
+  readonly trace: Trace;
+  readonly known: KnownTarget;
+  /** The 29 kB page. */
+  readonly body: Buffer;
+  /** What a parser of HTTP makes of a plain request: every text is new. */
+  request(): Pick<IncomingMessage, 'method' | 'url' | 'rawHeaders'>;
+}
+
+const AUTHORIZATION = authorizationOf(MEMBER);
+
+/** Assembles Portico in front of the upstream at that port with the configuration of the runs, and has it answer twice. */
+export async function createFixture(folder: string, upstreamPort: number): Promise<Fixture> {
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, 'portico.yaml');
+  const variant = { responses: 'enforce', cache: true } as const;
+  // Nothing listens: the ports are only written down.
+  writeFileSync(file, configurationOf(variant, { port: 1, adminPort: 2, upstreamPort, folder }));
+  writeFileSync(join(folder, 'roles.yaml'), ROLES_TEXT);
+  const settings = loadSettings({ env: { PORTICO_CONFIG: file }, cwd: folder });
+  const assembly = assembleGateway(settings, { env: {}, logStream: { write: () => undefined } });
+  const answered = async () => {
+    const trace = traceOf();
+    return { trace, dispatched: await dispatch(assembly.house, arrivalOf(), trace) };
+  };
+  await answered();
+  const { trace, dispatched } = await answered();
+  if (dispatched.kind !== 'reply' || trace.cache?.status !== 'hit' || trace.requests === undefined)
+    throw new Error('the second request for the page is no hit');
+  Object.assign(trace, { status: 200, seconds: 0.000_123, bytes: 29_000 });
+  const { plan, exchange } = dispatched;
+  const { target, asked } = exchange;
+  return {
+    settings,
+    start: loadStart(settings, {}),
+    assembly,
+    plan,
+    arrival: exchange.arrival,
+    exchange,
+    trace,
+    known: { plan, target, asked, requests: trace.requests },
+    body: questionPage('29k'),
+    request: () => ({
+      method: 'GET',
+      url: fresh(PAGE_PATH),
+      rawHeaders: [
+        'Host',
+        fresh('127.0.0.1:8080'),
+        'Authorization',
+        fresh(AUTHORIZATION),
+        'Accept',
+        'application/json',
+      ],
+    }),
+  };
+}
+
+/** The same text in memory of its own: its hash has to be found again, as for every text that comes over a socket. */
+export function fresh(text: string): string {
+  return Buffer.from(text, 'latin1').toString('latin1');
+}
+
+function traceOf(): Trace {
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  return createTrace({
+    requestId: '9f1c1f0e-6d5c-4f0e-9a53-1f3f4bb1c111',
+    traceparent,
+    method: 'GET',
+    startedAt: systemClock(),
+  });
+}
+
+function arrivalOf(): Arrival {
+  const { requestId, traceparent, startedAt } = traceOf();
+  const mark = PAGE_PATH.indexOf('?');
+  return {
+    method: 'GET',
+    target: PAGE_PATH,
+    path: PAGE_PATH.slice(0, mark),
+    query: PAGE_PATH.slice(mark + 1),
+    headers: { host: '127.0.0.1:8080', authorization: AUTHORIZATION, accept: 'application/json' },
+    rawHeaders: ['Host', '127.0.0.1:8080', 'Authorization', AUTHORIZATION, 'Accept', 'application/json'],
+    clientAddress: '127.0.0.1',
+    protocol: 'http',
+    requestId,
+    traceparent,
+    tracestate: undefined,
+    receivedAt: startedAt,
+    body: Readable.from([]),
+  };
+}

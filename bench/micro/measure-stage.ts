@@ -1,0 +1,93 @@
+import { getHeapStatistics } from 'node:v8';
+import { type Spread, spreadOf } from '../spread.ts';
+import type { Operation } from './stage.ts';
+
+/** What one stage costs. */
+export interface StageCost {
+  readonly nsPerCall: Spread;
+  /** Bytes of heap that one call allocates; undefined where Node does not count them. */
+  readonly bytesPerCall: number | undefined;
+}
+
+/** How long a stage is warmed, how long a batch is meant to be, and how many there are. */
+export interface MicroEffort {
+  readonly warmMs: number;
+  readonly batchMs: number;
+  readonly batches: number;
+}
+
+/** More inputs than this at once would be old objects by the time they are used. */
+const MAX_INPUTS = 4000;
+const ALLOCATION_CALLS = 2000;
+
+/** Bytes per call that large steps measure well enough. */
+const EXACT_BELOW = 8000;
+
+/** That much is allocated before garbage is collected. */
+const YOUNG_BYTES = 400_000;
+
+type Loop = (run: Operation['run'], inputs: readonly unknown[], calls: number, sink: unknown[]) => void;
+
+/**
+ * Compiled anew for each stage: one loop for all would call a function that V8 knows nothing about. What comes back is
+ * kept, so that no call can be left out.
+ */
+function createLoop(): Loop {
+  const text = 'for (let i = 0; i < calls; i += 1) sink[i & 7] = run(inputs[i]);';
+  return new Function('run', 'inputs', 'calls', 'sink', text) as Loop;
+}
+
+/** Warms one stage and times batches of calls; what the calls are given is made before each batch. */
+export function measureStage({ input, run }: Operation, { warmMs, batchMs, batches }: MicroEffort): StageCost {
+  const loop = createLoop();
+  const sink: unknown[] = Array.from({ length: 8 });
+  const inputsOf = (calls: number) => Array.from({ length: calls }, (_, index) => input?.(index));
+  const timed = (calls: number): number => {
+    const inputs = inputsOf(calls);
+    globalThis.gc?.();
+    const before = process.hrtime.bigint();
+    loop(run, inputs, calls, sink);
+    return Number(process.hrtime.bigint() - before);
+  };
+  let calls = 10;
+  for (const warmUntil = performance.now() + warmMs; performance.now() < warmUntil;) {
+    const nsPerCall = timed(calls) / calls;
+    calls = Math.max(10, Math.min(MAX_INPUTS, Math.round((batchMs * 1e6) / nsPerCall)));
+  }
+  const nsPerCall = spreadOf(Array.from({ length: batches }, () => timed(calls) / calls));
+  const bytesPerCall = allocatedBy((count) => {
+    const inputs = inputsOf(count);
+    return () => loop(run, inputs, count, sink);
+  });
+  return { nsPerCall, bytesPerCall };
+}
+
+/**
+ * V8 counts what was allocated in large steps, and what is in use exactly but only until garbage is collected: the first
+ * tells the size of the second measurement, or is the answer itself where calls allocate much.
+ */
+function allocatedBy(call: (calls: number) => () => void): number | undefined {
+  if (heap().allocated === undefined) return undefined;
+  const grown = (calls: number, of: () => number) => {
+    const loop = call(calls);
+    globalThis.gc?.();
+    const first = of();
+    const second = of();
+    loop();
+    // Looking at the heap allocates too.
+    return Math.max(0, (of() - second - (second - first)) / calls);
+  };
+  const about = grown(ALLOCATION_CALLS, () => heap().allocated ?? 0);
+  if (about > EXACT_BELOW) return about;
+  return grown(Math.min(ALLOCATION_CALLS, Math.ceil(YOUNG_BYTES / Math.max(1, about))), () => heap().used);
+}
+
+function heap(): { readonly allocated: number | undefined; readonly used: number } {
+  const { used_heap_size: used, total_allocated_bytes: allocated } = getHeapStatistics() as HeapStatistics;
+  return { allocated, used };
+}
+
+interface HeapStatistics {
+  readonly used_heap_size: number;
+  readonly total_allocated_bytes?: number;
+}

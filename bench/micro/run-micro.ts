@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { SERVER_CORE } from '../cores.ts';
+import type { RunContext } from '../run-scenario.ts';
+import type { MicroEffort } from './measure-stage.ts';
+import type { MicroLine, MicroTask } from './worker.ts';
+
+/** Short and long micro-benchmarks. */
+export const MICRO: Readonly<Record<'full' | 'quick', MicroEffort>> = {
+  full: { warmMs: 1000, batchMs: 20, batches: 41 },
+  quick: { warmMs: 300, batchMs: 5, batches: 15 },
+};
+
+/** Measures every stage in a process of its own on the server's core; a line comes as soon as its stage is done. */
+export function runMicro(
+  effort: MicroEffort,
+  { folder, upstream, progress }: RunContext,
+): Promise<readonly MicroLine[]> {
+  const task: MicroTask = { folder: join(folder, 'micro'), upstreamPort: upstream.portOf('29k', 'same'), effort };
+  const file = join(import.meta.dirname, 'worker.ts');
+  const args = ['-c', String(SERVER_CORE), process.execPath, '--expose-gc', file, JSON.stringify(task)];
+  return new Promise((resolve, reject) => {
+    const child = spawn('taskset', args, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, NODE_ENV: 'production' },
+    });
+    const lines: MicroLine[] = [];
+    let errors = '';
+    createInterface(child.stdout).on('line', (text) => {
+      const line = JSON.parse(text) as MicroLine;
+      lines.push(line);
+      progress.tick(`measured: ${line.name}`);
+    });
+    child.stderr.on('data', (part: Buffer) => void (errors += part.toString()));
+    child.once('error', reject);
+    child.once('close', (code) => {
+      if (code === 0) resolve(lines);
+      else reject(new Error(`the micro-benchmarks ended with ${code}:\n${errors.slice(-2000)}`));
+    });
+  });
+}

@@ -1,0 +1,39 @@
+import type { Stage } from '../stage.ts';
+import { admit } from './admit.ts';
+import { authorize } from './authorize.ts';
+import { empty } from './empty.ts';
+import { etag } from './etag.ts';
+import { exchange } from './exchange.ts';
+import { gzipDecision } from './gzip-decision.ts';
+import { judge } from './judge.ts';
+import { key } from './key.ts';
+import { ledger } from './ledger.ts';
+import { logLine } from './log-line.ts';
+import { lookUp } from './look-up.ts';
+import { match } from './match.ts';
+import { parse } from './parse.ts';
+import { plan } from './plan.ts';
+import { recall } from './recall.ts';
+import { recognise } from './recognise.ts';
+import { record } from './record.ts';
+
+/** Every stage, in the order in which a request meets them. */
+export const STAGES: readonly Stage[] = [
+  empty,
+  recognise,
+  recall,
+  match,
+  admit,
+  exchange,
+  authorize,
+  key,
+  lookUp,
+  plan,
+  gzipDecision,
+  parse,
+  judge,
+  etag,
+  record,
+  ledger,
+  logLine,
+];

@@ -1,0 +1,20 @@
+import { switchedOff } from '../../../src/assembly/switched-off.ts';
+import { createDecide } from '../../../src/pipeline/decide-permission.ts';
+import type { Stage } from '../stage.ts';
+
+/** The decision on the caller's permission. */
+export const authorize: Stage = {
+  name: 'authorize',
+  what: 'createDecide on the grants of the caller',
+  paidBy: 'hit',
+  prepare: ({ settings, start, assembly: { services }, plan, exchange }) => {
+    const { permissions, contract } = start;
+    const { ownership, lookUp } = services;
+    const off = switchedOff(settings, contract.operations);
+    const decide = createDecide({ permissions, ownership, lookUp, switchedOff: off });
+    const own = { ...exchange, grants: permissions.grantsOf(exchange.principal) };
+    const decision = decide(plan, own);
+    if (decision instanceof Promise || decision.verdict !== 'allowed') throw new Error('the caller is not allowed');
+    return { run: () => decide(plan, own) };
+  },
+};

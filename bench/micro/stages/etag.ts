@@ -1,0 +1,10 @@
+import { etagOf } from '../../../src/cache/etag-of.ts';
+import type { Stage } from '../stage.ts';
+
+/** The entity tag of a page. */
+export const etag: Stage = {
+  name: 'etag',
+  what: 'SHA-256 of the 29 kB page',
+  paidBy: 'miss',
+  prepare: ({ body }) => ({ run: () => etagOf(body) }),
+};

@@ -1,0 +1,11 @@
+import { createAcceptsGzip } from '../../../src/cache/accepts-gzip.ts';
+import { fresh } from '../fixture.ts';
+import { operation, type Stage } from '../stage.ts';
+
+/** Whether a client takes gzip. */
+export const gzipDecision: Stage = {
+  name: 'gzip decision',
+  what: 'Accept-Encoding of a browser',
+  paidBy: 'hit',
+  prepare: () => operation(() => fresh('gzip, deflate, br, zstd'), createAcceptsGzip()),
+};

@@ -1,0 +1,15 @@
+import { pageKey } from '../../../src/pipeline/page-key.ts';
+import { fresh } from '../fixture.ts';
+import { operation, type Stage } from '../stage.ts';
+
+/** The key of a page and what it finds. */
+export const key: Stage = {
+  name: 'key',
+  what: 'pageKey: operation, audience, contract, target',
+  paidBy: 'hit',
+  prepare: ({ assembly: { house }, plan, exchange }) =>
+    operation(
+      () => ({ ...exchange, target: fresh(exchange.target) }),
+      (one) => pageKey(plan, one, house.contract.version),
+    ),
+};

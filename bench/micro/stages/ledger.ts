@@ -1,0 +1,9 @@
+import type { Stage } from '../stage.ts';
+
+/** The ledger of violations looks at every finished request. */
+export const ledger: Stage = {
+  name: 'ledger',
+  what: 'ledger.record of the trace of a hit',
+  paidBy: 'hit',
+  prepare: ({ assembly: { services }, trace }) => ({ run: () => services.ledger.record(trace) }),
+};

@@ -1,0 +1,19 @@
+import { pageKey } from '../../../src/pipeline/page-key.ts';
+import { fresh } from '../fixture.ts';
+import { operation, type Stage } from '../stage.ts';
+
+/** The page that a key finds. */
+export const lookUp: Stage = {
+  name: 'cache look-up',
+  what: 'cache.lookup: hash of the key, LRU order, freshness',
+  paidBy: 'hit',
+  prepare: ({ assembly: { house, services }, plan, exchange }) => {
+    const { cache } = services;
+    const key = pageKey(plan, exchange, house.contract.version);
+    if (cache.lookup(key)?.state !== 'fresh') throw new Error('the page is not kept');
+    return operation(
+      () => fresh(key),
+      (one) => cache.lookup(one),
+    );
+  },
+};

@@ -1,0 +1,14 @@
+import { fresh } from '../fixture.ts';
+import { operation, type Stage } from '../stage.ts';
+
+/** Path to template. */
+export const match: Stage = {
+  name: 'match',
+  what: 'contract.match of a raw path',
+  paidBy: 'first',
+  prepare: ({ assembly: { house }, arrival }) =>
+    operation(
+      () => fresh(arrival.path),
+      (path) => house.contract.match(path),
+    ),
+};

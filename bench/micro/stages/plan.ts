@@ -1,0 +1,13 @@
+import { createTrace } from '../../../src/model/trace.ts';
+import { operation, type Stage } from '../stage.ts';
+
+/** The whole plan of a hit, from the exchange to the reply. */
+export const plan: Stage = {
+  name: 'plan of a hit',
+  what: 'every stage from authorize to the reply from memory (contains authorize, key, look-up)',
+  paidBy: 'hit',
+  prepare: ({ plan: { handle }, exchange, trace }) => {
+    if (handle({ ...exchange, trace: createTrace(trace) }) instanceof Promise) throw new Error('this is no hit');
+    return operation(() => ({ ...exchange, trace: createTrace(trace) }), handle);
+  },
+};

@@ -1,0 +1,9 @@
+import type { Stage } from '../stage.ts';
+
+/** Counting of a finished hit. */
+export const record: Stage = {
+  name: 'record',
+  what: 'metrics.record of the trace of a hit',
+  paidBy: 'hit',
+  prepare: ({ assembly: { services }, trace }) => ({ run: () => services.metrics.record(trace) }),
+};

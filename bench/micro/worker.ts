@@ -1,0 +1,24 @@
+import { createFixture } from './fixture.ts';
+import { type MicroEffort, measureStage, type StageCost } from './measure-stage.ts';
+import { STAGES } from './stages/all.ts';
+
+/** What the process of the micro-benchmarks is told. */
+export interface MicroTask {
+  readonly folder: string;
+  readonly upstreamPort: number;
+  readonly effort: MicroEffort;
+}
+
+/** One line of its output. */
+export interface MicroLine extends StageCost {
+  readonly name: string;
+}
+
+const { folder, upstreamPort, effort } = JSON.parse(process.argv[2] ?? '{}') as MicroTask;
+const fixture = await createFixture(folder, upstreamPort);
+for (const stage of STAGES) {
+  const line: MicroLine = { name: stage.name, ...measureStage(stage.prepare(fixture), effort) };
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}
+// Timers of the gateway would keep the process alive.
+process.exit(0);

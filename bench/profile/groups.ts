@@ -1,0 +1,55 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { ProfileNode } from './cpu-profile.ts';
+
+type CallFrame = ProfileNode['callFrame'];
+
+const ROOT = pathToFileURL(join(import.meta.dirname, '..', '..')).href;
+
+/** What V8 calls by names in parentheses. */
+const NAMED: Readonly<Record<string, string>> = {
+  '(garbage collector)': 'V8: garbage collection',
+  '(program)': 'native code outside of JavaScript (event loop, system calls)',
+};
+
+/** Functions of Node's bindings that end in system calls on sockets and files. */
+const SYSTEM_CALL = /^(?:write|read|shutdown|close|accept|open|fstat|fsync)/;
+
+/** Node's own modules by what they are for; the first that fits. */
+const NODE: readonly (readonly [RegExp, string])[] = [
+  [/^node:(?:_http|http|internal\/http)/, 'Node: http'],
+  [
+    /^node:(?:_stream|stream|internal\/streams|net|internal\/net|internal\/stream_base|internal\/js_stream)/,
+    'Node: net and streams',
+  ],
+  [
+    /^node:(?:internal\/timers|timers|internal\/process\/task_queues|internal\/async_hooks|async_hooks|events)/,
+    'Node: events, timers, ticks',
+  ],
+  [/^node:(?:buffer|internal\/buffer|string_decoder|internal\/crypto|crypto|zlib)/, 'Node: buffers, crypto, zlib'],
+];
+
+/** The kind of work that a function belongs to. */
+export function groupOf({ functionName, url }: CallFrame): string {
+  const named = NAMED[functionName];
+  if (named !== undefined) return named;
+  if (url === '') return SYSTEM_CALL.test(functionName) ? 'system calls on sockets and files' : 'V8 and Node built-ins';
+  if (url.startsWith('node:')) return NODE.find(([pattern]) => pattern.test(url))?.[1] ?? 'Node: other';
+  const file = insideOf(url);
+  const [, name] = /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules\/)/.exec(file) ?? [];
+  if (name !== undefined) return `package ${name}`;
+  const [, folder] = /^src\/([^/]+)\//.exec(file) ?? [];
+  return folder === undefined ? 'Portico: start' : `Portico: ${folder}`;
+}
+
+/** File and line, without where the checkout lies. */
+export function placeOf({ url, lineNumber }: CallFrame): string {
+  return url === '' ? '' : `${insideOf(url)}:${lineNumber + 1}`;
+}
+
+function insideOf(url: string): string {
+  if (url.startsWith(`${ROOT}/`)) return url.slice(ROOT.length + 1);
+  // Packages of another checkout, or through a link.
+  const packages = url.lastIndexOf('/node_modules/');
+  return packages < 0 ? url.replace(/^file:\/\/.*\//, '') : url.slice(packages + 1);
+}

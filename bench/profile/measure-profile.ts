@@ -1,0 +1,88 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Arguments } from '../arguments.ts';
+import { formatFiles } from '../report/format-files.ts';
+import { measureRound, type Round, type RunContext, startEntry, warmKeys } from '../run-scenario.ts';
+import { allScenarios } from '../scenarios/all.ts';
+import type { Entry, Scenario } from '../scenarios/scenario.ts';
+import type { Session } from '../session.ts';
+import { spreadOf } from '../spread.ts';
+import type { CpuProfile } from './cpu-profile.ts';
+import { flameGraph } from './flame-graph.ts';
+import { profileMarkdown } from './profile-markdown.ts';
+import { toStacks } from './stacks.ts';
+
+/** How long a profile is warmed and measured. */
+const FULL = { warmSeconds: 3, rounds: 3, seconds: 3 };
+const QUICK = { warmSeconds: 1.5, rounds: 2, seconds: 0.5 };
+
+/** The time between two samples in microseconds. */
+const INTERVAL_US = 200;
+
+/** How long Portico may take to write its profile when it is told to end. */
+const WRITING_MS = 30_000;
+
+/** Profiles the first Portico of a scenario and writes a summary and a flame graph; answers the exit code. */
+export async function measureProfile(name: string, asked: Arguments, session: Session): Promise<number> {
+  const { context, effort, machine, startedAt } = session;
+  const scenario = allScenarios(effort).find(({ id }) => id === name);
+  const entry = scenario?.entries.find(({ peer }) => peer.withNodeOptions !== undefined);
+  if (scenario === undefined || entry === undefined) throw new Error(`no scenario called ${name} has a Portico`);
+  context.progress.say(`Profile: ${entry.peer.label}; ${scenario.title}`);
+  const { profile, window, rounds } = await runProfiled(scenario, entry, asked.quick ? QUICK : FULL, context);
+  const stacks = toStacks(profile, window);
+  const cpuUs = spreadOf(rounds.map((round) => round.cpuUs)).median;
+  const out = asked.out === undefined ? join(import.meta.dirname, '..', 'out') : resolve(asked.out);
+  mkdirSync(out, { recursive: true });
+  const file = (ending: string) => join(out, `profile-${name}${ending}`);
+  const about = { title: `${entry.peer.label}; ${scenario.title}`, name, cpuUs, startedAt, machine };
+  writeFileSync(file('.md'), profileMarkdown(stacks, { ...about, picture: `profile-${name}.svg` }));
+  writeFileSync(file('.svg'), flameGraph(stacks, about.title));
+  writeFileSync(file('.cpuprofile'), JSON.stringify(profile));
+  formatFiles([file('.md')]);
+  context.progress.say(`written: ${file('.md')}, .svg, .cpuprofile`);
+  return 0;
+}
+
+async function runProfiled(
+  scenario: Scenario,
+  { peer, asked }: Entry,
+  { warmSeconds, rounds: count, seconds }: typeof FULL,
+  context: RunContext,
+) {
+  const folder = join(context.folder, 'profile');
+  const options = ['--cpu-prof', `--cpu-prof-dir=${folder}`, `--cpu-prof-interval=${INTERVAL_US}`];
+  const entry = { asked, peer: peer.withNodeOptions?.(options) ?? peer };
+  const one = await startEntry(scenario, entry, context);
+  try {
+    await warmKeys([one], context);
+    await measureRound(scenario, one, warmSeconds);
+    // The clock of the profile and this one both count from the start of the machine.
+    const from = nowUs();
+    const rounds: Round[] = [];
+    for (let round = 0; round < count; round += 1) rounds.push(await measureRound(scenario, one, seconds));
+    const window = { fromUs: from, toUs: nowUs() };
+    process.kill(one.started.running.pid, 'SIGTERM');
+    return { profile: await written(folder), window, rounds };
+  } finally {
+    await one.started.running.stop();
+  }
+}
+
+function nowUs(): number {
+  return Number(process.hrtime.bigint() / 1000n);
+}
+
+/** The profile is written when the process ends, and is whole when it can be read. */
+async function written(folder: string): Promise<CpuProfile> {
+  for (const giveUpAt = performance.now() + WRITING_MS; performance.now() < giveUpAt;) {
+    await new Promise((resolvePause) => setTimeout(resolvePause, 200));
+    try {
+      const [name] = readdirSync(folder).filter((one) => one.endsWith('.cpuprofile'));
+      if (name !== undefined) return JSON.parse(readFileSync(join(folder, name), 'utf8')) as CpuProfile;
+    } catch {
+      // Not there yet, or not whole yet.
+    }
+  }
+  throw new Error('Portico wrote no profile when it ended');
+}

@@ -1,0 +1,82 @@
+import { formatNumber } from '../format-number.ts';
+import type { Machine } from '../machine.ts';
+import { machineLines } from '../report/machine-lines.ts';
+import { type Frame, framesOf } from './stacks.ts';
+
+/** What a profile is of. */
+export interface ProfileFacts {
+  readonly title: string;
+  readonly name: string;
+  /** Processor time of one request while the profiler looked on, in microseconds. */
+  readonly cpuUs: number;
+  readonly startedAt: string;
+  readonly machine: Machine;
+  readonly picture: string;
+}
+
+const SHOWN_FUNCTIONS = 40;
+
+interface Row {
+  readonly name: string;
+  readonly place: string;
+  readonly us: number;
+}
+
+/** Where the time goes: by kind of work, by file, by function. */
+export function profileMarkdown(
+  root: Frame,
+  { title, name, cpuUs, startedAt, machine, picture }: ProfileFacts,
+): string {
+  const frames = [...framesOf(root)].filter(({ self }) => self > 0);
+  const groups = summed(frames, ({ group }) => ({ name: group, place: '' }));
+  const files = summed(
+    frames.filter(({ group, place }) => group.startsWith('Portico') && place !== ''),
+    ({ place }) => ({ name: place.replace(/:\d+$/, ''), place: '' }),
+  );
+  const functions = summed(frames, (frame) => frame);
+  const cells = (us: number) => `${((us / root.total) * 100).toFixed(1)} % | ${((us / root.total) * cpuUs).toFixed(2)}`;
+  const lines = (rows: readonly Row[]) => rows.map((row) => `| ${row.name} | ${cells(row.us)} |`);
+  return [
+    `# Profile: ${title}`,
+    '',
+    `Written by \`npm run bench -- --profile ${name}\` on ${startedAt.slice(0, 10)}, commit ${machine.commit}; do not edit.`,
+    '',
+    `Self time in ${formatNumber(root.total / 1e6)} s of work, waiting left out. One request took ${formatNumber(cpuUs)} µs of`,
+    'processor time while the profiler looked on, which is more than without it; the column of microseconds is that time by',
+    'share.',
+    '',
+    ...machineLines(machine),
+    '',
+    `![Flame graph](${picture})`,
+    '',
+    '## By kind of work',
+    '',
+    '| work | share | µs/request |',
+    '| --- | ---: | ---: |',
+    ...lines(groups),
+    '',
+    '## Portico by file',
+    '',
+    '| file | share | µs/request |',
+    '| --- | ---: | ---: |',
+    ...lines(files.slice(0, SHOWN_FUNCTIONS)),
+    '',
+    '## By function',
+    '',
+    '| function | share | µs/request | where |',
+    '| --- | ---: | ---: | --- |',
+    ...functions.slice(0, SHOWN_FUNCTIONS).map((row) => `| \`${row.name}\` | ${cells(row.us)} | ${row.place} |`),
+    '',
+  ].join('\n');
+}
+
+/** Self time by what the frames have in common, the largest first. */
+function summed(frames: readonly Frame[], of: (frame: Frame) => Pick<Row, 'name' | 'place'>): readonly Row[] {
+  const rows = new Map<string, Row>();
+  for (const frame of frames) {
+    const { name, place } = of(frame);
+    const key = `${name} ${place}`;
+    rows.set(key, { name, place, us: (rows.get(key)?.us ?? 0) + frame.self });
+  }
+  return [...rows.values()].sort((a, b) => b.us - a.us);
+}

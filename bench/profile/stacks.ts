@@ -1,0 +1,86 @@
+import type { CpuProfile, ProfileNode } from './cpu-profile.ts';
+import { groupOf, placeOf } from './groups.ts';
+
+/** A function in a tree of calls; callers above, what they call below. */
+export interface Frame {
+  readonly name: string;
+  /** File and line as people name them; empty for what V8 and Node do outside of JavaScript. */
+  readonly place: string;
+  readonly group: string;
+  /** Microseconds in the function itself. */
+  self: number;
+  /** The same with everything that it called. */
+  total: number;
+  readonly children: Map<string, Frame>;
+}
+
+/** Part of a profile, on the clock of the profile. */
+export interface Window {
+  readonly fromUs: number;
+  readonly toUs: number;
+}
+
+const WAITING = '(idle)';
+
+/** The tree of calls in a part of a profile, waiting left out; throws when nothing was sampled in it. */
+export function toStacks(profile: CpuProfile, { fromUs, toUs }: Window): Frame {
+  const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
+  const parents = new Map<number, number>();
+  for (const { id, children = [] } of profile.nodes) for (const child of children) parents.set(child, id);
+  const selfUs = new Map<number, number>();
+  let at = profile.startTime;
+  for (const [index, id] of profile.samples.entries()) {
+    const delta = profile.timeDeltas[index] ?? 0;
+    at += delta;
+    // A sample stands for the time until the next one.
+    const lasts = profile.timeDeltas[index + 1] ?? 0;
+    if (at >= fromUs && at < toUs && lasts > 0) selfUs.set(id, (selfUs.get(id) ?? 0) + lasts);
+  }
+  const root = frame('all', '', '');
+  for (const [id, us] of selfUs) {
+    const path = pathOf(id, nodes, parents);
+    if (path.at(-1)?.callFrame.functionName === WAITING) continue;
+    add(root, path, us);
+  }
+  if (root.total === 0) throw new Error('the profile has no sample of the rounds');
+  return root;
+}
+
+function pathOf(
+  id: number,
+  nodes: ReadonlyMap<number, ProfileNode>,
+  parents: ReadonlyMap<number, number>,
+): ProfileNode[] {
+  const path: ProfileNode[] = [];
+  for (let at: number | undefined = id; at !== undefined; at = parents.get(at)) {
+    const node = nodes.get(at);
+    if (node !== undefined && node.callFrame.functionName !== '(root)') path.push(node);
+  }
+  return path.reverse();
+}
+
+function add(root: Frame, path: readonly ProfileNode[], us: number): void {
+  root.total += us;
+  let here = root;
+  for (const { callFrame } of path) {
+    const key = `${callFrame.functionName} ${callFrame.url}:${callFrame.lineNumber}`;
+    let next = here.children.get(key);
+    if (next === undefined) {
+      next = frame(callFrame.functionName || '(anonymous)', placeOf(callFrame), groupOf(callFrame));
+      here.children.set(key, next);
+    }
+    next.total += us;
+    here = next;
+  }
+  here.self += us;
+}
+
+function frame(name: string, place: string, group: string): Frame {
+  return { name, place, group, self: 0, total: 0, children: new Map() };
+}
+
+/** Every frame of a tree, callers first. */
+export function* framesOf(frameOrRoot: Frame): Generator<Frame> {
+  yield frameOrRoot;
+  for (const child of frameOrRoot.children.values()) yield* framesOf(child);
+}
