@@ -84,6 +84,7 @@ const IN_WORDS: Readonly<Record<string, string>> = {
   mode: 'by upstream',
   errors: 'by mode',
   'authentication.verifier': 'by upstream',
+  'contract.folder': "the package's schemas/",
   'contract.inferred': 'by upstream',
   'cache.enabled': 'by mode',
   'roles.unmapped': 'by verifier',
