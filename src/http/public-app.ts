@@ -9,6 +9,7 @@ import type { Principal } from '../model/principal.ts';
 import type { Trace } from '../model/trace.ts';
 import { dispatch } from '../pipeline/dispatch.ts';
 import type { House } from '../pipeline/house.ts';
+import type { Plan } from '../pipeline/plan.ts';
 import type { KnownTargets } from '../pipeline/known-targets.ts';
 import type { Reply } from '../pipeline/reply.ts';
 import type { AccessLog } from '../telemetry/access-log.ts';
@@ -86,7 +87,7 @@ export function createPublicApp(services: PublicAppServices, failures: Failures 
       return;
     }
     const { plan, reply, exchange } = dispatched;
-    if (isWorthKnowing(arrival.method, reply, trace) && trace.requests !== undefined) {
+    if (isWorthKnowing(arrival.method, plan, reply, trace) && trace.requests !== undefined) {
       const { target, asked } = exchange;
       services.knownTargets.remember(req.url, { plan, target, asked, requests: trace.requests });
     }
@@ -101,7 +102,13 @@ export function createPublicApp(services: PublicAppServices, failures: Failures 
   return app;
 }
 
-/** True for a plain list page from memory: the next request for the same target need not be read again. */
-function isWorthKnowing(method: string, reply: Reply, { violations }: Trace): boolean {
-  return method === 'GET' && reply.keptAs !== undefined && violations.length === 0;
+/** True for an answer without a fault, from memory or judged: the next request for the same target need not be read again. */
+function isWorthKnowing(
+  method: string,
+  { transparent }: Plan,
+  { keptAs, facts }: Reply,
+  { violations }: Trace,
+): boolean {
+  const isFaultless = keptAs !== undefined || facts?.validity === 'valid';
+  return method === 'GET' && isFaultless && !transparent && violations.length === 0;
 }

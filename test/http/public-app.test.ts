@@ -4,6 +4,7 @@ import { createPublicApp, type PassedRequest, type PublicAppServices } from '../
 import type { Trace } from '../../src/model/trace.ts';
 import { createKnownTargets } from '../../src/pipeline/known-targets.ts';
 import type { Exchange } from '../../src/pipeline/exchange.ts';
+import type { Reply } from '../../src/pipeline/reply.ts';
 import { callAt, type Call } from '../builders/call.ts';
 import { createNext, JSON_TYPE, kept, pageOf, plannedWith, replyWith } from '../builders/exchange.ts';
 import { houseWith, type HouseParts } from '../builders/house.ts';
@@ -55,6 +56,21 @@ describe('the public side', () => {
       seconds: 0.5,
     });
     expect(next.asked[0]?.arrival).toMatchObject({ target: `${THINGS}?q=x`, query: 'q=x', clientAddress: '127.0.0.1' });
+  });
+
+  it.each([
+    ['a valid answer', {}, {}, 'GET', true],
+    ['an answer that was not judged', { facts: { validity: 'skipped' } }, {}, 'GET', false],
+    ['an answer that breaks the contract', { facts: { validity: 'violations' } }, {}, 'GET', false],
+    ['the head alone', {}, {}, 'HEAD', false],
+    ['an answer in observe', {}, { transparent: true }, 'GET', false],
+  ] as const)('remembers the target of %s: %#', async (_what, reply, parts, method, remembered) => {
+    const knownTargets = createKnownTargets(10_000);
+    const judged = replyWith(pageOf([1]));
+    const facts = 'facts' in reply ? { facts: { ...judged.facts, ...reply.facts } as Reply['facts'] } : {};
+    const { call } = await published(planned({ ...judged, ...facts } as Reply, parts), { knownTargets });
+    await call(THINGS, { method });
+    expect(knownTargets.recall(THINGS) !== undefined).toBe(remembered);
   });
 
   it('lets nobody keep an answer that is not kept here, and shows nothing that the upstream says of itself', async () => {
