@@ -60,7 +60,11 @@ export async function startProgram(program: Program): Promise<Running> {
   return {
     pid,
     cpuNs: () => treeOf(pid).reduce((sum, one) => sum + cpuNsOf(one), 0),
-    rssBytes: () => treeOf(pid).reduce((sum, one) => sum + rssBytesOf(one), 0),
+    rssBytes: () => {
+      const bytes = treeOf(pid).reduce((sum, one) => sum + rssBytesOf(one), 0);
+      if (bytes === 0) throw new Error(`${name}: its memory cannot be read; it may have ended`);
+      return bytes;
+    },
     emptyOutput: () => ftruncateSync(out),
     stop,
   };

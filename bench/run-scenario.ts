@@ -22,6 +22,8 @@ export interface ScenarioRow {
   readonly label: string;
   readonly authenticates: boolean;
   readonly rounds: readonly Round[];
+  /** Rounds that were repeated, because nothing was answered in them: the machine was busy with something else. */
+  readonly stalls: number;
   readonly requestsPerSecond: Spread;
   /** Processor time of the server's whole process tree for one request, in microseconds. */
   readonly cpuUs: Spread;
@@ -57,6 +59,8 @@ export interface Running {
   readonly started: StartedPeer;
   readonly proof: Proof;
   readonly rounds: Round[];
+  /** Rounds that had to be repeated, because nothing was answered in them. */
+  stalls: number;
 }
 
 /** Starts every server, proves its answers, warms it, and measures in rounds whose order rotates. */
@@ -108,12 +112,15 @@ export async function startEntry(
   const started = await entry.peer.start({ upstreamPort, port: await freePort(), folder });
   try {
     const proof = await proveAnswer(entry.peer.label, started.port, scenario, entry.asked);
-    return { entry, started, proof, rounds: [] };
+    return { entry, started, proof, rounds: [], stalls: 0 };
   } catch (error) {
     await started.running.stop();
     throw error;
   }
 }
+
+/** A short round on a machine that is busy otherwise may pass without an answer; it is repeated once, longer, and told. */
+const STALL_SECONDS = 1.5;
 
 /** One round; throws when any answer was not what it should be. */
 export async function measureRound(scenario: Scenario, one: Running, seconds: number): Promise<Round> {
@@ -125,10 +132,17 @@ export async function measureRound(scenario: Scenario, one: Running, seconds: nu
   const countedBefore = await counted(one);
   const before = started.running.cpuNs();
   const result = await runWrk(keys === undefined ? load : { ...load, keys }).catch((error: unknown) => {
-    throw new Error(`${peer.label}: ${(error as Error).message}`, { cause: error });
+    throw new Error(`${peer.label}, ${scenario.id}: ${(error as Error).message}`, { cause: error });
   });
   const cpuNs = started.running.cpuNs() - before;
+  // A server that has died, or a system that tells nothing, must not look like one that costs nothing.
+  if (!(cpuNs > 0)) throw new Error(`${peer.label}, ${scenario.id}: no processor time could be read`);
   const grown = (await counted(one)) - countedBefore;
+  if (result.requests === 0) {
+    if (one.stalls > 0) throw new Error(`${peer.label}, ${scenario.id}: a second round without any answer`);
+    one.stalls += 1;
+    return measureRound(scenario, one, Math.max(seconds, STALL_SECONDS));
+  }
   if (asked.counted !== undefined && grown < result.requests)
     throw new Error(`${peer.label}, ${scenario.id}: metrics counted ${grown} of ${result.requests} as what was meant`);
   const wantedErrors = asked.status > 399 ? result.requests : 0;
@@ -174,12 +188,13 @@ async function violationsOf({ started: { adminPort } }: Running): Promise<number
     : countMetric(adminPort, /^portico_contract_violations_total\{.*direction="response"/);
 }
 
-function toRow({ entry: { peer }, started, proof, rounds }: Running): ScenarioRow {
+function toRow({ entry: { peer }, started, proof, rounds, stalls }: Running): ScenarioRow {
   return {
     peer: peer.id,
     label: peer.label,
     authenticates: peer.authenticates,
     rounds,
+    stalls,
     requestsPerSecond: spreadOf(rounds.map((round) => round.requestsPerSecond)),
     cpuUs: spreadOf(rounds.map((round) => round.cpuUs)),
     rssBytes: started.running.rssBytes(),

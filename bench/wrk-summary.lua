@@ -1,3 +1,9 @@
+-- Tells that the round begins now: starting the program itself can take long on a busy machine.
+function setup()
+  io.write('BEGIN\n')
+  io.stdout:flush()
+end
+
 -- Prints what wrk knows exactly; its own text rounds bytes and names errors only when there are some.
 done = function(summary, latency, requests)
   local e = summary.errors

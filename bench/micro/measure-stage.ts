@@ -18,6 +18,9 @@ export interface MicroEffort {
 
 /** More inputs than this at once would be old objects by the time they are used. */
 const MAX_INPUTS = 4000;
+/** Fewer undisturbed batches than this say less than all of them. */
+const LEAST_QUIET = 5;
+
 const ALLOCATION_CALLS = 2000;
 
 /** Bytes per call that large steps measure well enough. */
@@ -42,24 +45,36 @@ export function measureStage({ input, run }: Operation, { warmMs, batchMs, batch
   const loop = createLoop();
   const sink: unknown[] = Array.from({ length: 8 });
   const inputsOf = (calls: number) => Array.from({ length: calls }, (_, index) => input?.(index));
-  const timed = (calls: number): number => {
+  const timed = (calls: number): Batch => {
     const inputs = inputsOf(calls);
     globalThis.gc?.();
+    const pausesBefore = pauses();
     const before = process.hrtime.bigint();
     loop(run, inputs, calls, sink);
-    return Number(process.hrtime.bigint() - before);
+    const nsPerCall = Number(process.hrtime.bigint() - before) / calls;
+    return { nsPerCall, disturbed: pauses() > pausesBefore };
   };
   let calls = 10;
-  for (const warmUntil = performance.now() + warmMs; performance.now() < warmUntil;) {
-    const nsPerCall = timed(calls) / calls;
-    calls = Math.max(10, Math.min(MAX_INPUTS, Math.round((batchMs * 1e6) / nsPerCall)));
-  }
-  const nsPerCall = spreadOf(Array.from({ length: batches }, () => timed(calls) / calls));
+  for (const warmUntil = performance.now() + warmMs; performance.now() < warmUntil;)
+    calls = Math.max(10, Math.min(MAX_INPUTS, Math.round((batchMs * 1e6) / timed(calls).nsPerCall)));
+  const all = Array.from({ length: batches }, () => timed(calls));
+  const quiet = all.filter(({ disturbed }) => !disturbed);
+  const nsPerCall = spreadOf((quiet.length < LEAST_QUIET ? all : quiet).map((batch) => batch.nsPerCall));
   const bytesPerCall = allocatedBy((count) => {
     const inputs = inputsOf(count);
     return () => loop(run, inputs, count, sink);
   });
   return { nsPerCall, bytesPerCall };
+}
+
+interface Batch {
+  readonly nsPerCall: number;
+  /** Whether something else got the core in between. */
+  readonly disturbed: boolean;
+}
+
+function pauses(): number {
+  return process.resourceUsage().involuntaryContextSwitches;
 }
 
 /**

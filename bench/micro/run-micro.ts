@@ -8,8 +8,8 @@ import type { MicroLine, MicroTask } from './worker.ts';
 
 /** Short and long micro-benchmarks. */
 export const MICRO: Readonly<Record<'full' | 'quick', MicroEffort>> = {
-  full: { warmMs: 1000, batchMs: 20, batches: 41 },
-  quick: { warmMs: 300, batchMs: 5, batches: 15 },
+  full: { warmMs: 1000, batchMs: 3, batches: 151 },
+  quick: { warmMs: 300, batchMs: 2, batches: 41 },
 };
 
 /** Measures every stage in a process of its own on the server's core; a line comes as soon as its stage is done. */

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SERVER_CORE } from '../cores.ts';
 import type { PageSize } from '../pages.ts';
@@ -20,7 +21,7 @@ export function nodeHttp(size: PageSize): Peer {
         port,
         output: join(folder, `node-http-${port}.log`),
       });
-      return { running, port, configuration: `node bench/peers/programs/node-http.ts PORT ${size}` };
+      return { running, port, configuration: readFileSync(file, 'utf8') };
     },
   };
 }

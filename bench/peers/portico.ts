@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { contractFolder, operationCount } from '../contract-folder.ts';
 import { SERVER_CORE } from '../cores.ts';
 import { freePort } from '../free-port.ts';
@@ -111,5 +111,7 @@ export function configurationOf(
 /** With the inferred operations, which are off in front of a real upstream, so that the number is what it says. */
 function contractOf(operations: number, folder: string): object {
   const inferred = 'on';
-  return operations === operationCount() ? { inferred } : { inferred, folder: contractFolder(folder, operations) };
+  if (operations === operationCount()) return { inferred };
+  // Beside the folder of the configuration, so that results name no place of this machine.
+  return { inferred, folder: join('..', basename(contractFolder(folder, operations))) };
 }

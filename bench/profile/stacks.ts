@@ -66,13 +66,18 @@ function add(root: Frame, path: readonly ProfileNode[], us: number): void {
     const key = `${callFrame.functionName} ${callFrame.url}:${callFrame.lineNumber}`;
     let next = here.children.get(key);
     if (next === undefined) {
-      next = frame(callFrame.functionName || '(anonymous)', placeOf(callFrame), groupOf(callFrame));
+      next = frame(nameOf(callFrame), placeOf(callFrame), groupOf(callFrame));
       here.children.set(key, next);
     }
     next.total += us;
     here = next;
   }
   here.self += us;
+}
+
+/** Functions without a name are called by their place. */
+function nameOf(callFrame: ProfileNode['callFrame']): string {
+  return callFrame.functionName || `(${placeOf(callFrame).replace(/^.*\//, '')})`;
 }
 
 function frame(name: string, place: string, group: string): Frame {

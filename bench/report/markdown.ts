@@ -1,7 +1,7 @@
 import type { Machine } from '../machine.ts';
 import type { Results } from '../results.ts';
 import type { ScenarioRow } from '../run-scenario.ts';
-import { judgeTargets } from '../targets.ts';
+import { judgeTargets, type Verdict } from '../targets.ts';
 import { machineLines } from './machine-lines.ts';
 import { latencyTable, memoryTable, startTable } from './other-tables.ts';
 import { scenarioTable } from './scenario-table.ts';
@@ -13,7 +13,9 @@ const BUSY = 0.1;
 /** The whole of RESULTS.md. */
 export function toMarkdown(results: Results, chart: string | undefined): string {
   const { machine, scenarios, latency, start, memory, effort, startedAt } = results;
-  const command = effort === 'full' ? 'npm run bench' : 'npm run bench -- --quick';
+  const words = [effort === 'quick' && '--quick', ...results.only.map((name) => `--only ${name}`)].filter(Boolean);
+  const command = ['npm run bench', ...(words.length > 0 ? ['--', ...words] : [])].join(' ');
+  const verdicts = judgeTargets(results);
   return [
     '# Benchmark results',
     '',
@@ -22,10 +24,12 @@ export function toMarkdown(results: Results, chart: string | undefined): string 
     ...results.failures.flatMap(({ part, message }) => ['', `**${part} failed: ${message.split('\n')[0] ?? ''}**`]),
     ...busyNote(machine),
     '',
-    ...(chart === undefined ? [] : [`![CPU per request](${chart})`, '']),
     '## What must be reached',
     '',
-    targetsTable(judgeTargets(results)),
+    countLine(verdicts),
+    '',
+    targetsTable(verdicts),
+    ...(chart === undefined ? [] : [`![CPU per request](${chart})`, '']),
     '## Machine',
     '',
     ...machineLines(machine),
@@ -36,14 +40,24 @@ export function toMarkdown(results: Results, chart: string | undefined): string 
     '',
     '## Results',
     '',
+    '¹ asks nobody who they are: it does less than the others.',
+    '',
     ...scenarios.map(scenarioTable),
     ...(latency === undefined ? [] : [latencyTable(latency)]),
     ...(start === undefined ? [] : [startTable(start)]),
     ...(memory === undefined ? [] : [memoryTable(memory)]),
-    '## Configurations',
+    '## Appendix: configurations',
+    '',
+    'As they were, but for the numbers of ports.',
     '',
     ...configurations(scenarios.flatMap(({ rows }) => rows)),
   ].join('\n');
+}
+
+function countLine(verdicts: readonly Verdict[]): string {
+  const count = (state: Verdict['state']) => verdicts.filter((one) => one.state === state).length;
+  const rest = count('not measured') === 0 ? '' : `, ${count('not measured')} were not measured`;
+  return `${count('holds')} of ${verdicts.length} hold, ${count('missed')} are missed${rest}.`;
 }
 
 const METHOD = `Each server runs alone on one core; wrk, the upstream and the benchmark itself share the other one. All servers of a table
@@ -53,7 +67,7 @@ charged to the server's whole process tree, divided by the requests; it is the d
 bound by what shares the other core. Before the rounds one answer of each server is compared with the upstream's page byte
 for byte, and Portico's fields must show which way it came; in the rounds the number of error statuses and the bytes per
 answer must be what was expected, and Portico's own metrics must have counted every request as what was meant. Ratios are
-Portico over the server of that row, of the first Portico in the table.`;
+of the first Portico of a table (bold) over the server of the row: for CPU less is better, for requests per second more.`;
 
 function busyNote({ busyBefore }: Machine): string[] {
   if (busyBefore < BUSY) return [];

@@ -2,30 +2,45 @@ import { formatNumber } from '../format-number.ts';
 import type { ScenarioResult, ScenarioRow } from '../run-scenario.ts';
 import type { Spread } from '../spread.ts';
 
-/** The table of one scenario; ratios are Portico over the peer in that row, for the first Portico of the scenario. */
+const HEAD = [
+  ['server', '---'],
+  ['CPU µs/request', '---:'],
+  ['min–max', '---:'],
+  ['Portico ÷ this', '---:'],
+  ['requests/s', '---:'],
+  ['min–max', '---:'],
+  ['Portico ÷ this', '---:'],
+  ['RSS MB', '---:'],
+] as const;
+
+/** The table of one scenario; ratios are of the first Portico of the scenario over the server of the row. */
 export function scenarioTable({ title, rows, skipped }: ScenarioResult): string {
   const own = rows.find(({ peer }) => peer.startsWith('portico'));
-  const lines = rows.map((row) => `| ${cells(row, own).join(' | ')} |`);
-  const left = skipped.map(({ label, reason }) => `| ${label} | not measured: ${reason} | | | | | |`);
+  const left = skipped.map(({ label, reason }) => [label, `not measured: ${reason}`, ...HEAD.slice(2).map(() => '')]);
+  const stalled = rows.filter(({ stalls }) => stalls > 0).map(({ label, stalls }) => `${label} (${stalls})`);
   return [
     `### ${title}`,
     '',
-    '| server | CPU µs/request | min–max | req/s | min–max | Portico/this: CPU · req/s | RSS MB |',
-    '| --- | ---: | ---: | ---: | ---: | ---: | ---: |',
-    ...lines,
-    ...left,
+    ...[HEAD.map(([name]) => name), HEAD.map(([, line]) => line), ...rows.map((row) => cells(row, own)), ...left].map(
+      (line) => `| ${line.join(' | ')} |`,
+    ),
     '',
+    ...(stalled.length === 0 ? [] : [`Rounds without any answer, repeated: ${stalled.join(', ')}.`, '']),
   ].join('\n');
 }
 
 function cells(row: ScenarioRow, own: ScenarioRow | undefined): string[] {
-  const label = row.authenticates ? row.label : `${row.label} (asks nobody who they are)`;
-  const isReference = own === undefined || row === own;
-  const ratio = isReference
-    ? '—'
-    : `${(own.cpuUs.median / row.cpuUs.median).toFixed(2)} · ${(own.requestsPerSecond.median / row.requestsPerSecond.median).toFixed(2)}`;
-  const rss = formatNumber(row.rssBytes / 1e6, 0);
-  return [label, ...spreadCells(row.cpuUs), ...spreadCells(row.requestsPerSecond), ratio, rss];
+  const label = row.authenticates ? row.label : `${row.label} ¹`;
+  const ratio = (metric: (one: ScenarioRow) => Spread) =>
+    own === undefined || row === own ? '—' : `${(metric(own).median / metric(row).median).toFixed(2)} ×`;
+  return [
+    row === own ? `**${label}**` : label,
+    ...spreadCells(row.cpuUs),
+    ratio(({ cpuUs }) => cpuUs),
+    ...spreadCells(row.requestsPerSecond),
+    ratio(({ requestsPerSecond }) => requestsPerSecond),
+    formatNumber(row.rssBytes / 1e6, 0),
+  ];
 }
 
 function spreadCells({ median, min, max }: Spread): [string, string] {
