@@ -7,6 +7,9 @@ export interface PlainFields {
   readonly traceparent: string | undefined;
   readonly tracestate: string | undefined;
   readonly host: string | undefined;
+  /** The two fields that may hold another credential. */
+  readonly cookie: string | undefined;
+  readonly authToken: string | undefined;
 }
 
 /** The same, while they are being found. */
@@ -23,6 +26,8 @@ const MEANINGS: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ['traceparent', 'traceparent'],
   ['tracestate', 'tracestate'],
   ['host', 'host'],
+  ['cookie', 'cookie'],
+  ['x-auth-token', 'authToken'],
   // A body, an expectation, another protocol, or a wish for a fresh answer: whoever handles those reads the whole request.
   ...[
     'content-length',
@@ -58,6 +63,8 @@ export function createPlainFields(): (rawHeaders: readonly string[]) => PlainFie
       traceparent: undefined,
       tracestate: undefined,
       host: undefined,
+      cookie: undefined,
+      authToken: undefined,
     };
     for (let at = 0; at < rawHeaders.length; at += 2) {
       const name = rawHeaders[at] ?? '';

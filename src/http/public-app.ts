@@ -2,10 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import express, { type Express, type Request, type Response } from 'express';
 import type { PageCache } from '../cache/page-cache.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Arrival } from '../model/arrival.ts';
 import type { ErrorStyle } from '../model/checks.ts';
-import type { HeaderPairs } from '../model/header-pairs.ts';
-import type { Principal } from '../model/principal.ts';
 import type { Trace } from '../model/trace.ts';
 import { dispatch } from '../pipeline/dispatch.ts';
 import type { House } from '../pipeline/house.ts';
@@ -15,9 +12,10 @@ import type { Reply } from '../pipeline/reply.ts';
 import type { AccessLog } from '../telemetry/access-log.ts';
 import { createCatch } from './catch-errors.ts';
 import { clientGone } from './client-gone.ts';
-import { edgeFields } from './edge-fields.ts';
 import { type ArrivalOptions, identify, readArrival } from './read-arrival.ts';
 import { beginTrace } from './record-trace.ts';
+import { passOn } from './pass-on.ts';
+import type { PassedRequest } from './passed-request.ts';
 import { writePlanned } from './write-planned.ts';
 
 /** What the public edge is made of. */
@@ -42,17 +40,6 @@ export interface PublicAppServices {
 
 /** What went wrong with requests before they came to the app, so that it is caught where everything else is. */
 export type Failures = WeakMap<IncomingMessage, { readonly trace: Trace; readonly thrown: unknown }>;
-
-/** A request that goes past the contract. */
-export interface PassedRequest {
-  readonly req: Request;
-  readonly res: Response;
-  readonly arrival: Arrival;
-  readonly principal: Principal;
-  readonly trace: Trace;
-  /** Fields that the edge adds to an answer that has these already. */
-  readonly extra: (answered: HeaderPairs) => HeaderPairs;
-}
 
 // A property and not a WeakMap: in an old one, what is as young as a request outlives every collection of the young.
 const TRACE = Symbol('trace');
@@ -80,10 +67,10 @@ export function createPublicApp(services: PublicAppServices, failures: Failures 
     const arrival = readArrival(req, identity, services.arrival);
     const dispatched = await dispatch(services.house, arrival, trace, () => clientGone(res));
     if (dispatched.kind === 'passthrough') {
-      trace.route = 'passthrough';
-      const { principal } = dispatched;
-      const extra = (answered: HeaderPairs) => edgeFields(trace, services, answered);
-      await services.pass({ req, res, arrival, principal, trace, extra });
+      const { principal, verdict } = dispatched;
+      if (arrival.method === 'GET' && !verdict.reported)
+        services.knownTargets.remember(req.url, { plan: undefined, verdict });
+      await passOn({ req, res, arrival, principal, trace }, services);
       return;
     }
     const { plan, reply, exchange } = dispatched;

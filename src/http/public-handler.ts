@@ -1,10 +1,12 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Express, Request } from 'express';
-import { createTrace } from '../model/trace.ts';
-import { toExchange, valuesOf } from '../pipeline/dispatch.ts';
+import { createTrace, type Trace } from '../model/trace.ts';
+import { passUndocumented, toExchange, valuesOf } from '../pipeline/dispatch.ts';
+import type { KnownOperation, KnownPassage } from '../pipeline/known-targets.ts';
 import type { Reply } from '../pipeline/reply.ts';
 import { clientGone } from './client-gone.ts';
 import { LateArrival } from './late-arrival.ts';
+import { passOn } from './pass-on.ts';
 import { createPublicApp, type Failures, type PublicAppServices } from './public-app.ts';
 import { readArrival } from './read-arrival.ts';
 import { createRecogniser, type Recognised } from './recognise.ts';
@@ -32,19 +34,55 @@ interface PublicSide {
   readonly services: PublicAppServices;
 }
 
-function answer(
+function answer(req: IncomingMessage, res: ServerResponse, recognised: Recognised, side: PublicSide): void {
+  const { known, principal, authentication, identity } = recognised;
+  const { requestId, traceparent, receivedAt } = identity;
+  const trace = createTrace({ requestId, traceparent, method: 'GET', startedAt: receivedAt });
+  trace.authentication = authentication;
+  if (principal.name !== undefined) trace.caller = principal.name;
+  if (known.plan === undefined) pass(req, res, { recognised, known, trace }, side);
+  else answerByPlan(req, res, { recognised, known, trace }, side);
+}
+
+/** A recognised request with what it asks for. */
+interface Answering<Known> {
+  readonly recognised: Recognised;
+  readonly known: Known;
+  readonly trace: Trace;
+}
+
+/** Streams a request past the contract. */
+function pass(
   req: IncomingMessage,
   res: ServerResponse,
-  { known, principal, authentication, identity, fields }: Recognised,
+  { recognised: { principal, identity }, known, trace }: Answering<KnownPassage>,
+  { app, failures, services }: PublicSide,
+): void {
+  recordAtClose(trace, req, res, undefined, services);
+  const fail = (thrown: unknown) => {
+    failures.set(req, { trace, thrown });
+    app(req, res);
+  };
+  try {
+    const passed = toExpress(req, app);
+    const arrival = readArrival(passed, identity, services.arrival);
+    passUndocumented(services.house, arrival, trace, principal, known.verdict);
+    passOn({ req: passed, res, arrival, principal, trace }, services).catch(fail);
+  } catch (thrown) {
+    fail(thrown);
+  }
+}
+
+function answerByPlan(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { recognised: { principal, identity, fields }, known, trace }: Answering<KnownOperation>,
   { app, failures, services }: PublicSide,
 ): void {
   const { plan } = known;
-  const { requestId, traceparent, receivedAt } = identity;
-  const trace = createTrace({ requestId, traceparent, method: 'GET', startedAt: receivedAt });
+  const template = plan.operation.path;
   trace.operation = plan.operation.id;
-  trace.authentication = authentication;
   trace.requests = known.requests;
-  if (principal.name !== undefined) trace.caller = principal.name;
   const fail = (thrown: unknown) => {
     failures.set(req, { trace, thrown });
     app(req, res);
@@ -72,14 +110,14 @@ function answer(
     });
     const reply = plan.handle(exchange);
     if (reply instanceof Promise) {
-      recordAtClose(trace, req, res, plan, services);
+      recordAtClose(trace, req, res, template, services);
       reply.then(send).catch(fail);
     } else {
       send(reply)?.catch(fail);
-      recordAtEnd(trace, req, res, plan, services);
+      recordAtEnd(trace, req, res, template, services);
     }
   } catch (thrown) {
-    recordAtClose(trace, req, res, plan, services);
+    recordAtClose(trace, req, res, template, services);
     fail(thrown);
   }
 }

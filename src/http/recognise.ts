@@ -19,7 +19,7 @@ export interface Recognised {
 
 /** What requests are recognised by. */
 export interface RecogniseServices {
-  readonly house: Pick<House, 'authenticator'>;
+  readonly house: Pick<House, 'authenticator' | 'checks'>;
   readonly knownTargets: KnownTargets;
   readonly clock: Clock;
 }
@@ -39,11 +39,13 @@ export function createRecogniser(services: RecogniseServices): (req: IncomingMes
     const fields = plainFields(req.rawHeaders);
     if (fields === undefined || (fields.host !== undefined && !isHost(fields.host))) return undefined;
     const receivedAt = clock();
-    const { operation, checks } = known.plan;
+    const { plan } = known;
+    // Past the contract such fields travel, and say who asks where they are alone.
+    if (plan === undefined && (fields.cookie !== undefined || fields.authToken !== undefined)) return undefined;
     const recalled = house.authenticator.recall({
       authorizationHeader: fields.authorization,
-      level: checks.authentication,
-      needsCredential: operation.needsCredential,
+      level: (plan ?? house).checks.authentication,
+      needsCredential: plan?.operation.needsCredential ?? false,
       now: receivedAt,
     });
     if (recalled === undefined) return undefined;

@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
 import type { Clock } from '../lib/clock.ts';
 import { createTrace, type Trace } from '../model/trace.ts';
-import type { Plan } from '../pipeline/plan.ts';
 import type { House } from '../pipeline/house.ts';
 import type { AccessLog } from '../telemetry/access-log.ts';
 import type { RequestIdentity } from './read-arrival.ts';
@@ -40,10 +39,10 @@ export function recordAtClose(
   trace: Trace,
   req: Pick<IncomingMessage, 'url'>,
   res: ServerResponse,
-  plan: Pick<Plan, 'operation'>,
+  template: string | undefined,
   services: RecordTraceServices,
 ): void {
-  const end = () => record(trace, req, res, plan, services, res.writableFinished);
+  const end = () => record(trace, req, res, template, services, res.writableFinished);
   if (res.closed) end();
   else res.once('close', end);
 }
@@ -53,24 +52,24 @@ export function recordAtEnd(
   trace: Trace,
   req: Pick<IncomingMessage, 'url'>,
   res: ServerResponse,
-  plan: Pick<Plan, 'operation'>,
+  template: string | undefined,
   services: RecordTraceServices,
 ): void {
   if (res.writableEnded && !res.destroyed && res.socket?.writableLength === 0)
-    record(trace, req, res, plan, services, true);
-  else recordAtClose(trace, req, res, plan, services);
+    record(trace, req, res, template, services, true);
+  else recordAtClose(trace, req, res, template, services);
 }
 
 function record(
   trace: Trace,
   { url }: Pick<IncomingMessage, 'url'>,
   res: ServerResponse,
-  { operation }: Pick<Plan, 'operation'>,
+  template: string | undefined,
   services: RecordTraceServices,
   whole: boolean,
 ): void {
   complete(trace, res, whole, services);
-  services.accessLog.write({ trace, template: operation.path, target: url, caller: trace.caller });
+  services.accessLog.write({ trace, template, target: url, caller: trace.caller });
 }
 
 function complete(trace: Trace, res: ServerResponse, whole: boolean, services: RecordTraceServices): void {

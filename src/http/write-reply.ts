@@ -31,8 +31,8 @@ export function writeReply(res: ServerResponse, reply: Reply, context: ReplyCont
       res.writeHead(304, withoutContentFields(headers)).end();
       return 0;
     }
-    if (context.gzip !== undefined) headers.push('Content-Encoding', 'gzip');
   }
+  if (context.gzip !== undefined) headers.push('Content-Encoding', 'gzip');
   if (!Buffer.isBuffer(reply.body)) {
     res.writeHead(reply.status, headers);
     if (context.method === 'HEAD') {

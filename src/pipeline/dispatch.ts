@@ -12,12 +12,12 @@ import type { House } from './house.ts';
 import type { Plan } from './plan.ts';
 import type { Reply } from './reply.ts';
 import { permissionRefusal, permissionVerdict } from './stages/authorize.ts';
-import type { UndocumentedVerdict } from './undocumented-policy.ts';
+import type { PassingVerdict, UndocumentedVerdict } from './undocumented-policy.ts';
 
 /** What becomes of an arrival: an answer of its plan, or a way past the contract that the policy allows. */
 export type Dispatched =
   | { readonly kind: 'reply'; readonly reply: Reply; readonly exchange: Exchange; readonly plan: Plan }
-  | { readonly kind: 'passthrough'; readonly principal: Principal };
+  | { readonly kind: 'passthrough'; readonly principal: Principal; readonly verdict: PassingVerdict };
 
 /** Takes a request from arrival to its answer; throws GatewayError for every refusal. */
 export async function dispatch(
@@ -32,8 +32,8 @@ export async function dispatch(
   if (plan !== undefined) trace.operation = plan.operation.id;
   const principal = await authenticate(house, arrival, trace, plan);
   if (plan === undefined || match === undefined) {
-    passUndocumented(house, arrival, trace, principal, undocumentedVerdict(house, arrival, match));
-    return { kind: 'passthrough', principal };
+    const verdict = undocumentedVerdict(house, arrival, match);
+    return { kind: 'passthrough', principal, verdict: passUndocumented(house, arrival, trace, principal, verdict) };
   }
   const admission = admit(plan, house.contract, match, arrival, trace);
   const exchange = toExchange(house, plan, { arrival, principal, ...admission, trace, clientGone });
@@ -131,13 +131,14 @@ async function authenticate(
   }
 }
 
-function passUndocumented(
+/** Writes what the policy says of a request past the contract; throws where it, or a permission, says no. */
+export function passUndocumented(
   house: House,
-  arrival: Arrival,
+  arrival: Pick<Arrival, 'method'>,
   trace: Trace,
   principal: Principal,
   verdict: UndocumentedVerdict,
-): void {
+): PassingVerdict {
   const level = house.checks.undocumented;
   const documentedPath = !verdict.pass && verdict.code === 'method_not_allowed';
   if (!verdict.pass || verdict.reported) trace.violations.push(undocumented(documentedPath));
@@ -156,10 +157,11 @@ function passUndocumented(
   }
   if (house.serviceCredential && principal.authorization === undefined)
     throw new GatewayError('needs_caller_credential', 'This address needs the credential of the caller itself.');
+  return verdict;
 }
 
 function undocumentedRefusal(
-  { method }: Arrival,
+  { method }: Pick<Arrival, 'method'>,
   code: 'not_in_contract' | 'method_not_allowed',
   allow: readonly string[],
 ): GatewayError {

@@ -2,9 +2,19 @@ import { LRUCache } from 'lru-cache';
 import type { CheckVerdict } from '../model/trace.ts';
 import type { AskedPage } from '../paging/asked-page.ts';
 import type { Plan } from './plan.ts';
+import type { PassingVerdict } from './undocumented-policy.ts';
 
 /** What a target without a fault was found to ask for; it depends on its text and the contract alone. */
-export interface KnownTarget {
+export type KnownTarget = KnownOperation | KnownPassage;
+
+/** A target that the policy lets past the contract. */
+export interface KnownPassage {
+  readonly plan: undefined;
+  readonly verdict: PassingVerdict;
+}
+
+/** A target of an operation. */
+export interface KnownOperation {
   readonly plan: Plan;
   /** The exact target that would be sent upstream. */
   readonly target: string;
@@ -27,8 +37,8 @@ const ENTRY_BYTES = 400;
 export function createKnownTargets(maxBytes: number): KnownTargets {
   const targets = new LRUCache<string, KnownTarget>({
     maxSize: Math.max(1, Math.floor(maxBytes)),
-    sizeCalculation: ({ target, asked }, rawTarget) =>
-      ENTRY_BYTES + rawTarget.length + target.length + asked.listTarget.length,
+    sizeCalculation: (known, rawTarget) =>
+      ENTRY_BYTES + rawTarget.length + (known.plan ? known.target.length + known.asked.listTarget.length : 0),
   });
   return {
     recall: (rawTarget) => targets.get(rawTarget),

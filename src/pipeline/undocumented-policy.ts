@@ -11,9 +11,16 @@ export interface AllowEntry {
   readonly permission?: string | undefined;
 }
 
+/** That a request is let past the contract. */
+export interface PassingVerdict {
+  readonly pass: true;
+  readonly permission: string | undefined;
+  readonly reported: boolean;
+}
+
 /** What happens to a request that no operation answers. */
 export type UndocumentedVerdict =
-  | { readonly pass: true; readonly permission: string | undefined; readonly reported: boolean }
+  | PassingVerdict
   | {
       readonly pass: false;
       readonly code: 'not_in_contract' | 'method_not_allowed';

@@ -803,6 +803,86 @@ describe('a page that is asked for again', () => {
   });
 });
 
+describe('a request past the contract', () => {
+  const OPEN = '/services/v2/execution.json';
+  const GUARDED = '/services/v2/revision/7.json';
+  let upstream: FakeUpstream;
+  let gateway: Watched;
+
+  beforeAll(async () => {
+    upstream = await startFakeUpstream(({ target, user, headers }) => ({
+      json: { target, user, cookie: headers.cookie ?? 'none' },
+    }));
+    const allow = [
+      { method: 'GET', path: OPEN },
+      { method: 'GET', path: '/services/v2/revision/{id}.json', permission: 'View analytics' },
+    ];
+    gateway = await watch({ upstream, config: { undocumented: { allow } } });
+  });
+
+  it('is recognised too, and nothing of its answer, its counts and its line tells', async () => {
+    await gateway.warm({ target: `${OPEN}?a=1` });
+    const seen = async (fields: readonly Field[]) => {
+      const before = gateway.log.length;
+      const heard = await gateway.ask({
+        target: `${OPEN}?a=1`,
+        fields: [['X-Request-Id', 'same'], ...right('alice'), ...fields],
+      });
+      await until(() => gateway.log.length > before);
+      const { time: _time, seconds: _seconds, traceId: _traceId, upstream: asked, ...line } = lastLine(gateway);
+      const raw = heard.raw.filter((text, at) => text !== 'Date' && heard.raw[at - 1] !== 'Date');
+      return { status: heard.status, text: heard.text, raw, line, asked: { ...(asked as object), seconds: 0 } };
+    };
+    const short = await gateway.fast(() => seen([]));
+    gateway.authenticate.mockClear();
+    expect(short).toEqual(await seen([LONG_WAY]));
+    expect(gateway.authenticate).toHaveBeenCalledTimes(1);
+    expect(short).toMatchObject({ status: 200, line: { route: 'passthrough', operation: 'undocumented' } });
+  });
+
+  it('is asked for its permission each time', async () => {
+    await gateway.warm({ target: GUARDED, user: 'admin' });
+    await gateway.warm({ target: OPEN, user: 'bob' });
+    const answers = await gateway.fast(async () => [
+      await gateway.ask({ target: GUARDED, user: 'bob' }),
+      await gateway.ask({ target: GUARDED, user: 'admin' }),
+      await gateway.ask({ target: GUARDED, user: 'bob' }),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([403, 200, 403]);
+  });
+
+  it('goes the long way with a cookie or a token, which may be another credential', async () => {
+    await gateway.warm({ target: OPEN });
+    for (const field of [
+      ['Cookie', 'session=1'],
+      ['X-Auth-Token', 't'],
+    ] as const) {
+      gateway.authenticate.mockClear();
+      const heard = await gateway.ask({ target: OPEN, fields: [...right('alice'), field] });
+      expect(heard.status).toBe(200);
+      expect(gateway.authenticate).toHaveBeenCalledTimes(1);
+    }
+  });
+
+  it('travels with the credential of its own caller', async () => {
+    await gateway.warm({ target: OPEN, user: 'alice' });
+    await gateway.warm({ target: OPEN, user: 'bob' });
+    const wire = open(gateway.url);
+    const asked = async (user: string) => jsonOf(await wire.ask({ target: OPEN, user }))['user'];
+    const users = await gateway.fast(async () => [await asked('alice'), await asked('bob'), await asked('alice')]);
+    expect(users).toEqual(['alice', 'bob', 'alice']);
+  });
+
+  it('that the upstream breaks off gets the one error body', async () => {
+    await gateway.warm({ target: OPEN });
+    const answering = upstream.handler;
+    upstream.handler = (_request, response) => void response.destroy();
+    const heard = await gateway.fast(() => gateway.ask({ target: OPEN }));
+    upstream.handler = answering;
+    expect([heard.status, jsonOf(heard)['code']]).toEqual([502, 'upstream_reset']);
+  });
+});
+
 describe('what clients are told of addresses', () => {
   it('the public base path is part of what is recognised, and no part of what the upstream is asked', async () => {
     const fake = await startFakeUpstream(telling);

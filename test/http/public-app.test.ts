@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/errors/gateway-error.ts';
-import { createPublicApp, type PassedRequest, type PublicAppServices } from '../../src/http/public-app.ts';
+import type { PassedRequest } from '../../src/http/passed-request.ts';
+import { createPublicApp, type PublicAppServices } from '../../src/http/public-app.ts';
 import type { Trace } from '../../src/model/trace.ts';
 import { createKnownTargets } from '../../src/pipeline/known-targets.ts';
 import type { Exchange } from '../../src/pipeline/exchange.ts';

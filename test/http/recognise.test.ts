@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { createRecogniser } from '../../src/http/recognise.ts';
 import type { AuthenticationResult, Authenticator } from '../../src/identity/authenticator.ts';
+import { MODES } from '../../src/model/checks.ts';
 import { createKnownTargets } from '../../src/pipeline/known-targets.ts';
 import type { Plan } from '../../src/pipeline/plan.ts';
 import { callerNamed, createNext, type PlannedParts, plannedWith } from '../builders/exchange.ts';
@@ -35,7 +36,11 @@ function recogniser(parts: PlannedParts = {}, recalled: AuthenticationResult | '
     forget: () => undefined,
     calibrate: () => Promise.reject(new Error('asked')),
   };
-  const recognise = createRecogniser({ house: { authenticator }, knownTargets, clock: () => 5_000 });
+  const recognise = createRecogniser({
+    house: { authenticator, checks: MODES.strict.checks },
+    knownTargets,
+    clock: () => 5_000,
+  });
   const of = (rawHeaders: readonly string[] = ['Host', 'a'], more: Partial<IncomingMessage> = {}) =>
     recognise({ method: 'GET', url: RAW, rawHeaders, ...more } as IncomingMessage);
   return { of, known, asked };

@@ -74,8 +74,7 @@ function recognised(see: typeof recordAtClose, response: FakeResponse) {
   const events = Object.assign(new EventEmitter(), { writableFinished: false, closed: false, ...response });
   const trace = createTrace({ requestId: 'r', traceparent: 't', method: 'GET', startedAt: 5_000 });
   trace.caller = 'alice';
-  const plan: Plan = { ...plannedWith(), stages: [], handle: () => Promise.reject(new Error('not asked')) };
-  see(trace, { url: '/a?b' }, events as unknown as Response, plan, {
+  see(trace, { url: '/a?b' }, events as unknown as Response, plannedWith().operation.path, {
     house: { plans: new Map() },
     accessLog: { watch: () => undefined, write: (entry) => void entries.push(entry) },
     record: (done) => recorded.push(structuredClone(done)),

@@ -18,10 +18,12 @@ import {
 } from '../builders/exchange.ts';
 import { houseWith, type HouseParts } from '../builders/house.ts';
 
-function dispatched(parts: HouseParts = {}, arrival: Partial<Arrival> = {}, clientGone?: () => AbortSignal) {
+const clientGone = () => AbortSignal.abort();
+
+function dispatched(parts: HouseParts = {}, arrival: Partial<Arrival> = {}, gone?: () => AbortSignal) {
   const made = houseWith(parts);
   const trace = traceWith();
-  return { ...made, trace, outcome: dispatch(made.house, arrivalWith(arrival), trace, clientGone) };
+  return { ...made, trace, outcome: dispatch(made.house, arrivalWith(arrival), trace, gone) };
 }
 
 const elsewhere = { path: '/services/v2/other.json', target: '/services/v2/other.json' };
@@ -29,7 +31,6 @@ const passes: HouseParts = { verdict: { pass: true, permission: undefined, repor
 
 describe('a documented request', () => {
   it('is answered by its plan, with who asks and what it may', async () => {
-    const clientGone = () => AbortSignal.abort();
     const { outcome, trace, plan, next } = dispatched(
       { grantsOf: () => grantsWith({ delegated: true }) },
       {},
