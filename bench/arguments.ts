@@ -21,7 +21,7 @@ Measures Portico beside nginx, Varnish, HAProxy and proxies written for Node, on
   --quick        short rounds, under three minutes; the numbers are rough
   --only NAME    only the part NAME, or all whose names begin with NAME-; may be repeated
   --out FOLDER   where RESULTS.md, results.json and results.svg go; bench/ for a full run, else bench/out/
-  --strict       exit with 1 when a target is missed
+  --strict       exit with 1 when a target is missed or, in a whole run, not measured
   --against REF  compare the working tree with a git ref instead: fresh processes for each round, order alternated
   --micro        measure the stages of a request alone instead: MICRO.md, micro.json
   --profile NAME profile the first Portico of a scenario instead: where its time goes, as Markdown and a flame graph

@@ -4,8 +4,12 @@ import { rawRequest } from './raw-request.ts';
 export async function countMetric(adminPort: number, pattern: RegExp): Promise<number> {
   const { status, body } = await rawRequest(adminPort, '/metrics');
   if (status !== 200) throw new Error(`the metrics cannot be read: status ${status}`);
-  return body
-    .toString()
+  return sumOfLines(body.toString(), pattern);
+}
+
+/** The sum of the values of the lines of an exposition that match. */
+export function sumOfLines(exposition: string, pattern: RegExp): number {
+  return exposition
     .split('\n')
     .filter((line) => pattern.test(line))
     .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
 import { join } from 'node:path';
 
@@ -16,6 +16,8 @@ export interface Machine {
   readonly commit: string;
   /** How busy the cores were before anything was started: 0 to 1. */
   readonly busyBefore: number;
+  /** Whether the system tells processor time in nanoseconds; else it is counted in ticks. */
+  readonly exactCpuTime: boolean;
   /** Programs that are not here, each with what installs it. */
   readonly missing: ReadonlyMap<string, string>;
 }
@@ -50,6 +52,7 @@ export async function readMachine(): Promise<Machine> {
     system: /^PRETTY_NAME="(.*)"$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? 'unknown',
     versions,
     commit: commitOf(),
+    exactCpuTime: existsSync('/proc/self/schedstat'),
     busyBefore: await busyShare(),
     missing,
   };

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { createAnswerCounter } from './answer-counter.ts';
+import { type LatencySummary, summarise } from './latency-summary.ts';
 
 /** Requests at a fixed rate, whether or not the earlier ones are answered. */
 export interface PacedLoad {
@@ -13,13 +14,9 @@ export interface PacedLoad {
 }
 
 /** Latencies in milliseconds from the instant at which a request was due, waiting for a connection included. */
-export interface PacedResult {
+export interface PacedResult extends LatencySummary {
   readonly requests: number;
   readonly perSecond: number;
-  readonly p50: number;
-  readonly p99: number;
-  readonly p999: number;
-  readonly max: number;
 }
 
 interface Connection {
@@ -94,9 +91,8 @@ async function runPaced(load: PacedLoad): Promise<PacedResult> {
     }
     await new Promise((resolve) => setImmediate(resolve));
   }
-  const measured = latencies.slice(warm).sort();
-  const at = (share: number) => measured[Math.min(measured.length - 1, Math.floor(measured.length * share))] ?? 0;
-  return { requests: measured.length, perSecond, p50: at(0.5), p99: at(0.99), p999: at(0.999), max: at(1) };
+  const measured = latencies.slice(warm);
+  return { requests: measured.length, perSecond, ...summarise(measured) };
 }
 
 const result = await runPaced(JSON.parse(process.argv[2] ?? '{}') as PacedLoad);

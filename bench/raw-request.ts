@@ -25,7 +25,7 @@ export function rawRequest(
     socket.on('error', reject);
     socket.on('data', (part: Buffer) => {
       parts.push(part);
-      const answer = parse(Buffer.concat(parts));
+      const answer = parseAnswer(Buffer.concat(parts));
       if (answer === undefined) return;
       socket.destroy();
       resolve(answer);
@@ -35,7 +35,8 @@ export function rawRequest(
   });
 }
 
-function parse(data: Buffer): RawAnswer | undefined {
+/** Reads one answer; undefined while some of it is missing. */
+export function parseAnswer(data: Buffer): RawAnswer | undefined {
   const end = data.indexOf('\r\n\r\n');
   if (end < 0) return undefined;
   const [first = '', ...lines] = data.toString('latin1', 0, end).split('\r\n');

@@ -92,6 +92,8 @@ export async function runScenario(scenario: Scenario, context: RunContext): Prom
         one.rounds.push(await measureRound(scenario, one, rounds.seconds));
       }
     }
+    for (const { entry, started } of running)
+      await proveAnswer(`${entry.peer.label}, after the rounds`, started.port, scenario, entry.asked);
     for (const [at, one] of running.entries()) {
       const violations = (await violationsOf(one)) - (violationsBefore[at] ?? 0);
       if (violations > 0) throw new Error(`${one.entry.peer.label}, ${id}: ${violations} violations were counted`);

@@ -23,6 +23,7 @@ export async function openSession(folder: string, effort: Effort, startedAt: num
     if (reason !== undefined) throw new Error(`${name}: ${reason}`);
   }
   if (machine.cores < 2) throw new Error('two cores are needed: one for the server, one for everything else');
+  if (!machine.exactCpuTime) progress.say('there is no /proc/self/schedstat: processor time comes in ticks of 10 ms');
   for (const [name, reason] of machine.missing) progress.say(`${name} is left out: ${reason}`);
   spawnSync('taskset', ['-a', '-c', '-p', String(LOAD_CORE), String(process.pid)]);
 

@@ -20,6 +20,7 @@ export interface LoadResult {
   readonly seconds: number;
   /** Answers with a status above 399. */
   readonly errorStatuses: number;
+  readonly socketErrors: number;
 }
 
 /** What wrk may take to open its connections. */
@@ -35,17 +36,24 @@ export async function runWrk(load: Load): Promise<LoadResult> {
   const url = `http://127.0.0.1:${load.port}${load.path}`;
   // wrk takes whole seconds only; an interrupt ends a round early and its own clock says how long it was.
   const output = await collect(['-c', String(LOAD_CORE), ...wrk, url, ...words], load.seconds * 1000 + SETTLING_MS);
+  const result = readCounts(output);
+  if (result === undefined) throw new Error(`wrk said nothing that can be read:\n${output}`);
+  if (result.socketErrors > 0) throw new Error(`${result.socketErrors} socket errors at ${url}:\n${output}`);
+  return result;
+}
+
+/** Reads the line that the scripts make wrk print; undefined where there is none. */
+export function readCounts(output: string): LoadResult | undefined {
   const found = /^BENCH (\{.*\})$/m.exec(output)?.[1];
-  if (found === undefined) throw new Error(`wrk said nothing that can be read:\n${output}`);
+  if (found === undefined) return undefined;
   const counted = JSON.parse(found) as Record<string, number>;
   const count = (name: string) => counted[name] ?? 0;
-  const broken = count('connect') + count('read') + count('write') + count('timeout');
-  if (broken > 0) throw new Error(`${broken} socket errors at ${url}: ${found}`);
   return {
     requests: count('requests'),
     bytes: count('bytes'),
     seconds: count('durationUs') / 1e6,
     errorStatuses: count('status'),
+    socketErrors: count('connect') + count('read') + count('write') + count('timeout'),
   };
 }
 

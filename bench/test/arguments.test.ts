@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isNamed, readArguments } from '../arguments.ts';
+import { estimateSeconds } from '../estimate.ts';
+import { partNames, wantedScenarios } from '../scenarios/all.ts';
+import { FULL, QUICK } from '../scenarios/effort.ts';
+
+const NAMES = ['hit', 'hit-2k', 'miss-same', 'miss-distinct'];
+
+test('a name means its own part only, the beginning of names all that begin so', () => {
+  const named = (only: string) => NAMES.filter((name) => isNamed(name, [only], NAMES));
+  assert.deepEqual(named('hit'), ['hit']);
+  assert.deepEqual(named('miss'), ['miss-same', 'miss-distinct']);
+});
+
+test('a name that nothing has is refused with the names that there are', () => {
+  assert.match(String(readArguments(['--only', 'hot'], NAMES)), /no part called hot; the names: hit, /);
+});
+
+test('two ways of running at a time are refused', () => {
+  assert.equal(typeof readArguments(['--micro', '--profile', 'hit'], NAMES), 'string');
+});
+
+test('an unknown option is refused', () => {
+  assert.equal(typeof readArguments(['--fast'], NAMES), 'string');
+});
+
+test('a part that a quick run leaves out is measured when it is named, with every server', () => {
+  assert.equal(
+    wantedScenarios(QUICK, []).some(({ id }) => id === 'hit-256c'),
+    false,
+  );
+  const [named] = wantedScenarios(QUICK, ['hit-256c']);
+  assert.equal(named?.entries.length, 4);
+});
+
+test('each server of a scenario has an id of its own', () => {
+  for (const { id, entries } of [...wantedScenarios(FULL, []), ...wantedScenarios(QUICK, [])]) {
+    const ids = entries.map(({ peer }) => peer.id);
+    assert.deepEqual([...new Set(ids)], ids, id);
+  }
+});
+
+test('every part has a name of its own', () => {
+  assert.equal(new Set(partNames()).size, partNames().length);
+});
+
+test('a full run is estimated below fifteen minutes and a quick one below three, packages not included', () => {
+  assert.ok(estimateSeconds(FULL, wantedScenarios(FULL, [])) < 14 * 60);
+  assert.ok(estimateSeconds(QUICK, wantedScenarios(QUICK, [])) < 2.7 * 60);
+});

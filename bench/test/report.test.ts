@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { toChart } from '../report/chart.ts';
+import { toMarkdown } from '../report/markdown.ts';
+import { resultsOf, row } from './results-of.ts';
+
+const HIT = {
+  hit: [
+    row('nginx-cache', 20, 50_000, { configuration: 'listen 127.0.0.1:8123;' }),
+    row('portico-hit', 30, 25_000, { configuration: '{ "port": 4711 }' }),
+  ],
+};
+
+test('a table shows the ratios of Portico over each server', () => {
+  const text = toMarkdown(resultsOf(HIT), undefined);
+  const line = text.split('\n').find((one) => one.startsWith('| nginx-cache'));
+  assert.match(line ?? '', /20\.0 \| 20\.0–20\.0 \| 1\.50 × \| 50,000 \| 50,000–50,000 \| 0\.50 ×/);
+});
+
+test('configurations are shown without the numbers of ports', () => {
+  const text = toMarkdown(resultsOf(HIT), undefined);
+  assert.match(text, /listen 127\.0\.0\.1:PORT;/);
+  assert.match(text, /"port": PORT/);
+  assert.doesNotMatch(text, /8123|4711/);
+});
+
+test('a part that failed is told before any number', () => {
+  const text = toMarkdown(resultsOf(HIT, { failures: [{ part: 'memory', message: 'no\nmore' }] }), undefined);
+  assert.ok(text.indexOf('**memory failed: no**') < text.indexOf('| verdict |'));
+  assert.ok(text.includes('**memory failed: no**'));
+});
+
+test('a machine that was busy is told', () => {
+  const { machine } = resultsOf({});
+  assert.match(toMarkdown(resultsOf({}, { machine: { ...machine, busyBefore: 0.4 } }), undefined), /40 % busy/);
+});
+
+test('texts are escaped in the chart', () => {
+  const chart = toChart(resultsOf({ hit: [row('portico-hit', 10, 1, { label: 'a < b & c' })] }));
+  assert.ok(chart.includes('a &lt; b &amp; c'));
+});

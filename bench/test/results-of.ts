@@ -1,0 +1,56 @@
+import type { Machine } from '../machine.ts';
+import type { Results } from '../results.ts';
+import type { ScenarioRow } from '../run-scenario.ts';
+import { spreadOf } from '../spread.ts';
+
+/** One row of a made-up scenario. */
+export function row(
+  peer: string,
+  cpuUs: number,
+  requestsPerSecond: number,
+  more: Partial<ScenarioRow> = {},
+): ScenarioRow {
+  return {
+    peer,
+    label: peer,
+    authenticates: true,
+    rounds: [{ cpuUs, requestsPerSecond }],
+    stalls: 0,
+    cpuUs: spreadOf([cpuUs]),
+    requestsPerSecond: spreadOf([requestsPerSecond]),
+    rssBytes: 1e8,
+    answerBytes: 29_000,
+    encoding: undefined,
+    configuration: '',
+    ...more,
+  };
+}
+
+const MACHINE: Machine = {
+  cpu: 'a processor',
+  cores: 2,
+  memoryBytes: 4e9,
+  kernel: '6.1',
+  system: 'a system',
+  versions: { node: '26.0.0' },
+  commit: 'abc1234',
+  exactCpuTime: true,
+  busyBefore: 0,
+  missing: new Map(),
+};
+
+/** Results of made-up scenarios. */
+export function resultsOf(
+  rows: Readonly<Record<string, readonly ScenarioRow[]>>,
+  more: Partial<Results> = {},
+): Results {
+  return {
+    startedAt: '2026-01-02T03:04:05.000Z',
+    effort: 'full',
+    only: [],
+    machine: MACHINE,
+    scenarios: Object.entries(rows).map(([id, own]) => ({ id, title: id, rows: own, skipped: [] })),
+    failures: [],
+    ...more,
+  };
+}
