@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { hasExactCpuTime } from './cpu-time.ts';
 
 /** What the numbers come from. */
 export interface Machine {
@@ -52,7 +53,7 @@ export async function readMachine(): Promise<Machine> {
     system: /^PRETTY_NAME="(.*)"$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? 'unknown',
     versions,
     commit: commitOf(),
-    exactCpuTime: existsSync('/proc/self/schedstat'),
+    exactCpuTime: hasExactCpuTime,
     busyBefore: await busyShare(),
     missing,
   };

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, ftruncateSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { createCpuTime } from './cpu-time.ts';
 import { pathWithSbin } from './machine.ts';
 
 /** A program to start: on which core, where its output goes and which port tells that it is ready. */
@@ -57,9 +58,10 @@ export async function startProgram(program: Program): Promise<Running> {
     const words = readFileSync(`${output}.err`, 'utf8').slice(-2000);
     throw new Error(`${name} did not start: ${(error as Error).message}\n${words}`, { cause: error });
   }
+  const cpuTime = createCpuTime();
   return {
     pid,
-    cpuNs: () => treeOf(pid).reduce((sum, one) => sum + cpuNsOf(one), 0),
+    cpuNs: () => cpuTime(treeOf(pid)),
     rssBytes: () => {
       const bytes = treeOf(pid).reduce((sum, one) => sum + rssBytesOf(one), 0);
       if (bytes === 0) throw new Error(`${name}: its memory cannot be read; it may have ended`);
@@ -131,27 +133,6 @@ function parentOf(pid: number): number | undefined {
   const stat = read(`/proc/${pid}/stat`);
   // The name of a program may hold spaces and parentheses; the parent is the second field after it.
   return stat === undefined ? undefined : Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-}
-
-function cpuNsOf(pid: number): number {
-  let sum = 0;
-  try {
-    for (const task of readdirSync(`/proc/${pid}/task`)) {
-      const line = read(`/proc/${pid}/task/${task}/schedstat`);
-      if (line === undefined) return ticksOf(pid);
-      sum += Number(line.split(' ')[0]);
-    }
-  } catch {
-    return sum;
-  }
-  return sum;
-}
-
-/** Coarser, for kernels without schedstat: clock ticks of user and system time, a hundred in a second. */
-function ticksOf(pid: number): number {
-  const stat = read(`/proc/${pid}/stat`);
-  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
-  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * 10_000_000;
 }
 
 function rssBytesOf(pid: number): number {

@@ -1,4 +1,5 @@
 import { isNamed } from '../arguments.ts';
+import type { Peer } from '../peers/peer.ts';
 import { type Effort, FULL } from './effort.ts';
 import { hitScenarios } from './hit.ts';
 import { keyScenarios } from './keys.ts';
@@ -32,7 +33,11 @@ export function wantedScenarios(effort: Effort, only: readonly string[]): readon
   if (only.length > 0) return all.filter(({ id }) => isNamed(id, only, partNames()));
   return all
     .filter(({ id }) => !effort.without.includes(id))
-    .map((one) => ({ ...one, entries: one.entries.filter(({ peer }) => !effort.withoutPeers.includes(peer.id)) }));
+    .map((one) => ({ ...one, entries: one.entries.filter(({ peer }) => isIncluded(one, peer, effort)) }));
+}
+
+function isIncluded({ id }: Scenario, peer: Peer, { withoutPeers }: Effort): boolean {
+  return !withoutPeers.includes(peer.id) && !withoutPeers.includes(`${id}/${peer.id}`);
 }
 
 /** Servers whose latency is measured at half of their peak. */
