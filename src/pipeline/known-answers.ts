@@ -33,9 +33,18 @@ const LARGEST_SHARE = 1 / 8;
 // About what an entry takes beside its body: key, tags, authors.
 const ENTRY_BYTES = 4096;
 
+// After so many changes in a row, only every so-many-th answer is remembered until one comes again.
+const OFTEN = 4;
+const SELDOM = 16;
+
+/** A remembered answer, and how often another one has come since one was the same. */
+interface Remembered extends KnownAnswer {
+  changes: number;
+}
+
 /** Makes an empty memory. */
 export function createKnownAnswers(maxBytes: number = KNOWN_ANSWERS_BYTES): KnownAnswers {
-  const answers = new LRUCache<string, KnownAnswer>({
+  const answers = new LRUCache<string, Remembered>({
     maxSize: maxBytes,
     maxEntrySize: Math.floor(maxBytes * LARGEST_SHARE),
     sizeCalculation: ({ bytes }, key) => ENTRY_BYTES + key.length + bytes.buffer.byteLength,
@@ -44,9 +53,19 @@ export function createKnownAnswers(maxBytes: number = KNOWN_ANSWERS_BYTES): Know
     find(key, { status, mediaType, bytes }) {
       const known = answers.get(key);
       if (known === undefined || known.status !== status || known.mediaType !== mediaType) return undefined;
-      return known.bytes.equals(bytes) ? known : undefined;
+      if (known.bytes.equals(bytes)) {
+        known.changes = 0;
+        return known;
+      }
+      known.changes += 1;
+      return undefined;
     },
-    remember: (key, answer) => void answers.set(key, { ...answer, bytes: alone(answer.bytes) }),
+    remember(key, answer) {
+      const changes = answers.peek(key)?.changes ?? 0;
+      // A list that differs each time is not worth keeping each time: old bodies would only fill memory.
+      if (changes > OFTEN && changes % SELDOM !== 0) return;
+      answers.set(key, { ...answer, bytes: alone(answer.bytes), changes });
+    },
   };
 }
 

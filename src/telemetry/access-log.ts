@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { destination } from 'pino';
 import { pinoHttp } from 'pino-http';
 import type { Trace } from '../model/trace.ts';
 import { loggerOptions, type LogOptions } from './logger.ts';
 import { createNameTag } from './name-tag.ts';
+import { createFullLine } from './full-line.ts';
 import { createPlainLine } from './plain-line.ts';
 import { traceLine, type LineFacts } from './trace-line.ts';
 
@@ -42,6 +44,7 @@ interface Logged {
  */
 export function createAccessLog(options: AccessLogOptions): AccessLog {
   const tag = createNameTag();
+  const stream = options.stream ?? destination(1);
   const shown = (caller: string | undefined) => (caller === undefined || options.principalNames ? caller : tag(caller));
   const line = (_request: IncomingMessage, response: ServerResponse): object => {
     const entry = (response as Logged)[ENTRY]?.();
@@ -73,19 +76,17 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
       customLogLevel: (_request, response, error) =>
         error !== undefined || response.statusCode >= 500 ? 'error' : 'info',
     },
-    options.stream,
+    stream,
   );
   const { logger } = middleware;
-  const destination = options.stream;
   const plainLine = createPlainLine(options.clock);
+  const fullLine = createFullLine(options.clock);
   return {
     write(entry) {
-      if (!logger.isLevelEnabled('info') && (entry.trace.status ?? 0) < 500) return;
       const { trace } = entry;
+      if (!logger.isLevelEnabled((trace.status ?? 0) >= 500 ? 'error' : 'info')) return;
       const caller = shown(entry.caller);
-      const text = destination === undefined ? undefined : plainLine(trace, entry.template, caller);
-      if (text !== undefined) destination?.write(text);
-      else logger[(trace.status ?? 0) >= 500 ? 'error' : 'info'](traceLine(trace, { ...entry, caller }), 'request');
+      stream.write(plainLine(trace, entry.template, caller) ?? fullLine(trace, { ...entry, caller }));
     },
     watch: (request, response, entry) => {
       (response as Logged)[ENTRY] = entry;

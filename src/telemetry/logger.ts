@@ -1,5 +1,6 @@
 import { pino, type DestinationStream, type Logger, type LoggerOptions } from 'pino';
 import type { Clock } from '../lib/clock.ts';
+import { createLogTime } from './log-time.ts';
 
 /** The levels that a log can be set to. */
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -16,10 +17,11 @@ export interface LogOptions {
 
 /** The options that every log of the process shares: level by name, ISO time, neither host name nor process id. */
 export function loggerOptions(options: LogOptions): LoggerOptions {
+  const time = createLogTime(options.clock);
   return {
     level: options.level,
     base: null,
-    timestamp: () => `,"time":"${new Date(options.clock()).toISOString()}"`,
+    timestamp: () => `,"time":"${time()}"`,
     formatters: { level: (label) => ({ level: label }) },
   };
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
+import { createLogTime } from './log-time.ts';
 import type { Trace } from '../model/trace.ts';
 
 /** Writes the text of a request's line, line break included; undefined for a request of which more is to be said. */
@@ -11,14 +12,15 @@ export type PlainLine = (trace: Trace, template: string | undefined, caller: str
 export function createPlainLine(clock: Clock): PlainLine {
   const middles = new Map<string, string>();
   const ends = new Map<string, string>();
-  let now = Number.NaN;
+  const time = createLogTime(clock);
+  let now = '';
   let start = '';
   return (trace, template, caller) => {
     if (!isPlain(trace) || template === undefined) return undefined;
-    const at = clock();
+    const at = time();
     if (at !== now) {
       now = at;
-      start = `{"level":"info","time":"${new Date(at).toISOString()}","requestId":"`;
+      start = `{"level":"info","time":"${at}","requestId":"`;
     }
     const { operation = '', status, cache, authentication, bytes = 0, seconds = 0 } = trace;
     const middle =

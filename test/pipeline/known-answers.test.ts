@@ -34,6 +34,20 @@ describe('known answers', () => {
     expect(known.find('a', look('second'))).toBeDefined();
   });
 
+  it('take up a list that differs each time now and then only, and at once again when it has come to rest', () => {
+    const known = createKnownAnswers();
+    const fetch = (text: string) => {
+      const found = known.find('a', look(text)) !== undefined;
+      if (!found) known.remember('a', answer(text));
+      return found;
+    };
+    for (let number = 0; number < 40; number += 1) expect(fetch(`answer ${number}`)).toBe(false);
+    // The last one that was taken up was the thirty-third.
+    expect(known.find('a', look('answer 32'))).toBeDefined();
+    expect(fetch('at rest')).toBe(false);
+    expect(fetch('at rest')).toBe(true);
+  });
+
   it('forget what was used longest ago when they grow beyond their bound', () => {
     const known = createKnownAnswers(100_000);
     const ids = Array.from({ length: 20 }, (_, at) => String(at));
