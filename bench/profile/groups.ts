@@ -7,13 +7,16 @@ type CallFrame = ProfileNode['callFrame'];
 const ROOT = pathToFileURL(join(import.meta.dirname, '..', '..')).href;
 
 /** What V8 calls by names in parentheses. */
-const NAMED: Readonly<Record<string, string>> = {
-  '(garbage collector)': 'V8: garbage collection',
-  '(program)': 'native code outside of JavaScript (event loop, system calls)',
-};
+const NAMED = new Map([
+  ['(garbage collector)', 'V8: garbage collection'],
+  ['(program)', 'native code outside of JavaScript (event loop, system calls)'],
+]);
 
 /** Functions of Node's bindings that end in system calls on sockets and files. */
 const SYSTEM_CALL = /^(?:write|read|shutdown|close|accept|open|fstat|fsync)/;
+
+/** What Ajv compiles at the start has a name and no file. */
+const COMPILED_VALIDATOR = /^validate\d*$/;
 
 /** Node's own modules by what they are for; the first that fits. */
 const NODE: readonly (readonly [RegExp, string])[] = [
@@ -31,8 +34,10 @@ const NODE: readonly (readonly [RegExp, string])[] = [
 
 /** The kind of work that a function belongs to. */
 export function groupOf({ functionName, url }: CallFrame): string {
-  const named = NAMED[functionName];
+  const named = NAMED.get(functionName);
   if (named !== undefined) return named;
+  if (url === '' && COMPILED_VALIDATOR.test(functionName)) return 'Portico: compiled validators';
+  if (functionName.startsWith('RegExp: ')) return 'V8: regular expressions';
   if (url === '') return SYSTEM_CALL.test(functionName) ? 'system calls on sockets and files' : 'V8 and Node built-ins';
   if (url.startsWith('node:')) return NODE.find(([pattern]) => pattern.test(url))?.[1] ?? 'Node: other';
   const file = insideOf(url);

@@ -42,8 +42,8 @@ export function profileMarkdown(
     `Written by \`npm run bench -- --profile ${name}\` on ${startedAt.slice(0, 10)}, commit ${machine.commit}; do not edit.`,
     '',
     `Self time in ${formatNumber(root.total / 1e6)} s of work, waiting left out. One request took ${formatNumber(cpuUs)} µs of`,
-    'processor time while the profiler looked on, which is more than without it; the column of microseconds is that time by',
-    'share.',
+    'processor time while the profiler looked on, which is more than without it, threads of V8 beside the main one included;',
+    'the column of microseconds is that time by share.',
     '',
     ...machineLines(machine),
     '',
@@ -65,7 +65,7 @@ export function profileMarkdown(
     '',
     '| function | share | µs/request | where |',
     '| --- | ---: | ---: | --- |',
-    ...functions.slice(0, SHOWN_FUNCTIONS).map((row) => `| \`${row.name}\` | ${cells(row.us)} | ${row.place} |`),
+    ...functions.slice(0, SHOWN_FUNCTIONS).map((row) => `| \`${short(row.name)}\` | ${cells(row.us)} | ${row.place} |`),
     '',
   ].join('\n');
 }
@@ -79,4 +79,10 @@ function summed(frames: readonly Frame[], of: (frame: Frame) => Pick<Row, 'name'
     rows.set(key, { name, place, us: (rows.get(key)?.us ?? 0) + frame.self });
   }
   return [...rows.values()].sort((a, b) => b.us - a.us);
+}
+
+/** Names of regular expressions are their texts: long, and full of what means something in a table. */
+function short(name: string): string {
+  const text = name.length > 48 ? `${name.slice(0, 47)}…` : name;
+  return text.replaceAll('|', '\\|').replaceAll('`', "'");
 }

@@ -41,6 +41,8 @@ test('functions belong to the kind of work that they do', () => {
   const group = (functionName: string, url: string) => groupOf({ functionName, url, lineNumber: 0 });
   assert.equal(group('writev', ''), 'system calls on sockets and files');
   assert.equal(group('(garbage collector)', ''), 'V8: garbage collection');
+  assert.equal(group('validate15', ''), 'Portico: compiled validators');
+  assert.equal(group('toString', ''), 'V8 and Node built-ins');
   assert.equal(group('x', 'node:internal/streams/writable'), 'Node: net and streams');
   assert.equal(group('x', `${HERE}src/cache/page-cache.ts`), 'Portico: cache');
   assert.equal(group('x', `${HERE}node_modules/express/lib/a.js`), 'package express');
