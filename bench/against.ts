@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { type Arguments, isNamed } from './arguments.ts';
+import { estimateSeconds } from './estimate.ts';
 import { comparisonTable, type Comparison } from './report/comparison-table.ts';
 import { type Round, type RunContext, runScenario } from './run-scenario.ts';
 import { partNames } from './scenarios/all.ts';
@@ -10,13 +11,20 @@ import type { Session } from './session.ts';
 import { addWorktree } from './worktree.ts';
 
 /** Compares the working tree with a git ref: fresh processes for each round, the first one alternating. */
-export async function compareCheckouts(ref: string, { quick, only }: Arguments, { context }: Session): Promise<number> {
+export async function compareCheckouts(
+  ref: string,
+  { quick, only }: Arguments,
+  { context, effort }: Session,
+): Promise<number> {
   const worktree = addWorktree(ref, join(context.folder, 'other'));
   process.once('exit', worktree.remove);
   try {
     const rounds = quick ? QUICK_COMPARED : COMPARED;
     const scenarios = comparedScenarios({ ...rounds, count: 1 }, worktree.folder);
     const wanted = scenarios.filter(({ id }) => isNamed(id, only, partNames()));
+    const seconds = estimateSeconds(effort, wanted, []) * rounds.count;
+    context.progress.expect(seconds);
+    context.progress.say(`this will take about ${(seconds / 60).toFixed(1)} minutes`);
     const { table, failures } = await compareAll(wanted, rounds.count, context);
     process.stdout.write(`\nbefore: ${ref} (${worktree.commit}); after: the working tree\n\n${table}`);
     process.stderr.write(failures.map((failure) => `FAILED: ${failure}\n`).join(''));

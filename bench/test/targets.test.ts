@@ -71,3 +71,31 @@ test('a miss whose cost is a straight line through the sizes of pages holds', ()
   assert.equal(at(200).value, 0);
   assert.equal(at(300).state, 'missed');
 });
+
+test('memory is flat when the line through its last half hardly rises; a short run says nothing', () => {
+  const at = (lastHalfSlope: number, keys = 1_000_000) =>
+    verdict(
+      resultsOf(
+        {},
+        {
+          memory: {
+            keys,
+            budgetBytes: 64e6,
+            restBytes: 100e6,
+            warmRestBytes: 120e6,
+            peakBytes: 210e6,
+            endBytes: 200e6,
+            lastHalfSlope,
+            entries: 20_000,
+            cacheBytes: 60e6,
+            samples: [],
+          },
+        },
+      ),
+      /last half/,
+    );
+  assert.equal(at(16e6).state, 'holds');
+  assert.equal(at(-50e6).value, 0);
+  assert.equal(at(30e6).state, 'missed');
+  assert.equal(at(30e6, 100_000).state, 'not measured');
+});
