@@ -8,7 +8,6 @@ import { rawRequest } from './raw-request.ts';
 import type { RunContext } from './run-scenario.ts';
 import { ASKED, keyed } from './scenarios/asked.ts';
 import { slopeOf } from './slope.ts';
-import { untilReady } from './until-ready.ts';
 
 /** The cache budget of the run in bytes. */
 export const MEMORY_BUDGET = 64 * 1024 * 1024;
@@ -50,7 +49,6 @@ export async function measureMemory(keys: number, context: RunContext): Promise<
   const ask = (from: number, to: number) => askEachKey({ port, path, headers, connections: 32, from, to });
   progress.say(`Memory: ${formatNumber(keys, 0)} distinct keys`);
   try {
-    await untilReady(adminPortOf(started));
     const restBytes = await restOf(started);
     await ask(keys, keys + WARM_REQUESTS);
     await purgeAll(adminPortOf(started));

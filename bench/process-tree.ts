@@ -26,6 +26,8 @@ export interface Running {
   rssBytes(): number;
   /** Empties the output file; programs append, so they go on at its start. */
   emptyOutput(): void;
+  /** What it said last, when it has ended by itself; undefined while it runs. */
+  lastWords(): string | undefined;
   stop(): Promise<void>;
 }
 
@@ -68,6 +70,10 @@ export async function startProgram(program: Program): Promise<Running> {
       return bytes;
     },
     emptyOutput: () => ftruncateSync(out),
+    lastWords: () =>
+      child.exitCode === null && child.signalCode === null
+        ? undefined
+        : `ended with ${child.exitCode ?? child.signalCode ?? 'nothing'}: ${readFileSync(`${output}.err`, 'utf8').slice(-2000)}`,
     stop,
   };
 }

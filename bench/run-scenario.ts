@@ -124,36 +124,48 @@ export async function startEntry(
 /** A short round on a machine that is busy otherwise may pass without an answer; it is repeated once, longer, and told. */
 const STALL_SECONDS = 1.5;
 
-/** One round; throws when any answer was not what it should be. */
+/** One round; throws when any answer was not what it should be, and tells when the server has ended. */
 export async function measureRound(scenario: Scenario, one: Running, seconds: number): Promise<Round> {
+  try {
+    return await loadRound(scenario, one, seconds);
+  } catch (error) {
+    throw explained(error, scenario, one);
+  }
+}
+
+function explained(error: unknown, { id }: Scenario, { entry, started }: Running): Error {
+  const words = started.running.lastWords();
+  const what = [(error as Error).message, ...(words === undefined ? [] : [words])].join('; the server has ');
+  return new Error(`${entry.peer.label}, ${id}: ${what}`, { cause: error });
+}
+
+async function loadRound(scenario: Scenario, one: Running, seconds: number): Promise<Round> {
   const { entry, started, proof } = one;
-  const { asked, peer } = entry;
+  const { asked } = entry;
   started.running.emptyOutput();
   const { path, keys } = asked;
   const load = { port: started.port, path, headers: proof.sent, connections: scenario.connections, seconds };
   const countedBefore = await counted(one);
   const before = started.running.cpuNs();
-  const result = await runWrk(keys === undefined ? load : { ...load, keys }).catch((error: unknown) => {
-    throw new Error(`${peer.label}, ${scenario.id}: ${(error as Error).message}`, { cause: error });
-  });
+  const result = await runWrk(keys === undefined ? load : { ...load, keys });
   const cpuNs = started.running.cpuNs() - before;
   // A server that has died, or a system that tells nothing, must not look like one that costs nothing.
-  if (!(cpuNs > 0)) throw new Error(`${peer.label}, ${scenario.id}: no processor time could be read`);
+  if (!(cpuNs > 0)) throw new Error('no processor time could be read');
   const grown = (await counted(one)) - countedBefore;
   if (result.requests === 0) {
-    if (one.stalls > 0) throw new Error(`${peer.label}, ${scenario.id}: a second round without any answer`);
+    if (one.stalls > 0) throw new Error('a second round without any answer');
     one.stalls += 1;
-    return measureRound(scenario, one, Math.max(seconds, STALL_SECONDS));
+    return loadRound(scenario, one, Math.max(seconds, STALL_SECONDS));
   }
   if (asked.counted !== undefined && grown < result.requests)
-    throw new Error(`${peer.label}, ${scenario.id}: metrics counted ${grown} of ${result.requests} as what was meant`);
+    throw new Error(`metrics counted ${grown} of ${result.requests} as what was meant`);
   const wantedErrors = asked.status > 399 ? result.requests : 0;
   if (result.errorStatuses !== wantedErrors)
-    throw new Error(`${peer.label}, ${scenario.id}: ${result.errorStatuses} of ${result.requests} had error statuses`);
+    throw new Error(`${result.errorStatuses} of ${result.requests} had error statuses`);
   // Bytes per answer tell 200 from 304 and a page from something shorter without looking at each answer.
   const bytes = result.bytes / result.requests;
   if (Math.abs(bytes - proof.bytes) > Math.max(24, proof.bytes * 0.01))
-    throw new Error(`${peer.label}, ${scenario.id}: answers had ${bytes.toFixed(0)} bytes instead of ${proof.bytes}`);
+    throw new Error(`answers had ${bytes.toFixed(0)} bytes instead of ${proof.bytes}`);
   return { requestsPerSecond: result.requests / result.seconds, cpuUs: cpuNs / 1000 / result.requests };
 }
 

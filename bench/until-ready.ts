@@ -1,10 +1,16 @@
 import { rawRequest } from './raw-request.ts';
 
-/** Waits until Portico says on its admin side that it is ready; asks every other millisecond. */
+const GIVE_UP_MS = 10_000;
+
+/** Waits until Portico says on its admin side, which opens after the public one, that it is ready. */
 export async function untilReady(adminPort: number): Promise<void> {
-  const giveUpAt = performance.now() + 10_000;
-  while ((await rawRequest(adminPort, '/readyz')).status !== 200) {
-    if (performance.now() > giveUpAt) throw new Error('Portico was not ready within 10 s');
+  for (const giveUpAt = performance.now() + GIVE_UP_MS; performance.now() < giveUpAt;) {
+    const status = await rawRequest(adminPort, '/readyz').then(
+      (answer) => answer.status,
+      () => undefined,
+    );
+    if (status === 200) return;
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
+  throw new Error(`Portico was not ready within ${GIVE_UP_MS / 1000} s`);
 }

@@ -4,6 +4,7 @@ import { contractFolder, operationCount } from '../contract-folder.ts';
 import { SERVER_CORE } from '../cores.ts';
 import { freePort } from '../free-port.ts';
 import { type Program, startProgram } from '../process-tree.ts';
+import { untilReady } from '../until-ready.ts';
 import { MEMBER, STRANGER } from './credentials.ts';
 import { idOf, type Peer, type PeerContext, type StartedPeer } from './peer.ts';
 
@@ -51,6 +52,12 @@ export function portico(variant: PorticoVariant): Peer {
     start: async (context) => {
       const { program, configuration, adminPort } = await porticoProgram(id, variant, context);
       const running = await startProgram(program);
+      try {
+        await untilReady(adminPort);
+      } catch (error) {
+        await running.stop();
+        throw error;
+      }
       return { running, port: context.port, configuration: `${configuration}\n${ROLES_TEXT}`, adminPort };
     },
   };
