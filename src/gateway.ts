@@ -1,4 +1,4 @@
-import { destination, type DestinationStream } from 'pino';
+import type { DestinationStream } from 'pino';
 import { assembleEdges, type Edges } from './assembly/assemble-edges.ts';
 import { assembleHouse } from './assembly/assemble-house.ts';
 import { assembleServices, type AssemblyParts, type Services } from './assembly/assemble-services.ts';
@@ -14,6 +14,7 @@ import { permissionMatrix } from './permissions/permission-matrix.ts';
 import { explain, type ExplainRequest } from './pipeline/explain.ts';
 import type { House } from './pipeline/house.ts';
 import { planLine } from './pipeline/plan.ts';
+import { bytesTo } from './telemetry/bytes-to.ts';
 import { createLineBatch } from './telemetry/line-batch.ts';
 
 /** What can be put in the place of the machine's own clock, environment, output and chance. */
@@ -51,7 +52,7 @@ export interface Gateway extends Pick<Assembly, 'planLines' | 'explain' | 'servi
 
 /** Reads, checks and compiles everything; throws StartFault with every fault at once. */
 export function assembleGateway(settings: Settings, given: GatewayParts = {}): Assembly {
-  const lines = createLineBatch(destination(1));
+  const lines = createLineBatch(bytesTo(1));
   const parts: AssemblyParts = {
     clock: given.clock ?? systemClock,
     env: given.env ?? process.env,

@@ -89,13 +89,16 @@ export function createPublicApp(services: PublicAppServices, failures: Failures 
   return app;
 }
 
-/** True for an answer without a fault, from memory or judged: the next request for the same target need not be read again. */
+/**
+ * True for an answer without a fault: the next request for the same target need not be read again. Where pages are kept, a
+ * target is known once it was answered from memory, so that those which are asked for once do not fill it.
+ */
 function isWorthKnowing(
   method: string,
-  { transparent }: Plan,
+  { transparent, cache }: Plan,
   { keptAs, facts }: Reply,
   { violations }: Trace,
 ): boolean {
-  const isFaultless = keptAs !== undefined || facts?.validity === 'valid';
+  const isFaultless = keptAs !== undefined || (cache === undefined && facts?.validity === 'valid');
   return method === 'GET' && isFaultless && !transparent && violations.length === 0;
 }

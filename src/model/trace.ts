@@ -51,41 +51,67 @@ export interface Trace {
   /** Epoch milliseconds. */
   readonly startedAt: number;
   /** The operation's id; undefined for undocumented paths. */
-  operation?: string;
+  operation?: string | undefined;
   /** The name of the principal, for a log that may show it; a tag stands for it elsewhere. */
-  caller?: string;
+  caller?: string | undefined;
   /** How the request went upstream: by its plan or by passthrough; undefined when it never went. */
-  route?: 'plan' | 'passthrough';
-  authentication?: AuthenticationTrace;
-  undocumented?: CheckVerdict;
-  requests?: CheckVerdict;
-  permissions?: CheckVerdict & { readonly decision?: Decision };
-  pageBounds?: CheckVerdict;
-  cache?: CacheTrace;
-  upstream?: UpstreamTrace;
-  responses?: ResponseTrace;
+  route?: 'plan' | 'passthrough' | undefined;
+  authentication?: AuthenticationTrace | undefined;
+  undocumented?: CheckVerdict | undefined;
+  requests?: CheckVerdict | undefined;
+  permissions?: (CheckVerdict & { readonly decision?: Decision }) | undefined;
+  pageBounds?: CheckVerdict | undefined;
+  cache?: CacheTrace | undefined;
+  upstream?: UpstreamTrace | undefined;
+  responses?: ResponseTrace | undefined;
   /** True for work that no client waits for: a refresh or a comparison. */
-  background?: boolean;
+  background?: boolean | undefined;
   /** True when the answer holds an absolute address of the legacy host. */
-  legacyAddress?: boolean;
+  legacyAddress?: boolean | undefined;
   /** Names of fields that were taken out for this caller. */
-  redacted?: readonly string[];
+  redacted?: readonly string[] | undefined;
   /** The code of the error that was answered, when it was ours. */
-  error?: string;
+  error?: string | undefined;
   /** The cause of an internal error; for the log only. */
   cause?: unknown;
   /** Everything found, in the order it was found. */
   readonly violations: Violation[];
   /** The status that the client got; 0 when the client left first or the connection was broken on purpose. */
-  status?: number;
+  status?: number | undefined;
   /** Bytes of body sent to the client. */
-  bytes?: number;
+  bytes?: number | undefined;
   /** Seconds from the first byte of the request to the end of the answer. */
-  seconds?: number;
+  seconds?: number | undefined;
 }
 
 /** An empty trace for a request that has just come in. */
 export function createTrace(start: Pick<Trace, 'requestId' | 'traceparent' | 'method' | 'startedAt'>): Trace {
   const { requestId, traceparent, method, startedAt } = start;
-  return { requestId, traceparent, method, startedAt, violations: [] };
+  // Every slot is there from the start, so that all traces have one shape, whichever way their requests go.
+  return {
+    requestId,
+    traceparent,
+    method,
+    startedAt,
+    violations: [],
+    operation: undefined,
+    caller: undefined,
+    route: undefined,
+    authentication: undefined,
+    undocumented: undefined,
+    requests: undefined,
+    permissions: undefined,
+    pageBounds: undefined,
+    cache: undefined,
+    upstream: undefined,
+    responses: undefined,
+    background: undefined,
+    legacyAddress: undefined,
+    redacted: undefined,
+    error: undefined,
+    cause: undefined,
+    status: undefined,
+    bytes: undefined,
+    seconds: undefined,
+  };
 }

@@ -21,7 +21,7 @@ export interface KnownAnswer extends AnswerLook {
 export interface KnownAnswers {
   /** The remembered answer when this one is equal to it in every byte; nothing is hashed, so that nothing can collide. */
   find(key: string, look: AnswerLook): KnownAnswer | undefined;
-  /** To be called with valid answers only. */
+  /** To be called with valid answers only; takes them from the second time on that a key comes. */
   remember(key: string, answer: KnownAnswer): void;
 }
 
@@ -33,6 +33,7 @@ const LARGEST_SHARE = 1 / 8;
 // About what an entry takes beside its body: key, tags, authors.
 const ENTRY_BYTES = 4096;
 
+const MAX_SEEN = 2000;
 // After so many changes in a row, only every so-many-th answer is remembered until one comes again.
 const OFTEN = 4;
 const SELDOM = 16;
@@ -49,6 +50,8 @@ export function createKnownAnswers(maxBytes: number = KNOWN_ANSWERS_BYTES): Know
     maxEntrySize: Math.floor(maxBytes * LARGEST_SHARE),
     sizeCalculation: ({ bytes }, key) => ENTRY_BYTES + key.length + bytes.buffer.byteLength,
   });
+  // What is asked for once is not worth its memory: an answer is remembered when its key comes a second time.
+  const seen = new LRUCache<string, true>({ max: MAX_SEEN });
   return {
     find(key, { status, mediaType, bytes }) {
       const known = answers.get(key);
@@ -61,6 +64,10 @@ export function createKnownAnswers(maxBytes: number = KNOWN_ANSWERS_BYTES): Know
       return undefined;
     },
     remember(key, answer) {
+      if (answers.peek(key) === undefined && !seen.delete(key)) {
+        seen.set(key, true);
+        return;
+      }
       const changes = answers.peek(key)?.changes ?? 0;
       // A list that differs each time is not worth keeping each time: old bodies would only fill memory.
       if (changes > OFTEN && changes % SELDOM !== 0) return;

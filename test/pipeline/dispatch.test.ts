@@ -114,7 +114,7 @@ describe('the authentication of a request', () => {
       authenticate: () => Promise.resolve({ kind: 'principal', principal: ANONYMOUS, trace: passed }),
     });
     await outcome;
-    expect(trace).not.toHaveProperty('caller');
+    expect(trace?.caller).toBeUndefined();
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createKnownAnswers, type KnownAnswer } from '../../src/pipeline/known-answers.ts';
+import { createKnownAnswers, type KnownAnswer, type KnownAnswers } from '../../src/pipeline/known-answers.ts';
 import { bodyFactsOf } from '../../src/pipeline/body-facts.ts';
 import { plannedWith } from '../builders/exchange.ts';
 
@@ -14,9 +14,29 @@ const answer = (text: string, bytes = Buffer.from(text)): KnownAnswer => ({
 
 const body = (id: string) => id.padEnd(6000, 'x');
 
+/** A memory that takes an answer at once, as it does when its key has come before. */
+function createSeenAnswers(maxBytes?: number): KnownAnswers {
+  const known = createKnownAnswers(maxBytes);
+  return {
+    find: (key, one) => known.find(key, one),
+    remember(key, one) {
+      known.remember(key, one);
+      known.remember(key, one);
+    },
+  };
+}
+
 describe('known answers', () => {
-  it('find what is equal in every byte, status and media type', () => {
+  it('take an answer when its key comes a second time, and none of those that come once', () => {
     const known = createKnownAnswers();
+    known.remember('a', answer('body'));
+    expect(known.find('a', look('body'))).toBeUndefined();
+    known.remember('a', answer('body'));
+    expect(known.find('a', look('body'))).toBeDefined();
+  });
+
+  it('find what is equal in every byte, status and media type', () => {
+    const known = createSeenAnswers();
     known.remember('a', answer('body'));
     expect(known.find('a', look('body'))?.authors).toEqual([['1', 'body']]);
     expect(known.find('b', look('body'))).toBeUndefined();
@@ -27,7 +47,7 @@ describe('known answers', () => {
   });
 
   it('hold the last answer of a key only', () => {
-    const known = createKnownAnswers();
+    const known = createSeenAnswers();
     known.remember('a', answer('first'));
     known.remember('a', answer('second'));
     expect(known.find('a', look('first'))).toBeUndefined();
@@ -36,6 +56,7 @@ describe('known answers', () => {
 
   it('take up a list that differs each time now and then only, and at once again when it has come to rest', () => {
     const known = createKnownAnswers();
+    known.remember('a', answer('before'));
     const fetch = (text: string) => {
       const found = known.find('a', look(text)) !== undefined;
       if (!found) known.remember('a', answer(text));
@@ -49,7 +70,7 @@ describe('known answers', () => {
   });
 
   it('forget what was used longest ago when they grow beyond their bound', () => {
-    const known = createKnownAnswers(100_000);
+    const known = createSeenAnswers(100_000);
     const ids = Array.from({ length: 20 }, (_, at) => String(at));
     ids.forEach((id) => known.remember(id, answer(body(id))));
     const found = ids.filter((id) => known.find(id, look(body(id))) !== undefined);
@@ -59,14 +80,14 @@ describe('known answers', () => {
   });
 
   it('do not hold a body that would drive out many others', () => {
-    const known = createKnownAnswers(100_000);
+    const known = createSeenAnswers(100_000);
     const text = 'x'.repeat(50_000);
     known.remember('a', answer(text));
     expect(known.find('a', look(text))).toBeUndefined();
   });
 
   it('keep small bodies without the large buffer that they are part of', () => {
-    const known = createKnownAnswers(100_000);
+    const known = createSeenAnswers(100_000);
     const large = Buffer.from('body'.padEnd(90_000));
     known.remember('a', answer('body', large.subarray(0, 4)));
     expect(known.find('a', look('body'))?.bytes.buffer.byteLength).toBe(4);

@@ -10,7 +10,7 @@ afterEach(() => {
 
 function batch() {
   const written: string[] = [];
-  return { written, lines: createLineBatch({ write: (text: string) => void written.push(text) }) };
+  return { written, lines: createLineBatch({ write: (bytes) => void written.push(bytes.toString()) }) };
 }
 
 describe('a batch of lines', () => {
@@ -30,12 +30,32 @@ describe('a batch of lines', () => {
   it('writes at once when many wait, and not a second time', () => {
     const { lines, written } = batch();
     const line = `${'x'.repeat(1023)}\n`;
-    for (let times = 0; times < 63; times += 1) lines.write(line);
+    for (let times = 0; times < 62; times += 1) lines.write(line);
     expect(written).toEqual([]);
     lines.write(line);
-    expect(written).toEqual([line.repeat(64)]);
+    expect(written).toEqual([line.repeat(62)]);
     vi.advanceTimersByTime(100);
-    expect(written).toHaveLength(1);
+    expect(written).toEqual([line.repeat(62), line]);
+  });
+
+  it('writes every character as it is, and a line that is longer than all that may wait', () => {
+    const { lines, written } = batch();
+    const long = `${'ü€𝄞'.repeat(9000)}\n`;
+    lines.write('é\n');
+    lines.write(long);
+    lines.write('\u{10FFFF}\n');
+    lines.flush();
+    expect(written).toEqual(['é\n', long, '\u{10FFFF}\n']);
+  });
+
+  it('gives away bytes that later lines do not write over', () => {
+    const given: Buffer[] = [];
+    const lines = createLineBatch({ write: (bytes) => void given.push(bytes) });
+    lines.write('first\n');
+    lines.flush();
+    lines.write('other\n');
+    lines.flush();
+    expect(given.map(String)).toEqual(['first\n', 'other\n']);
   });
 
   it('writes what waits when it is told to, once', () => {
@@ -61,9 +81,9 @@ describe('a batch of lines', () => {
     const written: string[] = [];
     let full = true;
     const lines = createLineBatch({
-      write: (text: string) => {
+      write: (bytes) => {
         if (full) throw new Error('full');
-        written.push(text);
+        written.push(bytes.toString());
       },
     });
     lines.write('a\n');
