@@ -24,12 +24,12 @@ export interface Effort {
 export const FULL: Effort = {
   name: 'full',
   main: { count: 5, seconds: 1.5 },
-  side: { count: 3, seconds: 1.2 },
-  warmSeconds: 3,
+  side: { count: 3, seconds: 1 },
+  warmSeconds: 2.5,
   without: [],
   withoutPeers: [],
   keys: [1, 1000, 100_000],
-  latencySeconds: 8,
+  latencySeconds: 5,
   starts: 5,
   memoryKeys: 1_000_000,
 };
