@@ -52,11 +52,11 @@ export interface Gateway extends Pick<Assembly, 'planLines' | 'explain' | 'servi
 
 /** Reads, checks and compiles everything; throws StartFault with every fault at once. */
 export function assembleGateway(settings: Settings, given: GatewayParts = {}): Assembly {
-  const lines = createLineBatch(bytesTo(1));
+  const log = given.logStream === undefined ? toStandardOutput() : { stream: given.logStream, flush: () => undefined };
   const parts: AssemblyParts = {
     clock: given.clock ?? systemClock,
     env: given.env ?? process.env,
-    logStream: given.logStream ?? lines,
+    logStream: log.stream,
     random: given.random ?? Math.random,
   };
   const start = loadStart(settings, parts.env);
@@ -87,7 +87,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
       edges.close();
       services.ledger.close();
       await services.upstream.close(0);
-      lines.flush();
+      log.flush();
     },
   };
 }
@@ -127,6 +127,12 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
     await close(0);
     throw error;
   }
+}
+
+/** Where lines go unless a stream is given: they share their writes, so that the last ones have to be flushed. */
+function toStandardOutput(): { readonly stream: DestinationStream; flush(): void } {
+  const lines = createLineBatch(bytesTo(1));
+  return { stream: lines, flush: () => lines.flush() };
 }
 
 function readinessOf(

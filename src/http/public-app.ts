@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import express, { type Express, type Request, type Response } from 'express';
 import type { PageCache } from '../cache/page-cache.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -14,6 +13,7 @@ import { createCatch } from './catch-errors.ts';
 import { clientGone } from './client-gone.ts';
 import { type ArrivalOptions, identify, readArrival } from './read-arrival.ts';
 import { beginTrace } from './record-trace.ts';
+import { setState, stateOf } from './request-state.ts';
 import { passOn } from './pass-on.ts';
 import type { PassedRequest } from './passed-request.ts';
 import { writePlanned } from './write-planned.ts';
@@ -38,17 +38,8 @@ export interface PublicAppServices {
   readonly clock: Clock;
 }
 
-/** What went wrong with requests before they came to the app, so that it is caught where everything else is. */
-export type Failures = WeakMap<IncomingMessage, { readonly trace: Trace; readonly thrown: unknown }>;
-
-// A property and not a WeakMap: in an old one, what is as young as a request outlives every collection of the young.
-const TRACE = Symbol('trace');
-interface Traced {
-  [TRACE]?: Trace;
-}
-
 /** The public Express app: reads the arrival, dispatches it, writes the reply, and catches in one place. */
-export function createPublicApp(services: PublicAppServices, failures: Failures = new WeakMap()): Express {
+export function createPublicApp(services: PublicAppServices): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -56,14 +47,11 @@ export function createPublicApp(services: PublicAppServices, failures: Failures 
   app.set('trust proxy', services.trustedProxies.length === 0 ? false : [...services.trustedProxies]);
 
   app.use(async (req: Request, res: Response) => {
-    const failure = failures.get(req);
-    if (failure !== undefined) {
-      (req as Traced)[TRACE] = failure.trace;
-      throw failure.thrown;
-    }
+    const failure = stateOf(req)?.failure;
+    if (failure !== undefined) throw failure.thrown;
     const identity = identify(req, services.clock);
     const trace = beginTrace(req, res, identity, services);
-    (req as Traced)[TRACE] = trace;
+    setState(req, { trace });
     const arrival = readArrival(req, identity, services.arrival);
     const dispatched = await dispatch(services.house, arrival, trace, () => clientGone(res));
     if (dispatched.kind === 'passthrough') {
@@ -85,7 +73,7 @@ export function createPublicApp(services: PublicAppServices, failures: Failures 
     trace.bytes = await writePlanned(res, plan, reply, { method: arrival.method, fields, trace }, services);
   });
 
-  app.use(createCatch((req) => (req as Traced)[TRACE], services));
+  app.use(createCatch((req) => stateOf(req)?.trace, services));
   return app;
 }
 

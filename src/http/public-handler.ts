@@ -7,10 +7,11 @@ import type { Reply } from '../pipeline/reply.ts';
 import { clientGone } from './client-gone.ts';
 import { LateArrival } from './late-arrival.ts';
 import { passOn } from './pass-on.ts';
-import { createPublicApp, type Failures, type PublicAppServices } from './public-app.ts';
+import { createPublicApp, type PublicAppServices } from './public-app.ts';
 import { readArrival } from './read-arrival.ts';
 import { createRecogniser, type Recognised } from './recognise.ts';
 import { recordAtClose, recordAtEnd } from './record-trace.ts';
+import { setState } from './request-state.ts';
 import { writePlanned } from './write-planned.ts';
 
 /**
@@ -18,19 +19,17 @@ import { writePlanned } from './write-planned.ts';
  * whole request take longer than an answer from memory does; every other one goes through the Express app.
  */
 export function createPublicHandler(services: PublicAppServices): RequestListener {
-  const failures: Failures = new WeakMap();
-  const app = createPublicApp(services, failures);
+  const app = createPublicApp(services);
   const recognise = createRecogniser(services);
   return (req, res) => {
     const recognised = recognise(req);
     if (recognised === undefined) app(req, res);
-    else answer(req, res, recognised, { app, failures, services });
+    else answer(req, res, recognised, { app, services });
   };
 }
 
 interface PublicSide {
   readonly app: Express;
-  readonly failures: Failures;
   readonly services: PublicAppServices;
 }
 
@@ -56,13 +55,10 @@ function pass(
   req: IncomingMessage,
   res: ServerResponse,
   { recognised: { principal, identity }, known, trace }: Answering<KnownPassage>,
-  { app, failures, services }: PublicSide,
+  { app, services }: PublicSide,
 ): void {
   recordAtClose(trace, req, res, undefined, services);
-  const fail = (thrown: unknown) => {
-    failures.set(req, { trace, thrown });
-    app(req, res);
-  };
+  const fail = failing(req, res, trace, app);
   try {
     const passed = toExpress(req, app);
     const arrival = readArrival(passed, identity, services.arrival);
@@ -77,16 +73,13 @@ function answerByPlan(
   req: IncomingMessage,
   res: ServerResponse,
   { recognised: { principal, identity, fields }, known, trace }: Answering<KnownOperation>,
-  { app, failures, services }: PublicSide,
+  { app, services }: PublicSide,
 ): void {
   const { plan } = known;
   const template = plan.operation.path;
   trace.operation = plan.operation.id;
   trace.requests = known.requests;
-  const fail = (thrown: unknown) => {
-    failures.set(req, { trace, thrown });
-    app(req, res);
-  };
+  const fail = failing(req, res, trace, app);
   const send = (reply: Reply) => {
     const written = writePlanned(res, plan, reply, { method: 'GET', fields, trace }, services);
     if (written instanceof Promise) return written.then(sent);
@@ -120,6 +113,14 @@ function answerByPlan(
     recordAtClose(trace, req, res, template, services);
     fail(thrown);
   }
+}
+
+/** Hands what is thrown to the app, so that it is caught where everything else is. */
+function failing(req: IncomingMessage, res: ServerResponse, trace: Trace, app: Express): (thrown: unknown) => void {
+  return (thrown) => {
+    setState(req, { trace, failure: { thrown } });
+    app(req, res);
+  };
 }
 
 /** Gives a bare request what Express adds to it: the client's address behind trusted proxies, and what it accepts. */
