@@ -3,6 +3,9 @@ import { operationCacheSchema } from '../cache/operation-cache-options.ts';
 import { commentsOptionsSchema } from '../comments/comments-options.ts';
 import { gdprOptionsSchema } from '../gdpr/gdpr-options.ts';
 import { identityOptionsSchema } from '../identity/identity-options-schema.ts';
+import { ladderOptionsSchema } from '../ladder/ladder-options.ts';
+import { learnOptionsSchema } from '../learn/learn-options.ts';
+import { ledgerOptionsSchema } from '../ledger/ledger-options.ts';
 import { MODE_NAMES } from '../model/checks.ts';
 import { operationPagingSchema, pagingOptionsSchema } from '../paging/paging-options.ts';
 import { permissionsOptionsSchema, rolesOptionsSchema } from '../permissions/permissions-options.ts';
@@ -52,6 +55,14 @@ export function configSchema(): Record<string, unknown> {
       pageBounds: pagingOptionsSchema,
       cache: cacheOptionsSchema,
       contract: contractKeySchema,
+      release: {
+        type: 'string',
+        pattern: '^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$',
+        description: 'The label under which violations are counted, to compare releases; PORTICO_RELEASE.',
+      },
+      ledger: ledgerOptionsSchema,
+      ladder: ladderOptionsSchema,
+      learn: learnOptionsSchema,
       undocumented: undocumentedSchema,
       gdpr: gdprOptionsSchema,
       comments: commentsOptionsSchema,

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { CONTRACT_DEFAULTS, contractOptionsSchema, type ContractOptions } from '../contract/contract-options.ts';
-import type { PlainObject } from './plain-object.ts';
+import { isPlainObject, type PlainObject } from './plain-object.ts';
 
 /** JSON Schema of the configuration key `contract:`; `parameters.allow` has a key of its own. */
 export const contractKeySchema = {
@@ -9,6 +9,9 @@ export const contractKeySchema = {
   additionalProperties: false,
   properties: {
     folder: contractOptionsSchema.properties.folder,
+    overlays: contractOptionsSchema.properties.overlays,
+    candidate: contractOptionsSchema.properties.candidate,
+    baseline: contractOptionsSchema.properties.baseline,
     inferred: {
       // YAML 1.1, which some editors still speak, reads on and off as booleans.
       enum: ['on', 'off', true, false],
@@ -24,11 +27,22 @@ export function toContractOptions(
   place: { readonly embedded: boolean; readonly folder: string },
   allowedParameters: ContractOptions['allowedParameters'],
 ): ContractOptions {
-  const { folder, inferred, maxCollected } = config;
+  const { inferred, maxCollected, baseline, candidate } = config;
   return {
-    ...(typeof folder === 'string' && { folder: resolve(place.folder, folder) }),
+    ...documents(config, place.folder),
+    ...(isPlainObject(candidate) && {
+      candidate: { ...documents(config, place.folder), ...documents(candidate, place.folder) },
+    }),
+    ...(typeof baseline === 'string' && { baseline: resolve(place.folder, baseline) }),
     inferred: inferred === undefined ? place.embedded : inferred === 'on' || inferred === true,
     allowedParameters,
     maxCollected: typeof maxCollected === 'number' ? maxCollected : CONTRACT_DEFAULTS.maxCollected,
+  };
+}
+
+function documents({ folder, overlays }: PlainObject, base: string): Pick<ContractOptions, 'folder' | 'overlays'> {
+  return {
+    ...(typeof folder === 'string' && { folder: resolve(base, folder) }),
+    overlays: Array.isArray(overlays) ? overlays.map((file) => resolve(base, String(file))) : [],
   };
 }

@@ -26,6 +26,8 @@ export const VARIABLES = {
   PORTICO_ROLES: '/roles/file',
   PORTICO_DB: '/reference/db',
   PORTICO_PUBLIC_BASE_PATH: '/publicBasePath',
+  PORTICO_RELEASE: '/release',
+  PORTICO_LEDGER: '/ledger/file',
 } as const;
 
 /** Variables of a process by name. */

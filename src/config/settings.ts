@@ -4,6 +4,9 @@ import type { CommentsOptions } from '../comments/comments-options.ts';
 import type { ContractOptions } from '../contract/contract-options.ts';
 import type { GdprOptions } from '../gdpr/gdpr-options.ts';
 import type { IdentityOptions } from '../identity/identity-options.ts';
+import type { LadderOptions } from '../ladder/ladder-options.ts';
+import type { LearnOptions } from '../learn/learn-options.ts';
+import type { LedgerOptions } from '../ledger/ledger-options.ts';
 import type { Fault } from '../model/fault.ts';
 import type { Checks, ErrorStyle, Mode } from '../model/checks.ts';
 import type { OperationPagingConfig, PagingOptions } from '../paging/paging-options.ts';
@@ -58,6 +61,11 @@ export interface Settings {
   readonly pageBounds: PagingOptions;
   readonly cache: CacheOptions;
   readonly contract: ContractOptions;
+  /** The label under which violations are counted. */
+  readonly release: string;
+  readonly ledger: LedgerOptions;
+  readonly ladder: LadderOptions;
+  readonly learn: LearnOptions;
   readonly undocumented: { readonly allow: readonly AllowedPath[] };
   readonly gdpr: GdprOptions;
   readonly comments: CommentsOptions;

@@ -3,6 +3,9 @@ import { toCacheOptions } from '../cache/cache-options.ts';
 import { toCommentsOptions } from '../comments/comments-options.ts';
 import { toGdprOptions } from '../gdpr/gdpr-options.ts';
 import { IDENTITY_DEFAULTS } from '../identity/identity-options.ts';
+import { LADDER_DEFAULTS } from '../ladder/ladder-options.ts';
+import { LEARN_DEFAULTS } from '../learn/learn-options.ts';
+import { LEDGER_DEFAULTS } from '../ledger/ledger-options.ts';
 import { MODES, type ModeName } from '../model/checks.ts';
 import { toPagingOptions } from '../paging/paging-options.ts';
 import { PERMISSIONS_DEFAULTS, ROLES_DEFAULTS } from '../permissions/permissions-options.ts';
@@ -40,6 +43,11 @@ export function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
   const rolesFolder = typed ? place.cwd : place.folder;
   const allow = (part('parameters')['allow'] ?? {}) as Settings['parameters']['allow'];
   const reference = withDefaults(REFERENCE_DEFAULTS, raw['reference']);
+  // What the program writes is found from where it is started, not beside a configuration that may be read-only.
+  const kept = <T extends { readonly file: string }>(defaults: T, key: string): T => {
+    const options = withDefaults(defaults, raw[key]);
+    return { ...options, file: options.file === ':memory:' ? options.file : resolve(place.cwd, options.file) };
+  };
   return {
     mode,
     checks,
@@ -63,6 +71,10 @@ export function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     pageBounds: toPagingOptions(part('pageBounds')),
     cache: toCacheOptions(part('cache')),
     contract: toContractOptions(part('contract'), { embedded, folder: place.folder }, allow),
+    release: (raw['release'] as string | undefined) ?? 'unlabelled',
+    ledger: kept(LEDGER_DEFAULTS, 'ledger'),
+    ladder: kept(LADDER_DEFAULTS, 'ladder'),
+    learn: kept(LEARN_DEFAULTS, 'learn'),
     undocumented: { allow: (part('undocumented')['allow'] ?? []) as Settings['undocumented']['allow'] },
     gdpr: toGdprOptions(part('gdpr')),
     comments: toCommentsOptions(part('comments')),

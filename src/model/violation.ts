@@ -21,7 +21,8 @@ export type ViolationLocation = 'path' | 'query' | 'header' | 'body' | 'status' 
 
 /** One difference between what was sent or answered and what the contract says; never holds a value of the message. */
 export interface Violation {
-  readonly check: CheckName;
+  /** The check that found it; `upstream` for exchanges that failed without a check saying so. */
+  readonly check: CheckName | 'upstream';
   readonly direction: 'request' | 'response';
   readonly category: ViolationCategory;
   readonly location: ViolationLocation;
@@ -35,4 +36,8 @@ export interface Violation {
   readonly message: string;
   /** A name the sender may have meant. */
   readonly suggestion?: string;
+  /** What stands at the place, described without showing it: its type, its length, its form. */
+  readonly found?: string;
+  /** Set on what only the candidate contract says: what it would newly refuse, or newly accept. */
+  readonly candidate?: 'newly-refused' | 'newly-accepted';
 }

@@ -102,10 +102,14 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
 }
 
 function complete(config: Readonly<Record<string, unknown>>, url: string | undefined): unknown {
-  const { listen, upstream } = config as Record<string, object | undefined>;
+  const { listen, upstream, ledger, ladder, learn } = config as Record<string, object | undefined>;
   const settled = url === undefined ? upstream : { url, ...upstream };
   return {
     ...config,
+    // Nothing is written to disk unless a test asks for it.
+    ledger: { file: ':memory:', ...ledger },
+    ladder: { file: ':memory:', ...ladder },
+    learn: { file: ':memory:', ...learn },
     listen: { port: 0, adminPort: 0, drainSeconds: 1, ...listen },
     ...(settled && { upstream: settled }),
   };
