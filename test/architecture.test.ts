@@ -150,7 +150,8 @@ describe('the tests', () => {
   });
 
   it('are all run', () => {
-    expect(leavingOut(tests)).toEqual([]);
+    // This one skips where a program of the system is missing, and fails there under PORTICO_REQUIRE_PROGRAMS.
+    expect(leavingOut(tests.filter(({ path }) => path !== 'builders/needs-program.ts'))).toEqual([]);
     const marks = ['only', 'skip', 'todo', 'each.only', 'skipIf', 'fails'].map((mark) => `it.${mark}('x')`);
     const planted = marks.map((text, index) => ({ path: `planted-${index}`, text }));
     expect(leavingOut(planted)).toHaveLength(6);

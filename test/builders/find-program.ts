@@ -1,0 +1,56 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/** A program of the system that some tests run: the names it goes by, the variable that says where it is, its Debian package. */
+interface SystemProgram {
+  readonly commands: readonly string[];
+  readonly variable: string;
+  readonly debianPackage: string;
+}
+
+const PROGRAMS = {
+  promtool: { commands: ['promtool'], variable: 'PORTICO_PROMTOOL', debianPackage: 'prometheus' },
+  chromium: {
+    commands: ['chromium', 'chromium-browser', 'google-chrome'],
+    variable: 'PORTICO_CHROMIUM',
+    debianPackage: 'chromium',
+  },
+} as const satisfies Record<string, SystemProgram>;
+
+/** The name of a program that tests may ask for. */
+export type ProgramName = keyof typeof PROGRAMS;
+
+/** Where a program is; else how to get it, and whether the tests that need it must fail for that. */
+export type FoundProgram =
+  { readonly path: string } | { readonly path: undefined; readonly advice: string; readonly required: boolean };
+
+/** Finds a program: by its variable, else on the PATH; it is required where PORTICO_REQUIRE_PROGRAMS is 1. */
+export function findProgram(
+  name: ProgramName,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): FoundProgram {
+  const { commands, variable, debianPackage } = PROGRAMS[name];
+  const given = env[variable];
+  const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
+  const candidates =
+    given === undefined ? commands.flatMap((command) => folders.map((folder) => join(folder, command))) : [given];
+  const path = candidates.find(isProgram);
+  if (path !== undefined) return { path };
+  return {
+    path: undefined,
+    advice:
+      given === undefined
+        ? `${name} is missing: apt-get install ${debianPackage}, or set ${variable} to where it is.`
+        : `${variable} names ${given}, which is no program.`,
+    required: env['PORTICO_REQUIRE_PROGRAMS'] === '1',
+  };
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}

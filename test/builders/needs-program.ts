@@ -1,0 +1,24 @@
+import { describe, it } from 'vitest';
+import { findProgram, type ProgramName } from './find-program.ts';
+
+/**
+ * A suite that runs a program of the system. Where the program is missing the suite says how to get it: as a skipped one,
+ * or as a failed test where PORTICO_REQUIRE_PROGRAMS is 1, as in `.ci/run`.
+ */
+export function needsProgram(name: ProgramName, title: string, suite: (path: string) => void): void {
+  const found = findProgram(name);
+  if (found.path !== undefined) {
+    const { path } = found;
+    describe(title, () => suite(path));
+    return;
+  }
+  const { advice, required } = found;
+  if (required) {
+    it(title, () => {
+      throw new Error(advice);
+    });
+    return;
+  }
+  process.stderr.write(`skipped: ${title}. ${advice}\n`);
+  it.skip(`${title}. ${advice}`);
+}
