@@ -42,6 +42,13 @@ test('of enforce and report the slower one counts', () => {
   assert.equal(state, 'missed');
 });
 
+test('what judging costs is told beside the same page parsed and not judged', () => {
+  const rows = [row('portico-report', 1, 94), row('portico-responses-off', 1, 100)];
+  const { value, state } = verdict(resultsOf({ 'miss-distinct': rows }), /responses off/);
+  assert.equal(value, 0.94);
+  assert.equal(state, 'missed');
+});
+
 test('with only one of enforce and report nothing is said', () => {
   const rows = [row('portico-enforce', 1, 200), row('http-proxy-middleware', 1, 100)];
   assert.equal(

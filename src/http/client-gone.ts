@@ -1,12 +1,33 @@
 import type { ServerResponse } from 'node:http';
+import type { Ending } from '../lib/ending.ts';
 
-/** A signal that ends when the client's connection does before the answer is written. */
-export function clientGone(res: ServerResponse): AbortSignal {
-  const gone = new AbortController();
-  if (res.destroyed && !res.writableFinished) gone.abort();
-  else
-    res.once('close', () => {
-      if (!res.writableFinished) gone.abort();
+/** Ends when the client's connection does before the answer is written. */
+class ClientGone implements Ending {
+  readonly reason = undefined;
+  readonly #response: ServerResponse;
+  #listeners: readonly (() => void)[] = [];
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+    response.once('close', () => {
+      if (this.aborted) for (const listener of this.#listeners) listener();
     });
-  return gone.signal;
+  }
+
+  get aborted(): boolean {
+    return this.#response.destroyed && !this.#response.writableFinished;
+  }
+
+  addEventListener(_type: 'abort', listener: () => void): void {
+    this.#listeners = [...this.#listeners, listener];
+  }
+
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    this.#listeners = this.#listeners.filter((one) => one !== listener);
+  }
+}
+
+/** What ends when the client's connection does before the answer is written. */
+export function clientGone(response: ServerResponse): Ending {
+  return new ClientGone(response);
 }

@@ -1,5 +1,4 @@
-import type { ServerResponse } from 'node:http';
-import type { Request } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Arrival } from '../model/arrival.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { Principal } from '../model/principal.ts';
@@ -7,7 +6,7 @@ import type { Trace } from '../model/trace.ts';
 
 /** A request that goes past the contract. */
 export interface PassedRequest {
-  readonly req: Request;
+  readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly arrival: Arrival;
   readonly principal: Principal;

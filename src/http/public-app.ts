@@ -12,6 +12,7 @@ import type { AccessLog } from '../telemetry/access-log.ts';
 import { createCatch } from './catch-errors.ts';
 import { clientGone } from './client-gone.ts';
 import { type ArrivalOptions, identify, readArrival } from './read-arrival.ts';
+import { createReadClient } from './read-client.ts';
 import { beginTrace } from './record-trace.ts';
 import { setState, stateOf } from './request-state.ts';
 import { passOn } from './pass-on.ts';
@@ -41,6 +42,7 @@ export interface PublicAppServices {
 /** The public Express app: reads the arrival, dispatches it, writes the reply, and catches in one place. */
 export function createPublicApp(services: PublicAppServices): Express {
   const app = express();
+  const readClient = createReadClient(app, services.trustedProxies);
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', false);
@@ -52,7 +54,7 @@ export function createPublicApp(services: PublicAppServices): Express {
     const identity = identify(req, services.clock);
     const trace = beginTrace(req, res, identity, services);
     setState(req, { trace });
-    const arrival = readArrival(req, identity, services.arrival);
+    const arrival = readArrival(req, readClient(req), identity, services.arrival);
     const dispatched = await dispatch(services.house, arrival, trace, () => clientGone(res));
     if (dispatched.kind === 'passthrough') {
       const { principal, verdict } = dispatched;
@@ -64,7 +66,9 @@ export function createPublicApp(services: PublicAppServices): Express {
     const { plan, reply, exchange } = dispatched;
     if (isWorthKnowing(arrival.method, plan, reply, trace) && trace.requests !== undefined) {
       const { target, asked } = exchange;
-      services.knownTargets.remember(req.url, { plan, target, asked, requests: trace.requests });
+      // Where pages are kept, an answer from memory needs no parameters, and there are many such targets.
+      const values = plan.cache === undefined ? exchange.values : undefined;
+      services.knownTargets.remember(req.url, { plan, target, asked, values, requests: trace.requests });
     }
     const fields = {
       ifNoneMatch: req.headers['if-none-match'],

@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { Express, Request } from 'express';
+import type { Express } from 'express';
 import { createTrace, type Trace } from '../model/trace.ts';
 import { passUndocumented, toExchange, valuesOf } from '../pipeline/dispatch.ts';
 import type { KnownOperation, KnownPassage } from '../pipeline/known-targets.ts';
@@ -9,6 +9,7 @@ import { LateArrival } from './late-arrival.ts';
 import { passOn } from './pass-on.ts';
 import { createPublicApp, type PublicAppServices } from './public-app.ts';
 import { readArrival } from './read-arrival.ts';
+import { createReadClient, type ReadClient } from './read-client.ts';
 import { createRecogniser, type Recognised } from './recognise.ts';
 import { recordAtClose, recordAtEnd } from './record-trace.ts';
 import { setState } from './request-state.ts';
@@ -21,16 +22,18 @@ import { writePlanned } from './write-planned.ts';
 export function createPublicHandler(services: PublicAppServices): RequestListener {
   const app = createPublicApp(services);
   const recognise = createRecogniser(services);
+  const side = { app, services, readClient: createReadClient(app, services.trustedProxies) };
   return (req, res) => {
     const recognised = recognise(req);
     if (recognised === undefined) app(req, res);
-    else answer(req, res, recognised, { app, services });
+    else answer(req, res, recognised, side);
   };
 }
 
 interface PublicSide {
   readonly app: Express;
   readonly services: PublicAppServices;
+  readonly readClient: ReadClient;
 }
 
 function answer(req: IncomingMessage, res: ServerResponse, recognised: Recognised, side: PublicSide): void {
@@ -55,15 +58,14 @@ function pass(
   req: IncomingMessage,
   res: ServerResponse,
   { recognised: { principal, identity }, known, trace }: Answering<KnownPassage>,
-  { app, services }: PublicSide,
+  { app, services, readClient }: PublicSide,
 ): void {
   recordAtClose(trace, req, res, undefined, services);
   const fail = failing(req, res, trace, app);
   try {
-    const passed = toExpress(req, app);
-    const arrival = readArrival(passed, identity, services.arrival);
+    const arrival = readArrival(req, readClient(req), identity, services.arrival);
     passUndocumented(services.house, arrival, trace, principal, known.verdict);
-    passOn({ req: passed, res, arrival, principal, trace }, services).catch(fail);
+    passOn({ req, res, arrival, principal, trace }, services).catch(fail);
   } catch (thrown) {
     fail(thrown);
   }
@@ -73,7 +75,7 @@ function answerByPlan(
   req: IncomingMessage,
   res: ServerResponse,
   { recognised: { principal, identity, fields }, known, trace }: Answering<KnownOperation>,
-  { app, services }: PublicSide,
+  { app, services, readClient }: PublicSide,
 ): void {
   const { plan } = known;
   const template = plan.operation.path;
@@ -90,14 +92,14 @@ function answerByPlan(
   };
   try {
     const arrival = new LateArrival('GET', identity, () =>
-      readArrival(toExpress(req, app), identity, services.arrival),
+      readArrival(req, readClient(req), identity, services.arrival),
     );
     const exchange = toExchange(services.house, plan, {
       arrival,
       principal,
       target: known.target,
       asked: known.asked,
-      values: () => valuesOf(services.house.contract, plan, arrival),
+      values: known.values ?? (() => valuesOf(services.house.contract, plan, arrival)),
       trace,
       clientGone: () => clientGone(res),
     });
@@ -121,9 +123,4 @@ function failing(req: IncomingMessage, res: ServerResponse, trace: Trace, app: E
     setState(req, { trace, failure: { thrown } });
     app(req, res);
   };
-}
-
-/** Gives a bare request what Express adds to it: the client's address behind trusted proxies, and what it accepts. */
-function toExpress(req: IncomingMessage, app: Express): Request {
-  return Object.setPrototypeOf(req, app.request) as Request;
 }

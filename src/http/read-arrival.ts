@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Request } from 'express';
+import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Arrival } from '../model/arrival.ts';
 import { traceContext } from '../telemetry/trace-context.ts';
 import { unsafeTargetReason } from '../pipeline/unsafe-path.ts';
+import type { Client } from './read-client.ts';
 
 /** What the public edge allows of a request target, and where clients see the gateway. */
 export interface ArrivalOptions {
@@ -32,7 +33,7 @@ export function isHost(host: string): boolean {
 export type RequestIdentity = Pick<Arrival, 'requestId' | 'traceparent' | 'tracestate' | 'receivedAt'>;
 
 /** Names a request and continues the caller's trace. */
-export function identify({ headers }: Pick<Request, 'headers'>, clock: Clock): RequestIdentity {
+export function identify({ headers }: Pick<IncomingMessage, 'headers'>, clock: Clock): RequestIdentity {
   const { traceparent, tracestate } = traceContext({
     traceparent: headers['traceparent'],
     tracestate: headers['tracestate'],
@@ -41,11 +42,16 @@ export function identify({ headers }: Pick<Request, 'headers'>, clock: Clock): R
 }
 
 /** Reads a request once; throws 400, 404 or 414 for targets that are refused in every mode (rules, 1). */
-export function readArrival(req: Request, identity: RequestIdentity, options: ArrivalOptions): Arrival {
+export function readArrival(
+  req: IncomingMessage,
+  client: Client,
+  identity: RequestIdentity,
+  options: ArrivalOptions,
+): Arrival {
   refuseTwoCredentials(req.rawHeaders);
   refuseOddHost(req.headers.host);
   refuseOtherExpectations(req.headers.expect);
-  const raw = req.url;
+  const raw = req.url ?? '';
   if (raw.length > options.maxTargetBytes)
     throw new GatewayError('target_too_long', `The request target is longer than ${options.maxTargetBytes} bytes.`);
   const origin = raw.startsWith('/') ? raw : raw.replace(ABSOLUTE_FORM, '');
@@ -59,14 +65,14 @@ export function readArrival(req: Request, identity: RequestIdentity, options: Ar
       details: [{ in: 'path', message: `${reason}; send the path of the resource itself` }],
     });
   return {
-    method: req.method,
+    method: req.method ?? '',
     target,
     path,
     query,
     headers: req.headers,
     rawHeaders: req.rawHeaders,
-    clientAddress: req.ip ?? '',
-    protocol: req.protocol,
+    clientAddress: client.address,
+    protocol: client.protocol,
     ...identity,
     body: req,
   };

@@ -1,3 +1,5 @@
+import type { Ending } from './ending.ts';
+
 /** How many may work at once, how many may wait for that, and for how long. */
 export interface LimiterOptions {
   readonly concurrency: number;
@@ -19,7 +21,7 @@ export class LimiterRefusal extends Error {
 /** A bound on what happens at once, with a short queue in order of arrival. */
 export interface Limiter {
   /** Waits for a place; rejects with `LimiterRefusal` or the signal's reason; what it answers gives the place back, once. */
-  acquire(signal?: AbortSignal): Promise<() => void>;
+  acquire(signal?: Ending): Promise<() => void>;
   /** A place that is free now, as a function that gives it back, once; undefined when somebody would have to wait. */
   tryAcquire(): (() => void) | undefined;
   stats(): { readonly inFlight: number; readonly queued: number };

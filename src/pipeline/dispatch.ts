@@ -1,6 +1,7 @@
 import type { ParameterValues } from '../contract/parameter-values.ts';
 import type { PathMatch } from '../contract/path-match.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
+import type { Ending } from '../lib/ending.ts';
 import type { Arrival } from '../model/arrival.ts';
 import type { CheckLevel } from '../model/checks.ts';
 import type { Principal } from '../model/principal.ts';
@@ -24,7 +25,7 @@ export async function dispatch(
   house: House,
   arrival: Arrival,
   trace: Trace,
-  clientGone?: () => AbortSignal,
+  clientGone?: () => Ending,
 ): Promise<Dispatched> {
   const match = house.contract.match(arrival.path);
   const operation = match?.byMethod.get(arrival.method === 'HEAD' ? 'GET' : arrival.method);

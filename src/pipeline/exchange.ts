@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { ParameterValues } from '../contract/parameter-values.ts';
+import type { Ending } from '../lib/ending.ts';
 import type { Arrival } from '../model/arrival.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Trace } from '../model/trace.ts';
@@ -23,7 +24,7 @@ export interface Exchange {
   readonly body?: Buffer | Readable;
   /** True when only the upstream can decide, so that the caller's own credential must travel. */
   readonly delegated: boolean;
-  /** Gives the signal that ends with the client's connection, made when first asked for; undefined for work that several callers share. */
-  readonly clientGone?: (() => AbortSignal) | undefined;
+  /** Gives what ends with the client's connection, made when first asked for; undefined for work that several callers share. */
+  readonly clientGone?: (() => Ending) | undefined;
   readonly trace: Trace;
 }

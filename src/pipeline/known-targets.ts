@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { ParameterValues } from '../contract/parameter-values.ts';
 import type { CheckVerdict } from '../model/trace.ts';
 import type { AskedPage } from '../paging/asked-page.ts';
 import type { Plan } from './plan.ts';
@@ -19,6 +20,8 @@ export interface KnownOperation {
   /** The exact target that would be sent upstream. */
   readonly target: string;
   readonly asked: AskedPage;
+  /** The decoded parameters, which depend on the target's text alone; undefined where they are hardly ever asked for. */
+  readonly values?: (() => ParameterValues) | undefined;
   /** What the check of requests said. */
   readonly requests: CheckVerdict;
 }
@@ -32,13 +35,16 @@ export interface KnownTargets {
 
 // About what an entry takes beside its texts.
 const ENTRY_BYTES = 400;
+const VALUES_BYTES = 1000;
 
 /** Creates an empty memory of about `maxBytes`; the targets that were not asked for the longest time are forgotten first. */
 export function createKnownTargets(maxBytes: number): KnownTargets {
   const targets = new LRUCache<string, KnownTarget>({
     maxSize: Math.max(1, Math.floor(maxBytes)),
     sizeCalculation: (known, rawTarget) =>
-      ENTRY_BYTES + rawTarget.length + (known.plan ? known.target.length + known.asked.listTarget.length : 0),
+      ENTRY_BYTES +
+      rawTarget.length +
+      (known.plan ? known.target.length + known.asked.listTarget.length + (known.values ? VALUES_BYTES : 0) : 0),
   });
   return {
     recall: (rawTarget) => targets.get(rawTarget),

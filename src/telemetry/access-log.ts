@@ -86,7 +86,9 @@ export function createAccessLog(options: AccessLogOptions): AccessLog {
       const { trace } = entry;
       if (!logger.isLevelEnabled((trace.status ?? 0) >= 500 ? 'error' : 'info')) return;
       const caller = shown(entry.caller);
-      stream.write(plainLine(trace, entry.template, caller) ?? fullLine(trace, { ...entry, caller }));
+      const { template, target } = entry;
+      const facts = { template, target, caller };
+      stream.write(plainLine(trace, facts) ?? fullLine(trace, facts));
     },
     watch: (request, response, entry) => {
       (response as Logged)[ENTRY] = entry;

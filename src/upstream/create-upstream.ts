@@ -1,6 +1,7 @@
 import { finished, type Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../lib/clock.ts';
+import type { Ending } from '../lib/ending.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { UpstreamAnswer } from '../model/upstream-answer.ts';
 import { UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-failure.ts';
@@ -25,7 +26,7 @@ export interface UpstreamRequest {
   /** Hop-by-hop fields, `Host` and `Expect` are left out; the length is counted again. */
   readonly headers: HeaderPairs;
   readonly body?: Buffer | Readable;
-  readonly signal?: AbortSignal;
+  readonly signal?: Ending;
   /**
    * `buffered`: the whole body without its content coding, or a failure.
    * `transparent`: the bytes as they come; too large or broken bodies as a stream that ends or breaks as they do.

@@ -1,5 +1,6 @@
 import { createCircuit, type CircuitState } from '../lib/circuit.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Ending } from '../lib/ending.ts';
 import { createLimiter, LimiterRefusal } from '../lib/limiter.ts';
 import { UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-failure.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
@@ -16,7 +17,7 @@ export interface UpstreamGate {
    * A pass at once where nobody has to wait, and else once there is room; `signal`, asked for only then, ends the wait.
    * Throws or rejects with `UpstreamFailure` of kind `circuit_open`, `shed` or `aborted`.
    */
-  enter(signal?: () => AbortSignal | undefined): GatePass | Promise<GatePass>;
+  enter(signal?: () => Ending | undefined): GatePass | Promise<GatePass>;
   stats(): { readonly inFlight: number; readonly queued: number; readonly circuit: CircuitState };
 }
 
@@ -46,7 +47,7 @@ export function createUpstreamGate(options: UpstreamOptions, clock: Clock): Upst
     };
   };
 
-  const wait = async (signal: AbortSignal | undefined): Promise<GatePass> => {
+  const wait = async (signal: Ending | undefined): Promise<GatePass> => {
     const release = await limiter.acquire(signal).catch((error: unknown) => {
       if (!(error instanceof LimiterRefusal)) throw new UpstreamFailure('aborted', { cause: error });
       throw new UpstreamFailure('shed', {

@@ -1,3 +1,4 @@
+import type { Request } from 'express';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/errors/gateway-error.ts';
 import type { PassedRequest } from '../../src/http/passed-request.ts';
@@ -144,7 +145,7 @@ describe('the public side', () => {
   it('leaves the framework nothing to read a query with', async () => {
     const queries: unknown[] = [];
     const pass = async ({ req, res }: PassedRequest) => {
-      queries.push(req.query);
+      queries.push((req as Request).query);
       res.end('passed');
     };
     const { call } = await published({ verdict: { pass: true, permission: undefined, reported: true } }, { pass });

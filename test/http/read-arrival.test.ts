@@ -1,14 +1,15 @@
-import type { Request } from 'express';
+import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/errors/gateway-error.ts';
 import { identify, readArrival, requestIdOf } from '../../src/http/read-arrival.ts';
 
 const identity = { requestId: 'r', traceparent: 't', tracestate: undefined, receivedAt: 5 };
 const request = (url: string, rawHeaders: string[] = []) =>
-  ({ url, rawHeaders, method: 'GET', headers: {}, ip: '192.0.2.1', protocol: 'https' }) as unknown as Request;
+  ({ url, rawHeaders, method: 'GET', headers: {} }) as unknown as IncomingMessage;
+const client = { address: '192.0.2.1', protocol: 'https' };
 
 const read = (url: string, publicBasePath = '', maxTargetBytes = 100) =>
-  readArrival(request(url), identity, { publicBasePath, maxTargetBytes });
+  readArrival(request(url), client, identity, { publicBasePath, maxTargetBytes });
 
 /** The code that a request is refused with. */
 function refused(act: () => unknown): string | undefined {
@@ -70,7 +71,7 @@ describe('an arrival', () => {
   it('is refused with two Authorization fields, whatever their case', () => {
     const options = { publicBasePath: '', maxTargetBytes: 100 };
     const two = request('/a', ['Authorization', 'Basic a', 'Host', 'x', 'AUTHORIZATION', 'Basic b']);
-    expect(refused(() => readArrival(two, identity, options))).toBe('malformed_request');
+    expect(refused(() => readArrival(two, client, identity, options))).toBe('malformed_request');
     const one = request('/a', [
       'Authorization',
       'Basic a',
@@ -81,13 +82,13 @@ describe('an arrival', () => {
       'Last-Modified',
       'd',
     ]);
-    expect(refused(() => readArrival(one, identity, options))).toBeUndefined();
+    expect(refused(() => readArrival(one, client, identity, options))).toBeUndefined();
   });
 });
 
 const asking = (headers: Readonly<Record<string, string>>) =>
   refused(() =>
-    readArrival({ ...request('/a'), headers } as unknown as Request, identity, {
+    readArrival(Object.assign(request('/a'), { headers }), client, identity, {
       publicBasePath: '',
       maxTargetBytes: 100,
     }),

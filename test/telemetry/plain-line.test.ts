@@ -4,11 +4,12 @@ import type { Trace } from '../../src/model/trace.ts';
 import { createAccessLog } from '../../src/telemetry/access-log.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createPlainLine } from '../../src/telemetry/plain-line.ts';
-import { traceLine } from '../../src/telemetry/trace-line.ts';
+import { type LineFacts, traceLine } from '../../src/telemetry/trace-line.ts';
 import { finishedTrace, responseViolation } from './fixed-trace.ts';
 
 const clock = () => 1_700_000_001_234;
 const TEMPLATE = '/services/v2/question.json';
+const AT = { template: TEMPLATE };
 
 /** The trace of a good answer from memory. */
 const plainTrace = (more: Partial<Trace> = {}) =>
@@ -75,15 +76,25 @@ const MORE: Readonly<Record<string, Partial<Trace>>> = {
   'a failure of the upstream': { status: 502, error: 'upstream_error' },
   'an error': { status: 403, error: 'permission_denied' },
   'an empty error': { error: '' },
-  'an upstream': { upstream: { status: 200, shape: 'answer', seconds: 0, attempts: 1 } },
+  'an upstream without a way to it': { upstream: { status: 200, shape: 'answer', seconds: 0, attempts: 1 } },
+  'an error of the upstream': {
+    route: 'plan',
+    upstream: { status: 404, shape: 'error', seconds: 0, attempts: 1 },
+  },
+  'a failed exchange': { route: 'plan', upstream: { status: undefined, shape: 'answer', seconds: 0, attempts: 1 } },
+  'a passed answer that was cached': {
+    route: 'passthrough',
+    upstream: { status: 200, shape: 'passed', seconds: 0, attempts: 1 },
+  },
   'a way': { route: 'plan' },
   'a violation': { violations: [responseViolation()] },
   'redacted fields': { redacted: ['visibility'] },
   'redacted fields of which there are none': { redacted: [] },
   'a legacy address': { legacyAddress: true },
   'a cause': { cause: new Error('x') },
-  'a checked answer': { responses: { level: 'report', outcome: 'passed', verdict: 'valid' } },
-  'a way past the contract': { undocumented: { level: 'report', outcome: 'passed' } },
+  'an answer that breaks the contract': { responses: { level: 'report', outcome: 'reported', verdict: 'violations' } },
+  'an answer that was not checked': { responses: { level: 'off', outcome: 'skipped', verdict: 'skipped' } },
+  'a reported way past the contract': { undocumented: { level: 'report', outcome: 'reported' } },
   'a reported credential': { authentication: { level: 'report', outcome: 'reported', principal: 'unverified' } },
   'a refused credential': { authentication: { level: 'enforce', outcome: 'refused', principal: 'none' } },
   'a skipped credential': { authentication: { level: 'report', outcome: 'skipped', principal: 'unverified' } },
@@ -99,6 +110,68 @@ const MORE: Readonly<Record<string, Partial<Trace>>> = {
 };
 const ABSENT = ['operation', 'status', 'seconds', 'bytes', 'authentication', 'cache'] as const;
 
+const exchange = fc.record({
+  status: fc.constantFrom(200, 304, 404),
+  seconds,
+  attempts: fc.constantFrom(1, 2),
+});
+
+/** The trace of a good answer of the upstream, by its plan or past the contract. */
+const fetched = fc
+  .record({ trace: plain, exchange, cache: fc.constantFrom(undefined, 'miss', 'bypass'), passed: fc.boolean() })
+  .map(({ trace, exchange: upstream, cache, passed }) => {
+    const kept = passed || cache === undefined ? undefined : ({ status: cache } as Trace['cache']);
+    const ways: Partial<Trace> = passed
+      ? {
+          route: 'passthrough',
+          operation: undefined,
+          undocumented: { level: 'enforce', outcome: 'passed' },
+          upstream: { ...upstream, shape: 'passed' },
+        }
+      : {
+          route: 'plan',
+          responses: { level: 'report', outcome: 'passed', verdict: 'valid' },
+          upstream: { ...upstream, shape: 'answer' },
+        };
+    return Object.assign(trace, ways, { cache: kept });
+  });
+
+describe('the line of a good answer of the upstream', () => {
+  it('is byte for byte that of the logger', () => {
+    const line = createPlainLine(clock);
+    const target = fc.oneof(fc.webPath(), text, fc.constant(TEMPLATE), fc.constant(`${TEMPLATE}?q=x`));
+    fc.assert(
+      fc.property(fetched, target, fc.option(text, { nil: undefined }), (trace, asked, caller) => {
+        const facts =
+          trace.operation === undefined ? { target: asked, caller } : { template: `/${trace.operation}.json`, caller };
+        const made = line(trace, facts);
+        expect(made).toBeDefined();
+        expect(made).toBe(logged(trace, facts));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('is not mixed up with that of an answer from memory, nor with that of a path past the contract', () => {
+    const line = createPlainLine(clock);
+    const upstream = { status: 200, shape: 'answer', seconds: 0, attempts: 1 };
+    const traces: readonly [Trace, LineFacts][] = [
+      [plainTrace(), AT],
+      [plainTrace({ route: 'plan', upstream }), AT],
+      [
+        plainTrace({
+          route: 'passthrough',
+          operation: undefined,
+          cache: undefined,
+          upstream: { ...upstream, shape: 'passed' },
+        }),
+        { target: TEMPLATE },
+      ],
+    ];
+    for (const [trace, facts] of [...traces, ...traces]) expect(line(trace, facts)).toBe(logged(trace, facts));
+  });
+});
+
 describe('the line of a good answer from memory', () => {
   it('is byte for byte that of the logger, whatever names and numbers it holds', () => {
     const line = createPlainLine(clock);
@@ -106,7 +179,7 @@ describe('the line of a good answer from memory', () => {
       fc.property(plain, fc.option(text, { nil: undefined }), (trace, caller) => {
         // One operation has one template.
         const template = `/${trace.operation}.json`;
-        const made = line(trace, template, caller);
+        const made = line(trace, { template, caller });
         expect(made).toBe(logged(trace, { template, caller }));
         expect(made?.indexOf('\n')).toBe((made?.length ?? 0) - 1);
       }),
@@ -115,7 +188,7 @@ describe('the line of a good answer from memory', () => {
   });
 
   it('tells nothing but what the trace line does', () => {
-    const made = createPlainLine(clock)(plainTrace({ caller: 'alice' }), TEMPLATE, 'tag') ?? '';
+    const made = createPlainLine(clock)(plainTrace({ caller: 'alice' }), { template: TEMPLATE, caller: 'tag' }) ?? '';
     expect(JSON.parse(made)).toEqual({
       level: 'info',
       time: '2023-11-14T22:13:21.234Z',
@@ -139,7 +212,7 @@ describe('the line of a good answer from memory', () => {
     const line = createPlainLine(() => now);
     const times = [0, 0, 1_000, 999, 1_700_000_000_000].map((at) => {
       now = at;
-      return (JSON.parse(line(plainTrace(), TEMPLATE, undefined) ?? '') as { time: string }).time;
+      return (JSON.parse(line(plainTrace(), AT) ?? '') as { time: string }).time;
     });
     expect(times).toEqual([0, 0, 1_000, 999, 1_700_000_000_000].map((at) => new Date(at).toISOString()));
   });
@@ -148,28 +221,28 @@ describe('the line of a good answer from memory', () => {
     const line = createPlainLine(clock);
     for (let number = 0; number < 2500; number += 1) {
       const caller = `caller "${number}"`;
-      const made = line(plainTrace(), TEMPLATE, caller);
+      const made = line(plainTrace(), { template: TEMPLATE, caller });
       if (number % 500 === 0) expect(made).toBe(logged(plainTrace(), { template: TEMPLATE, caller }));
     }
-    expect(line(plainTrace(), TEMPLATE, 'caller "0"')).toContain('"caller":"caller \\"0\\""');
+    expect(line(plainTrace(), { template: TEMPLATE, caller: 'caller "0"' })).toContain('"caller":"caller \\"0\\""');
   });
 });
 
 describe('a request of which more is to be said', () => {
   it.each(Object.entries(MORE))('has no plain line: %s', (_what, more) => {
     const line = createPlainLine(clock);
-    expect(line(plainTrace(), TEMPLATE, undefined)).toBeDefined();
-    expect(line(plainTrace(more), TEMPLATE, undefined)).toBeUndefined();
+    expect(line(plainTrace(), AT)).toBeDefined();
+    expect(line(plainTrace(more), AT)).toBeUndefined();
   });
 
   it.each(ABSENT)('has none without %s', (name) => {
     const trace = plainTrace();
     delete trace[name];
-    expect(createPlainLine(clock)(trace, TEMPLATE, undefined)).toBeUndefined();
+    expect(createPlainLine(clock)(trace, AT)).toBeUndefined();
   });
 
-  it('has none without a template', () => {
-    expect(createPlainLine(clock)(plainTrace(), undefined, 'alice')).toBeUndefined();
+  it('has none without a place', () => {
+    expect(createPlainLine(clock)(plainTrace(), { caller: 'alice' })).toBeUndefined();
   });
 
   it('has none whatever else is true of it', () => {
@@ -177,7 +250,7 @@ describe('a request of which more is to be said', () => {
     const more = fc.subarray(Object.values(MORE), { minLength: 1 });
     fc.assert(
       fc.property(plain, more, (trace, parts) => {
-        expect(line(Object.assign(trace, ...parts) as Trace, TEMPLATE, undefined)).toBeUndefined();
+        expect(line(Object.assign(trace, ...parts) as Trace, AT)).toBeUndefined();
       }),
     );
   });
