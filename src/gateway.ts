@@ -85,7 +85,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     drain,
     close: async () => {
       edges.close();
-      services.ledger.close();
+      await services.ledger.close();
       await services.upstream.close(0);
       log.flush();
     },
@@ -95,10 +95,12 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
 /** Assembles, calibrates and listens; nothing is left behind when it throws. */
 export async function createGateway(settings: Settings, given: GatewayParts = {}): Promise<Gateway> {
   const assembly = assembleGateway(settings, given);
-  const stop = await calibrate(settings, assembly.services, assembly.calibration).catch(async (error: unknown) => {
+  const failed = async (error: unknown) => {
     await assembly.close();
     throw error;
-  });
+  };
+  await assembly.services.ledger.open().catch(failed);
+  const stop = await calibrate(settings, assembly.services, assembly.calibration).catch(failed);
   const { host, port, adminHost, adminPort, drainSeconds } = settings.listen;
   const opened: { close(graceMs: number): Promise<void> }[] = [];
   const close = async (graceMs: number) => {

@@ -40,7 +40,7 @@ export function assembleEdges(
   parts: AssemblyParts,
   state: EdgeState,
 ): Edges {
-  const { upstream, cache, pageCounts, metrics, ledger, logger } = services;
+  const { upstream, cache, pageCounts, metrics, ledger, kindOf, logger } = services;
   const { listen } = settings;
   const passthrough = createPassthrough(start.address, settings.upstream, {
     gate: upstream.gate,
@@ -58,6 +58,7 @@ export function assembleEdges(
     trustedProxies: listen.trustedProxies,
     errorsFor: settings.errorsFor,
     contractStatusHeader: settings.contractStatusHeader,
+    reportIdOf: (trace, violation) => kindOf(trace.operation, trace.upstream?.status, violation).fingerprint,
     gzip: (key, body) => cache.gzip(key, body),
     knownTargets: createKnownTargets(settings.cache.maxBytes / KNOWN_TARGETS_SHARE),
     pass: createPass({

@@ -4,7 +4,7 @@ import { createPageCache, type PageCache } from '../cache/page-cache.ts';
 import { packageVersion } from '../config/package-root.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Authenticator } from '../identity/authenticator.ts';
-import { createLedger } from '../ledger/memory-ledger.ts';
+import { createKindOf, type KindOf } from '../ledger/fingerprint.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createPageCounts, type PageCounts } from '../paging/page-counts.ts';
@@ -14,6 +14,7 @@ import { createLookUp, type LookUp } from '../pipeline/look-up.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { createUpstream, type Upstream } from '../upstream/create-upstream.ts';
+import { assembleLedger } from './assemble-ledger.ts';
 import { createAuthenticator } from './create-authenticator.ts';
 import type { Start } from './load-start.ts';
 
@@ -39,6 +40,8 @@ export interface Services {
   readonly authenticator: Authenticator;
   readonly metrics: Metrics;
   readonly ledger: Ledger;
+  /** Reduces a violation to its fingerprint. */
+  readonly kindOf: KindOf;
 }
 
 /** Makes the services; nothing is connected or listening yet. */
@@ -48,7 +51,8 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
   const upstream = createUpstream(start.address, settings.upstream, clock);
   const lookUp = createLookUp(upstream);
   const cache = createPageCache(settings.cache, clock);
-  const ledger = createLedger({ clock });
+  const kindOf = createKindOf();
+  const ledger = assembleLedger(settings, start, { clock, kindOf, logger });
   const metrics = createMetrics({
     operations: start.contract.operations,
     mode: settings.mode.name,
@@ -82,5 +86,6 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     authenticator: createAuthenticator(settings, start.roles, upstream, clock),
     metrics,
     ledger,
+    kindOf,
   };
 }

@@ -1,10 +1,13 @@
 import { headerValue, type HeaderPairs } from '../model/header-pairs.ts';
 import type { Trace } from '../model/trace.ts';
+import type { Violation } from '../model/violation.ts';
 import { contractStatus } from './contract-status.ts';
 
 /** What decides the fields of the edge. */
 export interface EdgeFieldOptions {
   readonly contractStatusHeader: boolean;
+  /** The id under which the ledger keeps a violation. */
+  readonly reportIdOf: (trace: Trace, violation: Violation) => string;
   readonly isDraining: () => boolean;
 }
 
@@ -14,7 +17,8 @@ export function edgeFields(trace: Trace, options: EdgeFieldOptions, answered: He
   if (headerValue(answered, 'x-request-id') === undefined) fields.push(['X-Request-Id', trace.requestId]);
   // An answer from memory or of our own was not checked now, so nothing is said of it.
   const checked = trace.responses !== undefined || trace.violations.length > 0;
-  if (options.contractStatusHeader && checked) fields.push(['Contract-Status', contractStatus(trace)]);
+  if (options.contractStatusHeader && checked)
+    fields.push(['Contract-Status', contractStatus(trace, options.reportIdOf)]);
   if (options.isDraining()) fields.push(['Connection', 'close']);
   return fields;
 }

@@ -11,6 +11,7 @@ import type { Reply } from '../pipeline/reply.ts';
 import type { AccessLog } from '../telemetry/access-log.ts';
 import { createCatch } from './catch-errors.ts';
 import { clientGone } from './client-gone.ts';
+import type { EdgeFieldOptions } from './edge-fields.ts';
 import { type ArrivalOptions, identify, readArrival } from './read-arrival.ts';
 import { createReadClient } from './read-client.ts';
 import { beginTrace } from './record-trace.ts';
@@ -26,6 +27,7 @@ export interface PublicAppServices {
   readonly trustedProxies: readonly string[];
   readonly errorsFor: (operationId: string | undefined) => ErrorStyle;
   readonly contractStatusHeader: boolean;
+  readonly reportIdOf: EdgeFieldOptions['reportIdOf'];
   /** Where the targets of requests that are answered from memory are remembered. */
   readonly knownTargets: KnownTargets;
   /** Gives the gzip form of a kept page. */

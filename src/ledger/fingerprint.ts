@@ -1,26 +1,50 @@
-import { createHash } from 'node:crypto';
-import type { Trace } from '../model/trace.ts';
+import { hash } from 'node:crypto';
 import type { Violation } from '../model/violation.ts';
 import { placeOf } from './place-of.ts';
 
 /** What the occurrences of one violation have in common. */
 export interface ViolationKind {
-  readonly key: string;
+  /** 16 hexadecimal digits, the first of them a letter; the same difference has the same one in every process. */
+  readonly fingerprint: string;
+  /** The place, without indices, ids and whatever a caller could have put there. */
   readonly at: string;
-  readonly statusClass: string | undefined;
+  /** The upstream's own status, for violations of responses. */
+  readonly status: number | undefined;
 }
 
-/** Reduces a violation to what makes it the same one the next time: operation, direction, status class, rule and place. */
-export function kindOf(trace: Trace, violation: Violation): ViolationKind {
+/** Reduces a violation to what makes it the same one the next time: operation, direction, status, check, rule and place. */
+export type KindOf = (operation: string | undefined, status: number | undefined, violation: Violation) => ViolationKind;
+
+const MAX_REMEMBERED = 4_096;
+
+/** Creates the reduction with a bounded memory: what was found before costs one look-up and no hash. */
+export function createKindOf(): KindOf {
+  let recent = new Map<string, ViolationKind>();
+  let older = new Map<string, ViolationKind>();
+  return (operation, status, violation) => {
+    const { check, direction, location, keyword, schemaPath, candidate } = violation;
+    const answered = direction === 'response' ? status : undefined;
+    const rule = `${operation ?? ''}\n${check}\n${direction}\n${answered ?? ''}\n${location}\n${keyword}\n${schemaPath}\n${candidate ?? ''}\n`;
+    const key = rule + violation.at;
+    const known = recent.get(key);
+    if (known !== undefined) return known;
+    const kind = older.get(key) ?? reduced(rule, answered, violation);
+    recent.set(key, kind);
+    // Two halves in place of one order: the older half is forgotten at once when the newer one is full.
+    if (recent.size >= MAX_REMEMBERED / 2) {
+      older = recent;
+      recent = new Map();
+    }
+    return kind;
+  };
+}
+
+function reduced(rule: string, status: number | undefined, violation: Violation): ViolationKind {
   const at = placeOf(violation.at);
-  const status = violation.direction === 'response' ? trace.upstream?.status : undefined;
-  const statusClass = status === undefined ? undefined : `${Math.floor(status / 100)}xx`;
-  const { check, direction, location, keyword, schemaPath } = violation;
-  const parts = [trace.operation ?? '', check, direction, statusClass ?? '', location, keyword, schemaPath, at];
-  return { key: parts.join('\n'), at, statusClass };
+  return { fingerprint: nameOf(hash('sha256', rule + at, 'hex')), at, status };
 }
 
-/** The short, stable name of a kind. */
-export function fingerprintOf(kind: ViolationKind): string {
-  return createHash('sha256').update(kind.key).digest('hex').slice(0, 16);
+// A letter first: what begins with a digit is a number to YAML, and no token to readers of header fields.
+function nameOf(digest: string): string {
+  return `${'abcdef'.charAt(Number.parseInt(digest.slice(-2), 16) % 6)}${digest.slice(0, 15)}`;
 }

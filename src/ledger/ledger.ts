@@ -1,39 +1,18 @@
+import type { LedgerReader } from '../model/ledger-snapshot.ts';
 import type { Trace } from '../model/trace.ts';
-import type { Violation } from '../model/violation.ts';
 
-/** One distinct violation: what every occurrence has in common, how often and when it was seen. Holds no value of a message. */
-export interface LedgerEntry extends Pick<
-  Violation,
-  'check' | 'direction' | 'category' | 'location' | 'keyword' | 'schemaPath'
-> {
-  /** Stable over restarts: the same difference has the same fingerprint. */
-  readonly fingerprint: string;
-  /** The operation's id; undefined for undocumented paths. */
-  readonly operation: string | undefined;
-  /** `2xx`, `4xx`, … of the upstream's answer; undefined for violations of requests. */
-  readonly statusClass: string | undefined;
-  /** The place, with indices and ids replaced by `*`. */
-  readonly at: string;
-  readonly message: string;
-  readonly suggestion: string | undefined;
-  readonly count: number;
-  /** Epoch milliseconds. */
-  readonly firstSeenAt: number;
-  /** Epoch milliseconds. */
-  readonly lastSeenAt: number;
-  /** Ids of a few of the requests it was seen in, the latest last. */
-  readonly requestIds: readonly string[];
-}
-
-/** Keeps violations, deduplicated; one interface for every store. */
-export interface Ledger {
-  /** Takes in all violations of a finished request. */
+/** Keeps violations, deduplicated, and counts the traffic they were seen in. */
+export interface Ledger extends LedgerReader {
+  /** Connects it with the store that is configured; until then everything stays in memory. */
+  open(): Promise<void>;
+  /** Takes in a finished request; touches memory only. */
   record(trace: Trace): void;
-  /** All entries, most recently seen first. */
-  entries(): readonly LedgerEntry[];
-  /** Number of entries. */
+  /** Number of distinct violations. */
   size(): number;
-  /** How many distinct entries had to go for others. */
+  /** Distinct violations and pieces of writing that this process has lost, because something was full or failed. */
   dropped(): number;
-  close(): void;
+  /** Resolves when everything recorded so far was handed to the store, written or counted as dropped. */
+  flush(): Promise<void>;
+  /** Writes the rest and lets go of the store. */
+  close(): Promise<void>;
 }

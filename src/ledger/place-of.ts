@@ -1,3 +1,5 @@
+import { looksSecret } from '../lib/looks-secret.ts';
+
 const MAX_LENGTH = 200;
 const MAX_SEGMENT = 64;
 const ID = /^\d+(?<ending>\.json)?$/;
@@ -5,7 +7,7 @@ const NAME = /^[A-Za-z_$][\w$.-]*(?:\[\])?$|^\d+x\d+$/;
 
 /**
  * A violation's place without anything a caller could have put there: indices and ids become `*`, segments that are not
- * plain names become `?`, the whole is bounded.
+ * plain names or look like an address or a token become `?`, the whole is bounded.
  */
 export function placeOf(at: string): string {
   const place = at
@@ -20,5 +22,5 @@ function segmentOf(segment: string): string {
   if (segment === '' || segment === '*') return segment;
   const id = ID.exec(segment);
   if (id !== null) return `*${id.groups?.['ending'] ?? ''}`;
-  return segment.length <= MAX_SEGMENT && NAME.test(segment) ? segment : '?';
+  return segment.length <= MAX_SEGMENT && NAME.test(segment) && !looksSecret(segment) ? segment : '?';
 }

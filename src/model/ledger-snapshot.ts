@@ -24,6 +24,7 @@ export interface LedgerQuery {
   /** Epoch milliseconds; what happened in the hour of this instant counts too. */
   readonly since?: number;
   readonly release?: string;
+  /** An operation's id; `undocumented` for everything outside the contract. */
   readonly operation?: string;
 }
 

@@ -29,6 +29,7 @@ async function caught(thrown: unknown, more: Catching = {}, call: Call = {}) {
   app.use(
     createCatch(() => trace, {
       contractStatusHeader: false,
+      reportIdOf: () => 'a1',
       isDraining: () => false,
       errorsFor: (operationId) => {
         asked.push(operationId);

@@ -4,18 +4,20 @@ import type { Violation } from '../../src/model/violation.ts';
 
 const violation = (category: Violation['category']) => ({ category }) as Violation;
 
+const reportIdOf = (_trace: unknown, { category }: Violation) => `id-of-${category}`;
+
 describe('Contract-Status', () => {
   it('says that nothing was found', () => {
-    expect(contractStatus({ violations: [] })).toBe('conforming');
+    expect(contractStatus({ violations: [] }, reportIdOf)).toBe('conforming');
   });
 
   it('counts violations and names the worst category', () => {
     const violations = [violation('semantic'), violation('missing'), violation('type')];
-    expect(contractStatus({ violations })).toBe('violations; count=3; worst=missing');
+    expect(contractStatus({ violations }, reportIdOf)).toBe('violations; count=3; worst=missing; report=id-of-missing');
   });
 
   it('says why an answer was not checked, as a harmless token', () => {
     const responses = { level: 'report', outcome: 'skipped', verdict: 'skipped', reason: 'too large\r\nX: y' } as const;
-    expect(contractStatus({ violations: [], responses })).toBe('conforming; skipped=too-large-X-y');
+    expect(contractStatus({ violations: [], responses }, reportIdOf)).toBe('conforming; skipped=too-large-X-y');
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { edgeFields } from '../../src/http/edge-fields.ts';
 import { traceWith, violationWith } from '../builders/exchange.ts';
 
-const options = { contractStatusHeader: true, isDraining: () => false };
+const options = { contractStatusHeader: true, reportIdOf: () => 'a1', isDraining: () => false };
 const names = (...given: Parameters<typeof edgeFields>) => edgeFields(...given).map(([name]) => name);
 const checked = traceWith({ responses: { level: 'report', outcome: 'passed', verdict: 'valid' } });
 

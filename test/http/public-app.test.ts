@@ -25,6 +25,7 @@ async function published(parts: HouseParts = {}, more: Partial<PublicAppServices
     trustedProxies: [],
     errorsFor: () => 'normalized',
     contractStatusHeader: true,
+    reportIdOf: () => 'a1',
     pass: () => Promise.reject(new Error('nothing passes')),
     accessLog: { watch: () => undefined, write: () => undefined },
     gzip: () => undefined,

@@ -75,6 +75,7 @@ async function handled({ handle, more = {}, basePath = '' }: Parts) {
     trustedProxies: ['127.0.0.1'],
     errorsFor: () => 'normalized',
     contractStatusHeader: true,
+    reportIdOf: () => 'a1',
     pass: () => Promise.reject(new Error('nothing passes')),
     accessLog: { watch: () => undefined, write: (entry) => void lines.push(entry) },
     gzip: () => undefined,

@@ -30,6 +30,7 @@ async function written({ planned = { cache: kept() }, reply = page, method = 'GE
     const fields = { ifNoneMatch, acceptEncoding };
     const options = {
       contractStatusHeader: true,
+      reportIdOf: () => 'a1',
       isDraining: () => draining,
       gzip: (key: string, body: Buffer) => {
         asked.push([key, body]);

@@ -37,9 +37,8 @@ const start = (unmapped: string | undefined) => {
   return startTestGateway({ upstream: fake, real: true, config });
 };
 
-const mismatches = (gateway: TestGateway) =>
-  gateway.gateway.services.ledger
-    .entries()
+const mismatches = async (gateway: TestGateway) =>
+  (await gateway.gateway.services.ledger.snapshot()).entries
     .filter(({ category }) => category === 'permission-mismatch')
     .map(({ operation, keyword }) => [operation, keyword]);
 
@@ -155,7 +154,7 @@ describe('rules 3: permission-mismatch in the ledger', () => {
     fake.handler = () => errorText(403, 'You do not have permission');
     await gateway.call('/services/v2/idea.json', { user: 'bob', headers });
     await gateway.lineOf('denied-there');
-    expect(mismatches(gateway)).toEqual([['listIdeas', 'upstream-denied']]);
+    expect(await mismatches(gateway)).toEqual([['listIdeas', 'upstream-denied']]);
   });
 
   it('counts whom the roles file denies and the upstream allows, under report', async () => {
@@ -165,7 +164,7 @@ describe('rules 3: permission-mismatch in the ledger', () => {
     const headers = { 'X-Request-Id': 'same-verdict' };
     await gateway.call('/services/v2/article.json', { user: 'guest', headers });
     await gateway.lineOf('same-verdict');
-    expect(mismatches(gateway)).toEqual([['listIdeas', 'upstream-allowed']]);
+    expect(await mismatches(gateway)).toEqual([['listIdeas', 'upstream-allowed']]);
   });
 
   it('holds nothing where both agree or the upstream fails', async () => {
@@ -175,7 +174,7 @@ describe('rules 3: permission-mismatch in the ledger', () => {
     const headers = { 'X-Request-Id': 'failed-there' };
     await gateway.call('/services/v2/article.json', { user: 'bob', headers });
     await gateway.lineOf('failed-there');
-    expect(mismatches(gateway)).toEqual([]);
+    expect(await mismatches(gateway)).toEqual([]);
   });
 });
 

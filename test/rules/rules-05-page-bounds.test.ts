@@ -69,7 +69,8 @@ describe('rules 5: page is an integer of at least 0, pageSize 1 to the maximum',
   it('is reported and passed under report', async () => {
     const other = await startTestGateway({ upstream: fake, config: { checks: { pageBounds: 'report' } } });
     const got = await other.call(`${QUESTIONS}?pageSize=500`);
-    expect([got.status, got.headers['contract-status']]).toEqual([200, 'violations; count=1; worst=bounds']);
+    expect(got.status).toBe(200);
+    expect(got.headers['contract-status']).toMatch(/^violations; count=1; worst=bounds; report=[a-f][\da-f]{15}$/);
   });
 });
 

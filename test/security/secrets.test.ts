@@ -150,7 +150,7 @@ const ask = (gateway: TestGateway, operation: OperationCase, query = '', body: u
 /** Everything that operators read of a gateway. */
 async function readable(gateway: TestGateway): Promise<string> {
   const pages = await Promise.all(['/metrics', '/readyz', '/livez', '/nothing'].map((page) => gateway.admin(page)));
-  const ledger = JSON.stringify(gateway.gateway.services.ledger.entries());
+  const ledger = JSON.stringify(await gateway.gateway.services.ledger.snapshot());
   return [...gateway.log, ...pages.map(({ text }) => text), ledger].join('\n');
 }
 

@@ -23,7 +23,7 @@ export interface ValidateResponseServices {
   readonly namesUpstream: (text: string) => boolean;
   readonly knownAnswers: KnownAnswers;
   /** True for violations that a baseline or overlay accepts. */
-  readonly isAccepted: (operation: Operation, violation: Violation) => boolean;
+  readonly isAccepted: (operation: Operation, violation: Violation, status: number) => boolean;
   /** Learns who wrote a node that a valid answer shows. */
   readonly learn: LearnAuthor;
 }
@@ -109,7 +109,7 @@ function judged(
   const judgement = services.judge(operation, exchange.values(), { status, mediaType, json });
   const { violations } = judgement;
   exchange.trace.violations.push(...violations);
-  const unaccepted = violations.some((violation) => !services.isAccepted(operation, violation));
+  const unaccepted = violations.some((violation) => !services.isAccepted(operation, violation, status));
   const level = checks.responses;
   if (judgement.verdict === 'skipped') {
     exchange.trace.responses = { level, outcome: 'skipped', verdict: 'skipped', reason: judgement.reason ?? '' };

@@ -1,0 +1,46 @@
+/** A number that is counted by release and hour. */
+export interface HourlyCounts {
+  add(release: string, hour: number, count: number): void;
+  /** Counts by release from an hour on, without releases that have none. */
+  sums(sinceHour: number, release: string | undefined): Record<string, number>;
+  /** Forgets the hours before this one. */
+  forget(beforeHour: number): void;
+}
+
+/** Hours of one release that are kept apart in memory; older ones are merged into the oldest. */
+const MAX_HOURS = 24 * 14;
+
+/** Creates counts in memory. */
+export function createHourlyCounts(): HourlyCounts {
+  const releases = new Map<string, Map<number, number>>();
+  return {
+    add(release, hour, count) {
+      const hours = releases.get(release) ?? new Map<number, number>();
+      releases.set(release, hours);
+      hours.set(hour, (hours.get(hour) ?? 0) + count);
+      if (hours.size > MAX_HOURS) mergeOldest(hours);
+    },
+    sums(sinceHour, release) {
+      const sums: Record<string, number> = {};
+      for (const [label, hours] of releases) {
+        if (release !== undefined && label !== release) continue;
+        let sum = 0;
+        for (const [hour, count] of hours) if (hour >= sinceHour) sum += count;
+        if (sum > 0) sums[label] = sum;
+      }
+      return sums;
+    },
+    forget(beforeHour) {
+      for (const [label, hours] of releases) {
+        for (const hour of hours.keys()) if (hour < beforeHour) hours.delete(hour);
+        if (hours.size === 0) releases.delete(label);
+      }
+    },
+  };
+}
+
+function mergeOldest(hours: Map<number, number>): void {
+  const [oldest = 0, next = 0] = [...hours.keys()].sort((a, b) => a - b);
+  hours.set(oldest, (hours.get(oldest) ?? 0) + (hours.get(next) ?? 0));
+  hours.delete(next);
+}

@@ -1,0 +1,78 @@
+import type { LedgerSample } from '../model/ledger-entry.ts';
+import { type EntryDelta, type EntryFacts, hourOf, MAX_SAMPLES } from './ledger-batch.ts';
+
+/** One occurrence of a violation. */
+export interface Occurrence {
+  readonly sample: LedgerSample;
+  /** The caller's place in the bitmap; undefined where nobody asked. */
+  readonly caller: number | undefined;
+}
+
+/** Violations that were seen since the last batch, deduplicated. */
+export interface PendingEntries {
+  /** False when there is no room for one more kind. */
+  add(fingerprint: string, facts: () => EntryFacts, occurrence: Occurrence): boolean;
+  /** Fingerprints. */
+  keys(): Iterable<string>;
+  /** Everything added since the last time, the most recently seen last. */
+  take(): EntryDelta[];
+}
+
+/** Kinds of one direction that may wait for the store. */
+const MAX_PENDING = 1_000;
+const MAX_HOURS = 48;
+const MAX_CALLERS = 2_048;
+
+interface Pending {
+  readonly facts: EntryFacts;
+  firstSeenAt: number;
+  lastSeenAt: number;
+  readonly hours: Map<number, number>;
+  readonly callers: Set<number>;
+  readonly samples: LedgerSample[];
+}
+
+/** Creates the pending entries of one direction. */
+export function createPendingEntries(limit = MAX_PENDING): PendingEntries {
+  let entries = new Map<string, Pending>();
+  return {
+    add(fingerprint, facts, { sample, caller }) {
+      const { seenAt } = sample;
+      let entry = entries.get(fingerprint);
+      if (entry === undefined) {
+        if (entries.size >= limit) return false;
+        entry = {
+          facts: facts(),
+          firstSeenAt: seenAt,
+          lastSeenAt: seenAt,
+          hours: new Map(),
+          callers: new Set(),
+          samples: [],
+        };
+      } else entries.delete(fingerprint);
+      // Put in again: a Map keeps the order of insertion, so that the most recently seen is the last.
+      entries.set(fingerprint, entry);
+      entry.firstSeenAt = Math.min(entry.firstSeenAt, seenAt);
+      entry.lastSeenAt = Math.max(entry.lastSeenAt, seenAt);
+      const hour = entry.hours.size < MAX_HOURS ? hourOf(seenAt) : (entry.hours.keys().next().value ?? 0);
+      entry.hours.set(hour, (entry.hours.get(hour) ?? 0) + 1);
+      if (caller !== undefined && entry.callers.size < MAX_CALLERS) entry.callers.add(caller);
+      if (entry.samples.at(-1)?.requestId !== sample.requestId) entry.samples.push(sample);
+      if (entry.samples.length > MAX_SAMPLES) entry.samples.shift();
+      return true;
+    },
+    keys: () => entries.keys(),
+    take() {
+      const taken = [...entries.values()].map(({ facts, firstSeenAt, lastSeenAt, hours, callers, samples }) => ({
+        facts,
+        firstSeenAt,
+        lastSeenAt,
+        samples,
+        hours: [...hours],
+        callers: [...callers],
+      }));
+      entries = new Map();
+      return taken;
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import { createTrace, type Trace } from '../../src/model/trace.ts';
+import type { Violation } from '../../src/model/violation.ts';
+import { createLedger, type LedgerParts } from '../../src/ledger/create-ledger.ts';
+import { createKindOf } from '../../src/ledger/fingerprint.ts';
+import { openMemoryStore } from '../../src/ledger/memory-store.ts';
+
+/** An instant at the start of an hour. */
+export const NOW = Date.UTC(2026, 4, 4, 10);
+
+/** A violation of an answer. */
+export const responseViolation = (more: Partial<Violation> = {}): Violation => ({
+  check: 'responses',
+  direction: 'response',
+  category: 'type',
+  location: 'body',
+  at: '/list/3/id',
+  keyword: 'type',
+  schemaPath: '#/properties/id/type',
+  message: 'must be an integer',
+  ...more,
+});
+
+let made = 0;
+
+/** The trace of a finished request with these violations. */
+export function finished(violations: readonly Violation[] = [], more: Partial<Trace> = {}): Trace {
+  made += 1;
+  const start = { requestId: `req-${made}`, traceparent: '', method: 'GET', startedAt: NOW };
+  const upstream = { status: 200, shape: 'json', seconds: 0.1, attempts: 1 };
+  return { ...createTrace(start), operation: 'listQuestions', upstream, ...more, violations: [...violations] };
+}
+
+/** A ledger in memory. */
+export function ledgerWith(parts: Partial<LedgerParts> & { maxEntries?: number; retentionDays?: number } = {}) {
+  const { maxEntries = 1_000, retentionDays = 30, ...rest } = parts;
+  return createLedger({
+    clock: () => NOW,
+    kindOf: createKindOf(),
+    operations: ['listQuestions', 'listIdeas'],
+    release: 'one',
+    inMemory: openMemoryStore({ maxEntries, retentionDays }),
+    ...rest,
+  });
+}
