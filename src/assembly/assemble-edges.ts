@@ -51,6 +51,7 @@ export function assembleEdges(
     else pageCounts.drop(tags);
     return tags === 'all' ? cache.purgeAll() : cache.purge(tags);
   };
+  metrics.watch({ ready: () => state.readiness().ready });
   const { clock, logStream } = parts;
   const publicHandler = createPublicHandler({
     house,

@@ -17,6 +17,7 @@ import { createUpstream, type Upstream } from '../upstream/create-upstream.ts';
 import { assembleLedger } from './assemble-ledger.ts';
 import { createAuthenticator } from './create-authenticator.ts';
 import type { Start } from './load-start.ts';
+import { missableTerms } from './missable-terms.ts';
 
 /** What a test or an embedding program can put in the place of the machine's own. */
 export interface AssemblyParts {
@@ -55,11 +56,17 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
   const ledger = assembleLedger(settings, start, { clock, kindOf, logger });
   const metrics = createMetrics({
     operations: start.contract.operations,
+    permissions: missableTerms(settings, start.contract.operations),
     mode: settings.mode.name,
     checks: settings.checks,
     version: packageVersion(),
     contractVersion: start.contract.version,
   });
+  if (metrics.foldedOperations() > 0)
+    logger.warn(
+      { series: metrics.seriesCount(), operations: metrics.foldedOperations() },
+      'the contract has more operations than metrics have room for: the last of them are counted together as folded',
+    );
   metrics.watch({
     upstreamInFlight: () => upstream.stats().inFlight,
     upstreamQueued: () => upstream.stats().queued,

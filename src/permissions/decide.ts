@@ -6,9 +6,15 @@ import type { Grants } from './grants.ts';
 /** Whose node a request names: `not-asked` decides like `unknown`, before anybody has looked. */
 export type OwnershipState = 'own' | 'other' | 'unknown' | 'not-asked';
 
+/** What a caller lacks who has no account where every caller needs one. */
+export const MISSING_ACCOUNT = 'an account in the roles file';
+
+/** What a caller lacks where only the author of a node may do something. */
+export const MISSING_OWNERSHIP = 'ownership of the node';
+
 /** Decides whether grants meet a requirement; ownership counts only where it would change the verdict. */
 export function decide(requirement: CompiledRequirement, grants: Grants, ownership: OwnershipState): Decision {
-  if (grants.denied) return { verdict: 'denied', missing: ['an account in the roles file'] };
+  if (grants.denied) return { verdict: 'denied', missing: [MISSING_ACCOUNT] };
   if (asksNothing(requirement)) return { verdict: 'allowed', because: 'nothing is required' };
   if (grants.delegated) return { verdict: 'delegated', because: 'unmapped' };
   const met = requirement.alternatives.filter(({ bits }) => containsAll(grants.bits, bits));
@@ -28,7 +34,7 @@ function missingFrom({ alternatives }: CompiledRequirement, grants: Grants, owne
   const open = alternatives.filter(({ own }) => !own || ownership === 'own');
   const gaps = (open.length > 0 ? open : alternatives).map(({ names, own }) => {
     const absent = names.filter(({ index }) => ((grants.bits[index >>> 5] ?? 0) & (1 << (index & 31))) === 0);
-    return absent.length === 0 && own ? ['ownership of the node'] : absent.map(({ name }) => name);
+    return absent.length === 0 && own ? [MISSING_OWNERSHIP] : absent.map(({ name }) => name);
   });
   return [...new Set(gaps.sort((a, b) => a.length - b.length).flat())];
 }

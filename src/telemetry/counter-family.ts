@@ -1,42 +1,37 @@
-import { Counter, type Registry } from 'prom-client';
 import type { MetricEntry } from './metric-list.ts';
+import { headText, labelText } from './sample-text.ts';
 
 /** A counter whose label sets are all known at start; an increment is one array write. */
 export interface CounterFamily {
   /** Adds one to the series with these label values, in the order of the entry's labels; one that is not listed counts as `other` where there is such a series. */
   inc(first?: string, second?: string, third?: string): void;
   readonly series: number;
+  /** What a scrape shows of it. */
+  text(): string;
 }
 
 /**
- * Registers a counter over the product of its label values.
- * The library hashes labels at every increment, so counts live in an array here and are handed over at each scrape.
+ * A counter over the product of its label values. The library hashes labels at every increment and writes them anew at every
+ * scrape, so counts live in an array here, beside the text that stands before each of them.
  */
-export function createCounterFamily(
-  registry: Registry,
-  entry: MetricEntry,
-  axes: readonly (readonly string[])[],
-): CounterFamily {
+export function createCounterFamily(entry: MetricEntry, axes: readonly (readonly string[])[]): CounterFamily {
   const positions = axes.map((axis) => new Map(axis.map((value, index) => [value, index])));
-  const labelSets = labelSetsOf(entry.labels, axes);
-  const counts = new Float64Array(labelSets.length);
-  const counter = new Counter({
-    name: entry.name,
-    help: entry.help,
-    labelNames: [...entry.labels],
-    registers: [registry],
-    collect() {
-      counter.reset();
-      labelSets.forEach((labels, index) => counter.inc(labels, counts[index] ?? 0));
-    },
-  });
+  const sets = axes.reduce<string[][]>((all, axis) => all.flatMap((set) => axis.map((value) => [...set, value])), [[]]);
+  const names = sets.map((values) => `${entry.name}${labelText(entry.labels, values)} `);
+  const counts = new Float64Array(names.length);
+  const head = headText(entry);
   return {
-    series: labelSets.length,
+    series: names.length,
     inc(first, second, third) {
       let index = step(0, positions[0], first);
       if (positions.length > 1) index = step(index, positions[1], second);
       if (positions.length > 2) index = step(index, positions[2], third);
       if (index >= 0) counts[index] = (counts[index] ?? 0) + 1;
+    },
+    text() {
+      let text = head;
+      for (let index = 0; index < names.length; index += 1) text += `${names[index] ?? ''}${counts[index] ?? 0}\n`;
+      return text;
     },
   };
 }
@@ -45,11 +40,4 @@ export function createCounterFamily(
 function step(index: number, places: ReadonlyMap<string, number> | undefined, value: string | undefined): number {
   const place = places?.get(value ?? '') ?? places?.get('other');
   return index < 0 || places === undefined || place === undefined ? -1 : index * places.size + place;
-}
-
-function labelSetsOf(names: readonly string[], axes: readonly (readonly string[])[]): Record<string, string>[] {
-  return axes.reduce<Record<string, string>[]>(
-    (sets, axis, index) => sets.flatMap((set) => axis.map((value) => ({ ...set, [names[index] ?? '']: value }))),
-    [{}],
-  );
 }

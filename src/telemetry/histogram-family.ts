@@ -1,68 +1,41 @@
-import type { Histogram, Registry } from 'prom-client';
 import type { MetricEntry } from './metric-list.ts';
+import { headText, labelText } from './sample-text.ts';
 
 /** A histogram of seconds with one label whose values are all known at start. */
 export interface HistogramFamily {
   /** Observes for one label value; values that are not listed and times that are not numbers are left out. */
   observe(value: string, seconds: number): void;
   readonly series: number;
+  /** What a scrape shows of it. */
+  text(): string;
 }
 
-/** From 1 ms to 20 s: a cache hit takes about the one, the upstream's total deadline may be the other. */
-export const DEFAULT_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20] as const;
+/** Upper bounds in seconds of what a request takes: a cache hit takes less than the first, the upstream's total deadline may be more than the last. */
+export const REQUEST_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
-/** One line of the exposition. */
-interface Sample {
-  readonly metricName: string;
-  readonly labels: Readonly<Record<string, string | number>>;
-  readonly value: number;
-}
+/** Upper bounds in seconds of what the upstream takes, which is never as quick as memory. */
+export const UPSTREAM_BUCKETS = [0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
 /**
- * Registers a histogram over the values of its one label. The library checks and hashes labels at every observation, children
- * that it bound before included, so counts live in arrays here and are handed over at each scrape.
+ * A histogram over the values of its one label. The library checks and hashes labels at every observation, children that it bound
+ * before included, so counts live in arrays here, beside the text that stands before each of them.
  */
 export function createHistogramFamily(
-  registry: Registry,
   entry: MetricEntry,
   values: readonly string[],
-  buckets: readonly number[] = DEFAULT_BUCKETS,
+  buckets: readonly number[],
 ): HistogramFamily {
   const rows = new Map(values.map((value, row) => [value, row]));
   const width = buckets.length + 1;
   const counts = new Float64Array(values.length * width);
   const sums = new Float64Array(values.length);
-
-  const samplesOf = (value: string, row: number): Sample[] => {
-    const labels = { [entry.labels[0] ?? '']: value };
-    let count = 0;
-    const cumulative = [...buckets, '+Inf'].map((le, column): Sample => {
-      count += counts[row * width + column] ?? 0;
-      return { metricName: `${entry.name}_bucket`, labels: { le, ...labels }, value: count };
-    });
-    return [
-      ...cumulative,
-      { metricName: `${entry.name}_sum`, labels, value: sums[row] ?? 0 },
-      { metricName: `${entry.name}_count`, labels, value: count },
-    ];
-  };
-  const metric = {
-    name: entry.name,
-    get: () =>
-      Promise.resolve({
-        name: entry.name,
-        help: entry.help,
-        type: entry.type,
-        aggregator: 'sum',
-        values: values.flatMap(samplesOf),
-      }),
-    reset: () => {
-      counts.fill(0);
-      sums.fill(0);
-    },
-  };
-  // What the registry needs of a metric is its name and `get`; its type names classes only.
-  registry.registerMetric(metric as unknown as Histogram);
+  const head = headText(entry);
+  const bounds = [...buckets, '+Inf'];
+  const names = values.map((value) => ({
+    buckets: bounds.map((le) => `${entry.name}_bucket${labelText(entry.labels, [value], `le="${le}"`)} `),
+    sum: `${entry.name}_sum${labelText(entry.labels, [value])} `,
+    count: `${entry.name}_count${labelText(entry.labels, [value])} `,
+  }));
 
   return {
     // The buckets, the one for infinity, the sum and the count.
@@ -75,6 +48,18 @@ export function createHistogramFamily(
       const at = row * width + column;
       counts[at] = (counts[at] ?? 0) + 1;
       sums[row] = (sums[row] ?? 0) + seconds;
+    },
+    text() {
+      let text = head;
+      names.forEach((name, row) => {
+        let count = 0;
+        name.buckets.forEach((bucket, column) => {
+          count += counts[row * width + column] ?? 0;
+          text += `${bucket}${count}\n`;
+        });
+        text += `${name.sum}${sums[row] ?? 0}\n${name.count}${count}\n`;
+      });
+      return text;
     },
   };
 }

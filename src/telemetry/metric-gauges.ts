@@ -12,12 +12,23 @@ export interface MetricSources {
   readonly cacheBytes?: () => number;
   readonly ledgerEntries?: () => number;
   readonly ledgerDropped?: () => number;
+  readonly ready?: () => boolean;
 }
 
 const LEVELS = ['off', 'report', 'enforce'] as const;
 
+/** What the scrapes tell of themselves. */
+export interface ScrapeFacts {
+  readonly series: number;
+  readonly foldedOperations: number;
+  /** Of the last scrape. */
+  readonly seconds: number;
+  /** Of the last scrape, before compression. */
+  readonly bytes: number;
+}
+
 /** Registers what is read at each scrape and what is fixed from the start. */
-export function createGauges(registry: Registry, options: MetricsOptions) {
+export function createGauges(registry: Registry, options: MetricsOptions, scrape: () => ScrapeFacts) {
   let sources: MetricSources = {};
   let series = 0;
   const config = (entry: MetricEntry) => ({
@@ -50,6 +61,11 @@ export function createGauges(registry: Registry, options: MetricsOptions) {
   read(METRICS.queued, () => sources.upstreamQueued?.());
   read(METRICS.circuit, () => sources.upstreamCircuitOpen?.());
   read(METRICS.ledgerEntries, () => sources.ledgerEntries?.());
+  read(METRICS.ready, () => sources.ready?.());
+  read(METRICS.series, () => scrape().series);
+  read(METRICS.folded, () => scrape().foldedOperations);
+  read(METRICS.scrapeSeconds, () => scrape().seconds);
+  read(METRICS.scrapeBytes, () => scrape().bytes);
   series += 1;
   const dropped = new Counter({
     ...config(METRICS.ledgerDropped),

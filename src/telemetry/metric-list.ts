@@ -20,6 +20,12 @@ export const METRICS = {
     labels: ['operation'],
     help: 'Seconds from the first byte of a request to the end of its answer.',
   },
+  budget: {
+    name: 'portico_error_budget_spent_total',
+    type: 'counter',
+    labels: ['operation'],
+    help: 'Requests answered with 5xx, or broken off because the upstream failed.',
+  },
   checks: {
     name: 'portico_checks_total',
     type: 'counter',
@@ -32,11 +38,23 @@ export const METRICS = {
     labels: ['operation', 'direction', 'category'],
     help: 'Differences between the contract and what was sent (request) or answered (response).',
   },
+  candidate: {
+    name: 'portico_candidate_differences_total',
+    type: 'counter',
+    labels: ['operation', 'difference'],
+    help: 'What the candidate contract would newly refuse, or newly accept.',
+  },
   denials: {
     name: 'portico_permission_denials_total',
     type: 'counter',
     labels: ['operation'],
     help: 'Requests that the permission rules deny, refused or only reported.',
+  },
+  missing: {
+    name: 'portico_missing_permissions_total',
+    type: 'counter',
+    labels: ['permission'],
+    help: 'Denied requests by each permission, group or flag that would have helped.',
   },
   pageBounds: {
     name: 'portico_page_bound_refusals_total',
@@ -141,6 +159,36 @@ export const METRICS = {
     type: 'gauge',
     labels: [],
     help: 'Number of checks that are enforced globally; 0 says that nothing is enforced yet.',
+  },
+  ready: {
+    name: 'portico_ready',
+    type: 'gauge',
+    labels: [],
+    help: '1 while readyz answers 200, else 0.',
+  },
+  series: {
+    name: 'portico_metric_series',
+    type: 'gauge',
+    labels: [],
+    help: "Number of Portico's own series, fixed from the start.",
+  },
+  folded: {
+    name: 'portico_metric_folded_operations',
+    type: 'gauge',
+    labels: [],
+    help: 'Operations counted together as folded, because series of their own would be too many.',
+  },
+  scrapeSeconds: {
+    name: 'portico_scrape_duration_seconds',
+    type: 'gauge',
+    labels: [],
+    help: 'Seconds that the scrape before this one took to write.',
+  },
+  scrapeBytes: {
+    name: 'portico_scrape_bytes',
+    type: 'gauge',
+    labels: [],
+    help: 'Bytes of the scrape before this one, before compression.',
   },
   build: {
     name: 'portico_build_info',

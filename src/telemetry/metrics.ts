@@ -16,18 +16,48 @@ export interface Metrics {
   readonly contentType: string;
   /** Number of Portico's own series (lines of a scrape), fixed from the start. */
   seriesCount(): number;
+  /** How many operations have no series of their own, because there would be too many. */
+  foldedOperations(): number;
 }
+
+/** So many series make a scrape of about a megabyte: a contract of some 190 operations. */
+const MAX_SERIES = 10_000;
 
 /** Creates Portico's metrics on a registry of their own; every series exists from the start. */
 export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry();
-  const counters = createTraceCounters(registry, options);
-  const gauges = createGauges(registry, options);
+  let last = { seconds: 0, bytes: 0 };
+  const gauges = createGauges(registry, options, () => ({ ...last, series, foldedOperations }));
+  const { counters, foldedOperations } = boundedCounters(options, (options.maxSeries ?? MAX_SERIES) - gauges.series);
+  const series = counters.series + gauges.series;
   return {
     record: (trace) => counters.record(trace),
     watch: (sources) => gauges.watch(sources),
-    exposition: async () => `${await registry.metrics()}\n${await processMetrics().metrics()}`,
+    exposition: async () => {
+      const startedAt = performance.now();
+      const parts = [counters.text(), await registry.metrics(), await processMetrics().metrics()];
+      const text = parts.join('\n');
+      last = { seconds: (performance.now() - startedAt) / 1000, bytes: Buffer.byteLength(text) };
+      return text;
+    },
     contentType: registry.contentType,
-    seriesCount: () => counters.series + gauges.series,
+    seriesCount: () => series,
+    foldedOperations: () => foldedOperations,
   };
+}
+
+/** As many operations get series of their own as there is room for; the others are counted together. */
+function boundedCounters(options: MetricsOptions, maxSeries: number) {
+  const total = options.operations.length;
+  let counters = createTraceCounters(options);
+  if (counters.series <= maxSeries) return { counters, foldedOperations: 0 };
+  const shared = createTraceCounters(options, 0).series;
+  const each = (counters.series - shared) / total;
+  let own = Math.max(0, Math.min(total - 1, Math.floor((maxSeries - shared) / each)));
+  counters = createTraceCounters(options, own);
+  while (counters.series > maxSeries && own > 0) {
+    own -= 1;
+    counters = createTraceCounters(options, own);
+  }
+  return { counters, foldedOperations: total - own };
 }

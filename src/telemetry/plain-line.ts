@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Trace } from '../model/trace.ts';
 import { createLogTime } from './log-time.ts';
 import { safePath } from './safe-path.ts';
-import { UNDOCUMENTED } from './trace-counters.ts';
+import { UNDOCUMENTED } from './label-values.ts';
 import type { LineFacts } from './trace-line.ts';
 
 /** Writes the text of a request's line, line break included; undefined for a request of which more is to be said. */

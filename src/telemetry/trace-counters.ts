@@ -1,71 +1,65 @@
-import type { Registry } from 'prom-client';
 import { ERRORS } from '../errors/catalogue.ts';
 import { CHECK_NAMES, type CheckName } from '../model/checks.ts';
 import type { CheckVerdict, Trace } from '../model/trace.ts';
-import type { UpstreamFailureKind } from '../model/upstream-failure.ts';
 import { VIOLATION_CATEGORIES } from '../model/violation.ts';
 import { createCounterFamily, type CounterFamily } from './counter-family.ts';
-import { createHistogramFamily } from './histogram-family.ts';
+import { createHistogramFamily, REQUEST_BUCKETS, UPSTREAM_BUCKETS } from './histogram-family.ts';
+import {
+  AUTHENTICATION_REASONS,
+  CACHE_RESULTS,
+  CANDIDATE_DIFFERENCES,
+  FAILURE_KINDS,
+  FOLDED,
+  OTHER,
+  OUTCOMES,
+  UNDOCUMENTED,
+} from './label-values.ts';
 import { METRICS, type MetricEntry } from './metric-list.ts';
 import type { MetricsOptions } from './metrics-options.ts';
+import { spendsErrorBudget } from './spends-error-budget.ts';
 import { STATUS_CLASSES, statusClass } from './status-class.ts';
-
-/** The value of the label `operation` for everything outside the contract. */
-export const UNDOCUMENTED = 'undocumented';
-
-const OUTCOMES = ['passed', 'reported', 'refused', 'skipped'];
-const RESULTS = ['hit', 'miss', 'stale', 'coalesced', 'bypass'];
-const AUTHENTICATION_REASONS = [
-  'credentials_required',
-  'credentials_refused',
-  'too_many_attempts',
-  'verification_unavailable',
-  'not_basic',
-  'other',
-];
-const FAILURE_KINDS = {
-  refused: true,
-  reset: true,
-  truncated: true,
-  deadline: true,
-  shed: true,
-  circuit_open: true,
-  too_large: true,
-  aborted: true,
-} satisfies Record<UpstreamFailureKind, true>;
 
 /** Everything that is counted from finished traces. */
 export interface TraceCounters {
   record(trace: Trace): void;
   readonly series: number;
+  /** What a scrape shows of them. */
+  text(): string;
 }
 
 const failed = (verdict: { readonly outcome: string } | undefined) =>
   verdict !== undefined && (verdict.outcome === 'refused' || verdict.outcome === 'reported');
 
-/** Registers all counters and histograms and compiles the one function that feeds them. */
-export function createTraceCounters(registry: Registry, options: MetricsOptions): TraceCounters {
-  const idsWhere = (wanted: (operation: MetricsOptions['operations'][number]) => boolean) =>
-    options.operations.filter(wanted).map((operation) => operation.id);
-  const ids = idsWhere(() => true);
-  const all = [...ids, UNDOCUMENTED];
-  const families: { readonly series: number }[] = [];
+/** Makes all counters and histograms and the one function that feeds them; operations from `ownSeries` on are counted together as `folded`. */
+export function createTraceCounters(options: MetricsOptions, ownSeries = options.operations.length): TraceCounters {
+  const own = options.operations.slice(0, ownSeries);
+  const folded = new Set(options.operations.slice(ownSeries).map(({ id }) => id));
+  const rest = folded.size > 0 ? [FOLDED] : [];
+  const idsWhere = (wanted: (operation: MetricsOptions['operations'][number]) => boolean) => [
+    ...own.filter(wanted).map((operation) => operation.id),
+    ...rest,
+  ];
+  const all = [...idsWhere(() => true), UNDOCUMENTED];
+  const families: Pick<CounterFamily, 'series' | 'text'>[] = [];
   const counter = (entry: MetricEntry, ...axes: (readonly string[])[]): CounterFamily => {
-    const family = createCounterFamily(registry, entry, axes);
+    const family = createCounterFamily(entry, axes);
     families.push(family);
     return family;
   };
-  const histogram = (entry: MetricEntry) => {
-    const family = createHistogramFamily(registry, entry, all, options.buckets);
+  const histogram = (entry: MetricEntry, buckets: readonly number[]) => {
+    const family = createHistogramFamily(entry, all, options.buckets ?? buckets);
     families.push(family);
     return family;
   };
 
   const requests = counter(METRICS.requests, all, STATUS_CLASSES);
-  const duration = histogram(METRICS.duration);
+  const duration = histogram(METRICS.duration, REQUEST_BUCKETS);
+  const budget = counter(METRICS.budget, all);
   const checks = counter(METRICS.checks, CHECK_NAMES, OUTCOMES);
   const violations = counter(METRICS.violations, all, ['request', 'response'], VIOLATION_CATEGORIES);
+  const candidate = counter(METRICS.candidate, all, CANDIDATE_DIFFERENCES);
   const denials = counter(METRICS.denials, all);
+  const missing = counter(METRICS.missing, [...new Set(options.permissions), OTHER]);
   const pageBounds = counter(
     METRICS.pageBounds,
     idsWhere((operation) => operation.paging !== undefined),
@@ -79,30 +73,36 @@ export function createTraceCounters(registry: Registry, options: MetricsOptions)
   const cache = counter(
     METRICS.cache,
     idsWhere((operation) => operation.cacheability !== undefined),
-    RESULTS,
+    CACHE_RESULTS,
   );
-  const exchange = histogram(METRICS.exchange);
+  const exchange = histogram(METRICS.exchange, UPSTREAM_BUCKETS);
   const answers = counter(
     METRICS.answers,
     all,
     STATUS_CLASSES.filter((name) => name !== 'aborted'),
   );
-  const failures = counter(METRICS.failures, [...Object.keys(FAILURE_KINDS), 'other']);
-  const errors = counter(METRICS.errors, [...Object.keys(ERRORS), 'other']);
+  const failures = counter(METRICS.failures, FAILURE_KINDS);
+  const errors = counter(METRICS.errors, [...Object.keys(ERRORS), OTHER]);
 
-  const known = new Set(ids);
+  const known = new Set(own.map(({ id }) => id));
+  const labelOf = (id: string | undefined) => {
+    if (id === undefined) return UNDOCUMENTED;
+    if (known.has(id)) return id;
+    return folded.has(id) ? FOLDED : UNDOCUMENTED;
+  };
   // Each slot by its name in the source: looked up by a name that changes, none of them would be quick.
   const count = (check: CheckName, verdict: CheckVerdict | undefined) => {
     if (verdict !== undefined) checks.inc(check, verdict.outcome);
   };
 
   const record = (trace: Trace): void => {
-    const operation = trace.operation !== undefined && known.has(trace.operation) ? trace.operation : UNDOCUMENTED;
+    const operation = labelOf(trace.operation);
     // A refresh or a comparison that no client waits for is no request, and did not meet the cache for anybody.
     const asked = trace.background !== true;
     if (asked) {
       requests.inc(operation, statusClass(trace.status));
       duration.observe(operation, trace.seconds ?? Number.NaN);
+      if (spendsErrorBudget(trace)) budget.inc(operation);
     }
     count('authentication', trace.authentication);
     count('requests', trace.requests);
@@ -110,12 +110,19 @@ export function createTraceCounters(registry: Registry, options: MetricsOptions)
     count('permissions', trace.permissions);
     count('pageBounds', trace.pageBounds);
     count('undocumented', trace.undocumented);
-    for (const violation of trace.violations) violations.inc(operation, violation.direction, violation.category);
-    if (failed(trace.permissions)) denials.inc(operation);
+    for (const violation of trace.violations) {
+      // What only the candidate says is no difference from the contract that is in force.
+      if (violation.candidate !== undefined) candidate.inc(operation, violation.candidate);
+      else violations.inc(operation, violation.direction, violation.category);
+    }
+    if (failed(trace.permissions)) {
+      denials.inc(operation);
+      for (const name of missingFrom(trace)) missing.inc(name);
+    }
     if (failed(trace.pageBounds)) pageBounds.inc(operation);
     // A credential whose verification still runs has not failed.
     if (failed(trace.authentication) && trace.authentication?.reason !== 'verification_pending')
-      authentication.inc(trace.authentication?.reason ?? trace.error ?? 'other');
+      authentication.inc(trace.authentication?.reason ?? trace.error ?? OTHER);
     if (trace.redacted !== undefined && trace.redacted.length > 0) redactions.inc(operation);
     if (trace.legacyAddress === true) legacyAddresses.inc(operation);
     if (asked && trace.cache !== undefined) cache.inc(operation, trace.cache.status);
@@ -126,5 +133,16 @@ export function createTraceCounters(registry: Registry, options: MetricsOptions)
     }
     if (asked && trace.error !== undefined) errors.inc(trace.error);
   };
-  return { record, series: families.reduce((sum, family) => sum + family.series, 0) };
+  return {
+    record,
+    series: families.reduce((sum, family) => sum + family.series, 0),
+    text: () => families.map((family) => family.text()).join('\n'),
+  };
+}
+
+const UNNAMED = [OTHER];
+
+function missingFrom({ permissions }: Trace): readonly string[] {
+  const decision = permissions?.decision;
+  return decision?.verdict === 'denied' ? decision.missing : UNNAMED;
 }

@@ -2,7 +2,7 @@ import { CHECK_NAMES } from '../model/checks.ts';
 import type { Trace } from '../model/trace.ts';
 import { toCauseLine, type CauseLine } from './cause-line.ts';
 import { safePath } from './safe-path.ts';
-import { UNDOCUMENTED } from './trace-counters.ts';
+import { UNDOCUMENTED } from './label-values.ts';
 
 /** Facts of a request that the trace does not hold. */
 export interface LineFacts {

@@ -50,6 +50,15 @@ describe('the admin side', () => {
     expect([answer.text, answer.headers['content-type']]).toEqual(['portico_up 1\n', 'text/plain; charset=utf-8']);
   });
 
+  it('compresses its metrics for a scraper that takes gzip', async () => {
+    const { call } = await admin();
+    const answer = await call('/metrics', { headers: { 'Accept-Encoding': 'gzip' } });
+    expect(answer.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
+    const plain = await call('/metrics', { headers: { 'Accept-Encoding': 'gzip;q=0' } });
+    expect(plain.headers).not.toHaveProperty('content-encoding');
+    expect(plain.text).toBe('portico_up 1\n');
+  });
+
   it('needs no token for health and metrics, and one for the purge', async () => {
     const { call, purged } = await admin({ guard: { loopback: false, token: 'secret' } });
     for (const target of ['/livez', '/readyz', '/metrics']) expect((await call(target)).status).toBe(200);

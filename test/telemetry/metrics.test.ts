@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { MODES } from '../../src/model/checks.ts';
 import type { Trace } from '../../src/model/trace.ts';
 import { METRICS } from '../../src/telemetry/metric-list.ts';
+import type { MetricsOptions } from '../../src/telemetry/metrics-options.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
 import { finishedTrace, responseViolation } from './fixed-trace.ts';
 
@@ -14,22 +15,29 @@ const list = {
 } as const;
 const comment = { id: 'getComment', paging: undefined, cacheability: undefined, carriesPrivateFields: true };
 
-const metricsOf = (mode: 'observe' | 'staging' | 'strict' = 'strict') =>
+const metricsOf = (mode: 'observe' | 'staging' | 'strict' = 'strict', more: Partial<MetricsOptions> = {}) =>
   createMetrics({
     operations: [list, comment],
+    permissions: ['Edit node', 'Use Private Comments'],
     mode,
     checks: MODES[mode].checks,
     version: '0.0.0',
     contractVersion: 'v2',
     buckets: [0.01, 1],
+    ...more,
   });
 
 async function samples(metrics: Metrics): Promise<string[]> {
   return (await metrics.exposition()).split('\n').filter((line) => line.startsWith('portico_'));
 }
 
+const denied = (...missing: string[]) =>
+  finishedTrace({ permissions: { level: 'enforce', outcome: 'refused', decision: { verdict: 'denied', missing } } });
+
 const counted = async (metrics: Metrics) =>
-  (await samples(metrics)).filter((line) => !line.endsWith(' 0') && !/^portico_(mode|enforce|build)/.test(line));
+  (await samples(metrics)).filter(
+    (line) => !line.endsWith(' 0') && !/^portico_(mode|enforce|build|metric|scrape)/.test(line),
+  );
 
 describe('metrics', () => {
   it('count everything that a trace says', async () => {
@@ -130,6 +138,82 @@ describe('metrics', () => {
     ]);
   });
 
+  it('name the permissions that were missing, those that are not listed as other', async () => {
+    const metrics = metricsOf();
+    metrics.record(denied('Edit node', 'Use Private Comments'));
+    metrics.record(denied('Use Private Comments'));
+    metrics.record(denied('something "new"'));
+    metrics.record(finishedTrace({ permissions: { level: 'report', outcome: 'reported' } }));
+    metrics.record(
+      finishedTrace({
+        permissions: { level: 'enforce', outcome: 'passed', decision: { verdict: 'allowed', because: 'Edit node' } },
+      }),
+    );
+    expect((await counted(metrics)).filter((line) => /permission/.test(line) && !line.includes('checks'))).toEqual([
+      'portico_permission_denials_total{operation="listQuestions"} 4',
+      'portico_missing_permissions_total{permission="Edit node"} 1',
+      'portico_missing_permissions_total{permission="Use Private Comments"} 2',
+      'portico_missing_permissions_total{permission="other"} 2',
+    ]);
+  });
+
+  it('count what only the candidate contract says apart from violations', async () => {
+    const metrics = metricsOf();
+    metrics.record(
+      finishedTrace({
+        violations: [
+          responseViolation({ candidate: 'newly-refused' }),
+          responseViolation({ candidate: 'newly-refused' }),
+          responseViolation({ candidate: 'newly-accepted' }),
+        ],
+      }),
+    );
+    expect((await counted(metrics)).filter((line) => /candidate|violations/.test(line))).toEqual([
+      'portico_candidate_differences_total{operation="listQuestions",difference="newly-refused"} 2',
+      'portico_candidate_differences_total{operation="listQuestions",difference="newly-accepted"} 1',
+    ]);
+  });
+
+  it('count together the operations that there is no room for', async () => {
+    const operations = Array.from({ length: 40 }, (_, index) => ({ ...list, id: `operation${index}` }));
+    const whole = metricsOf('strict', { operations });
+    expect(whole.foldedOperations()).toBe(0);
+    const maxSeries = Math.floor(whole.seriesCount() / 2);
+    const metrics = metricsOf('strict', { operations, maxSeries });
+    expect(metrics.seriesCount()).toBeLessThanOrEqual(maxSeries);
+    expect(metrics.seriesCount()).toBeGreaterThan(maxSeries - whole.seriesCount() / operations.length);
+    for (const operation of ['operation0', 'operation38', 'operation39', 'unheard-of'])
+      metrics.record(finishedTrace({ operation, cache: { status: 'hit' } }));
+    const lines = await samples(metrics);
+    expect(lines).toHaveLength(metrics.seriesCount());
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'portico_http_requests_total{operation="operation0",status_class="2xx"} 1',
+        'portico_http_requests_total{operation="folded",status_class="2xx"} 2',
+        'portico_http_requests_total{operation="undocumented",status_class="2xx"} 1',
+        'portico_cache_requests_total{operation="folded",result="hit"} 2',
+        `portico_metric_series ${metrics.seriesCount()}`,
+        `portico_metric_folded_operations ${metrics.foldedOperations()}`,
+      ]),
+    );
+  });
+
+  it('stay within ten thousand series with five hundred operations', () => {
+    const operations = Array.from({ length: 500 }, (_, index) => ({ ...list, id: `operation${index}` }));
+    const metrics = metricsOf('strict', { operations });
+    expect(metrics.seriesCount()).toBeLessThanOrEqual(10_000);
+    expect(metrics.seriesCount()).toBeGreaterThan(9_900);
+  });
+
+  it('tell what the scrape before cost', async () => {
+    const metrics = metricsOf();
+    expect(await samples(metrics)).toContain('portico_scrape_bytes 0');
+    const before = Buffer.byteLength(await metrics.exposition());
+    const lines = await samples(metrics);
+    expect(lines).toContain(`portico_scrape_bytes ${before}`);
+    expect(lines.find((line) => line.startsWith('portico_scrape_duration_seconds '))).not.toMatch(/ 0$/);
+  });
+
   it('are exactly the listed ones, with their types and help', async () => {
     const text = await metricsOf().exposition();
     const registered = [...text.matchAll(/^# TYPE (portico_\w+) (\w+)$/gm)].map(([, name, type]) => ({ name, type }));
@@ -185,8 +269,11 @@ describe('metrics', () => {
         'portico_upstream_circuit_open 1',
         'portico_upstream_queued 0',
         'portico_ledger_dropped_total 4',
+        'portico_ready 0',
       ]),
     );
+    metrics.watch({ ready: () => true });
+    expect(await samples(metrics)).toContain('portico_ready 1');
   });
 
   it('of the process are there without the label that Node fills with any name', async () => {

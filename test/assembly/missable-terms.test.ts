@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { missableTerms } from '../../src/assembly/missable-terms.ts';
+
+describe('what a denied caller can lack', () => {
+  it('is everything that operations and allowed paths ask for, each once, and an account or ownership', () => {
+    const operations = [
+      { requires: { any: [{ flag: 'admin' }, { own: { permission: 'Convert own posts' } }] } },
+      { requires: { all: [{ permission: 'View list' }, { group: 'Super Users' }] } },
+      { requires: { permission: 'View list' } },
+      { requires: undefined },
+    ];
+    const undocumented = {
+      allow: [
+        { method: 'GET', path: '/a', permission: 'Read' },
+        { method: 'GET', path: '/b' },
+      ],
+    };
+    expect(missableTerms({ undocumented }, operations)).toEqual([
+      'Convert own posts',
+      'Read',
+      'Super Users',
+      'View list',
+      'admin',
+      'ownership of the node',
+      'an account in the roles file',
+    ]);
+  });
+});
