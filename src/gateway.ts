@@ -101,6 +101,8 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
   };
   await assembly.services.ledger.open().catch(failed);
   const stop = await calibrate(settings, assembly.services, assembly.calibration).catch(failed);
+  for (const { source, pointer, message } of assembly.house.contract.warnings)
+    assembly.services.logger.warn({ source, pointer }, message);
   const { host, port, adminHost, adminPort, drainSeconds } = settings.listen;
   const opened: { close(graceMs: number): Promise<void> }[] = [];
   const close = async (graceMs: number) => {

@@ -1,6 +1,7 @@
 import { isLoopbackHost } from '../lib/is-loopback-host.ts';
 import { CHECK_NAMES, type CheckLevel } from '../model/checks.ts';
 import type { Settings } from '../config/settings.ts';
+import { contractWords } from './contract-words.ts';
 
 /** What the banner tells about. */
 export interface BannerFacts {
@@ -24,6 +25,7 @@ export function bannerLines(facts: BannerFacts): string[] {
     `  admin     ${facts.adminUrl}  (/livez /readyz /metrics)`,
     `  upstream  ${upstreamWords(facts)}`,
     `  mode      ${settings.mode.name}: ${levelWords(settings)}`,
+    ...contractLines(settings),
     ...(facts.accounts.length === 0 ? [] : [`  accounts  ${facts.accounts.join(', ')}  (password = name)`]),
     ...exposureLines(facts),
     ...climbLines(settings, facts.adminUrl),
@@ -41,6 +43,11 @@ function upstreamWords({ settings, embeddedUrl }: BannerFacts): string {
   if (embeddedUrl === undefined) return settings.upstream.url ?? 'none';
   const faults = settings.reference.faults.length === 0 ? '' : `, faults: ${settings.reference.faults.join(', ')}`;
   return `${embeddedUrl}  (embedded reference server, ${settings.reference.db}${faults})`;
+}
+
+function contractLines({ contract }: Settings): string[] {
+  const words = contractWords(contract);
+  return words.length === 0 ? [] : [`  contract  ${words.join(', ')}`];
 }
 
 function levelWords({ checks }: Settings): string {

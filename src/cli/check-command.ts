@@ -1,6 +1,8 @@
+import { contractWords } from './contract-words.ts';
 import { type Command, EXIT } from './command.ts';
 import { CONFIG_FLAGS, settingsFrom } from './config-flags.ts';
 import { withAssembly } from './offline-assembly.ts';
+import { warningLines } from './warning-lines.ts';
 
 /** `portico check`: everything that would keep the gateway from starting, without starting it. */
 export const checkCommand: Command = {
@@ -12,8 +14,13 @@ export const checkCommand: Command = {
   notes: ['The upstream is not called.'],
   run: async (line, io) => {
     const settings = await settingsFrom(line, io);
-    const operations = await withAssembly(settings, (assembly) => assembly.planLines.length);
-    io.out(`OK: ${settings.file}, ${operations} operations, mode ${settings.mode.name}`);
+    const { contract, operations } = await withAssembly(settings, ({ house, planLines }) => ({
+      contract: house.contract,
+      operations: planLines.length,
+    }));
+    warningLines(contract.warnings).forEach(io.err);
+    const further = contractWords(settings.contract).map((words) => `, ${words}`);
+    io.out(`OK: ${settings.file}, ${operations} operations, mode ${settings.mode.name}${further.join('')}`);
     return EXIT.ok;
   },
 };

@@ -1,6 +1,8 @@
+import { contractWords } from './contract-words.ts';
 import { type Command, EXIT } from './command.ts';
 import { CONFIG_FLAGS, settingsFrom } from './config-flags.ts';
 import { withAssembly } from './offline-assembly.ts';
+import { warningLines } from './warning-lines.ts';
 
 /** `portico plan`: the stages that each operation passes, one line per operation. */
 export const planCommand: Command = {
@@ -11,7 +13,12 @@ export const planCommand: Command = {
   flags: CONFIG_FLAGS,
   notes: [],
   run: async (line, io) => {
-    await withAssembly(await settingsFrom(line, io), (assembly) => assembly.planLines.forEach(io.out));
+    const settings = await settingsFrom(line, io);
+    await withAssembly(settings, ({ house, planLines }) => {
+      warningLines(house.contract.warnings).forEach(io.err);
+      for (const words of contractWords(settings.contract)) io.err(`contract: ${words}`);
+      planLines.forEach(io.out);
+    });
     return EXIT.ok;
   },
 };

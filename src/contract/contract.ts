@@ -1,3 +1,4 @@
+import type { Fault } from '../model/fault.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
 import type { DecodedParameters } from './decode-parameters.ts';
@@ -11,6 +12,10 @@ import type { PathMatch } from './path-match.ts';
 export interface Contract {
   /** Short digest of the document and its schemas; part of every cache key. */
   readonly version: string;
+  /** The overlays that were applied, in their order. */
+  readonly overlays: readonly string[];
+  /** What is odd and no reason not to start: targets of overlays that select nothing. */
+  readonly warnings: readonly Fault[];
   readonly operations: readonly Operation[];
   readonly permissions: readonly PermissionEntry[];
   readonly groups: readonly CatalogueEntry[];

@@ -33,8 +33,8 @@ export function loadContract(options: ContractOptions): Contract {
 }
 
 function compileContract(options: ContractOptions, folder: string): Contract {
-  const { document, text } = readDocument(folder);
-  const store = openSchemaStore(folder);
+  const { document, texts, schemas, placed, warnings } = readDocument(folder, options.overlays);
+  const store = openSchemaStore(schemas);
   const compiled = new Map<string, CompiledOperation>();
   const paths = Object.entries(document.paths).map(([template, methods]) => {
     const byMethod = new Map<string, Operation>();
@@ -50,7 +50,7 @@ function compileContract(options: ContractOptions, folder: string): Contract {
     }
     return { template, byMethod, undocumentedMethods } satisfies PathEntry;
   });
-  if (store.faults.length > 0) throw new StartFault(store.faults);
+  if (store.faults.length > 0) throw new StartFault(placed(store.faults));
 
   const find = (id: string): CompiledOperation => {
     const found = compiled.get(id);
@@ -58,7 +58,9 @@ function compileContract(options: ContractOptions, folder: string): Contract {
     return found;
   };
   return {
-    version: digest([text, ...store.texts]),
+    version: digest([...texts, ...store.texts]),
+    overlays: options.overlays,
+    warnings,
     operations: [...compiled.values()].map((entry) => entry.operation).toSorted(byRow),
     permissions: document['x-permissions'],
     groups: document['x-groups'],

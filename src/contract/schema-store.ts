@@ -14,14 +14,17 @@ export interface SchemaStore {
   readonly faults: readonly Fault[];
 }
 
-/** Reads every generated schema in a folder; nothing is compiled yet. */
-export function openSchemaStore(folder: string): SchemaStore {
+/** Reads every generated schema in a folder: their texts by file, in a fixed order. */
+export function readSchemas(folder: string): ReadonlyMap<string, string> {
+  return new Map(generatedFiles(folder).map((file) => [file, readFileSync(join(folder, file), 'utf8')]));
+}
+
+/** Takes in generated schemas, as texts by file; nothing is compiled yet. */
+export function openSchemaStore(files: ReadonlyMap<string, string>): SchemaStore {
   const faults: Fault[] = [];
   const schemas = new Map<string, AnySchemaObject>();
-  const texts: string[] = [];
-  for (const file of generatedFiles(folder)) {
-    const text = readFileSync(join(folder, file), 'utf8');
-    texts.push(text);
+  const texts = [...files.values()];
+  for (const [file, text] of files) {
     try {
       schemas.set(file, JSON.parse(text) as AnySchemaObject);
     } catch {

@@ -6,7 +6,7 @@ import { contractFolder, SCHEMA_BASE } from '../../src/contract/contract-files.t
 import { findErrors, type SchemaError } from '../../src/contract/find-errors.ts';
 import type { SchemaObject, SchemaOrBoolean } from '../../src/contract/openapi-document.ts';
 import { createSeededRandom, type SeededRandom } from '../../src/lib/seeded-random.ts';
-import { generateSchemas } from '../../tools/schemas/generate-schemas.ts';
+import { generateSchemas } from '../../src/contract/generate/generate-schemas.ts';
 import { document } from './sample.ts';
 
 const EVERYTHING = { elements: Number.POSITIVE_INFINITY, errors: Number.POSITIVE_INFINITY };

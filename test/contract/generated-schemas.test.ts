@@ -8,9 +8,9 @@ import { readSource } from '../../src/contract/document-source.ts';
 import { PARSED_FILE } from '../../src/contract/parsed-document.ts';
 import { compareFiles } from '../../tools/schemas/compare-files.ts';
 import { generateParsed } from '../../tools/schemas/generate-parsed.ts';
-import { generateSchemas } from '../../tools/schemas/generate-schemas.ts';
-import { projectSchema } from '../../tools/schemas/project-schema.ts';
-import { stripSchema } from '../../tools/schemas/strip-schema.ts';
+import { generateSchemas } from '../../src/contract/generate/generate-schemas.ts';
+import { projectSchema } from '../../src/contract/generate/project-schema.ts';
+import { stripSchema } from '../../src/contract/generate/strip-schema.ts';
 import { document } from './sample.ts';
 
 const generated = generateSchemas(document);

@@ -7,7 +7,7 @@ import { PARSED_FILE } from '../../src/contract/parsed-document.ts';
 import { StartFault } from '../../src/model/fault.ts';
 import { compareFiles } from './compare-files.ts';
 import { generateParsed } from './generate-parsed.ts';
-import { generateSchemas } from './generate-schemas.ts';
+import { generateSchemas } from '../../src/contract/generate/generate-schemas.ts';
 
 const HELP = `usage: node tools/schemas/main.ts [--check] [--folder FOLDER] [--help]
 

@@ -1,20 +1,14 @@
 import { posix } from 'node:path';
-import { SCHEMA_BASE } from '../../src/contract/contract-files.ts';
+import { SCHEMA_BASE } from '../contract-files.ts';
 import type {
   OpenApiDocument,
   OperationObject,
   ParameterObject,
   ResponseObject,
   SchemaOrBoolean,
-} from '../../src/contract/openapi-document.ts';
-import { referencedName, resolve } from '../../src/contract/resolve-reference.ts';
-import {
-  parametersFile,
-  requestFile,
-  resourceFile,
-  responseFile,
-  type ResponseVariant,
-} from '../../src/contract/schema-names.ts';
+} from '../openapi-document.ts';
+import { referencedName, resolve } from '../resolve-reference.ts';
+import { parametersFile, requestFile, resourceFile, responseFile, type ResponseVariant } from '../schema-names.ts';
 import { projectableResources, projectSchema, referencesOf } from './project-schema.ts';
 import { stripSchema } from './strip-schema.ts';
 

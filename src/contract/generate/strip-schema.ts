@@ -1,4 +1,4 @@
-import type { SchemaOrBoolean } from '../../src/contract/openapi-document.ts';
+import type { SchemaOrBoolean } from '../openapi-document.ts';
 
 /** Writes a reference to a resource, as it must read in the generated file. */
 export type WriteReference = (reference: string) => string;

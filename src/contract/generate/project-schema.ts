@@ -1,5 +1,5 @@
-import type { SchemaObject, SchemaOrBoolean } from '../../src/contract/openapi-document.ts';
-import { referencedName } from '../../src/contract/resolve-reference.ts';
+import type { SchemaObject, SchemaOrBoolean } from '../openapi-document.ts';
+import { referencedName } from '../resolve-reference.ts';
 
 /** What an answer may look like when the caller chose its fields: envelopes as ever, nothing required inside items. */
 export function projectSchema(schema: SchemaOrBoolean, inEnvelope = false): SchemaOrBoolean {

@@ -1,0 +1,55 @@
+import { readFileSync, statSync } from 'node:fs';
+import { parseDocument } from 'yaml';
+import { StartFault } from '../../model/fault.ts';
+import { checkOverlay } from './check-overlay.ts';
+import type { Overlay, OverlayAction } from './overlay.ts';
+
+/** The largest file that is read, in bytes. */
+const MAX_BYTES = 1024 * 1024;
+
+/** Reads an overlay in YAML or JSON; throws a StartFault with everything wrong in it. */
+export function readOverlay(file: string): Overlay {
+  const text = readText(file);
+  const value = parse(file, text);
+  const faults = checkOverlay(value);
+  if (faults.length > 0) throw new StartFault(faults.map((fault) => Object.assign({ source: file }, fault)));
+  return { source: file, text, actions: (value as { readonly actions: readonly OverlayAction[] }).actions };
+}
+
+function readText(file: string): string {
+  try {
+    const { size } = statSync(file);
+    if (size <= MAX_BYTES) return readFileSync(file, 'utf8');
+    throw broken(file, `has ${size} bytes; at most ${MAX_BYTES} are read`, 'divide it into several overlays');
+  } catch (cause) {
+    if (cause instanceof StartFault) throw cause;
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
+    throw broken(
+      file,
+      `the overlay cannot be read (${code})`,
+      'contract.overlays names files relative to the configuration',
+    );
+  }
+}
+
+function parse(file: string, text: string): unknown {
+  try {
+    // JSON is YAML too, but YAML takes a hundred times as long.
+    if (text.trimStart().startsWith('{')) return JSON.parse(text) as unknown;
+  } catch {
+    // An object in YAML's own short form begins like this too.
+  }
+  try {
+    const document = parseDocument(text);
+    const [error] = document.errors;
+    if (error !== undefined) throw error;
+    return document.toJS() as unknown;
+  } catch (error) {
+    const [message] = (error instanceof Error ? error.message : '').split('\n', 1);
+    throw broken(file, `is neither YAML nor JSON: ${message ?? ''}`);
+  }
+}
+
+function broken(source: string, message: string, suggestion?: string): StartFault {
+  return new StartFault([{ source, pointer: '', message, ...(suggestion !== undefined && { suggestion }) }]);
+}

@@ -1,0 +1,17 @@
+/** One name of a JSON pointer (RFC 6901), escaped. */
+export function escapePointer(name: string | number): string {
+  return String(name).replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+/** The JSON pointer to a place that is given by its names and indices. */
+export function pointerTo(keys: readonly (string | number)[]): string {
+  return keys.map((key) => `/${escapePointer(key)}`).join('');
+}
+
+/** The names and indices of a JSON pointer. */
+export function keysOf(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+}

@@ -1,0 +1,269 @@
+import { describe, expect, it } from 'vitest';
+import { MAX_ADDED_VALUES } from '../../../src/contract/overlay/apply-overlay.ts';
+import { applyOverlays } from '../../../src/contract/overlay/apply-overlays.ts';
+import type { OverlayAction } from '../../../src/contract/overlay/overlay.ts';
+import { faultsOf, overlayFile } from './overlay-file.ts';
+
+const PETS = {
+  info: { title: 'Pets', version: '1', tags: ['a', 'b'] },
+  paths: {
+    '/pets': {
+      get: {
+        summary: 'List',
+        parameters: [
+          { name: 'dummy', in: 'query' },
+          { name: 'filter', in: 'query' },
+        ],
+      },
+      post: { summary: 'Add' },
+    },
+    '/pets/{id}': {
+      get: {
+        summary: 'One',
+        parameters: [
+          { name: 'id', in: 'path' },
+          { name: 'dummy', in: 'query' },
+        ],
+      },
+    },
+  },
+};
+
+const applied = (...actions: readonly OverlayAction[]) => applyOverlays(PETS, [overlayFile(...actions)]);
+const [dummy, filter] = PETS.paths['/pets'].get.parameters;
+
+describe('an overlay', () => {
+  const cases: readonly [
+    what: string,
+    actions: readonly OverlayAction[],
+    target: string,
+    values: readonly unknown[],
+  ][] = [
+    ['replaces a primitive member', [{ target: '$.info', update: { title: 'Animals' } }], '$.info.title', ['Animals']],
+    ['leaves the other members', [{ target: '$.info', update: { title: 'Animals' } }], '$.info.version', ['1']],
+    ['adds a member', [{ target: '$.info', update: { license: { name: 'MIT' } } }], '$.info.license.name', ['MIT']],
+    [
+      'merges objects at every depth',
+      [{ target: '$', update: { paths: { '/pets': { get: { summary: 'All' } } } } }],
+      "$.paths['/pets'].get",
+      [{ summary: 'All', parameters: [dummy, filter] }],
+    ],
+    [
+      'appends the elements of an array in a merged object',
+      [{ target: '$.info', update: { tags: ['c', 'a'] } }],
+      '$.info.tags',
+      [['a', 'b', 'c', 'a']],
+    ],
+    [
+      'appends its update to an array that is selected',
+      [{ target: '$.info.tags', update: 'c' }],
+      '$.info.tags[2]',
+      ['c'],
+    ],
+    [
+      'appends an array as one entry',
+      [{ target: '$.info.tags', update: ['c', 'd'] }],
+      '$.info.tags',
+      [['a', 'b', ['c', 'd']]],
+    ],
+    ['appends null to an array too', [{ target: '$.info.tags', update: null }], '$.info.tags', [['a', 'b', null]]],
+    [
+      'writes a primitive over by an array',
+      [{ target: '$.info', update: { version: ['1', '2'] } }],
+      '$.info.version',
+      [['1', '2']],
+    ],
+    ['writes a primitive over by null', [{ target: '$.info', update: { version: null } }], '$.info.version', [null]],
+    [
+      'leaves what an empty member of the update names',
+      [{ target: '$', update: { info: null, paths: { '/pets': { post: null } } } }],
+      "$.paths['/pets'].post.summary",
+      ['Add'],
+    ],
+    [
+      'removes an object',
+      [{ target: "$.paths['/pets'].post", remove: true }],
+      "$.paths['/pets'].*",
+      [PETS.paths['/pets'].get],
+    ],
+    ['removes an array', [{ target: '$.info.tags', remove: true }], '$.info', [{ title: 'Pets', version: '1' }]],
+    [
+      'removes every match of a filter, in every array',
+      [{ target: "$.paths.*.get.parameters[?@.name=='dummy']", remove: true }],
+      '$.paths.*.get.parameters[*].name',
+      ['filter', 'id'],
+    ],
+    [
+      'removes several elements of one array, whatever moves',
+      [{ target: "$.paths['/pets'].get.parameters[*]", remove: true }],
+      "$.paths['/pets'].get.parameters",
+      [[]],
+    ],
+    [
+      'removes one element that is selected twice once',
+      [{ target: "$.paths['/pets'].get.parameters[0,0]", remove: true }],
+      "$.paths['/pets'].get.parameters",
+      [[filter]],
+    ],
+    [
+      'removes what lies in something that is removed too',
+      [{ target: '$..get', remove: true }],
+      '$.paths.*',
+      [{ post: { summary: 'Add' } }, {}],
+    ],
+    [
+      'gives remove precedence over update',
+      [{ target: '$.info.tags', update: 'c', remove: true }],
+      '$.info',
+      [{ title: 'Pets', version: '1' }],
+    ],
+    [
+      'does not remove with remove: false',
+      [{ target: '$.info', update: { title: 'x' }, remove: false }],
+      '$.info.title',
+      ['x'],
+    ],
+    [
+      'reaches every node of a wildcard',
+      [{ target: '$.paths.*.get', update: { 'x-safe': true } }],
+      '$.paths.*.get.x-safe',
+      [true, true],
+    ],
+    [
+      'reaches what a filter of two conditions selects',
+      [
+        {
+          target: "$.paths.*.get.parameters[?@.name=='filter' && @.in=='query']",
+          update: { schema: { type: 'string' } },
+        },
+      ],
+      '$..schema',
+      [{ type: 'string' }],
+    ],
+    [
+      'reaches descendants',
+      [{ target: "$..parameters[?@.in=='path']", update: { required: true } }],
+      '$..required',
+      [true],
+    ],
+    [
+      'applies its actions in order, each to what the one before left',
+      [
+        { target: '$.info.tags', remove: true },
+        { target: '$.info', update: { tags: ['new'] } },
+        { target: '$.info.tags', update: 'newer' },
+      ],
+      '$.info.tags',
+      [['new', 'newer']],
+    ],
+    [
+      'finds by a filter what an earlier action wrote',
+      [
+        { target: '$.paths.*.get.parameters', update: { name: 'new', in: 'query' } },
+        { target: "$..parameters[?@.name=='new']", update: { seen: true } },
+      ],
+      '$..seen',
+      [true, true],
+    ],
+  ];
+
+  it.each(cases)('%s', async (_what, actions, target, result) => {
+    const { jsonpath } = await import('json-p3');
+    const { document, warnings } = applied(...actions);
+    const values = jsonpath.query(target, document as never).values();
+    expect(values).toEqual(result);
+    expect(warnings).toEqual([]);
+  });
+
+  it('leaves the document that it is applied to alone', () => {
+    const before = structuredClone(PETS);
+    applied({ target: '$..*[?@.name]', remove: true }, { target: '$.paths', remove: true });
+    expect(PETS).toEqual(before);
+  });
+
+  it('gives each node a copy of its own', () => {
+    const { document } = applied(
+      { target: '$.paths.*.get', update: { 'x-own': { list: [] } } },
+      { target: "$.paths['/pets'].get.x-own.list", update: 1 },
+    );
+    expect(document).toMatchObject({
+      paths: { '/pets': { get: { 'x-own': { list: [1] } } }, '/pets/{id}': { get: { 'x-own': { list: [] } } } },
+    });
+  });
+
+  it('warns of a target that selects nothing, by its place', () => {
+    const file = overlayFile({ target: '$.info', update: {} }, { target: "$.paths['/pest'].get", update: {} });
+    expect(applyOverlays(PETS, [file])).toMatchObject({
+      document: PETS,
+      warnings: [
+        {
+          source: file,
+          pointer: '/actions/1/target',
+          message: "selects nothing, so that it changes nothing: $.paths['/pest'].get",
+        },
+      ],
+    });
+  });
+
+  it('is applied to what the overlay before it left', () => {
+    const first = overlayFile({ target: '$.info', update: { title: 'First', x: 1 } });
+    const second = overlayFile({ target: "$[?@.title=='First']", update: { title: 'Second' } });
+    expect(applyOverlays(PETS, [first, second]).document).toMatchObject({ info: { title: 'Second', x: 1 } });
+    expect(applyOverlays(PETS, [second, first]).document).toMatchObject({ info: { title: 'First', x: 1 } });
+  });
+
+  const refused: readonly [what: string, action: OverlayAction, pointer: string, message: RegExp][] = [
+    [
+      'a primitive to update',
+      { target: '$.info.title', update: { a: 1 } },
+      '/actions/0/target',
+      /selects text at \/info\/title/,
+    ],
+    ['a primitive to remove', { target: '$.info.title', remove: true }, '/actions/0/target', /objects and arrays only/],
+    [
+      'primitives among what a wildcard selects',
+      { target: '$.info.*', update: {} },
+      '/actions/0/target',
+      /selects text/,
+    ],
+    ['text for an object', { target: '$.info', update: 'text' }, '/actions/0/update', /must be an object, .* not text/],
+    ['an array for an object', { target: '$.info', update: ['a'] }, '/actions/0/update', /not an array/],
+    [
+      'text over an array',
+      { target: '$.info', update: { tags: 'c' } },
+      '/actions/0/update/tags',
+      /text cannot be merged with an array/,
+    ],
+    [
+      'an array over an object, once for all nodes',
+      { target: '$.paths.*', update: { get: ['x'] } },
+      '/actions/0/update/get',
+      /an array cannot be merged with an object/,
+    ],
+    ['the removal of everything', { target: '$', remove: true }, '/actions/0/remove', /whole contract/],
+  ];
+  it.each(refused)('refuses %s', (_what, action, pointer, message) => {
+    const file = overlayFile(action);
+    const faults = faultsOf(() => applyOverlays(PETS, [file]));
+    expect(faults).toMatchObject([{ source: file, pointer, message: expect.stringMatching(message) as string }]);
+  });
+
+  it('tells the faults of all its actions at once, and those of the other overlays', () => {
+    const one = overlayFile({ target: '$.info', update: 1 }, { target: '$', remove: true });
+    const two = overlayFile({ target: '$.info.title', remove: true });
+    expect(faultsOf(() => applyOverlays(PETS, [one, two])).map(({ source, pointer }) => [source, pointer])).toEqual([
+      [one, '/actions/0/update'],
+      [one, '/actions/1/remove'],
+      [two, '/actions/0/target'],
+    ]);
+  });
+
+  it('cannot make the contract grow without end', () => {
+    const doubling: OverlayAction = { target: '$..*[?@]', update: { a: { b: {} }, c: { d: {} } } };
+    const spread: OverlayAction = { target: '$.paths.*', update: { x: Array.from({ length: 1000 }, () => ({})) } };
+    const actions = Array.from({ length: Math.ceil(MAX_ADDED_VALUES / 2000) }, () => spread);
+    const faults = faultsOf(() => applied(...actions));
+    expect(faults[0]).toMatchObject({ message: `adds more than ${MAX_ADDED_VALUES} values to the contract` });
+    expect(faultsOf(() => applied(doubling)).length).toBeLessThan(2);
+  });
+});

@@ -1,0 +1,143 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { applyOverlays } from '../../../src/contract/overlay/apply-overlays.ts';
+import { readOverlay } from '../../../src/contract/overlay/read-overlay.ts';
+import { faultsOf, fileWith } from './overlay-file.ts';
+
+const HEAD = 'overlay: 1.0.0\ninfo: { title: T, version: "1" }\n';
+const ACTIONS = 'actions:\n  - target: $.info\n    update: { title: New }\n';
+
+describe('reading an overlay', () => {
+  it('takes YAML, JSON and names of its own that begin with x-', () => {
+    const text = `${HEAD}extends: ./openapi.yaml\nx-by: me\n${ACTIONS}    x-evidence: { seen: 12 }\n    description: why\n`;
+    const json = {
+      overlay: '1.0.1',
+      info: { title: 'T', version: '1', 'x-a': null },
+      actions: [{ target: '$.info', update: { title: 'New' }, 'x-evidence': { seen: 12 } }],
+    };
+    const yaml = readOverlay(fileWith(text));
+    expect(yaml.actions).toMatchObject([{ target: '$.info', update: { title: 'New' } }]);
+    expect(yaml.text).toBe(text);
+    expect(readOverlay(fileWith(JSON.stringify(json), 'overlay.json')).actions).toEqual(json.actions);
+    expect(
+      readOverlay(fileWith('{overlay: 1.0.0, info: {title: T, version: "1"}, actions: [{target: $, update: {}}]}'))
+        .actions,
+    ).toHaveLength(1);
+  });
+
+  const cases: readonly [
+    what: string,
+    text: string,
+    faults: readonly (readonly [pointer: string, message: RegExp])[],
+  ][] = [
+    ['nothing', '', [['', /must be an object, not null/]]],
+    ['a list', '[]', [['', /not an array/]]],
+    ['broken YAML', 'overlay: [', [['', /neither YAML nor JSON: .*line 1/]]],
+    [
+      'aliases that grow without end',
+      `a: &a [1,2,3,4,5,6,7,8,9]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c,*c,*c]`,
+      [['', /alias/i]],
+    ],
+    ['no version', `info: { title: T, version: "1" }\n${ACTIONS}`, [['/overlay', /is missing/]]],
+    ['another version', `${HEAD.replace('1.0.0', '1.1.0')}${ACTIONS}`, [['/overlay', /not supported/]]],
+    ['a version that is a number', `${HEAD.replace('1.0.0', '1.0')}${ACTIONS}`, [['/overlay', /not supported/]]],
+    ['no info', `overlay: 1.0.0\n${ACTIONS}`, [['/info', /title and version/]]],
+    [
+      'an info without a title, its version a number',
+      `overlay: 1.0.0\ninfo: { version: 1 }\n${ACTIONS}`,
+      [
+        ['/info/title', /is missing/],
+        ['/info/version', /must be text/],
+      ],
+    ],
+    ['no actions', HEAD, [['/actions', /at least one action/]]],
+    ['an empty list of actions', `${HEAD}actions: []`, [['/actions', /at least one action/]]],
+    ['an action that is text', `${HEAD}actions: [x]`, [['/actions/0', /not text/]]],
+    ['an action that does nothing', `${HEAD}actions: [{ target: $.info }]`, [['/actions/0', /does nothing/]]],
+    [
+      'an action that removes nothing',
+      `${HEAD}actions: [{ target: $.info, remove: false }]`,
+      [['/actions/0', /does nothing/]],
+    ],
+    ['an action without a target', `${HEAD}actions: [{ update: {} }]`, [['/actions/0/target', /must be a JSONPath/]]],
+    [
+      'remove that is text',
+      `${HEAD}actions: [{ target: $.a, remove: "yes" }]`,
+      [['/actions/0/remove', /true or false/]],
+    ],
+    ['a name nobody knows', `${HEAD}${ACTIONS}    updaet: {}\n`, [['/actions/0/updaet', /is not known/]]],
+    ['a name nobody knows at the root', `${HEAD}${ACTIONS}action: []\n`, [['/action', /is not known/]]],
+    [
+      'a target that is no JSONPath',
+      `${HEAD}actions: [{ target: "$.paths[", update: {} }]`,
+      [['/actions/0/target', /no JSONPath expression: \S+/]],
+    ],
+    [
+      'a target without a root',
+      `${HEAD}actions: [{ target: paths, update: {} }]`,
+      [['/actions/0/target', /no JSONPath/]],
+    ],
+    [
+      'a function that JSONPath does not have',
+      `${HEAD}actions: [{ target: "$.a[?foo(@.b)]", update: {} }]`,
+      [['/actions/0/target', /no JSONPath/]],
+    ],
+    [
+      '__proto__ in YAML',
+      `${HEAD}actions: [{ target: $.info, update: { a: [ { __proto__: { polluted: 1 } } ] } }]`,
+      [['/actions/0/update/a/0/__proto__', /no contract may have/]],
+    ],
+    [
+      'depth without end',
+      `${HEAD}actions: [{ target: $.info, update: ${'['.repeat(80)}${']'.repeat(80)} }]`,
+      [[expect.stringMatching(/^\/actions\/0\/update(\/0){65}$/) as string, /levels deep/]],
+    ],
+    [
+      'everything wrong at once',
+      'overlay: 2.0.0\ninfo: 1\nactions: [{ target: x, update: {} }, 5]',
+      [
+        ['/overlay', /not supported/],
+        ['/info', /object/],
+        ['/actions/0/target', /JSONPath/],
+        ['/actions/1', /object/],
+      ],
+    ],
+  ];
+  it.each(cases)('refuses %s', (_what, text, wanted) => {
+    const file = fileWith(text);
+    expect(faultsOf(() => readOverlay(file))).toMatchObject(
+      wanted.map(([pointer, message]) => ({
+        source: file,
+        pointer,
+        message: expect.stringMatching(message) as string,
+      })),
+    );
+  });
+
+  it('suggests what may have been meant', () => {
+    const faults = faultsOf(() => readOverlay(fileWith(`${HEAD}${ACTIONS}    updaet: {}\n`)));
+    expect(faults).toMatchObject([{ suggestion: 'update' }]);
+    expect(faultsOf(() => readOverlay(fileWith('overlay: 1.1.0')))[0]).toMatchObject({
+      suggestion: 'write overlay: 1.0.0',
+    });
+  });
+
+  it('refuses a file that is not there, or too large', () => {
+    const file = join(fileWith(''), 'absent.yaml');
+    expect(faultsOf(() => readOverlay(file))).toMatchObject([
+      { source: file, message: 'the overlay cannot be read (ENOTDIR)' },
+    ]);
+    const large = fileWith(`${HEAD}${ACTIONS}${'# a comment\n'.repeat(100_000)}`);
+    expect(faultsOf(() => readOverlay(large))).toMatchObject([
+      { source: large, message: expect.stringContaining('at most') as string },
+    ]);
+  });
+
+  it.each(['__proto__', 'constructor'])('changes no object of the program through %s', (name) => {
+    const text = `{"overlay":"1.0.0","info":{"title":"T","version":"1"},"actions":[{"target":"$","update":{"${name}":{"polluted":1,"prototype":{"polluted":1}}}}]}`;
+    faultsOf(() => applyOverlays({ a: 1 }, [fileWith(text)]));
+    expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
+    expect(Object.hasOwn(Object, 'polluted')).toBe(false);
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+});
