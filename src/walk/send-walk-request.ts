@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { GatewayError } from '../errors/gateway-error.ts';
+import type { Arrival } from '../model/arrival.ts';
+import { headerValue } from '../model/header-pairs.ts';
+import type { Operation } from '../model/operation.ts';
+import { createTrace, type Trace } from '../model/trace.ts';
+import { UpstreamFailure } from '../model/upstream-failure.ts';
+import { traceContext } from '../telemetry/trace-context.ts';
+import { toGatewayError } from '../upstream/to-gateway-error.ts';
+import type { WalkedAnswer } from './walked-answer.ts';
+import type { WalkedHouse } from './walked-house.ts';
+
+/** What became of one request of a walk: an answer, or the error that stands for it. */
+export type WalkOutcome =
+  | { readonly kind: 'answer'; readonly answer: WalkedAnswer; readonly trace: Trace }
+  | { readonly kind: 'failure'; readonly error: GatewayError; readonly trace: Trace };
+
+/** Whose credential a walk carries, and how it can be ended. */
+export interface WalkCaller {
+  /** The value of `Authorization`; undefined for anonymous. */
+  readonly authorization: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Sends one request through the house and completes its trace. */
+export async function sendWalkRequest(
+  house: WalkedHouse,
+  operation: Operation,
+  target: string,
+  caller: WalkCaller,
+): Promise<WalkOutcome> {
+  const arrival = arrivalOf(target, caller.authorization, house.clock());
+  const { requestId, traceparent, receivedAt: startedAt, method } = arrival;
+  const trace = createTrace({ requestId, traceparent, method, startedAt });
+  const end = (status: number): void => {
+    trace.status = status;
+    trace.seconds = Math.max(0, house.clock() - startedAt) / 1000;
+  };
+  try {
+    const dispatched = await house.dispatch(arrival, trace, caller.signal);
+    if (dispatched.kind !== 'reply') throw new Error(`${target} is not in the contract`);
+    const { exchange, reply } = dispatched;
+    const bytes = await house.read(reply.headers, reply.body);
+    end(reply.status);
+    trace.bytes = bytes?.length;
+    const text = bytes?.toString('utf8').replace(/^\uFEFF/, '');
+    const mediaType = headerValue(reply.headers, 'content-type');
+    const answer = { operation, exchange, status: reply.status, mediaType, text, json: parse(text), trace };
+    return { kind: 'answer', answer, trace };
+  } catch (thrown) {
+    const error = toError(thrown);
+    trace.error = error.code;
+    // A body that broke off: its head had come, and no client would have had a whole answer.
+    end(trace.upstream?.status === undefined ? error.status : 0);
+    return { kind: 'failure', error, trace };
+  }
+}
+
+function arrivalOf(target: string, authorization: string | undefined, receivedAt: number): Arrival {
+  const mark = target.indexOf('?');
+  const fields = {
+    accept: 'application/json',
+    'accept-encoding': 'identity',
+    'user-agent': 'portico-check',
+    ...(authorization !== undefined && { authorization }),
+  };
+  return {
+    method: 'GET',
+    target,
+    path: mark < 0 ? target : target.slice(0, mark),
+    query: mark < 0 ? undefined : target.slice(mark + 1),
+    headers: fields,
+    rawHeaders: Object.entries(fields).flat(),
+    clientAddress: '127.0.0.1',
+    protocol: 'http',
+    requestId: `check-${randomUUID()}`,
+    traceparent: traceContext({}).traceparent,
+    tracestate: undefined,
+    receivedAt,
+    body: Readable.from([]),
+  };
+}
+
+function toError(thrown: unknown): GatewayError {
+  if (thrown instanceof GatewayError) return thrown;
+  if (thrown instanceof UpstreamFailure) return toGatewayError(thrown);
+  throw thrown;
+}
+
+function parse(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : (JSON.parse(text) as unknown);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,29 @@
+import type { Settings } from '../config/settings.ts';
+import { MODES } from '../model/checks.ts';
+
+/**
+ * The settings of a gateway that a walk goes through: everything is judged and nothing refused, changed or kept, whatever
+ * the configuration says, and the credential of the walk goes to the upstream.
+ */
+export function toWalkSettings(settings: Settings, timeoutMs: number | undefined): Settings {
+  const mode = MODES.observe;
+  return {
+    ...settings,
+    mode,
+    checks: mode.checks,
+    checksFor: () => mode.checks,
+    errors: mode.errors,
+    errorsFor: () => mode.errors,
+    embedded: false,
+    upstream: {
+      ...settings.upstream,
+      credentials: { kind: 'forward' },
+      ...(timeoutMs !== undefined && {
+        connectTimeoutMs: Math.min(timeoutMs, settings.upstream.connectTimeoutMs),
+        headersTimeoutMs: timeoutMs,
+        bodyTimeoutMs: timeoutMs,
+        totalTimeoutMs: timeoutMs,
+      }),
+    },
+  };
+}

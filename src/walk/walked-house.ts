@@ -1,0 +1,45 @@
+import type { Readable } from 'node:stream';
+import type { Clock } from '../lib/clock.ts';
+import type { Arrival } from '../model/arrival.ts';
+import type { HeaderPairs } from '../model/header-pairs.ts';
+import type { Operation } from '../model/operation.ts';
+import type { Trace } from '../model/trace.ts';
+import { dispatch, type Dispatched } from '../pipeline/dispatch.ts';
+import type { House } from '../pipeline/house.ts';
+import { decodeForInspection } from '../upstream/answer-body.ts';
+
+/** As much of a house as a walk goes through: no sockets of its own, one request at a time. */
+export interface WalkedHouse {
+  readonly operations: readonly Operation[];
+  readonly clock: Clock;
+  /** Takes a request to its answer; throws GatewayError where there is none. */
+  dispatch(arrival: Arrival, trace: Trace, signal: AbortSignal): Promise<Dispatched>;
+  /** Reads a body without its content coding; undefined when it is too large or coded in an unknown way, and throws when it breaks off. */
+  read(headers: HeaderPairs, body: Buffer | Readable): Promise<Buffer | undefined>;
+}
+
+/** The most bytes of one answer that are read. */
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
+
+/** The gateway's own house, as a walk goes through it. */
+export function toWalkedHouse(house: House): WalkedHouse {
+  return {
+    operations: house.contract.operations,
+    clock: house.clock,
+    dispatch: (arrival, trace, signal) => dispatch(house, arrival, trace, () => signal),
+    read: (headers, body) =>
+      Buffer.isBuffer(body)
+        ? decodeForInspection({ status: 200, headers, body }, MAX_BODY_BYTES)
+        : readThrough(body).then(() => undefined),
+  };
+}
+
+/** A body that is given as a stream was too large to be judged, or breaks off: only its end tells which. */
+async function readThrough(body: Readable): Promise<void> {
+  let bytes = 0;
+  for await (const part of body) {
+    bytes += (part as Buffer).length;
+    // Leaving the loop destroys the stream, and with it the connection.
+    if (bytes > MAX_BODY_BYTES) return;
+  }
+}
