@@ -15,6 +15,9 @@ export function toWalkSettings(settings: Settings, timeoutMs: number | undefined
     errors: mode.errors,
     errorsFor: () => mode.errors,
     embedded: false,
+    rewriteUrls: false,
+    // Whoever asks is known to the upstream, not to the roles file; its demo accounts exist behind no real upstream.
+    authentication: { ...settings.authentication, verifier: 'upstream' },
     upstream: {
       ...settings.upstream,
       credentials: { kind: 'forward' },

@@ -52,13 +52,13 @@ export async function walk(house: WalkedHouse, options: WalkOptions, observe: Wa
   // What failed before anything was answered may be the upstream's absence, which is no difference from the contract.
   const held: Trace[] = [];
   const plan = () => operations.flatMap((operation) => firstRequests(operation, ids)).forEach(queue.add);
-  const summary = (ended: WalkSummary['ended'], failure?: string): WalkSummary => ({
+  const summary = (ended: WalkSummary['ended'], message?: string): WalkSummary => ({
     ...tally.totals(),
     notWalked: operations
       .filter(({ id }) => tally.requestsOf(id) === 0)
       .map((operation) => ({ operation: operation.id, missing: missingIds(operation, ids) })),
     ended,
-    failure,
+    failure: message,
     left: queue.size(),
   });
 
@@ -75,6 +75,7 @@ export async function walk(house: WalkedHouse, options: WalkOptions, observe: Wa
       queue.add({ operation: operation.id, target: `${request.target}?${query}`, query, rank });
   };
 
+  let failure: string | undefined;
   plan();
   for (let request = queue.next(); request !== undefined; request = queue.next()) {
     const { operation: id, target } = request;
@@ -90,11 +91,11 @@ export async function walk(house: WalkedHouse, options: WalkOptions, observe: Wa
     held.push(withoutOwnFaults(outcome.trace));
     if (tally.answered() > 0) held.splice(0).forEach(options.record);
     take(operation, request, outcome);
-    if (outcome.kind === 'failure' && isGone(tally, outcome.error))
-      return summary('unreachable', outcome.error.message);
+    if (outcome.kind === 'failure') failure = outcome.error.message;
+    if (outcome.kind === 'failure' && isGone(tally, outcome.error)) return summary('unreachable', failure);
     if (tally.sent() >= maxRequests && queue.size() > 0) return summary('max-requests');
   }
-  return summary('complete');
+  return tally.answered() === 0 ? summary('unreachable', failure) : summary('complete');
 }
 
 function isGone(tally: WalkTally, error: GatewayError): boolean {

@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import { loadSettings } from '../../src/config/load-settings.ts';
+import { withUpstreamUrl } from '../../src/config/settings.ts';
+import { assembleGateway } from '../../src/gateway.ts';
+import type { Trace } from '../../src/model/trace.ts';
+import type { WalkedAnswer } from '../../src/walk/walked-answer.ts';
+import { toWalkSettings } from '../../src/walk/walk-settings.ts';
+import { toWalkedHouse } from '../../src/walk/walked-house.ts';
+import { walk, type WalkOptions } from '../../src/walk/walk.ts';
+import { startReferenceServer } from '../../src/reference/start-reference-server.ts';
+import { basic } from '../builders/call.ts';
+import { withReferenceServer } from '../reference/with-reference-server.ts';
+
+const reference = withReferenceServer();
+
+async function walkOf(url: string, options: Partial<WalkOptions> = {}) {
+  const settings = withUpstreamUrl(loadSettings({ env: {}, cwd: '/', flags: [] }), url);
+  const gateway = assembleGateway(toWalkSettings(settings, undefined));
+  const answers: WalkedAnswer[] = [];
+  const traces: Trace[] = [];
+  const paused: number[] = [];
+  const summary = await walk(
+    toWalkedHouse(gateway.house),
+    {
+      authorization: basic('admin'),
+      maxRequests: 200,
+      delayMs: 50,
+      ids: new Map(),
+      signal: new AbortController().signal,
+      record: (trace) => traces.push(trace),
+      pause: (ms) => Promise.resolve(void paused.push(ms)),
+      ...options,
+    },
+    (answer) => answers.push(answer),
+  );
+  await gateway.close();
+  return { summary, answers, traces, paused };
+}
+
+describe('walk', () => {
+  it('asks a sound upstream for every safe operation that an id can be found for, and finds no difference', async () => {
+    const { summary, answers, traces, paused } = await walkOf(reference.server().url);
+    expect(summary.walked.map(({ operation }) => operation).sort()).toEqual([
+      'getComment',
+      'listActions',
+      'listAnswerComments',
+      'listArticles',
+      'listExpertise',
+      'listGroupUsers',
+      'listIdeas',
+      'listNodeComments',
+      'listNodeFollowers',
+      'listQuestions',
+      'listTopicFollowers',
+    ]);
+    expect(summary).toMatchObject({ requests: 200, ended: 'max-requests' });
+    expect(summary.notWalked).toEqual([{ operation: 'getGdprJob', missing: ['jobId'] }]);
+    expect(traces.flatMap(({ violations }) => violations)).toEqual([]);
+    expect(traces).toHaveLength(200);
+    expect(paused).toEqual(Array.from({ length: 199 }, () => 50));
+    expect(new Set(answers.map(({ exchange }) => exchange.arrival.target)).size).toBe(200);
+  });
+
+  it('sees each operation plainly before it sees any of them closely', async () => {
+    const { answers } = await walkOf(reference.server().url, { maxRequests: 11 });
+    expect(answers.map(({ exchange }) => exchange.arrival.query)).toEqual(Array.from({ length: 11 }, () => undefined));
+    expect(new Set(answers.map(({ operation }) => operation.id)).size).toBe(11);
+  });
+
+  it('asks for pages, sorts, projections, details, wrap, v1 and a page beyond the end, and takes none of them for a fault', async () => {
+    const { answers, traces } = await walkOf(reference.server().url);
+    const asked = answers.map(({ exchange }) => exchange.arrival.query ?? '');
+    for (const query of [
+      'page=2',
+      'page=35',
+      'sort=newest',
+      'includeOnly=author.id',
+      'details=true',
+      'wrap=true',
+      'v1=true',
+    ])
+      expect(asked).toContain(query);
+    expect(traces.filter(({ pageBounds }) => pageBounds?.outcome === 'reported')).toEqual([]);
+    expect(traces.some(({ pageBounds }) => pageBounds?.reason === 'walk')).toBe(true);
+  });
+
+  it('takes ids that it is given', async () => {
+    const ids = new Map([['jobId', ['1']]]);
+    const { answers } = await walkOf(reference.server().url, { maxRequests: 12, ids });
+    expect(answers.map(({ exchange }) => exchange.arrival.path)).toContain('/services/v2/jobs/gdpr/1.json');
+  });
+
+  it('shows what differs', async () => {
+    const server = await startReferenceServer({ faults: ['missing-field:title@6'] });
+    const { traces } = await walkOf(server.url, { maxRequests: 20 });
+    await server.close();
+    const places = traces.flatMap(({ operation, violations }) => violations.map(({ at }) => `${operation} ${at}`));
+    expect(new Set(places)).toEqual(new Set(['listQuestions /list/0/title']));
+  });
+
+  it('ends as unreachable, with nothing recorded, where nobody listens', async () => {
+    const { summary, traces } = await walkOf('http://127.0.0.1:9');
+    expect(summary).toMatchObject({ requests: 1, ended: 'unreachable', failure: 'The upstream cannot be reached.' });
+    expect(traces).toEqual([]);
+  });
+
+  it('goes on past one operation that always breaks, and records that', async () => {
+    const server = await startReferenceServer({ faults: ['reset@6'] });
+    const { summary, traces } = await walkOf(server.url, { maxRequests: 20 });
+    await server.close();
+    expect(summary.walked.length).toBeGreaterThan(8);
+    expect(traces.filter(({ upstream }) => upstream?.shape === 'reset').map(({ operation }) => operation)).toEqual([
+      'listQuestions',
+    ]);
+  });
+
+  it('tells that an upstream is unreachable that breaks every connection', async () => {
+    const server = await startReferenceServer({ faults: ['reset'] });
+    const { summary } = await walkOf(server.url, { maxRequests: 20 });
+    await server.close();
+    expect(summary).toMatchObject({ ended: 'unreachable', failure: 'The upstream broke the connection.' });
+  });
+
+  it('gives up after five failures in a row', async () => {
+    const server = await startReferenceServer({ faults: ['reset@/.*[?]page'] });
+    const { summary } = await walkOf(server.url);
+    await server.close();
+    expect(summary).toMatchObject({
+      ended: 'unreachable',
+      failure: 'The upstream broke the connection.',
+      requests: 16,
+    });
+  });
+
+  it('ends with what was found so far when it is told to', async () => {
+    const controller = new AbortController();
+    const { summary, traces } = await walkOf(reference.server().url, {
+      signal: controller.signal,
+      onProgress: ({ sent }) => {
+        if (sent === 3) controller.abort();
+      },
+    });
+    expect(summary.ended).toBe('signal');
+    expect(traces).toHaveLength(2);
+  });
+});
