@@ -9,8 +9,10 @@ import { createTrace } from '../model/trace.ts';
 import type { House } from '../pipeline/house.ts';
 import { createKnownTargets } from '../pipeline/known-targets.ts';
 import { createAccessLog } from '../telemetry/access-log.ts';
+import { TRAFFIC_HISTORY } from '../telemetry/traffic-history.ts';
 import { createPassthrough } from '../upstream/create-passthrough.ts';
 import type { AssemblyParts, Services } from './assemble-services.ts';
+import { createLazyConsole } from './lazy-console.ts';
 import type { Start } from './load-start.ts';
 import { createPass } from './pass-undocumented.ts';
 
@@ -21,7 +23,7 @@ const KNOWN_TARGETS_SHARE = 8;
 export interface Edges {
   readonly publicServer: Server;
   readonly adminServer: Server;
-  /** Ends the connections that passthrough keeps to the upstream. */
+  /** Ends the connections that passthrough keeps to the upstream, and the sampling of traffic. */
   close(): void;
 }
 
@@ -83,12 +85,14 @@ export function assembleEdges(
     clock,
   });
   const adminApp = createAdminApp({
-    guard: { loopback: isLoopbackHost(listen.adminHost), token: settings.adminToken },
+    guard: { loopback: isLoopbackHost(listen.adminHost), token: settings.adminToken, clock },
     readiness: state.readiness,
     metrics,
     purge,
+    console: createLazyConsole(settings, start, services, house, { clock, purge, readiness: state.readiness }),
     onError: (error) => logger.error({ err: error }, 'the admin side failed'),
   });
+  const sampling = setInterval(() => services.traffic.sample(), TRAFFIC_HISTORY.stepSeconds * 1000).unref();
   const publicServer = createListenerServer(publicHandler, listen);
   answerClientErrors(publicServer, ({ code, status }) => {
     // Such a request never became one that Express knows, so it is counted here.
@@ -96,5 +100,9 @@ export function assembleEdges(
     metrics.record(Object.assign(trace, { error: code, status, seconds: 0 }));
     logger.info({ error: code }, 'request refused before it was read');
   });
-  return { publicServer, adminServer: createListenerServer(adminApp, listen), close: () => passthrough.close() };
+  const close = () => {
+    clearInterval(sampling);
+    passthrough.close();
+  };
+  return { publicServer, adminServer: createListenerServer(adminApp, listen), close };
 }

@@ -13,6 +13,7 @@ import { createOwnership, type Ownership } from '../permissions/ownership.ts';
 import { createLookUp, type LookUp } from '../pipeline/look-up.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
+import { createTrafficHistory, type TrafficHistory } from '../telemetry/traffic-history.ts';
 import { createUpstream, type Upstream } from '../upstream/create-upstream.ts';
 import { assembleLedger } from './assemble-ledger.ts';
 import { createAuthenticator } from './create-authenticator.ts';
@@ -40,6 +41,7 @@ export interface Services {
   readonly lookUp: LookUp;
   readonly authenticator: Authenticator;
   readonly metrics: Metrics;
+  readonly traffic: TrafficHistory;
   readonly ledger: Ledger;
   /** Reduces a violation to its fingerprint. */
   readonly kindOf: KindOf;
@@ -92,6 +94,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     lookUp,
     authenticator: createAuthenticator(settings, start.roles, upstream, clock),
     metrics,
+    traffic: createTrafficHistory(metrics.traffic, clock),
     ledger,
     kindOf,
   };

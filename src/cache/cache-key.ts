@@ -11,3 +11,8 @@ export interface CacheKeyParts {
 export function cacheKey({ contractVersion, operationId, audience, upstreamTarget }: CacheKeyParts): string {
   return `${contractVersion}\n${operationId}\n${audience}\n${upstreamTarget}`;
 }
+
+/** The operation that a key belongs to. */
+export function operationOfKey(key: string): string {
+  return key.split('\n', 2)[1] ?? '';
+}

@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/clock.ts';
 import { createTagGenerations } from '../lib/tag-generations.ts';
 import type { CacheOptions } from './cache-options.ts';
+import { type InventoryQuery, pageInventory, type PageInventory } from './page-inventory.ts';
 import { purgeReach, spoiledBy } from './purge-reach.ts';
 import { ageSeconds, pageBytes, type StoredPage, type StoredPageInput, toStoredPage } from './stored-page.ts';
 import { createTagIndex } from './tag-index.ts';
@@ -65,6 +66,8 @@ export interface PageCache {
   /** Grows with every purge; part of a coalescing key, so that nobody joins a fetch older than a write. */
   generation(): number;
   stats(): { readonly entries: number; readonly bytes: number; readonly tags: number };
+  /** What is kept, by operation and by tag, for operators; looks at every page. */
+  inventory(query: InventoryQuery): PageInventory;
 }
 
 /** Creates the store on lru-cache, which keeps sizes and the order of use; time is judged here, by instants. */
@@ -169,6 +172,12 @@ export function createPageCache(
     },
     drop: (key) => void pages.delete(key),
     generation: () => generations.now(),
+    inventory: (query) =>
+      pageInventory(
+        { pages: pages.entries(), peek: (key) => pages.peek(key), index, maxBytes: options.maxBytes },
+        clock(),
+        query,
+      ),
     stats: () => ({ entries: pages.size, bytes: pages.calculatedSize, tags: index.size }),
   };
 }

@@ -4,6 +4,8 @@ export interface TagIndex {
   remove(key: string, tags: Iterable<string>): void;
   keysOf(tag: string): readonly string[];
   clear(): void;
+  /** Every tag with how many keys carry it. */
+  counts(): Iterable<readonly [tag: string, keys: number]>;
   /** The number of different tags. */
   readonly size: number;
 }
@@ -27,6 +29,7 @@ export function createTagIndex(): TagIndex {
     },
     keysOf: (tag) => [...(keys.get(tag) ?? [])],
     clear: () => keys.clear(),
+    counts: () => [...keys].map(([tag, tagged]) => [tag, tagged.size] as const),
     get size() {
       return keys.size;
     },

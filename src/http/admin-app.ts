@@ -17,15 +17,18 @@ export interface AdminAppServices {
   readonly metrics: { exposition(): Promise<string>; readonly contentType: string };
   /** Drops what is kept under these tags, or everything; answers how many pages went. */
   readonly purge: (tags: readonly string[] | 'all') => number;
+  /** The operator's pages, below `/console`; left out where there are none. */
+  readonly console?: RequestHandler;
   readonly onError: (error: unknown) => void;
 }
 
 const compress = promisify(gzip);
 
-/** The admin Express app: health, metrics and purge (rules, 12). */
+/** The admin Express app: health, metrics, purge and the operator's pages (rules, 12). */
 export function createAdminApp(services: AdminAppServices): Express {
   const app = express();
   const acceptsGzip = createAcceptsGzip();
+  const guard = createAdminGuard(services.guard);
   app.disable('x-powered-by');
   app.disable('etag');
   app.use((_req, res, next) => {
@@ -44,7 +47,11 @@ export function createAdminApp(services: AdminAppServices): Express {
     if (!acceptsGzip(req.headers['accept-encoding'])) res.send(text);
     else res.set('Content-Encoding', 'gzip').send(await compress(text, { level: constants.Z_BEST_SPEED }));
   });
-  app.post('/cache/purge', createAdminGuard(services.guard), express.json({ limit: 65_536 }), purge(services));
+  app.post('/cache/purge', guard, express.json({ limit: 65_536 }), purge(services));
+  if (services.console !== undefined) {
+    app.get('/', (_req, res) => res.redirect(303, 'console/'));
+    app.use('/console', guard, services.console);
+  }
   app.use((_req, res) => void res.status(404).json({ error: 'There is no such page on the admin side.' }));
   app.use(createAdminCatch(services));
   return app;

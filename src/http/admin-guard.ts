@@ -1,34 +1,62 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { RequestHandler } from 'express';
+import { createFailureLimiter } from '../identity/failure-limiter.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
+import { attemptOf } from './admin-attempt.ts';
+import { refuseAdmin } from './refuse-admin.ts';
 
 /** Who may use the pages of the admin side that show or change more than health and metrics. */
 export interface AdminGuardOptions {
   /** True when the admin side listens on loopback only. */
   readonly loopback: boolean;
   readonly token: string | undefined;
+  /** For the limit of failed attempts; the system's unless given. */
+  readonly clock?: Clock;
 }
 
+/** How often a wrong token may be tried from one address; beyond it the right one has to wait as well. */
+const ATTEMPTS = { limit: 20, windowSeconds: 60, maxPairs: 10_000 };
+
 const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
+
+/** Two fields, so that a browser that knows only the first scheme asks for a password: the token, under any name. */
+const CHALLENGES = ['Basic realm="Portico admin", charset="UTF-8"', 'Bearer realm="Portico admin"'];
 
 /**
  * Lets operators in (rules, 12): by token when one is set or the side is not on loopback, and on loopback only under a
  * loopback name, so that a page of a foreign site in the operator's browser cannot reach it (DNS rebinding, CSRF).
  */
-export function createAdminGuard({ loopback, token }: AdminGuardOptions): RequestHandler {
+export function createAdminGuard({ loopback, token, clock = systemClock }: AdminGuardOptions): RequestHandler {
+  const failures = createFailureLimiter(ATTEMPTS);
   return (req, res, next) => {
-    const { host = '', origin, authorization = '' } = req.headers;
+    const { host = '', origin } = req.headers;
+    const attempt = attemptOf(req);
+    const refuse = (status: number, text: string) => refuseAdmin(req, res, status, text);
     if (origin !== undefined && hostOf(origin) !== host.toLowerCase()) {
-      res.status(403).json({ error: 'Requests from another site are refused.' });
+      refuse(403, 'Requests from another site are refused.');
     } else if (token === undefined && !loopback) {
-      res.status(403).json({ error: 'Set PORTICO_ADMIN_TOKEN: the admin side is not on loopback.' });
+      refuse(403, 'Set PORTICO_ADMIN_TOKEN: the admin side is not on loopback.');
     } else if (token === undefined && !LOOPBACK_HOST.test(host)) {
-      res.status(403).json({ error: 'Call the admin side by a loopback name, for example 127.0.0.1.' });
-    } else if (token !== undefined && !sameText(authorization, `Bearer ${token}`)) {
-      res
-        .status(401)
-        .set('WWW-Authenticate', 'Bearer realm="Portico admin"')
-        .json({ error: 'The admin token is needed.' });
-    } else next();
+      refuse(403, 'Call the admin side by a loopback name, for example 127.0.0.1.');
+    } else if (token === undefined) {
+      next();
+    } else if (attempt.token === undefined) {
+      res.set('WWW-Authenticate', CHALLENGES);
+      refuse(401, 'The admin token is needed.');
+    } else {
+      const now = clock();
+      const limited = failures.begin(attempt.from, now);
+      if (limited !== undefined) {
+        res.set('Retry-After', String(limited.retryAfterSeconds));
+        refuse(429, 'Too many wrong tokens came from this address; wait a minute.');
+      } else if (sameText(attempt.token, token)) {
+        failures.withdraw(attempt.from, now);
+        next();
+      } else {
+        res.set('WWW-Authenticate', CHALLENGES);
+        refuse(401, 'This is not the admin token.');
+      }
+    }
   };
 }
 

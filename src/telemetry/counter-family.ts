@@ -8,6 +8,8 @@ export interface CounterFamily {
   readonly series: number;
   /** What a scrape shows of it. */
   text(): string;
+  /** The counts as they stand, in the order of the product of the label values; the last label changes quickest. */
+  readonly counts: Readonly<Float64Array>;
 }
 
 /**
@@ -22,6 +24,7 @@ export function createCounterFamily(entry: MetricEntry, axes: readonly (readonly
   const head = headText(entry);
   return {
     series: names.length,
+    counts,
     inc(first, second, third) {
       let index = step(0, positions[0], first);
       if (positions.length > 1) index = step(index, positions[1], second);

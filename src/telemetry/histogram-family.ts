@@ -8,6 +8,10 @@ export interface HistogramFamily {
   readonly series: number;
   /** What a scrape shows of it. */
   text(): string;
+  /** Upper bounds in seconds; what is above the last one has a column of its own. */
+  readonly buckets: readonly number[];
+  /** Observations as they stand, not cumulative: a row per label value, a column per bucket and one for the rest. */
+  readonly counts: Readonly<Float64Array>;
 }
 
 /** Upper bounds in seconds of what a request takes: a cache hit takes less than the first, the upstream's total deadline may be more than the last. */
@@ -40,6 +44,8 @@ export function createHistogramFamily(
   return {
     // The buckets, the one for infinity, the sum and the count.
     series: values.length * (buckets.length + 3),
+    buckets,
+    counts,
     observe(value, seconds) {
       const row = rows.get(value);
       if (row === undefined || !Number.isFinite(seconds)) return;

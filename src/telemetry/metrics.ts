@@ -4,6 +4,7 @@ import { createGauges, type MetricSources } from './metric-gauges.ts';
 import type { MetricsOptions } from './metrics-options.ts';
 import { processMetrics } from './process-metrics.ts';
 import { createTraceCounters } from './trace-counters.ts';
+import type { TrafficCounts } from './traffic-counts.ts';
 
 /** Counts traces and prints the exposition text. */
 export interface Metrics {
@@ -18,6 +19,8 @@ export interface Metrics {
   seriesCount(): number;
   /** How many operations have no series of their own, because there would be too many. */
   foldedOperations(): number;
+  /** The counts that the traffic of operations is told from; the arrays are those that `record` counts in. */
+  readonly traffic: TrafficCounts;
 }
 
 /** So many series make a scrape of about a megabyte: a contract of some 190 operations. */
@@ -43,6 +46,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     contentType: registry.contentType,
     seriesCount: () => series,
     foldedOperations: () => foldedOperations,
+    traffic: counters.traffic,
   };
 }
 

@@ -18,6 +18,7 @@ import { METRICS, type MetricEntry } from './metric-list.ts';
 import type { MetricsOptions } from './metrics-options.ts';
 import { spendsErrorBudget } from './spends-error-budget.ts';
 import { STATUS_CLASSES, statusClass } from './status-class.ts';
+import type { TrafficCounts } from './traffic-counts.ts';
 
 /** Everything that is counted from finished traces. */
 export interface TraceCounters {
@@ -25,6 +26,8 @@ export interface TraceCounters {
   readonly series: number;
   /** What a scrape shows of them. */
   text(): string;
+  /** The counts that the traffic of operations is told from. */
+  readonly traffic: TrafficCounts;
 }
 
 const failed = (verdict: { readonly outcome: string } | undefined) =>
@@ -70,11 +73,8 @@ export function createTraceCounters(options: MetricsOptions, ownSeries = options
     idsWhere((operation) => operation.carriesPrivateFields),
   );
   const legacyAddresses = counter(METRICS.legacyAddresses, all);
-  const cache = counter(
-    METRICS.cache,
-    idsWhere((operation) => operation.cacheability !== undefined),
-    CACHE_RESULTS,
-  );
+  const kept = idsWhere((operation) => operation.cacheability !== undefined);
+  const cache = counter(METRICS.cache, kept, CACHE_RESULTS);
   const exchange = histogram(METRICS.exchange, UPSTREAM_BUCKETS);
   const answers = counter(
     METRICS.answers,
@@ -133,9 +133,23 @@ export function createTraceCounters(options: MetricsOptions, ownSeries = options
     }
     if (asked && trace.error !== undefined) errors.inc(trace.error);
   };
+  const traffic: TrafficCounts = {
+    operations: all,
+    keptOperations: kept,
+    failureKinds: FAILURE_KINDS,
+    buckets: { duration: duration.buckets, exchange: exchange.buckets },
+    counts: {
+      requests: requests.counts,
+      duration: duration.counts,
+      cache: cache.counts,
+      exchange: exchange.counts,
+      failures: failures.counts,
+    },
+  };
   return {
     record,
     series: families.reduce((sum, family) => sum + family.series, 0),
+    traffic,
     text: () => families.map((family) => family.text()).join('\n'),
   };
 }

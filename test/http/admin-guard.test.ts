@@ -1,30 +1,49 @@
 import type { NextFunction, Request, Response } from 'express';
 import { describe, expect, it } from 'vitest';
 import { type AdminGuardOptions, createAdminGuard } from '../../src/http/admin-guard.ts';
+import { createTestClock } from '../builders/test-clock.ts';
 
-/** The status that a request is refused with, or `in`. */
-function guarded(
-  options: AdminGuardOptions,
-  headers: Readonly<Record<string, string>>,
-): { status: unknown; challenge?: string } {
-  const seen: { status: unknown; challenge?: string } = { status: 'nothing' };
-  const response = {
-    status: (status: number) => {
-      seen.status = status;
-      return response;
-    },
-    set: (name: string, value: string) => {
-      seen.challenge = `${name}: ${value}`;
-      return response;
-    },
-    json: () => response,
-  };
-  const next: NextFunction = () => {
-    seen.status = 'in';
-  };
-  createAdminGuard(options)({ headers } as unknown as Request, response as unknown as Response, next);
-  return seen;
+interface Verdict {
+  status: unknown;
+  fields: Record<string, unknown>;
+  body?: unknown;
 }
+
+/** One guard, asked again and again: the status that a request is refused with, or `in`. */
+function guardOf(options: AdminGuardOptions) {
+  const guard = createAdminGuard(options);
+  return (headers: Readonly<Record<string, string>>, remoteAddress = '192.0.2.1'): Verdict => {
+    const seen: Verdict = { status: 'nothing', fields: {} };
+    const response = {
+      status: (status: number) => {
+        seen.status = status;
+        return response;
+      },
+      set: (name: string, value: unknown) => {
+        seen.fields[name] = value;
+        return response;
+      },
+      type: () => response,
+      send: (body: unknown) => {
+        seen.body = body;
+        return response;
+      },
+      json: (body: unknown) => {
+        seen.body = body;
+        return response;
+      },
+    };
+    const next: NextFunction = () => {
+      seen.status = 'in';
+    };
+    guard({ headers, socket: { remoteAddress } } as unknown as Request, response as unknown as Response, next);
+    return seen;
+  };
+}
+
+const guarded = (options: AdminGuardOptions, headers: Readonly<Record<string, string>>) => guardOf(options)(headers);
+
+const asBasic = (token: string, name = 'anybody') => `Basic ${Buffer.from(`${name}:${token}`).toString('base64')}`;
 
 const local: AdminGuardOptions = { loopback: true, token: undefined };
 const remote: AdminGuardOptions = { loopback: false, token: undefined };
@@ -52,11 +71,69 @@ describe('the guard of the admin side', () => {
 
   it('lets in who has the token, and challenges everybody else', () => {
     expect(guarded(bearer, { host: 'admin.example', authorization: 'Bearer secret' }).status).toBe('in');
-    for (const authorization of ['', 'Bearer', 'Bearer secret2', 'Bearer secre', 'bearer secret', 'Basic secret'])
-      expect(guarded(bearer, { host: 'admin.example', authorization })).toEqual({
+    const wrong = ['', 'Bearer', 'Bearer secret2', 'Bearer secre', 'Digest secret', 'Basic secret', asBasic('secret2')];
+    for (const authorization of [undefined, ...wrong])
+      expect(
+        guarded(bearer, { host: 'admin.example', ...(authorization !== undefined && { authorization }) }),
+      ).toMatchObject({
         status: 401,
-        challenge: 'WWW-Authenticate: Bearer realm="Portico admin"',
+        fields: {
+          'WWW-Authenticate': ['Basic realm="Portico admin", charset="UTF-8"', 'Bearer realm="Portico admin"'],
+        },
       });
+  });
+
+  it.each([
+    asBasic('secret'),
+    asBasic('secret', ''),
+    asBasic('secret', 'ä'),
+    asBasic('secret').replace('Basic', 'basic'),
+  ])('lets browsers in, which send the token as a password under any name: %s', (authorization) => {
+    expect(guarded(bearer, { host: 'admin.example', authorization }).status).toBe('in');
+  });
+
+  it('takes everything behind the first colon for the token', () => {
+    const options = { loopback: false, token: 'se:cr:et' };
+    expect(guarded(options, { host: 'admin.example', authorization: asBasic('se:cr:et') }).status).toBe('in');
+  });
+
+  it('lets an address wait that tried too many wrong tokens, with the right one too, and no other address', () => {
+    const clock = createTestClock();
+    const ask = guardOf({ ...bearer, clock });
+    const host = 'admin.example';
+    const wrong = Array.from({ length: 21 }, () => ask({ host, authorization: 'Bearer guess' }).status);
+    expect([wrong[19], wrong[20]]).toEqual([401, 429]);
+    const right = { host, authorization: 'Bearer secret' };
+    expect(ask(right)).toMatchObject({ status: 429, fields: { 'Retry-After': '60' } });
+    expect(ask(right, '192.0.2.2').status).toBe('in');
+    clock.advance(60);
+    expect(ask(right).status).toBe('in');
+  });
+
+  it('counts neither the right token nor a request without one as a try', () => {
+    const ask = guardOf(bearer);
+    for (let times = 0; times < 50; times++) {
+      expect(ask({ host: 'a', authorization: 'Bearer secret' }).status).toBe('in');
+      expect(ask({ host: 'a' }).status).toBe(401);
+    }
+  });
+
+  it('counts a whole IPv6 network as one address', () => {
+    const ask = guardOf(bearer);
+    const wrong = { host: 'a', authorization: 'Bearer guess' };
+    for (let times = 0; times < 20; times++) ask(wrong, `2001:db8:1:2:3:4:5:${times}`);
+    expect(ask(wrong, '2001:db8:1:2::9').status).toBe(429);
+    expect(ask(wrong, '2001:db8:1:3::9').status).toBe(401);
+    expect(ask(wrong, '::ffff:192.0.2.7').status).toBe(401);
+  });
+
+  it('tells a browser that opens a page in words, and everybody else as JSON', () => {
+    const accept = 'text/html,application/xhtml+xml';
+    const page = guarded(bearer, { host: 'a', accept, authorization: asBasic('<i>guess') });
+    expect(page.fields['Content-Security-Policy']).toContain("default-src 'none'");
+    expect(page.body).toContain('This is not the admin token.');
+    expect(page.body).not.toContain('guess');
+    expect(guarded(bearer, { host: 'a' }).body).toEqual({ error: 'The admin token is needed.' });
   });
 
   it('wants the token on loopback too, once there is one', () => {

@@ -1,0 +1,54 @@
+import type { RequestHandler } from 'express';
+import { packageVersion } from '../config/package-root.ts';
+import type { Settings } from '../config/settings.ts';
+import type { ConsoleSources } from '../console/console-sources.ts';
+import type { Clock } from '../lib/clock.ts';
+import { permissionMatrix } from '../permissions/permission-matrix.ts';
+import { explain } from '../pipeline/explain.ts';
+import type { House } from '../pipeline/house.ts';
+import type { Services } from './assemble-services.ts';
+import { ladderSource } from './ladder-source.ts';
+import type { Start } from './load-start.ts';
+import { switchedOff } from './switched-off.ts';
+
+/** The console as a handler; its modules and files are loaded when somebody first asks for it. */
+export function createLazyConsole(
+  settings: Settings,
+  start: Start,
+  services: Services,
+  house: House,
+  given: { readonly clock: Clock } & Pick<ConsoleSources, 'purge' | 'readiness'>,
+): RequestHandler {
+  const startedAt = given.clock();
+  let handler: Promise<RequestHandler> | undefined;
+  const load = async () => {
+    const { createConsole } = await import('../console/create-console.ts');
+    return createConsole({ ...sourcesOf(settings, start, services, house), ...given, startedAt });
+  };
+  return async (req, res, next) => {
+    handler ??= load();
+    const handle = await handler;
+    await handle(req, res, next);
+  };
+}
+
+function sourcesOf(settings: Settings, start: Start, services: Services, house: House) {
+  const { contract, permissions } = start;
+  const { ownership, traffic, ledger, cache, upstream, logger } = services;
+  const rules = { permissions, ownership, switchedOff: switchedOff(settings, contract.operations) };
+  return {
+    version: packageVersion(),
+    contractVersion: contract.version,
+    settings,
+    operations: contract.operations,
+    traffic,
+    ledger,
+    baseline: undefined,
+    ladder: ladderSource(settings, contract.operations),
+    matrix: () => permissionMatrix(permissions, contract.operations),
+    explain: (request) => explain(house, rules, settings.mode.name, request),
+    inventory: (query) => cache.inventory(query),
+    upstream: () => upstream.stats(),
+    onError: (error) => logger.error({ err: error }, 'the console failed'),
+  } satisfies Partial<ConsoleSources>;
+}

@@ -1,0 +1,60 @@
+import type { Origin, Settings } from '../config/settings.ts';
+
+/** One key of the configuration as it holds. */
+export interface ConfigurationRow {
+  /** Dotted, as it is written in the file: `listen.adminPort`. */
+  readonly key: string;
+  /** As JSON; secrets are masked. */
+  readonly value: string;
+  readonly origin: Origin;
+  /** The file with its line, the variable or the flag; undefined for defaults. */
+  readonly source: string | undefined;
+  readonly secret: boolean;
+}
+
+const MASK = '••••••';
+const SECRET = /(?:^|\.)(?:adminToken|.*password|.*secret)$/i;
+// Names of where a secret is, and no secrets.
+const NAMES_A_PLACE = /(?:Env|File)$/;
+// A preset is shown by its name, and functions are no values.
+const LEFT_OUT = new Set(['file', 'embedded']);
+
+/** Every key that holds, the defaults included, in the order of their names. */
+export function configurationRows(settings: Settings): readonly ConfigurationRow[] {
+  const { mode, originOf, placeOf, ...rest } = settings;
+  const values = { ...rest, mode: mode.name };
+  const rows = Object.entries(values)
+    .filter(([key, value]) => typeof value !== 'function' && !LEFT_OUT.has(key))
+    .flatMap(([key, value]) => leaves(key, value))
+    .map(([path, value]) => {
+      const pointer = `/${path.map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')}`;
+      const key = path.join('.');
+      const secret = SECRET.test(key) && !NAMES_A_PLACE.test(key) && value !== undefined;
+      const origin = originOf(pointer);
+      return {
+        key,
+        value: secret ? MASK : textOf(value),
+        origin,
+        source: origin === 'default' ? undefined : placeOf(pointer).source,
+        secret,
+      };
+    });
+  return rows.sort((a, b) => a.key.localeCompare(b.key, 'en'));
+}
+
+function leaves(key: string, value: unknown, above: readonly string[] = []): [readonly string[], unknown][] {
+  const path = [...above, key];
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [[path, value]];
+  const entries = Object.entries(value as Record<string, unknown>);
+  return entries.length === 0 ? [[path, value]] : entries.flatMap(([name, inner]) => leaves(name, inner, path));
+}
+
+function textOf(value: unknown): string {
+  if (value === undefined) return 'not set';
+  return JSON.stringify(value, (_key, inner: unknown) => (typeof inner === 'string' ? withoutUserinfo(inner) : inner));
+}
+
+/** An address without the name and password that it may hold. */
+function withoutUserinfo(text: string): string {
+  return text.replaceAll(/(?<scheme>[a-z][a-z0-9+.-]*:\/\/)[^/?#\s]*@/gi, `$<scheme>${MASK}@`);
+}

@@ -1,0 +1,73 @@
+import express, { type Router } from 'express';
+import { CHECK_NAMES, type CheckName } from '../model/checks.ts';
+import { configurationRows } from './configuration-rows.ts';
+import type { ConsoleSources } from './console-sources.ts';
+import { explainRequest } from './explain-request.ts';
+import { queryNumber, queryText } from './query-values.ts';
+import { statusView } from './status-view.ts';
+import { trafficView } from './traffic-view.ts';
+import { upstreamView } from './upstream-view.ts';
+import { createViolationsApi } from './violations-api.ts';
+import { createWriteGuard } from './write-guard.ts';
+
+const MAX_BODY_BYTES = 65_536;
+const MINUTES = { from: 1, to: 60, other: 15 };
+const TAGS = { from: 1, to: 100, other: 25 };
+
+/** The data behind the console's pages, and the few things that can be changed there. */
+export function createApi(sources: ConsoleSources): Router {
+  const router = express.Router();
+  const { adminToken } = sources.settings;
+  // Refused before a body is read.
+  const writes = [createWriteGuard(adminToken !== undefined), express.json({ limit: MAX_BODY_BYTES })];
+
+  router.get('/status', (_req, res) => void res.json(statusView(sources)));
+  router.get('/traffic', ({ query }, res) => {
+    const minutes = queryNumber(query, 'minutes', MINUTES);
+    res.json(trafficView(sources, { minutes, operation: queryText(query, 'operation') }));
+  });
+  router.get('/upstream', ({ query }, res) => {
+    res.json(upstreamView(sources, queryNumber(query, 'minutes', MINUTES)));
+  });
+  router.get('/configuration', (_req, res) => {
+    res.json({ file: sources.settings.file, rows: configurationRows(sources.settings) });
+  });
+  router.get('/permissions', (_req, res) => void res.json(sources.matrix()));
+  router.get('/explain', ({ query }, res) => {
+    const asked = explainRequest(query);
+    if (asked.ok) res.json({ lines: sources.explain(asked.request) });
+    else res.status(400).json({ error: asked.message, field: asked.field });
+  });
+  router.use('/violations', createViolationsApi(sources, express.Router().use(...writes)));
+
+  router.get('/ladder', async (_req, res) => {
+    const { windowHours, lift, rows } = sources.ladder;
+    res.json({ windowHours, liftable: lift !== undefined, rows: await rows() });
+  });
+  router.post('/ladder/lift', ...writes, async ({ body }, res) => {
+    const { operation, check } = fieldsOf(body);
+    const { lift } = sources.ladder;
+    if (typeof operation !== 'string' || !CHECK_NAMES.includes(check as CheckName)) {
+      res.status(400).json({ error: 'Name the operation and the check.' });
+    } else if (lift === undefined || !(await lift(operation, check as CheckName))) {
+      res.status(409).json({ error: 'This check is not demoted.' });
+    } else res.json({ lifted: { operation, check } });
+  });
+
+  router.get('/cache', ({ query }, res) => {
+    res.json(sources.inventory({ text: queryText(query, 'tag'), limit: queryNumber(query, 'limit', TAGS) }));
+  });
+  router.post('/cache/purge', ...writes, ({ body }, res) => {
+    const { all, tag } = fieldsOf(body);
+    if (all === true) res.json({ purged: sources.purge('all') });
+    else if (typeof tag === 'string' && tag !== '') res.json({ purged: sources.purge([tag]) });
+    else res.status(400).json({ error: 'Name the tag, or say all.' });
+  });
+
+  router.use((_req, res) => void res.status(404).json({ error: 'The console has no such data.' }));
+  return router;
+}
+
+function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
+  return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+}

@@ -1,0 +1,122 @@
+import { time } from './format.js';
+import { html, useEffect, useId, useRef, useState } from './html.js';
+import uPlot from '../vendor/uplot.js';
+
+const HEIGHT = 170;
+
+/**
+ * A chart of values over time with its numbers as a table below. `series`: `{ label, color, dash?, value(point), text(value) }`,
+ * where `color` names a custom property of the style sheet.
+ */
+export function Chart({ title, points, series, summary, format }) {
+  const place = useRef(null);
+  const chart = useRef(undefined);
+  const id = useId();
+  const scheme = useScheme();
+  const data = [
+    points.map(({ at }) => at / 1000),
+    ...series.map(({ value }) => points.map((point) => value(point) ?? null)),
+  ];
+
+  useEffect(() => {
+    const made = new uPlot(optionsOf(place.current, series, format), data, place.current);
+    chart.current = made;
+    const follow = new ResizeObserver(([entry]) => {
+      const width = Math.floor(entry.contentRect.width);
+      if (width > 0 && width !== made.width) made.setSize({ width, height: HEIGHT });
+    });
+    follow.observe(place.current);
+    return () => {
+      follow.disconnect();
+      made.destroy();
+    };
+    // Colours are drawn, so that another scheme wants another drawing.
+  }, [scheme]);
+  useEffect(() => chart.current?.setData(data), [points]);
+
+  return html`<figure class="card chart" aria-labelledby=${id}>
+    <figcaption id=${id}>
+      <strong>${title}</strong>
+      ${series.map(
+        ({ label, color, dash }) =>
+          html`<span class="key" key=${label}
+            ><i class=${`line ${color}${dash ? ' dash' : ''}`} aria-hidden="true"></i>${label}</span
+          >`,
+      )}
+    </figcaption>
+    <div ref=${place} class="plot" role="img" aria-label=${`${title}: ${summary}`}></div>
+    <details>
+      <summary>${title} as a table</summary>
+      <div class="scroll short" role="region" aria-label=${`${title} as a table`} tabindex="0">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Time</th>
+              ${series.map(({ label }) => html`<th scope="col" class="number" key=${label}>${label}</th>`)}
+            </tr>
+          </thead>
+          <tbody>
+            ${points.toReversed().map(
+              (point) =>
+                html`<tr key=${point.at}>
+                  <th scope="row">${time(point.at)}</th>
+                  ${series.map(({ label, value }) => {
+                    const found = value(point);
+                    return html`<td class="number" key=${label}>${found === undefined ? '–' : format(found)}</td>`;
+                  })}
+                </tr>`,
+            )}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  </figure>`;
+}
+
+function optionsOf(place, series, format) {
+  const style = getComputedStyle(document.documentElement);
+  const color = (name) => style.getPropertyValue(`--${name}`).trim();
+  const axis = {
+    stroke: color('muted'),
+    font: '12px system-ui, sans-serif',
+    grid: { stroke: color('line'), width: 1 },
+    ticks: { show: false },
+  };
+  return {
+    width: Math.max(200, Math.floor(place.clientWidth)),
+    height: HEIGHT,
+    legend: { show: false },
+    cursor: { show: false },
+    padding: [8, 8, 0, 0],
+    scales: { y: { range: (_chart, _min, max) => [0, max > 0 ? max * 1.1 : 1] } },
+    axes: [
+      { ...axis, values: (_chart, ticks) => ticks.map((at) => time(at * 1000).slice(0, 5)), space: 60 },
+      { ...axis, size: 64, values: (_chart, ticks) => ticks.map((value) => format(value)), space: 34 },
+    ],
+    series: [
+      {},
+      ...series.map(({ label, color: name, dash }) => {
+        return {
+          label,
+          stroke: color(name),
+          width: 2,
+          dash: dash ? [6, 4] : undefined,
+          points: { show: false },
+          fill: dash || series.length > 1 ? undefined : color(`${name}-soft`),
+          spanGaps: false,
+        };
+      }),
+    ],
+  };
+}
+
+function useScheme() {
+  const query = matchMedia('(prefers-color-scheme: dark)');
+  const [dark, setDark] = useState(query.matches);
+  useEffect(() => {
+    const follow = (event) => setDark(event.matches);
+    query.addEventListener('change', follow);
+    return () => query.removeEventListener('change', follow);
+  }, []);
+  return dark;
+}

@@ -1,0 +1,27 @@
+import { html, useEffect, useId, useRef } from './html.js';
+
+/** A dialog that is open as long as it is there; Escape and the button give it up, and focus goes back by itself. */
+export function Dialog({ title, onClose, children }) {
+  const dialog = useRef(null);
+  const id = useId();
+  useEffect(() => {
+    const before = document.activeElement;
+    dialog.current.showModal();
+    return () => before instanceof HTMLElement && before.isConnected && before.focus();
+  }, []);
+  return html`<dialog ref=${dialog} aria-labelledby=${id} onCancel=${onClose} onClose=${onClose}>
+    <h2 id=${id}>${title}</h2>
+    ${children}
+  </dialog>`;
+}
+
+/** A question before something is changed that cannot be taken back. */
+export function Confirm({ title, text, action, onConfirm, onClose, busy }) {
+  return html`<${Dialog} title=${title} onClose=${onClose}>
+    <p>${text}</p>
+    <div class="row end">
+      <button type="button" onClick=${onClose}>Cancel</button>
+      <button type="button" class="primary" disabled=${busy} onClick=${onConfirm}>${action}</button>
+    </div>
+  <//>`;
+}

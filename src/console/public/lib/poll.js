@@ -1,0 +1,85 @@
+import { get } from './api.js';
+import { useCallback, useEffect, useRef, useState } from './html.js';
+
+const EVERY_MS = 3000;
+const SLOWEST_MS = 30_000;
+
+const listeners = new Set();
+const state = { paused: false };
+
+/** Whether reading goes on by itself, and how to switch it. */
+export function usePaused() {
+  const [paused, setPaused] = useState(state.paused);
+  useEffect(() => {
+    listeners.add(setPaused);
+    return () => listeners.delete(setPaused);
+  }, []);
+  const set = useCallback((value) => {
+    state.paused = value;
+    for (const listener of listeners) listener(value);
+  }, []);
+  return [paused, set];
+}
+
+/**
+ * Reads a path again and again while the page is seen and not paused: one request at a time, slower after failures, not at all
+ * where the token is no longer taken. Only the latest answer is held.
+ */
+export function usePoll(path) {
+  const [seen, setSeen] = useState({ path: undefined, data: undefined, error: undefined, updatedAt: undefined });
+  const [paused] = usePaused();
+  const refresh = useRef(() => undefined);
+
+  useEffect(() => {
+    let timer;
+    let reading;
+    let failures = 0;
+    let ended = false;
+    const later = () => {
+      clearTimeout(timer);
+      if (ended || state.paused || document.hidden) return;
+      timer = setTimeout(read, Math.min(SLOWEST_MS, EVERY_MS * 2 ** failures));
+    };
+    const read = async () => {
+      clearTimeout(timer);
+      reading?.abort();
+      const own = new AbortController();
+      reading = own;
+      try {
+        const data = await get(path, own.signal);
+        if (own.signal.aborted) return;
+        failures = 0;
+        setSeen({ path, data, error: undefined, updatedAt: Date.now() });
+      } catch (error) {
+        if (own.signal.aborted) return;
+        failures = Math.min(5, failures + 1);
+        setSeen((before) => ({ ...before, ...(before.path !== path && { data: undefined, path }), error }));
+        if (error.status === 401 || error.status === 403 || error.status === 404) return;
+      }
+      later();
+    };
+    const onVisible = () => {
+      if (document.hidden) clearTimeout(timer);
+      else if (!state.paused) void read();
+    };
+    refresh.current = read;
+    void read();
+    document.addEventListener('visibilitychange', onVisible);
+    return () => {
+      ended = true;
+      clearTimeout(timer);
+      reading?.abort();
+      document.removeEventListener('visibilitychange', onVisible);
+    };
+  }, [path, paused]);
+
+  // What was read for another path is not this page's.
+  const fits = seen.path === path;
+  return {
+    data: fits ? seen.data : undefined,
+    stale: fits ? undefined : seen.data,
+    error: fits ? seen.error : undefined,
+    updatedAt: seen.updatedAt,
+    refresh: useCallback(() => refresh.current(), []),
+  };
+}

@@ -1,0 +1,131 @@
+import { time } from './lib/format.js';
+import { html, render, useCallback, useEffect, useRef, useState } from './lib/html.js';
+import { usePaused, usePoll } from './lib/poll.js';
+import { hrefOf, useRoute } from './lib/route.js';
+import { CachePage } from './pages/cache.js';
+import { ConfigurationPage } from './pages/configuration.js';
+import { LadderPage } from './pages/ladder.js';
+import { PermissionsPage } from './pages/permissions.js';
+import { TrafficPage } from './pages/traffic.js';
+import { UpstreamPage } from './pages/upstream.js';
+import { ViolationPage } from './pages/violation.js';
+import { ViolationsPage } from './pages/violations.js';
+
+const PAGES = [
+  ['traffic', 'Traffic', TrafficPage],
+  ['violations', 'Violations', ViolationsPage],
+  ['ladder', 'Ladder', LadderPage],
+  ['permissions', 'Permissions', PermissionsPage],
+  ['cache', 'Cache', CachePage],
+  ['upstream', 'Upstream', UpstreamPage],
+  ['configuration', 'Configuration', ConfigurationPage],
+];
+
+function App() {
+  const route = useRoute();
+  const status = usePoll('status');
+  const [said, setSaid] = useState('');
+  const announce = useCallback((text) => {
+    // The same words twice are told twice.
+    setSaid('');
+    setTimeout(() => setSaid(text));
+  }, []);
+  const [name = 'traffic', word] = route.words;
+  const [, title, Listed] = PAGES.find(([own]) => own === name) ?? [name, 'Not found', NotFound];
+  const Page = name === 'violations' && word !== undefined ? ViolationPage : Listed;
+  const place = [name, word ?? ''].join('/');
+  useNewPlace(place, title);
+
+  return html`
+    <a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
+    <header class="top">
+      <a class="brand" href="#/traffic"><img src="icon.svg" alt="" width="28" height="28" />Portico</a>
+      <${Head} status=${status} />
+    </header>
+    <div class="frame">
+      <nav aria-label="Pages">
+        <ul>
+          ${PAGES.map(
+            ([own, label]) =>
+              html`<li key=${own}>
+                <a href=${hrefOf([own])} aria-current=${own === name ? 'page' : undefined}>${label}</a>
+              </li>`,
+          )}
+          <li><a href="reference">API reference</a></li>
+        </ul>
+      </nav>
+      <main id="main" tabindex="-1">
+        <${Trouble} error=${status.error} />
+        ${
+          status.data !== undefined &&
+          html`<${Page}
+            key=${place}
+            words=${route.words}
+            query=${route.query}
+            status=${status.data}
+            announce=${announce}
+          />`
+        }
+      </main>
+    </div>
+    <p class="unseen" role="status">${said}</p>
+  `;
+}
+
+function Head({ status: { data, updatedAt, error } }) {
+  const [paused, setPaused] = usePaused();
+  return html`<div class="facts">
+    ${
+      data !== undefined &&
+      html`<span class=${`badge ${data.ready ? 'good' : 'bad'}`} title=${data.reasons.join('; ')}
+          >${data.ready ? 'ready' : 'not ready'}</span
+        >
+        <span class="badge">mode ${data.mode}</span>
+        ${data.enforced.length === 0 && html`<span class="badge warn">nothing is enforced</span>`}
+        ${!data.writable && html`<span class="badge" title=${data.readOnlyReason}>read-only</span>`}
+        <span class="muted wide">release ${data.release}</span>`
+    }
+    <span class="muted" id="updated"
+      >${error === undefined ? (updatedAt === undefined ? 'Reading…' : `Updated ${time(updatedAt)}`) : 'Not up to date'}</span
+    >
+    <button type="button" aria-pressed=${paused} onClick=${() => setPaused(!paused)}>
+      ${paused ? 'Paused' : 'Pause'}
+    </button>
+  </div>`;
+}
+
+function Trouble({ error }) {
+  if (error === undefined) return null;
+  const again =
+    error.status === 401
+      ? html` <button type="button" onClick=${() => location.reload()}>Sign in again</button>`
+      : null;
+  return html`<div class="note bad" role="alert">${error.message}${again}</div>`;
+}
+
+function NotFound() {
+  return html`<h1 tabindex="-1">Not found</h1>
+    <p>There is no such page. <a href="#/traffic">Go to Traffic</a></p>`;
+}
+
+function skip(event) {
+  event.preventDefault();
+  document.getElementById('main').focus();
+}
+
+/** A new page has a new title, and its heading gets the focus, as after loading one. */
+function useNewPlace(place, title) {
+  const first = useRef(true);
+  useEffect(() => {
+    document.title = `${title} · Portico`;
+    if (!first.current) {
+      document.querySelector('main h1')?.focus();
+      scrollTo(0, 0);
+    }
+    first.current = false;
+  }, [place]);
+}
+
+const app = document.getElementById('app');
+app.replaceChildren();
+render(html`<${App} />`, app);

@@ -1,0 +1,141 @@
+import { get, withQuery } from '../lib/api.js';
+import { html, useEffect, useState } from '../lib/html.js';
+import { usePoll } from '../lib/poll.js';
+import { setQuery } from '../lib/route.js';
+import { Table } from '../lib/table.js';
+
+const MARKS = {
+  allowed: ['✓', 'allowed', 'good'],
+  own: ['own', 'own nodes only', 'warn'],
+  denied: ['–', 'denied', ''],
+  delegated: ['up', 'left to the upstream', ''],
+};
+
+/** Role × operation, account × operation, and what would become of a request. */
+export function PermissionsPage({ query }) {
+  const { data, error } = usePoll('permissions');
+  return html`
+    <h1 tabindex="-1">Permissions</h1>
+    <section class="card" aria-labelledby="explain">
+      <h2 id="explain">Explain a decision</h2>
+      <p class="muted">What would become of a request, by the code of the live path and without the upstream.</p>
+      <${Explain} query=${query} accounts=${namesOf(data, 'account')} />
+    </section>
+    ${
+      data === undefined
+        ? html`<p class=${error ? 'note bad' : 'muted'}>${error?.message ?? 'Reading…'}</p>`
+        : html`<p class="legend muted">
+              ${Object.values(MARKS).map(
+                ([mark, meaning, tone]) =>
+                  html`<span key=${meaning}
+                    ><b class=${`mark ${tone}`} aria-hidden="true">${mark}</b> ${meaning}</span
+                  >`,
+              )}
+            </p>
+            <h2>Roles</h2>
+            <${Matrix} matrix=${data} kind="role" caption="What each role may do" />
+            <h2>Accounts</h2>
+            <${Matrix} matrix=${data} kind="account" caption="What each account may do" />`
+    }
+  `;
+}
+
+function namesOf(matrix, kind) {
+  return (matrix?.subjects ?? []).filter((subject) => subject.kind === kind).map(({ name }) => name);
+}
+
+function Matrix({ matrix, kind, caption }) {
+  const places = matrix.subjects.flatMap((subject, index) => (subject.kind === kind ? [[subject.name, index]] : []));
+  return html`<${Table}
+    caption=${caption}
+    rows=${matrix.rows}
+    keyOf=${(row) => row.operation}
+    columns=${[
+      {
+        title: 'Operation',
+        head: true,
+        cell: (row) => html`${row.operation} <small class="path">${row.method} ${row.path}</small>`,
+      },
+      ...places.map(([name, index]) => {
+        return { title: name, cell: (row) => html`<${Mark} value=${row.cells[index]} />` };
+      }),
+    ]}
+  />`;
+}
+
+function Mark({ value }) {
+  const [mark, meaning, tone] = MARKS[value];
+  return html`<span class=${`mark ${tone}`} title=${meaning}
+    ><span aria-hidden="true">${mark}</span><span class="unseen">${meaning}</span></span
+  >`;
+}
+
+function Explain({ query, accounts }) {
+  const [answer, setAnswer] = useState(undefined);
+  const { method = '', target = '', as = '' } = query;
+  useEffect(() => {
+    if (target === '') return undefined;
+    const reading = new AbortController();
+    get(withQuery('explain', { method, target, as }), reading.signal)
+      .then((found) => setAnswer(found))
+      .catch((error) => reading.signal.aborted || setAnswer({ error }));
+    return () => reading.abort();
+  }, [method, target, as]);
+  const wrong = answer?.error?.field;
+  return html`<form class="filters" onSubmit=${submit}>
+      <label>
+        <span>Method</span>
+        <select name="method">
+          ${['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'].map(
+            (name) => html`<option key=${name} value=${name} selected=${name === method}>${name}</option>`,
+          )}
+        </select>
+      </label>
+      <label class="grow">
+        <span>Target</span>
+        <input
+          name="target"
+          required
+          spellcheck="false"
+          autocomplete="off"
+          defaultValue=${target}
+          placeholder="/services/v2/question.json?page=2"
+          aria-invalid=${wrong === 'target' ? 'true' : undefined}
+          aria-describedby=${wrong === undefined ? undefined : 'explain-problem'}
+        />
+      </label>
+      <label>
+        <span>Account</span>
+        <input
+          name="as"
+          list="accounts"
+          spellcheck="false"
+          autocomplete="off"
+          defaultValue=${as}
+          placeholder="nobody"
+        />
+        <datalist id="accounts">${accounts.map((name) => html`<option key=${name} value=${name}></option>`)}</datalist>
+      </label>
+      <button type="submit" class="primary">Explain</button>
+    </form>
+    <div role="status" id="explained">
+      ${answer?.error && html`<p class="note bad" id="explain-problem">${answer.error.message}</p>`}
+      ${
+        answer?.lines &&
+        html`<dl class="facts lines">
+          ${answer.lines.map((line, index) => {
+            const [name, ...rest] = line.split(':');
+            return html`<div key=${index} class=${name === 'verdict' ? 'verdict' : undefined}>
+              <dt>${name}</dt>
+              <dd>${rest.join(':').trim()}</dd>
+            </div>`;
+          })}
+        </dl>`
+      }
+    </div>`;
+}
+
+function submit(event) {
+  event.preventDefault();
+  setQuery(['permissions'], Object.fromEntries(new FormData(event.currentTarget)));
+}

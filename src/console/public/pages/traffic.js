@@ -1,0 +1,137 @@
+import { Chart } from '../lib/chart.js';
+import { age, count, latency, NONE, percent, short } from '../lib/format.js';
+import { html } from '../lib/html.js';
+import { usePoll } from '../lib/poll.js';
+import { withQuery } from '../lib/api.js';
+import { hrefOf, setQuery } from '../lib/route.js';
+import { Table } from '../lib/table.js';
+
+const SPANS = [5, 15, 30, 60];
+const OUTSIDE = 'undocumented';
+
+/** Traffic per operation: rate, errors, latency and hit ratio, as charts and as a table. */
+export function TrafficPage({ query, status }) {
+  const minutes = SPANS.includes(Number(query.minutes)) ? query.minutes : '15';
+  const operation = query.operation ?? '';
+  const { data: fresh, stale, error } = usePoll(withQuery('traffic', { minutes, operation }));
+  const data = fresh ?? stale;
+  const choose = (change) => setQuery(['traffic'], { minutes, operation, ...change });
+  return html`
+    <div class="heading">
+      <h1 tabindex="-1">Traffic</h1>
+      <form class="row" onSubmit=${(event) => event.preventDefault()}>
+        <label>
+          <span>Charts show</span>
+          <select value=${operation} onChange=${(event) => choose({ operation: event.currentTarget.value })}>
+            <option value="">all operations</option>
+            ${[...status.operations, OUTSIDE].map((id) => html`<option value=${id} key=${id}>${id}</option>`)}
+          </select>
+        </label>
+        <label>
+          <span>Last</span>
+          <select value=${minutes} onChange=${(event) => choose({ minutes: event.currentTarget.value })}>
+            ${SPANS.map((span) => html`<option value=${String(span)} key=${span}>${span} min</option>`)}
+          </select>
+        </label>
+      </form>
+    </div>
+    ${error && html`<p class="note bad" role="alert">${error.message}</p>`}
+    ${data ? html`<${Shown} data=${data} operation=${operation} minutes=${minutes} />` : html`<p class="muted">Reading…</p>`}
+  `;
+}
+
+const rate = (value) => `${short(value)}/s`;
+
+function Shown({ data, operation, minutes }) {
+  const seconds = Math.max(1, (data.until - data.since) / 1000);
+  const own = data.rows.find((row) => row.operation === operation) ?? data.total;
+  const perSecond = (value) => `${short(value / seconds)}/s`;
+  const errors = own.clientErrors + own.serverErrors;
+  const share = own.requests === 0 ? undefined : errors / own.requests;
+  return html`
+    <dl class="tiles">
+      <${Tile} name="Requests" value=${perSecond(own.requests)} note=${`${count(own.requests)} in ${age(seconds)}`} />
+      <${Tile}
+        name="Errors"
+        value=${percent(share)}
+        note=${`${count(own.serverErrors)} are 5xx, ${count(own.clientErrors)} are 4xx`}
+      />
+      <${Tile} name="p50" value=${latency(own.p50)} note="half are quicker" />
+      <${Tile} name="p99" value=${latency(own.p99)} note="one in a hundred is slower" />
+      <${Tile} name="Hit ratio" value=${percent(own.hitRatio)} note="of list pages, from memory" />
+    </dl>
+    <div class="charts">
+      <${Chart}
+        title="Requests"
+        points=${data.points}
+        format=${rate}
+        summary=${`${perSecond(own.requests)} on average`}
+        series=${[{ label: 'per second', color: 'accent', value: (point) => point.requests / point.seconds }]}
+      />
+      <${Chart}
+        title="Errors"
+        points=${data.points}
+        format=${rate}
+        summary=${`${count(own.serverErrors)} answers with 5xx and ${count(own.clientErrors)} with 4xx`}
+        series=${[
+          { label: '5xx', color: 'bad', value: (point) => point.serverErrors / point.seconds },
+          { label: '4xx', color: 'warn', dash: true, value: (point) => point.clientErrors / point.seconds },
+        ]}
+      />
+      <${Chart}
+        title="Latency"
+        points=${data.points}
+        format=${latency}
+        summary=${`p50 ${latency(own.p50)}, p99 ${latency(own.p99)}`}
+        series=${[
+          { label: 'p50', color: 'accent', value: (point) => point.p50 },
+          { label: 'p99', color: 'second', dash: true, value: (point) => point.p99 },
+        ]}
+      />
+      <${Chart}
+        title="Hit ratio"
+        points=${data.points}
+        format=${percent}
+        summary=${`${percent(own.hitRatio)} of list pages`}
+        series=${[{ label: 'from memory', color: 'good', value: (point) => point.hitRatio }]}
+      />
+    </div>
+    <h2>By operation</h2>
+    <${Table}
+      caption="Traffic by operation"
+      rows=${data.rows}
+      keyOf=${(row) => row.operation}
+      sorted=${{ index: 1, down: true }}
+      columns=${[
+        { title: 'Operation', head: true, sort: (row) => row.operation, cell: (row) => named(row, minutes) },
+        { title: 'Requests', number: true, sort: (row) => row.requests, cell: (row) => count(row.requests) },
+        { title: 'Rate', number: true, cell: (row) => perSecond(row.requests) },
+        { title: '4xx', number: true, sort: (row) => row.clientErrors, cell: (row) => count(row.clientErrors) },
+        {
+          title: '5xx',
+          number: true,
+          sort: (row) => row.serverErrors,
+          cell: (row) => html`<span class=${row.serverErrors > 0 ? 'bad' : ''}>${count(row.serverErrors)}</span>`,
+        },
+        { title: 'p50', number: true, sort: (row) => row.p50 ?? -1, cell: (row) => latency(row.p50) },
+        { title: 'p99', number: true, sort: (row) => row.p99 ?? -1, cell: (row) => latency(row.p99) },
+        { title: 'Hit ratio', number: true, sort: (row) => row.hitRatio ?? -1, cell: (row) => percent(row.hitRatio) },
+      ]}
+    />
+  `;
+}
+
+function named({ operation, method, path }, minutes) {
+  return html`<a href=${hrefOf(['traffic'], { operation, minutes })}>${operation}</a>
+    <small class="path">${method === undefined ? 'outside the contract' : `${method} ${path}`}</small>`;
+}
+
+function Tile({ name, value, note }) {
+  return html`<div class="card">
+    <dt>${name}</dt>
+    <dd>
+      <strong>${value ?? NONE}</strong>
+      <small>${note}</small>
+    </dd>
+  </div>`;
+}

@@ -1,0 +1,79 @@
+import { withQuery } from '../lib/api.js';
+import { count, latency } from '../lib/format.js';
+import { html } from '../lib/html.js';
+import { usePoll } from '../lib/poll.js';
+import { Table } from '../lib/table.js';
+
+const CIRCUIT = {
+  closed: ['good', 'Calls pass.'],
+  open: ['bad', 'Calls are paused after failures.'],
+  'half-open': ['warn', 'One call is on trial.'],
+};
+
+/** How the upstream does: now, and over the last quarter of an hour. */
+export function UpstreamPage() {
+  const { data, error } = usePoll(withQuery('upstream', { minutes: '15' }));
+  if (data === undefined)
+    return html`<h1 tabindex="-1">Upstream</h1>
+      <p class=${error ? 'note bad' : 'muted'}>${error?.message ?? 'Reading…'}</p>`;
+  const [tone, meaning] = CIRCUIT[data.circuit];
+  return html`
+    <h1 tabindex="-1">Upstream</h1>
+    <dl class="tiles">
+      <div class="card">
+        <dt>Circuit</dt>
+        <dd><strong class=${tone}>${data.circuit}</strong><small>${meaning}</small></dd>
+      </div>
+      <div class="card">
+        <dt>In flight</dt>
+        <dd><strong>${count(data.inFlight)}</strong><small>of ${count(data.concurrency)} at most</small></dd>
+      </div>
+      <div class="card">
+        <dt>Waiting</dt>
+        <dd><strong>${count(data.queued)}</strong><small>of ${count(data.queue)} at most</small></dd>
+      </div>
+      <div class="card">
+        <dt>p50</dt>
+        <dd><strong>${latency(data.p50)}</strong><small>of ${count(data.exchanges)} exchanges</small></dd>
+      </div>
+      <div class="card">
+        <dt>p99</dt>
+        <dd><strong>${latency(data.p99)}</strong><small>in the last 15 min</small></dd>
+      </div>
+    </dl>
+    <div class="columns">
+      <section>
+        <h2>Failures</h2>
+        <${Table}
+          caption="Failures of exchanges by kind, last 15 minutes"
+          rows=${data.failures}
+          keyOf=${(row) => row.kind}
+          columns=${[
+            { title: 'Kind', head: true, cell: (row) => row.kind },
+            {
+              title: 'Exchanges',
+              number: true,
+              cell: (row) => html`<span class=${row.count > 0 ? 'bad' : ''}>${count(row.count)}</span>`,
+            },
+          ]}
+        />
+      </section>
+      <section>
+        <h2>Latency by operation</h2>
+        <${Table}
+          caption="Latency of exchanges by operation, last 15 minutes"
+          rows=${data.operations.filter((row) => row.exchanges > 0)}
+          keyOf=${(row) => row.operation}
+          empty="Nothing was exchanged yet."
+          sorted=${{ index: 1, down: true }}
+          columns=${[
+            { title: 'Operation', head: true, sort: (row) => row.operation, cell: (row) => row.operation },
+            { title: 'Exchanges', number: true, sort: (row) => row.exchanges, cell: (row) => count(row.exchanges) },
+            { title: 'p50', number: true, sort: (row) => row.p50 ?? -1, cell: (row) => latency(row.p50) },
+            { title: 'p99', number: true, sort: (row) => row.p99 ?? -1, cell: (row) => latency(row.p99) },
+          ]}
+        />
+      </section>
+    </div>
+  `;
+}

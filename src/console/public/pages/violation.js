@@ -1,0 +1,158 @@
+import { post } from '../lib/api.js';
+import { Dialog } from '../lib/confirm.js';
+import { count, dateTime, NONE, percent, plural } from '../lib/format.js';
+import { html, useState } from '../lib/html.js';
+import { usePoll } from '../lib/poll.js';
+import { Table } from '../lib/table.js';
+import { stateOf } from './violations.js';
+
+/** One violation: where, how often, for whom, in which requests; and accepting it. */
+export function ViolationPage({ words, status, announce }) {
+  const fingerprint = words[1];
+  const { data, error, refresh } = usePoll(`violations/${encodeURIComponent(fingerprint)}`);
+  const [asking, setAsking] = useState(false);
+  if (error !== undefined && data === undefined)
+    return html`<h1 tabindex="-1">Violation</h1>
+      <p class="note bad" role="alert">${error.message}</p>
+      <p><a href="#/violations">All violations</a></p>`;
+  if (data === undefined)
+    return html`<h1 tabindex="-1">Violation</h1>
+      <p class="muted">Reading…</p>`;
+  const reason = status.readOnlyReason ?? data.acceptance.reason;
+  const done = () => {
+    setAsking(false);
+    announce('The violation is accepted.');
+    refresh();
+  };
+  return html`
+    <p><a href="#/violations">All violations</a></p>
+    <h1 tabindex="-1">${data.message}</h1>
+    <p class="row">${stateOf(data)} <span class="badge">${data.category}</span> <code>${data.fingerprint}</code></p>
+    ${data.accepted && html`<${Accepted} accepted=${data.accepted} file=${data.acceptance.file} />`}
+    <div class="row">
+      <button
+        type="button"
+        class="primary"
+        disabled=${reason !== undefined}
+        aria-describedby="why"
+        onClick=${() => setAsking(true)}
+      >
+        ${data.accepted ? 'Change the acceptance' : 'Accept into the baseline'}
+      </button>
+      <span id="why" class="muted">${reason ?? `It goes into ${data.acceptance.file}.`}</span>
+    </div>
+    ${asking && html`<${Accept} data=${data} onDone=${done} onClose=${() => setAsking(false)} />`}
+    <div class="columns">
+      <section class="card">
+        <h2>Where</h2>
+        <${Facts}
+          facts=${[
+            ['Operation', data.operation ?? 'outside the contract'],
+            ['Direction', data.direction],
+            ['Check', data.check],
+            ['Status of the upstream', data.status ?? NONE],
+            ['Place', html`${data.location} <code>${data.at === '' ? 'as a whole' : data.at}</code>`],
+            ['Rule', html`<code>${data.keyword}</code>`],
+            [
+              'The contract says so at',
+              data.schemaPath === '' ? 'a rule in code' : html`<code>${data.schemaPath}</code>`,
+            ],
+            ...(data.suggestion === undefined ? [] : [['Perhaps meant', html`<code>${data.suggestion}</code>`]]),
+            ...(data.candidate === undefined ? [] : [['Candidate contract', data.candidate]]),
+          ]}
+        />
+      </section>
+      <section class="card">
+        <h2>How often</h2>
+        <${Facts}
+          facts=${[
+            ['Seen', plural(data.count, 'time')],
+            ['Share of the operation’s requests', percent(data.share)],
+            ['Callers', data.callers === 0 ? NONE : `about ${count(data.callers)}`],
+            ['First seen', dateTime(data.firstSeenAt)],
+            ['Last seen', dateTime(data.lastSeenAt)],
+            [
+              'Releases',
+              Object.entries(data.releases)
+                .map(([name, seen]) => `${name} (${count(seen)})`)
+                .join(', ') || NONE,
+            ],
+          ]}
+        />
+      </section>
+    </div>
+    <h2>Requests it was seen in</h2>
+    <${Table}
+      caption="Requests it was seen in"
+      rows=${data.samples.toReversed()}
+      keyOf=${(sample) => `${sample.requestId} ${sample.seenAt}`}
+      empty="No request is remembered."
+      columns=${[
+        { title: 'Request id', head: true, cell: (sample) => html`<code>${sample.requestId}</code>` },
+        { title: 'Seen', cell: (sample) => dateTime(sample.seenAt) },
+        { title: 'What stood there', cell: (sample) => sample.found ?? NONE },
+      ]}
+    />
+    <p class="muted">
+      Values are never kept: a sample says of what kind they were. The access log has a line for each request id.
+    </p>
+  `;
+}
+
+function Facts({ facts }) {
+  return html`<dl class="facts">
+    ${facts.map(
+      ([name, value]) =>
+        html`<div key=${name}>
+          <dt>${name}</dt>
+          <dd>${value}</dd>
+        </div>`,
+    )}
+  </dl>`;
+}
+
+function Accepted({ accepted: { reason, owner, expires, expired }, file }) {
+  const until =
+    expires === undefined ? 'without end' : expired ? `until ${expires}, which is over` : `until ${expires}`;
+  return html`<p class=${`note ${expired ? 'bad' : 'good'}`}>
+    Accepted by ${owner} ${until}: ${reason} <span class="muted">(${file})</span>
+  </p>`;
+}
+
+function Accept({ data, onDone, onClose }) {
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState(undefined);
+  const submit = async (event) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    setBusy(true);
+    try {
+      await post(`violations/${encodeURIComponent(data.fingerprint)}/accept`, Object.fromEntries(form));
+      onDone();
+    } catch (error) {
+      setProblem(error);
+      setBusy(false);
+    }
+  };
+  const field = (name, label, input) => {
+    const wrong = problem?.field === name;
+    return html`<label class="field">
+      <span>${label}</span>
+      ${input({ name, 'aria-invalid': wrong ? 'true' : undefined, 'aria-describedby': wrong ? 'problem' : undefined })}
+    </label>`;
+  };
+  return html`<${Dialog} title="Accept into the baseline" onClose=${onClose}>
+    <form onSubmit=${submit}>
+      <p>${data.message}</p>
+      <p class="muted">It stays counted, but is no longer told as new. ${data.acceptance.file} is written.</p>
+      ${field('reason', 'Why is it accepted?', (more) => html`<textarea rows="3" maxlength="500" required autofocus ...${more}></textarea>`)}
+      ${field('owner', 'Who answers for it?', (more) => html`<input maxlength="100" required ...${more} />`)}
+      ${field('expires', 'Last day (empty for no end)', (more) => html`<input type="date" ...${more} />`)}
+      ${problem && html`<p class="note bad" role="alert" id="problem">${problem.message}</p>`}
+      <div class="row end">
+        <button type="button" onClick=${onClose}>Cancel</button>
+        <button type="submit" class="primary" disabled=${busy}>Accept</button>
+      </div>
+    </form>
+  <//>`;
+}

@@ -1,0 +1,124 @@
+import { withQuery } from '../lib/api.js';
+import { age, count, percent, plural } from '../lib/format.js';
+import { html } from '../lib/html.js';
+import { usePoll } from '../lib/poll.js';
+import { hrefOf, setQuery } from '../lib/route.js';
+import { Table } from '../lib/table.js';
+
+const FILTERS = [
+  ['state', 'State'],
+  ['category', 'Category'],
+  ['direction', 'Direction'],
+  ['operation', 'Operation'],
+  ['check', 'Check'],
+];
+
+/** The violations that the ledger keeps, filtered. */
+export function ViolationsPage({ query, status }) {
+  const { data: fresh, stale, error } = usePoll(withQuery('violations', query));
+  const data = fresh ?? stale;
+  const choose = (change) => setQuery(['violations'], { ...query, page: '', ...change });
+  return html`
+    <div class="heading">
+      <h1 tabindex="-1">Violations</h1>
+      <p class="muted">Differences between the contract and what was sent or answered, each told once.</p>
+    </div>
+    <form class="filters card" role="search" aria-label="Violations" onSubmit=${(event) => event.preventDefault()}>
+      ${FILTERS.map(
+        ([name, label]) =>
+          html`<label key=${name}>
+            <span>${label}</span>
+            <select value=${query[name] ?? ''} onChange=${(event) => choose({ [name]: event.currentTarget.value })}>
+              <option value="">any</option>
+              ${choicesOf(data?.facets[name], query[name]).map(
+                ([value, found]) => html`<option value=${value} key=${value}>${value} (${found})</option>`,
+              )}
+            </select>
+          </label>`,
+      )}
+      ${
+        (data?.releases.length ?? 0) > 1 &&
+        html`<label>
+          <span>Release</span>
+          <select value=${query.release ?? ''} onChange=${(event) => choose({ release: event.currentTarget.value })}>
+            <option value="">any</option>
+            ${data.releases.map((release) => html`<option value=${release} key=${release}>${release}</option>`)}
+          </select>
+        </label>`
+      }
+      <label class="grow">
+        <span>Text</span>
+        <input
+          type="search"
+          value=${query.text ?? ''}
+          placeholder="place, rule or message"
+          onInput=${(event) => choose({ text: event.currentTarget.value })}
+        />
+      </label>
+      ${
+        Object.values(query).some((value) => value !== '') &&
+        html`<a class="button" href=${hrefOf(['violations'])}>Clear</a>`
+      }
+    </form>
+    ${error && html`<p class="note bad" role="alert">${error.message}</p>`}
+    ${data === undefined ? html`<p class="muted">Reading…</p>` : html`<${List} data=${data} query=${query} now=${status.now} />`}
+  `;
+}
+
+function List({ data, query, now }) {
+  const total =
+    data.total === data.all
+      ? plural(data.total, 'violation')
+      : `${count(data.total)} of ${plural(data.all, 'violation')}`;
+  return html`
+    <p role="status" class="muted" id="found">
+      ${total}${data.dropped > 0 ? `; ${count(data.dropped)} were dropped because the ledger was full` : ''}
+    </p>
+    <${Table}
+      caption="Violations"
+      cards=${true}
+      rows=${data.rows}
+      keyOf=${(row) => row.fingerprint}
+      empty=${data.all === 0 ? 'No violation was seen yet.' : 'No violation passes these filters.'}
+      columns=${[
+        { title: 'Violation', head: true, cell: named },
+        { title: 'Operation', cell: (row) => row.operation ?? 'outside the contract' },
+        { title: 'Category', cell: (row) => html`<span class="badge">${row.category}</span>` },
+        { title: 'State', cell: stateOf },
+        { title: 'Seen', number: true, cell: (row) => count(row.count) },
+        { title: 'Share', number: true, cell: (row) => percent(row.share) },
+        { title: 'Last', number: true, cell: (row) => age(Math.max(0, (now - row.lastSeenAt) / 1000)) },
+      ]}
+    />
+    ${data.pageCount > 1 && html`<${Pages} data=${data} query=${query} />`}
+  `;
+}
+
+function named(row) {
+  return html`<a class="block" href=${hrefOf(['violations', row.fingerprint])}>${row.message}</a>
+    <small class="path">${row.direction} ${row.location}${row.at === '' ? '' : ` ${row.at}`} · ${row.keyword}</small>`;
+}
+
+/** What became of a violation, as a badge. */
+export function stateOf({ accepted }) {
+  if (accepted === undefined) return html`<span class="badge warn">new</span>`;
+  return accepted.expired
+    ? html`<span class="badge bad">expired</span>`
+    : html`<span class="badge good">accepted</span>`;
+}
+
+function Pages({ data: { page, pageCount }, query }) {
+  const link = (to, label) =>
+    to < 1 || to > pageCount
+      ? html`<span class="button" aria-disabled="true">${label}</span>`
+      : html`<a class="button" href=${hrefOf(['violations'], { ...query, page: String(to) })}>${label}</a>`;
+  return html`<nav class="row" aria-label="Pages of violations">
+    ${link(page - 1, 'Previous')}<span>Page ${page} of ${pageCount}</span>${link(page + 1, 'Next')}
+  </nav>`;
+}
+
+// What is chosen stays to be seen, though nothing is left of it.
+function choicesOf(found = {}, chosen = '') {
+  const all = chosen === '' || Object.hasOwn(found, chosen) ? found : { ...found, [chosen]: 0 };
+  return Object.entries(all).toSorted(([a], [b]) => a.localeCompare(b));
+}

@@ -1,0 +1,80 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+/** A file that the console serves. */
+export interface StaticFile {
+  readonly mediaType: string;
+  /** Its bytes; read from disk the first time only. */
+  read(): Promise<Buffer>;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+};
+
+/** The console's own files, by their path below `/console/`. */
+const OWN = [
+  'console.css',
+  'icon.svg',
+  'main.js',
+  'lib/api.js',
+  'lib/chart.js',
+  'lib/confirm.js',
+  'lib/format.js',
+  'lib/html.js',
+  'lib/poll.js',
+  'lib/route.js',
+  'lib/table.js',
+  'pages/cache.js',
+  'pages/configuration.js',
+  'pages/ladder.js',
+  'pages/permissions.js',
+  'pages/traffic.js',
+  'pages/upstream.js',
+  'pages/violation.js',
+  'pages/violations.js',
+];
+
+/** Files of packages: path below `/console/`, package, and the file beside the package's entry. */
+const VENDORED = [
+  ['vendor/preact.js', 'preact', 'preact.mjs'],
+  ['vendor/hooks.js', 'preact/hooks', 'hooks.mjs'],
+  ['vendor/htm.js', 'htm', 'htm.mjs'],
+  ['vendor/uplot.js', 'uplot', 'uPlot.esm.js'],
+  ['vendor/uplot.css', 'uplot', 'uPlot.min.css'],
+] as const;
+
+/**
+ * Every file that can be asked for, by path: the only ones that are ever read, so that no request names a path on disk.
+ * `/` is the page itself.
+ */
+export function staticFiles(): ReadonlyMap<string, StaticFile> {
+  const require = createRequire(import.meta.url);
+  return new Map([
+    ['/', fileAt(own('index.html'), 'html')],
+    ...OWN.map((name) => [`/${name}`, fileAt(own(name), name)] as const),
+    ...VENDORED.map(([path, name, file]) => {
+      return [`/${path}`, fileAt(join(dirname(require.resolve(name)), file), path, forBrowsers)] as const;
+    }),
+  ]);
+}
+
+const own = (name: string) => join(import.meta.dirname, 'public', name);
+
+function fileAt(path: string, name: string, change: (text: string) => string = (text) => text): StaticFile {
+  let bytes: Promise<Buffer> | undefined;
+  const load = async () => Buffer.from(change(await readFile(path, 'utf8')));
+  return {
+    mediaType: TYPES[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream',
+    read: () => (bytes ??= load()),
+  };
+}
+
+// A browser knows no packages, an import map would be an inline script, and there are no source maps to look for.
+function forBrowsers(text: string): string {
+  return text.replaceAll(/from"preact"/g, 'from"./preact.js"').replaceAll(/^\/\/# sourceMappingURL=.*$/gm, '');
+}

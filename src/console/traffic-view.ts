@@ -1,0 +1,62 @@
+import type { TrafficStep, TrafficWindow } from '../telemetry/traffic-history.ts';
+import type { ConsoleSources } from './console-sources.ts';
+import { trafficSums, type TrafficSums } from './traffic-sums.ts';
+
+/** One row of the table of traffic. */
+export interface TrafficRow extends TrafficSums {
+  readonly operation: string;
+  readonly method: string | undefined;
+  readonly path: string | undefined;
+}
+
+/** What the page of traffic shows. */
+export interface TrafficView {
+  /** Epoch milliseconds of what is covered. */
+  readonly since: number;
+  readonly until: number;
+  readonly total: TrafficSums;
+  readonly rows: readonly TrafficRow[];
+  /** The course of the operation that was asked for, or of all. */
+  readonly points: readonly (TrafficSums & { readonly at: number; readonly seconds: number })[];
+}
+
+/** More would not be told apart on a screen. */
+const MAX_POINTS = 90;
+
+/** Makes the tables and the charts of the last minutes. */
+export function trafficView(
+  { traffic, operations }: Pick<ConsoleSources, 'traffic' | 'operations'>,
+  asked: { readonly minutes: number; readonly operation: string },
+): TrafficView {
+  const window = traffic.window(asked.minutes * 60);
+  const known = new Map(operations.map((operation) => [operation.id, operation]));
+  const wanted = window.operations.includes(asked.operation) ? asked.operation : undefined;
+  return {
+    since: window.since,
+    until: window.until,
+    total: trafficSums(window, window.steps),
+    rows: window.operations.map((id) => {
+      const { method, path } = known.get(id) ?? { method: undefined, path: undefined };
+      return Object.assign({ operation: id, method, path }, trafficSums(window, window.steps, id));
+    }),
+    points: pointsOf(window, asked.minutes * 60).map(({ steps, ...when }) => {
+      return Object.assign(when, trafficSums(window, steps, wanted));
+    }),
+  };
+}
+
+/** Steps in groups that begin at round instants, so that a point does not change once the next one has begun. */
+function pointsOf({ steps, stepSeconds, since, until }: TrafficWindow, seconds: number) {
+  const groupMs = Math.ceil(seconds / stepSeconds / MAX_POINTS) * stepSeconds * 1000;
+  const groups = new Map<number, TrafficStep[]>();
+  for (const step of steps) {
+    const at = Math.floor(step.at / groupMs) * groupMs;
+    groups.set(at, [...(groups.get(at) ?? []), step]);
+  }
+  return [...groups].map(([at, grouped]) => {
+    const from = Math.max(at, since, grouped[0]?.at ?? at);
+    const to = Math.min(at + groupMs, until);
+    // The newest group may be very young: a rate over less than a step would jump.
+    return { at, steps: grouped, seconds: Math.max(stepSeconds, (to - from) / 1000) };
+  });
+}

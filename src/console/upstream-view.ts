@@ -1,0 +1,48 @@
+import { bucketQuantile } from '../lib/bucket-quantile.ts';
+import type { ConsoleSources, UpstreamState } from './console-sources.ts';
+import { sumRow } from './traffic-sums.ts';
+
+/** What the page of the upstream shows. */
+export interface UpstreamView extends UpstreamState {
+  readonly concurrency: number;
+  readonly queue: number;
+  readonly since: number;
+  readonly until: number;
+  readonly exchanges: number;
+  readonly p50: number | undefined;
+  readonly p99: number | undefined;
+  readonly failures: readonly { readonly kind: string; readonly count: number }[];
+  readonly operations: readonly {
+    readonly operation: string;
+    readonly exchanges: number;
+    readonly p50: number | undefined;
+    readonly p99: number | undefined;
+  }[];
+}
+
+/** Makes the state at this instant and the numbers of the last minutes. */
+export function upstreamView(
+  { traffic, upstream, settings }: Pick<ConsoleSources, 'traffic' | 'upstream' | 'settings'>,
+  minutes: number,
+): UpstreamView {
+  const { steps, buckets, operations, failureKinds, since, until } = traffic.window(minutes * 60);
+  const latency = (row?: number) => {
+    const seconds = sumRow(steps, 'exchange', buckets.exchange.length + 1, row);
+    return {
+      exchanges: seconds.reduce((sum, count) => sum + count, 0),
+      p50: bucketQuantile(0.5, buckets.exchange, seconds),
+      p99: bucketQuantile(0.99, buckets.exchange, seconds),
+    };
+  };
+  const failures = sumRow(steps, 'failures', failureKinds.length);
+  return {
+    ...upstream(),
+    concurrency: settings.upstream.concurrency,
+    queue: settings.upstream.queue,
+    since,
+    until,
+    ...latency(),
+    failures: failureKinds.map((kind, index) => ({ kind, count: failures[index] ?? 0 })),
+    operations: operations.map((operation, row) => Object.assign({ operation }, latency(row))),
+  };
+}

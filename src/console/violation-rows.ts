@@ -1,0 +1,35 @@
+import type { AcceptedViolation, Baseline } from '../model/baseline.ts';
+import type { LedgerEntry } from '../model/ledger-entry.ts';
+import type { LedgerSnapshot } from '../model/ledger-snapshot.ts';
+
+/** One violation as the list shows it. */
+export interface ViolationRow extends Omit<LedgerEntry, 'samples'> {
+  /** Share of the operation's requests that it was seen in, 0 to 1; undefined where no traffic is known. */
+  readonly share: number | undefined;
+  /** Set where it is in the baseline. */
+  readonly accepted: (AcceptedViolation & { readonly expired: boolean }) | undefined;
+}
+
+/** Joins the ledger's entries with the traffic they were seen in and with what is accepted. */
+export function violationRows(snapshot: LedgerSnapshot, baseline: Baseline | undefined, now: number): ViolationRow[] {
+  const requests = new Map<string | undefined, number>();
+  for (const { operation, requests: seen } of snapshot.traffic)
+    requests.set(operation, (requests.get(operation) ?? 0) + seen);
+  const accepted = new Map((baseline?.accepted ?? []).map((one) => [one.fingerprint, one]));
+  const today = new Date(now).toISOString().slice(0, 10);
+  return snapshot.entries.map(({ samples: _samples, ...entry }) => {
+    const all = requests.get(entry.operation) ?? 0;
+    const known = accepted.get(entry.fingerprint);
+    return {
+      ...entry,
+      share: all === 0 ? undefined : Math.min(1, entry.count / all),
+      // The last day counts.
+      accepted: known && { ...known, expired: known.expires !== undefined && known.expires < today },
+    };
+  });
+}
+
+/** Whether a violation is new to the team: not accepted, or not any more. */
+export function isNew({ accepted }: Pick<ViolationRow, 'accepted'>): boolean {
+  return accepted === undefined || accepted.expired;
+}

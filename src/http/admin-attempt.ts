@@ -1,0 +1,39 @@
+import type { IncomingMessage } from 'node:http';
+
+/** What an operator's request offers as a token, and from where. */
+export interface AdminAttempt {
+  /** Undefined where no token is offered; empty where what is offered cannot be read. */
+  readonly token: string | undefined;
+  /** The peer's address; a whole network of one site where it is IPv6. */
+  readonly from: string;
+}
+
+interface Peer {
+  readonly remoteAddress?: string | undefined;
+}
+
+const SCHEME = /^(?<scheme>[A-Za-z]+) +(?<value>\S+)$/;
+
+/** Reads the token of a request: `Bearer TOKEN`, or `Basic` with any name and the token as password, as browsers send it. */
+export function attemptOf(req: Pick<IncomingMessage, 'headers'> & { socket?: Peer }): AdminAttempt {
+  const { authorization } = req.headers;
+  return { token: authorization === undefined ? undefined : tokenIn(authorization), from: networkOf(req.socket) };
+}
+
+function tokenIn(authorization: string): string {
+  const { scheme = '', value = '' } = SCHEME.exec(authorization)?.groups ?? {};
+  if (scheme.toLowerCase() === 'bearer') return value;
+  if (scheme.toLowerCase() !== 'basic') return '';
+  const pair = Buffer.from(value, 'base64').toString();
+  const colon = pair.indexOf(':');
+  return colon < 0 ? '' : pair.slice(colon + 1);
+}
+
+// Whoever has one IPv6 address usually has all of its /64.
+function networkOf(socket: Peer | undefined): string {
+  const address = socket?.remoteAddress ?? '';
+  const plain = address.startsWith('::ffff:') ? address.slice(7) : address;
+  if (!plain.includes(':')) return plain;
+  const [head = ''] = plain.split('::');
+  return head.split(':').slice(0, 4).join(':');
+}
