@@ -94,18 +94,22 @@ export function createAttempt(
         const excused = () => answer.readableEnded || response.writableNeedDrain;
         watch.start(options.bodyTimeoutMs, { excused, patienceMs });
         writeHead(response, answer, added.length === 0 ? plan.headers : [...plan.headers, ...added]);
-        answer.on('data', (chunk: Buffer) => {
-          watch.touch();
-          plan.scan?.(chunk);
-        });
-        const last = plan.transforms.at(-1) ?? answer;
-        last.on('data', (chunk: Buffer) => {
-          bytes += chunk.length;
-        });
-        passBody(answer, plan.transforms, response, (error) => {
-          watch.stop();
-          const failure = ended ?? (error ? toTransportFailure(error, 'body') : undefined);
-          resolve({ status: answer.statusCode ?? 0, bytes, ...(failure && { failure }) });
+        passBody({
+          from: answer,
+          through: plan.transforms,
+          to: response,
+          onRead: (part) => {
+            watch.touch();
+            plan.scan?.(part);
+          },
+          onPassed: (part) => {
+            bytes += part.length;
+          },
+          onEnd: (error) => {
+            watch.stop();
+            const failure = ended ?? (error ? toTransportFailure(error, 'body') : undefined);
+            resolve({ status: answer.statusCode ?? 0, bytes, ...(failure && { failure }) });
+          },
         });
       } catch (error) {
         // Not a failure of the upstream, so it is not dressed up as one.

@@ -379,16 +379,16 @@ describe('an exchange fails', () => {
 
   it('but not when a body that is passed on as it comes keeps coming for longer than the whole may take', async () => {
     const server = await startRawServer((request) => {
-      request.socket.write('HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\n');
+      request.socket.write('HTTP/1.1 200 OK\r\nContent-Length: 60\r\n\r\n');
       let sent = 0;
       const drip = setInterval(() => {
         request.socket.write('x');
-        if (++sent === 40) clearInterval(drip);
-      }, 5);
+        if (++sent === 60) clearInterval(drip);
+      }, 10);
       request.socket.on('close', () => clearInterval(drip));
     });
-    const answer = await upstreamAt(server.origin, { totalTimeoutMs: 80 }).exchange({ ...get, mode: 'transparent' });
-    expect(answer.body).toEqual(Buffer.from('x'.repeat(40)));
+    const answer = await upstreamAt(server.origin, { totalTimeoutMs: 300 }).exchange({ ...get, mode: 'transparent' });
+    expect(answer.body).toEqual(Buffer.from('x'.repeat(60)));
   });
 
   it('with `reset` when the answer is not HTTP', async () => {
