@@ -4,7 +4,7 @@ import type { AnswerHead, OperationValidators } from './operation-validators.ts'
 import { resolve } from './resolve-reference.ts';
 import { responseViolation } from './response-violation.ts';
 import { requestFile, responseFile, type ResponseVariant } from './schema-names.ts';
-import { type SchemaCheck, toSchemaCheck } from './schema-check.ts';
+import { type CheckOptions, type SchemaCheck, toSchemaCheck } from './schema-check.ts';
 import type { SchemaStore } from './schema-store.ts';
 import type { SchemaPlace } from './schema-violation.ts';
 
@@ -16,9 +16,11 @@ export function compileValidators(
   document: OpenApiDocument,
   operation: OperationObject,
   store: SchemaStore,
+  telling: Pick<CheckOptions, 'describe' | 'max'>,
 ): OperationValidators {
   const id = operation.operationId;
-  const check = (file: string, place: SchemaPlace) => toSchemaCheck(store.compile(file), place);
+  const check = (file: string, place: SchemaPlace) =>
+    toSchemaCheck(store.compile(file), place, { ...telling, unknownFields: true });
   const request = operation.requestBody ? check(requestFile(id), REQUEST) : () => [];
   const responses = new Map<string, Record<ResponseVariant, SchemaCheck>>();
   const projects = (operation.parameters ?? []).some(
@@ -58,5 +60,16 @@ function judgeMedia(mediaType: string | undefined): readonly Violation[] {
   if (essence === 'application/json') return [];
   const html = essence === 'text/html';
   const message = html ? 'an HTML page must not answer this call' : 'the content type must be application/json';
-  return [responseViolation('protocol', 'header', 'content-type', html ? 'html' : 'content-type', message)];
+  const violation = responseViolation('protocol', 'header', 'content-type', html ? 'html' : 'content-type', message);
+  return [{ ...violation, found: describeMediaType(essence) }];
+}
+
+const COMMON_TYPES: ReadonlySet<string> = new Set(
+  'text/html text/plain text/xml text/csv application/xml application/xhtml+xml application/octet-stream'.split(' '),
+);
+
+/** Only what is common is named: a header may hold anything. */
+function describeMediaType(essence: string | undefined): string {
+  if (essence === undefined || essence === '') return 'no content type';
+  return COMMON_TYPES.has(essence) ? essence : 'another content type';
 }

@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { plainName } from '../lib/plain-name.ts';
 import { isType, KEYWORD_GROUPS, KEYWORDS } from './schema-keywords.ts';
 import type { SchemaObject, SchemaOrBoolean } from './openapi-document.ts';
 
@@ -102,6 +103,8 @@ function apply(all: Search, place: Place, keyword: string, value: unknown, at: s
       for (const name of schema.required ?? [])
         if (!Object.hasOwn(value as object, name)) tell(all, place, keyword, `${at}/${escapeKey(name)}`, name);
       return;
+    case 'additionalProperties':
+      return tellBeyond(all, place, schema, value as object, at);
     case 'properties': {
       const members = value as Readonly<Record<string, unknown>>;
       for (const [name, child] of Object.entries(schema.properties ?? {}))
@@ -115,6 +118,15 @@ function apply(all: Search, place: Place, keyword: string, value: unknown, at: s
     default:
       if (KEYWORDS[keyword]?.(schema[keyword], value) === false) tell(all, place, keyword, at);
   }
+}
+
+/** A closed object's fields beyond those it names; their names are the sender's, so not each can be repeated. */
+function tellBeyond(all: Search, place: Place, schema: SchemaObject, value: object, at: string): void {
+  // Where patterns name fields too, Ajv alone knows which are beyond.
+  if (schema['additionalProperties'] !== false || schema['patternProperties'] !== undefined) return;
+  for (const name of Object.keys(value))
+    if (!Object.hasOwn(schema.properties ?? {}, name))
+      tell(all, place, 'additionalProperties', `${at}/${plainName(name)}`, name);
 }
 
 const errorsOf = (all: Search, place: Place, value: unknown, at: string): SchemaError[] => {

@@ -1,12 +1,15 @@
+import { anyIndex } from '../lib/any-index.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
+import type { DescribeFound } from './describe-found.ts';
+import { toObject } from './items-of.ts';
 import type { OperationValidators } from './operation-validators.ts';
 import type { ParameterValues } from './parameter-values.ts';
 import { fieldsBeyond } from './projection-limit.ts';
-import { survives } from './projection.ts';
 import { responseViolation } from './response-violation.ts';
 import type { ResponseVariant } from './schema-names.ts';
-import { SEMANTIC_RULES } from './semantic/semantic-rules.ts';
+import { judgeMeaning } from './semantic/judge-meaning.ts';
+import { isToldOnly } from './unknown-field.ts';
 
 /** What the upstream answered, as it came. */
 export interface JudgedAnswer {
@@ -22,7 +25,17 @@ export interface Judgement {
   readonly verdict: 'valid' | 'violations' | 'skipped';
   readonly reason?: 'wrap' | 'v1';
   readonly violations: readonly Violation[];
+  /** What is counted and shown and breaks nothing: fields that the contract does not know. */
+  readonly reported: readonly Violation[];
 }
+
+/** How much is told of an answer. */
+export interface JudgeOptions {
+  readonly maxCollected: number;
+  readonly describe: DescribeFound;
+}
+
+const NONE: readonly Violation[] = [];
 
 /** Judges an answer by status, content type, schema, projection and semantic rules (rules, 7). */
 export function judgeResponse(
@@ -30,23 +43,25 @@ export function judgeResponse(
   validators: OperationValidators,
   parameters: ParameterValues,
   answer: JudgedAnswer,
-  maxCollected: number,
+  { maxCollected, describe }: JudgeOptions,
 ): Judgement {
+  const { json } = answer;
   const success = answer.status >= 200 && answer.status < 300;
   const variant = variantOf(parameters);
-  const violations = validators.response({ ...answer, variant })(answer.json);
-  if (success && answer.json !== undefined && variant === 'projected') {
-    const asked = parameters.projection?.includeOnly ?? [];
-    for (const at of fieldsBeyond(asked, operation.itemsAt, answer.json, maxCollected))
-      violations.push(responseViolation('undocumented', 'body', at, 'includeOnly', `${at} was not asked for`));
-  }
-  if (success && answer.json !== undefined) violations.push(...judgeMeaning(operation, parameters, answer.json));
-  const unreadable = violations.some((found) => found.category === 'protocol' || found.location === 'status');
-  const collected = violations.slice(0, maxCollected);
-  if (collected.length === 0) return { verdict: 'valid', violations: collected };
+  const found = validators.response({ ...answer, variant })(json);
+  const breaking = found.filter((violation) => !isToldOnly(violation));
+  if (success && breaking.length > 0 && isErrorInside(operation, json))
+    return { verdict: 'violations', violations: [ERROR_IN_SUCCESS], reported: NONE };
+  const reported = found.filter(isToldOnly).slice(0, maxCollected);
+  const told = { breaking, reported, maxCollected };
+  const more = success && json !== undefined ? beyondSchema(operation, parameters, json, told) : NONE;
+  const described = more.map((violation) => withFound(violation, describe(json, violation.at, violation.keyword)));
+  const violations = [...breaking, ...described].slice(0, maxCollected);
+  if (violations.length === 0) return { verdict: 'valid', violations, reported };
+  const unreadable = violations.some(({ category, location }) => category === 'protocol' || location === 'status');
   if (!unreadable && (parameters.wrap || parameters.v1))
-    return { verdict: 'skipped', reason: parameters.wrap ? 'wrap' : 'v1', violations: [] };
-  return { verdict: 'violations', violations: collected };
+    return { verdict: 'skipped', reason: parameters.wrap ? 'wrap' : 'v1', violations: NONE, reported: NONE };
+  return { verdict: 'violations', violations, reported: reported.slice(0, maxCollected - violations.length) };
 }
 
 function variantOf(parameters: ParameterValues): ResponseVariant {
@@ -54,12 +69,45 @@ function variantOf(parameters: ParameterValues): ResponseVariant {
   return parameters.projection ? 'projected' : 'full';
 }
 
-function judgeMeaning(operation: Operation, parameters: ParameterValues, json: unknown): Violation[] {
-  return operation.semanticRules.flatMap((name) => {
-    const rule = SEMANTIC_RULES.get(name);
-    if (!rule || !rule.reads.every((field) => survives(parameters.projection, field))) return [];
-    return rule
-      .judge(json, operation, parameters)
-      .map(({ at, message }) => responseViolation('semantic', 'body', at, name, message));
-  });
+const ERROR_IN_SUCCESS = responseViolation(
+  'protocol',
+  'body',
+  '',
+  'error-in-success',
+  'the body is an error, the status says success',
+);
+
+/** True for an error where a success should be: nothing else is missing or wrong in it. */
+function isErrorInside({ documentedFields }: Operation, json: unknown): boolean {
+  const body = toObject(json);
+  if (body === undefined || !(Object.hasOwn(body, 'error') || Object.hasOwn(body, 'errors'))) return false;
+  return !documentedFields.some((name) => Object.hasOwn(body, name));
 }
+
+/** What the schemas told already, and how much may be told. */
+interface Told {
+  readonly breaking: readonly Violation[];
+  readonly reported: readonly Violation[];
+  readonly maxCollected: number;
+}
+
+/** What no schema says of a success: the fields that were not asked for, and its meaning. */
+function beyondSchema(
+  operation: Operation,
+  parameters: ParameterValues,
+  json: unknown,
+  { breaking, reported, maxCollected }: Told,
+): readonly Violation[] {
+  const asked = parameters.details ? undefined : parameters.projection?.includeOnly;
+  const meaning = judgeMeaning(operation, parameters, json, breaking);
+  if (asked === undefined) return meaning;
+  const unknown = new Set(reported.map(({ at }) => anyIndex(at)));
+  const beyond = fieldsBeyond(asked, operation.itemsAt, json, maxCollected + reported.length)
+    // What the contract does not know at all was told as that.
+    .filter((at) => !unknown.has(anyIndex(at)))
+    .map((at) => responseViolation('undocumented', 'body', at, 'includeOnly', `${at} was not asked for`));
+  return [...beyond, ...meaning];
+}
+
+const withFound = (violation: Violation, found: string | undefined): Violation =>
+  found === undefined ? violation : { ...violation, found };

@@ -4,6 +4,7 @@ import { StartFault } from '../model/fault.ts';
 import { compileOperation } from './compile-operation.ts';
 import { compilePaths } from './compile-paths.ts';
 import { compileValidators } from './compile-validators.ts';
+import { createDescribeFound, type DescribeFound } from './describe-found.ts';
 import { contractFolder } from './contract-files.ts';
 import type { ContractOptions } from './contract-options.ts';
 import type { Contract } from './contract.ts';
@@ -12,6 +13,7 @@ import { judgeResponse } from './judge-response.ts';
 import type { OpenApiDocument, OperationObject } from './openapi-document.ts';
 import type { OperationValidators } from './operation-validators.ts';
 import type { PathEntry } from './path-match.ts';
+import { personalFields } from './personal-fields.ts';
 import { readDocument } from './read-document.ts';
 import { parametersFile } from './schema-names.ts';
 import { toSchemaCheck } from './schema-check.ts';
@@ -35,6 +37,7 @@ export function loadContract(options: ContractOptions): Contract {
 function compileContract(options: ContractOptions, folder: string): Contract {
   const { document, texts, schemas, placed, warnings } = readDocument(folder, options.overlays);
   const store = openSchemaStore(schemas);
+  const describe = createDescribeFound(personalFields(document));
   const compiled = new Map<string, CompiledOperation>();
   const paths = Object.entries(document.paths).map(([template, methods]) => {
     const byMethod = new Map<string, Operation>();
@@ -44,7 +47,14 @@ function compileContract(options: ContractOptions, folder: string): Contract {
         undocumentedMethods.add(method.toUpperCase());
         continue;
       }
-      const entry = compile(document, store, options, compileOperation(document, template, method, source), source);
+      const entry = compile(
+        document,
+        store,
+        options,
+        describe,
+        compileOperation(document, template, method, source),
+        source,
+      );
       compiled.set(entry.operation.id, entry);
       byMethod.set(entry.operation.method, entry.operation);
     }
@@ -71,7 +81,10 @@ function compileContract(options: ContractOptions, folder: string): Contract {
     decodeParameters: (operation, match, rawQuery) => find(operation.id).decode(match.rawParameters, rawQuery),
     validators: (id) => find(id).validators,
     judgeResponse: (operation, parameters, answer) =>
-      judgeResponse(operation, find(operation.id).validators, parameters, answer, options.maxCollected),
+      judgeResponse(operation, find(operation.id).validators, parameters, answer, {
+        maxCollected: options.maxCollected,
+        describe,
+      }),
     judgeRequest: (operation, value) => find(operation.id).validators.request(value).slice(0, options.maxCollected),
   };
 }
@@ -80,6 +93,7 @@ function compile(
   document: OpenApiDocument,
   store: SchemaStore,
   options: ContractOptions,
+  describe: DescribeFound,
   operation: Operation,
   source: OperationObject,
 ): CompiledOperation {
@@ -88,7 +102,7 @@ function compile(
   const allowed = options.allowedParameters[operation.id] ?? [];
   return {
     operation,
-    validators: compileValidators(document, source, store),
+    validators: compileValidators(document, source, store, { describe, max: options.maxCollected }),
     decode: compileDecoder(operation, allowed, checkTyped, options.maxCollected),
   };
 }

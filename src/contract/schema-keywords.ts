@@ -12,7 +12,7 @@ export const KEYWORD_GROUPS: readonly KeywordGroup[] = [
   { type: 'number', names: ['maximum', 'minimum'] },
   { type: 'string', names: ['maxLength', 'minLength', 'pattern'] },
   { type: 'array', names: ['maxItems', 'minItems', 'items'] },
-  { type: 'object', names: ['required', 'properties'] },
+  { type: 'object', names: ['required', 'additionalProperties', 'properties'] },
 ];
 
 /** Keywords that look at a value alone: true when it keeps to them. */

@@ -1,6 +1,7 @@
 import type { CheckName } from '../model/checks.ts';
 import type { Violation, ViolationCategory, ViolationLocation } from '../model/violation.ts';
 import type { SchemaError } from './find-errors.ts';
+import { OTHER_SHAPE } from './one-cause.ts';
 
 /** In which part of which message a schema was applied. */
 export interface SchemaPlace {
@@ -13,10 +14,12 @@ const CATEGORIES: Readonly<Record<string, ViolationCategory>> = {
   required: 'missing',
   type: 'type',
   anyOf: 'type',
+  [OTHER_SHAPE]: 'type',
   pattern: 'format',
   enum: 'enum',
   const: 'enum',
   not: 'undocumented',
+  additionalProperties: 'undocumented',
   minimum: 'bounds',
   maximum: 'bounds',
   minLength: 'bounds',
@@ -25,13 +28,20 @@ const CATEGORIES: Readonly<Record<string, ViolationCategory>> = {
   maxItems: 'bounds',
 };
 
-/** Says errors in words; none with a value of the message. */
-export function toViolations(errors: readonly SchemaError[], place: SchemaPlace): Violation[] {
+/** Says what stands where a keyword is broken; undefined where nothing does. */
+export type DescribePlace = (at: string, keyword: string) => string | undefined;
+
+/** Says errors in words, none with a value of the message; `describe` says what stands at a place. */
+export function toViolations(errors: readonly SchemaError[], place: SchemaPlace, describe: DescribePlace): Violation[] {
   const choices = errors.filter((error) => error.keyword === 'anyOf').map(({ at }) => at);
   // Errors under an `anyOf` only tell why each of its branches was not it.
   const telling =
     choices.length === 0 ? errors : errors.filter((error) => error.keyword === 'anyOf' || !under(error, choices));
-  return telling.map((error) => toViolation(error, place));
+  return telling.map((error) => {
+    const found = describe(error.at, error.keyword);
+    const violation = toViolation(error, place);
+    return found === undefined ? violation : Object.assign(violation, { found });
+  });
 }
 
 const under = ({ keyword, at }: SchemaError, choices: readonly string[]) => {
@@ -40,7 +50,9 @@ const under = ({ keyword, at }: SchemaError, choices: readonly string[]) => {
 };
 
 function toViolation(error: SchemaError, place: SchemaPlace): Violation {
-  const { keyword, at, schema } = error;
+  const { keyword, at } = error;
+  // A field asked for by a projection breaks the same rule of the contract as one that came with the rest.
+  const schema = error.schema.replace('.projected.schema.json#', '.schema.json#');
   return {
     ...place,
     category: CATEGORIES[keyword] ?? 'format',
@@ -77,6 +89,10 @@ function sentence({ keyword, limit }: SchemaError): string {
       return 'must have the documented form';
     case 'anyOf':
       return 'must have one of the documented shapes';
+    case OTHER_SHAPE:
+      return 'has none of the documented fields';
+    case 'additionalProperties':
+      return 'is not known here';
     case 'not':
       return 'must be absent';
     default:

@@ -1,3 +1,4 @@
+import { isToldOnly } from '../contract/unknown-field.ts';
 import { valueAt } from '../lib/value-at.ts';
 import {
   checkCommentVisibility,
@@ -8,6 +9,7 @@ import type { CommentsOptions } from '../comments/comments-options.ts';
 import { findMembers } from '../comments/find-members.ts';
 import { checkUploadCsv } from '../gdpr/check-upload-csv.ts';
 import type { GdprOptions } from '../gdpr/gdpr-options.ts';
+import type { Checks } from '../model/checks.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Violation } from '../model/violation.ts';
@@ -27,8 +29,20 @@ export interface CheckBodyServices {
 /** Checks a request body against its schema first, then against the rule that no schema says. */
 export function createCheckBody(services: CheckBodyServices): CheckBody {
   return async ({ operation, checks }, body, exchange) => {
-    const violations = services.schema(operation, body);
-    if (violations.length > 0) return { violations };
+    const found = services.schema(operation, body);
+    const violations = found.filter((violation) => !isToldOnly(violation));
+    const told = found.filter(isToldOnly);
+    const reported = told.length === 0 ? {} : { reported: told };
+    if (violations.length > 0) return { violations, ...reported };
+    return { ...reported, ...(await ruleFindings(operation, checks, body, exchange)) };
+  };
+
+  async function ruleFindings(
+    operation: Operation,
+    checks: Checks,
+    body: unknown,
+    exchange: Exchange,
+  ): Promise<BodyFindings> {
     if (operation.requestRules.includes('gdpr-csv')) return csvFindings(body, services.gdpr);
     if (operation.requestRules.includes('comment-visibility')) {
       // Nothing is looked up for a request that is not going to be refused.
@@ -37,7 +51,7 @@ export function createCheckBody(services: CheckBodyServices): CheckBody {
       return commentFindings(body, exchange, services, standing);
     }
     return { violations: [] };
-  };
+  }
 }
 
 function csvFindings(body: unknown, { maxRows }: GdprOptions): BodyFindings {

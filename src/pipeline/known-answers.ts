@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { Violation } from '../model/violation.ts';
 import type { BodyFacts } from './body-facts.ts';
 import type { Authorship } from './learn-authors.ts';
 
@@ -15,6 +16,8 @@ export interface KnownAnswer extends AnswerLook {
   readonly facts: BodyFacts;
   readonly authors: readonly Authorship[];
   readonly namesUpstream: boolean;
+  /** What is told of it every time it comes: fields that the contract does not know. */
+  readonly reported: readonly Violation[];
 }
 
 /** Remembers the last valid answer by key, so that the same bytes are not parsed and judged again. */

@@ -123,7 +123,12 @@ describe('judging answers to wrap and v1', () => {
     ['v1=true', 'v1'],
     ['v1', 'v1'],
   ])('skips what %s made of the answer', (query, reason) => {
-    expect(judge('listQuestions', { result: [] }, { query })).toEqual({ verdict: 'skipped', reason, violations: [] });
+    expect(judge('listQuestions', { result: [] }, { query })).toEqual({
+      verdict: 'skipped',
+      reason,
+      violations: [],
+      reported: [],
+    });
   });
 
   it('finds them valid when the ordinary schema passes', () => {

@@ -37,6 +37,7 @@ describe('checking a value against a schema', () => {
       keyword: 'type',
       schemaPath: 'a.json#/items/items/type',
       message: '/0/0 must be string',
+      found: 'integer',
     });
   });
 

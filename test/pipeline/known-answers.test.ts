@@ -10,6 +10,7 @@ const answer = (text: string, bytes = Buffer.from(text)): KnownAnswer => ({
   facts: bodyFactsOf(plannedWith(), undefined),
   authors: [['1', text]],
   namesUpstream: false,
+  reported: [],
 });
 
 const body = (id: string) => id.padEnd(6000, 'x');

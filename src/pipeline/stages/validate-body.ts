@@ -13,6 +13,8 @@ import { toVerdict } from '../verdict.ts';
 /** What a check of a request body found: violations, with the code and details to refuse with. */
 export interface BodyFindings {
   readonly violations: readonly Violation[];
+  /** What is counted and never refused: members that the contract does not know. */
+  readonly reported?: readonly Violation[];
   readonly code?: ErrorCode;
   readonly details?: readonly ErrorDetail[];
 }
@@ -45,9 +47,13 @@ export function validateBody(check: CheckBody, maxBodyBytes: number): StagePlann
         const passed = { ...exchange, body: read.whole };
         if (level === 'off') return next(passed);
         const findings = await inspect(planned, read.whole, passed, check);
-        exchange.trace.violations.push(...findings.violations);
-        if (findings.violations.length === 0) return next(passed);
-        exchange.trace.requests = toVerdict(level, findings.violations);
+        const { violations, reported = [] } = findings;
+        exchange.trace.violations.push(...violations, ...reported);
+        if (violations.length === 0) {
+          if (reported.length > 0) exchange.trace.requests = { level, outcome: 'reported' };
+          return next(passed);
+        }
+        exchange.trace.requests = toVerdict(level, violations);
         if (level !== 'enforce') return next(passed);
         throw refusal(operation, findings);
       };

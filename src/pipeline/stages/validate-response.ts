@@ -1,5 +1,6 @@
 import type { Validity } from '../../cache/may-store.ts';
 import type { Contract } from '../../contract/contract.ts';
+import { isToldOnly } from '../../contract/unknown-field.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import type { CheckLevel } from '../../model/checks.ts';
 import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
@@ -71,13 +72,13 @@ function factsOf(
   const namesUpstream = services.namesUpstream(text);
   if (namesUpstream) exchange.trace.legacyAddress = true;
   const json = parse(text);
-  const validity = judged(exchange, look, json, planned, services);
+  const { validity, reported } = judged(exchange, look, json, planned, services);
   if (level === 'enforce' && validity === 'violations' && look.status < 300) throw invalid(exchange);
   const body = bodyFactsOf(planned, json);
   if (validity === 'valid') {
     const authors = authorsOf(operation, json);
     learnAll(authors, services.learn);
-    services.knownAnswers.remember(key, { ...look, facts: body, authors, namesUpstream });
+    services.knownAnswers.remember(key, { ...look, facts: body, authors, namesUpstream, reported });
   }
   return { validity, body };
 }
@@ -91,6 +92,7 @@ function knownFacts(
 ): AnswerFacts {
   if (known.namesUpstream) trace.legacyAddress = true;
   trace.responses = { level, outcome: 'passed', verdict: 'valid' };
+  trace.violations.push(...known.reported);
   learnAll(known.authors, services.learn);
   return { validity: 'valid', body: known.facts };
 }
@@ -99,21 +101,28 @@ function learnAll(authors: readonly Authorship[], learn: LearnAuthor): void {
   for (const [nodeId, authorName] of authors) learn(nodeId, authorName);
 }
 
+/** What a judgement comes to for the stages outside. */
+interface Judged {
+  readonly validity: Validity;
+  readonly reported: readonly Violation[];
+}
+
 function judged(
   exchange: Exchange,
   { status, mediaType }: AnswerLook,
   json: unknown,
   { operation, checks }: PlannedOperation,
   services: ValidateResponseServices,
-): Validity {
+): Judged {
   const judgement = services.judge(operation, exchange.values(), { status, mediaType, json });
-  const { violations } = judgement;
-  exchange.trace.violations.push(...violations);
+  const { violations, reported } = judgement;
+  // What is only reported makes no verdict: such an answer is passed on and kept like any other.
+  exchange.trace.violations.push(...violations, ...reported);
   const unaccepted = violations.some((violation) => !services.isAccepted(operation, violation, status));
   const level = checks.responses;
   if (judgement.verdict === 'skipped') {
     exchange.trace.responses = { level, outcome: 'skipped', verdict: 'skipped', reason: judgement.reason ?? '' };
-    return 'skipped';
+    return { validity: 'skipped', reported };
   }
   const verdict = toVerdict(level, unaccepted ? violations : []);
   const refuses = verdict.outcome === 'refused' && status >= 300;
@@ -122,7 +131,7 @@ function judged(
     ...(refuses ? { outcome: 'reported' as const } : {}),
     verdict: judgement.verdict,
   };
-  return violations.length === 0 ? 'valid' : unaccepted ? 'violations' : 'accepted';
+  return { validity: violations.length === 0 ? 'valid' : unaccepted ? 'violations' : 'accepted', reported };
 }
 
 function skipped(exchange: Exchange, reply: Reply, planned: PlannedOperation, reason: string): Reply {
@@ -131,7 +140,7 @@ function skipped(exchange: Exchange, reply: Reply, planned: PlannedOperation, re
 }
 
 function invalid({ trace }: Exchange): GatewayError {
-  const found = trace.violations.filter((violation) => violation.check === 'responses');
+  const found = trace.violations.filter((violation) => violation.check === 'responses' && !isToldOnly(violation));
   return new GatewayError('upstream_invalid_response', 'The answer of the upstream breaks the contract.', {
     details: found.slice(0, 10).map(({ location, at, message }) => ({ in: location, name: at, message })),
   });

@@ -21,13 +21,13 @@ import {
   violationWith,
 } from '../../builders/exchange.ts';
 
-const VALID: Judgement = { verdict: 'valid', violations: [] };
+const VALID: Judgement = { verdict: 'valid', violations: [], reported: [] };
 const drift = (at: string): Violation =>
   violationWith({ check: 'responses', direction: 'response', location: 'body', at, message: `${at} is missing` });
-const BROKEN: Judgement = { verdict: 'violations', violations: [drift('/a'), drift('/b')] };
+const BROKEN: Judgement = { verdict: 'violations', violations: [drift('/a'), drift('/b')], reported: [] };
 /** A page of one node, whose author can be learned. */
 const NODES = { ...(pageOf([]) as object), list: [{ id: 1, activeRevisionId: 2, author: { username: 'alice' } }] };
-const WRAPPED: Judgement = { verdict: 'skipped', reason: 'wrap', violations: [] };
+const WRAPPED: Judgement = { verdict: 'skipped', reason: 'wrap', violations: [], reported: [] };
 const enforced: PlannedParts = { checks: { responses: 'enforce' } };
 
 const answered = (body: unknown, status = 200): Reply => ({
@@ -110,6 +110,7 @@ describe('validate-response', () => {
     const many: Judgement = {
       verdict: 'violations',
       violations: Array.from({ length: 30 }, (_, at) => drift(`/${at}`)),
+      reported: [],
     };
     const error = await failureOf(validating(answered({}), many, enforced).run().answer);
     expect((error as { details: unknown[] }).details).toHaveLength(10);

@@ -1,0 +1,41 @@
+/** How much may be told of a value. */
+export interface Telling {
+  /** True tells what form a text has (a date, an address), not only how long it is. */
+  readonly form: boolean;
+  /** True repeats a text that is one plain word. */
+  readonly word: boolean;
+}
+
+/** Tells the type and the size of a value and nothing else. */
+export const SIZE_ONLY: Telling = { form: false, word: false };
+
+const WORD = /^[A-Za-z][A-Za-z_-]{0,31}$/;
+
+const FORMS: readonly (readonly [form: string, pattern: RegExp])[] = [
+  ['a number', /^[+-]?\d{1,20}(?:[.,]\d{1,20})?$/],
+  ['a date', /^\d{4}-\d\d-\d\d(?:$|[T ]\d\d:\d\d)|^\d\d\/\d\d\/\d{4}(?:$| \d\d:\d\d)/],
+  ['a date', /^[A-Z][a-z]{2},? (?:[A-Z][a-z]{2} \d\d|\d\d [A-Z][a-z]{2}) /],
+  ['a URL', /^[a-z][a-z0-9+.-]{1,20}:\/\/\S+$/i],
+  ['an e-mail address', /^[^\s@]{1,64}@[^\s@.]{1,63}\.[^\s@]{1,190}$/],
+  ['HTML', /^\s*<[!/a-z]/i],
+];
+
+// Forms are told by the beginning; a long text costs no more than a short one.
+const LOOKED_AT = 300;
+
+/** Says what a JSON value is without showing it: its type, its size, and its form where that may be told. */
+export function describeValue(value: unknown, { form, word }: Telling): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return `list of ${value.length}`;
+  if (typeof value === 'object') {
+    const members = Object.keys(value).length;
+    return `object with ${members} ${members === 1 ? 'member' : 'members'}`;
+  }
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  if (typeof value !== 'string') return typeof value;
+  if (word && WORD.test(value)) return `the word ${value}`;
+  const size =
+    value === '' ? 'empty text' : `text of ${value.length} ${value.length === 1 ? 'character' : 'characters'}`;
+  const known = form ? FORMS.find(([, pattern]) => pattern.test(value.slice(0, LOOKED_AT))) : undefined;
+  return known === undefined ? size : `${size}, like ${known[0]}`;
+}

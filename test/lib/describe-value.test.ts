@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { describeValue, SIZE_ONLY } from '../../src/lib/describe-value.ts';
+
+const FORM = { form: true, word: false };
+
+describe('describing a value without showing it', () => {
+  it.each([
+    [null, 'null'],
+    [true, 'boolean'],
+    [7, 'integer'],
+    [7.5, 'number'],
+    [[], 'list of 0'],
+    [[1, 2, 3], 'list of 3'],
+    [{}, 'object with 0 members'],
+    [{ a: 1 }, 'object with 1 member'],
+    ['', 'empty text'],
+    ['x', 'text of 1 character'],
+    ['bob@example.com', 'text of 15 characters'],
+  ])('tells type and size of %j', (value, told) => {
+    expect(describeValue(value, SIZE_ONLY)).toBe(told);
+  });
+
+  it.each([
+    ['12', 'text of 2 characters, like a number'],
+    ['2019-02-06 15:01:00.0', 'text of 21 characters, like a date'],
+    ['02/07/2019 03:05 PM', 'text of 19 characters, like a date'],
+    ['Thu Feb 07 15:05:50 UTC 2019', 'text of 28 characters, like a date'],
+    ['https://community.example/a.png', 'text of 31 characters, like a URL'],
+    ['bob@example.com', 'text of 15 characters, like an e-mail address'],
+    ['<p>hello</p>', 'text of 12 characters, like HTML'],
+    ['hello there', 'text of 11 characters'],
+  ])('tells the form of %s', (value, told) => {
+    expect(describeValue(value, FORM)).toBe(told);
+  });
+
+  it('repeats one plain word, and nothing else', () => {
+    const word = { form: true, word: true };
+    expect(describeValue('ARCHIVED', word)).toBe('the word ARCHIVED');
+    for (const text of ['two words', 'a1', 'x'.repeat(33), 'bob@example.com'])
+      expect(describeValue(text, word)).not.toContain(text);
+  });
+
+  it('looks at the beginning of a long text only', () => {
+    expect(describeValue(`${'x'.repeat(1e6)}@example.com`, FORM)).toBe('text of 1000012 characters');
+  });
+});
