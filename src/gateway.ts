@@ -3,11 +3,13 @@ import { assembleEdges, type Edges } from './assembly/assemble-edges.ts';
 import { assembleHouse } from './assembly/assemble-house.ts';
 import { assembleServices, type AssemblyParts, type Services } from './assembly/assemble-services.ts';
 import { calibrate, type CalibrationState } from './assembly/calibrate.ts';
+import { openLadder } from './assembly/open-ladder.ts';
 import { loadStart } from './assembly/load-start.ts';
 import { switchedOff } from './assembly/switched-off.ts';
 import type { Settings } from './config/settings.ts';
 import type { Readiness } from './http/admin-app.ts';
 import { listen } from './http/listen.ts';
+import type { LadderState } from './ladder/ladder-step.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import { formatPermissionMatrix } from './permissions/format-permission-matrix.ts';
 import { permissionMatrix } from './permissions/permission-matrix.ts';
@@ -29,6 +31,8 @@ export interface GatewayParts {
 export interface Assembly {
   readonly house: House;
   readonly services: Services;
+  /** What the ladder's file held at start, also of an earlier contract. */
+  readonly keptLadder: LadderState | undefined;
   readonly edges: Edges;
   /** One line per operation, as `portico plan` prints them. */
   readonly planLines: readonly string[];
@@ -77,6 +81,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
   return {
     house,
     services,
+    keptLadder: start.ladder,
     edges,
     planLines: [...house.plans.values()].map(planLine),
     permissionsMatrix: formatPermissionMatrix(permissionMatrix(start.permissions, start.contract.operations)),
@@ -85,6 +90,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     drain,
     close: async () => {
       edges.close();
+      await services.ladderFile.written();
       await services.ledger.close();
       await services.upstream.close(0);
       log.flush();
@@ -100,6 +106,7 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
     throw error;
   };
   await assembly.services.ledger.open().catch(failed);
+  const stopLadder = await openLadder(settings, assembly.services, assembly.keptLadder).catch(failed);
   const stop = await calibrate(settings, assembly.services, assembly.calibration).catch(failed);
   for (const { source, pointer, message } of assembly.house.contract.warnings)
     assembly.services.logger.warn({ source, pointer }, message);
@@ -108,6 +115,7 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
   const close = async (graceMs: number) => {
     assembly.drain.started = true;
     stop();
+    stopLadder();
     // The public side first: until it is drained, the admin side tells a balancer that it is not ready.
     for (const listener of opened) await listener.close(graceMs);
     await assembly.close();

@@ -42,7 +42,7 @@ export function assembleEdges(
   parts: AssemblyParts,
   state: EdgeState,
 ): Edges {
-  const { upstream, cache, pageCounts, metrics, ledger, kindOf, logger } = services;
+  const { upstream, cache, pageCounts, metrics, ledger, ladder, kindOf, logger } = services;
   const { listen } = settings;
   const passthrough = createPassthrough(start.address, settings.upstream, {
     gate: upstream.gate,
@@ -55,6 +55,8 @@ export function assembleEdges(
   };
   metrics.watch({ ready: () => state.readiness().ready });
   const { clock, logStream } = parts;
+  const knownTargets = createKnownTargets(settings.cache.maxBytes / KNOWN_TARGETS_SHARE);
+  ladder.onChange(() => knownTargets.clear());
   const publicHandler = createPublicHandler({
     house,
     arrival: { maxTargetBytes: listen.maxTargetBytes, publicBasePath: settings.publicBasePath },
@@ -63,7 +65,7 @@ export function assembleEdges(
     contractStatusHeader: settings.contractStatusHeader,
     reportIdOf: (trace, violation) => kindOf(trace.operation, trace.upstream?.status, violation).fingerprint,
     gzip: (key, body) => cache.gzip(key, body),
-    knownTargets: createKnownTargets(settings.cache.maxBytes / KNOWN_TARGETS_SHARE),
+    knownTargets,
     pass: createPass({
       passthrough,
       transparent: settings.mode.transparent,
@@ -80,6 +82,7 @@ export function assembleEdges(
     record: (trace) => {
       metrics.record(trace);
       ledger.record(trace);
+      ladder.record(trace);
     },
     isDraining: state.isDraining,
     clock,

@@ -2,6 +2,7 @@ import { audienceOf } from '../cache/audience-of.ts';
 import type { Settings } from '../config/settings.ts';
 import { createUploadMemory } from '../gdpr/upload-memory.ts';
 import { challengeOf } from '../identity/refusals.ts';
+import type { Operation } from '../model/operation.ts';
 import { decide } from '../permissions/decide.ts';
 import { createCheckBody } from '../pipeline/check-body.ts';
 import { createDecide } from '../pipeline/decide-permission.ts';
@@ -27,10 +28,21 @@ export function assembleHouse(settings: Settings, start: Start, services: Servic
   const decidePermission: House['decidePermission'] = (permission, grants) =>
     decide(requirementOf(permission), grants, 'not-asked');
   const planners = stagePlanners(stageServices(settings, start, services, { clock, challenge, decidePermission }));
-  const plans = contract.operations.map((operation) => compilePlan(planOperation(settings, operation), planners));
+  const { ladder } = services;
+  const planned = (operation: Operation) =>
+    compilePlan({ ...planOperation(settings, operation), checks: ladder.checksFor(operation.id) }, planners);
+  const plans = new Map(contract.operations.map((operation) => [operation.id, planned(operation)]));
+  // What stages share between requests belongs to the services, so that a plan can be replaced while others run.
+  ladder.onChange((id) => {
+    const old = plans.get(id);
+    if (old === undefined) return;
+    plans.set(id, planned(old.operation));
+    // A page that was kept while answers were only reported may be one that is refused from now on.
+    if (plans.get(id)?.checks.responses === 'enforce') services.cache.purgeAll();
+  });
   return {
     contract,
-    plans: new Map(plans.map((plan) => [plan.operation.id, plan])),
+    plans,
     checks: settings.checks,
     authenticator: services.authenticator,
     anonymous: settings.authentication.anonymous,
@@ -60,7 +72,7 @@ function stageServices(
   services: Services,
   { clock, challenge, decidePermission }: Pick<House, 'clock' | 'challenge' | 'decidePermission'>,
 ): StageServices {
-  const { cache, guard, pageCounts, ownership, lookUp, upstream, authenticator, metrics, ledger } = services;
+  const { cache, guard, pageCounts, ownership, lookUp, upstream, authenticator, metrics, ledger, ladder } = services;
   const legacy = compileLegacyAddresses(address, settings.upstream.legacyOrigins);
   const { maxResponseBytes } = settings.upstream;
   return {
@@ -100,6 +112,7 @@ function stageServices(
     recordBackground: (trace) => {
       metrics.record(trace);
       ledger.record(trace);
+      ladder.record(trace);
     },
     legacyAddresses: {
       rewrite: settings.rewriteUrls,

@@ -5,6 +5,8 @@ import { packageVersion } from '../config/package-root.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Authenticator } from '../identity/authenticator.ts';
 import { createKindOf, type KindOf } from '../ledger/fingerprint.ts';
+import type { Ladder } from '../ladder/create-ladder.ts';
+import type { LadderFile } from '../ladder/ladder-file.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createPageCounts, type PageCounts } from '../paging/page-counts.ts';
@@ -16,6 +18,7 @@ import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { createTrafficHistory, type TrafficHistory } from '../telemetry/traffic-history.ts';
 import { createUpstream, type Upstream } from '../upstream/create-upstream.ts';
 import { assembleLedger } from './assemble-ledger.ts';
+import { assembleLadder } from './assemble-ladder.ts';
 import { createAuthenticator } from './create-authenticator.ts';
 import type { Start } from './load-start.ts';
 import { missableTerms } from './missable-terms.ts';
@@ -45,6 +48,8 @@ export interface Services {
   readonly ledger: Ledger;
   /** Reduces a violation to its fingerprint. */
   readonly kindOf: KindOf;
+  readonly ladder: Ladder;
+  readonly ladderFile: LadderFile;
 }
 
 /** Makes the services; nothing is connected or listening yet. */
@@ -78,6 +83,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     ledgerEntries: () => ledger.size(),
     ledgerDropped: () => ledger.dropped(),
   });
+  const { ladder, file: ladderFile } = assembleLadder(settings, start, { clock, logger, metrics });
   const { ownership } = settings.permissions;
   return {
     logger,
@@ -97,5 +103,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     traffic: createTrafficHistory(metrics.traffic, clock),
     ledger,
     kindOf,
+    ladder,
+    ladderFile,
   };
 }

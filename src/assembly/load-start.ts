@@ -6,6 +6,8 @@ import { type Fault, StartFault } from '../model/fault.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/parse-upstream-url.ts';
 import { compilePermissionMessage, type PermissionMessage } from '../upstream/permission-message.ts';
 import { serviceAuthorization } from '../upstream/service-authorization.ts';
+import type { LadderState } from '../ladder/ladder-step.ts';
+import { keptLadder } from './assemble-ladder.ts';
 import { loadPermissions, type LoadedPermissions, readRoles } from './load-permissions.ts';
 
 /** Everything that is read and compiled before a service is made. */
@@ -15,6 +17,8 @@ export interface Start extends LoadedPermissions {
   readonly isPermissionMessage: PermissionMessage;
   /** The `Authorization` of the service account; undefined when credentials are forwarded. */
   readonly serviceAuthorization: string | undefined;
+  /** What was kept of the ladder; undefined where there is nothing yet. */
+  readonly ladder: LadderState | undefined;
 }
 
 /** Loads contract, rules and upstream settings; throws StartFault with the faults of all of them together. */
@@ -37,9 +41,10 @@ export function loadStart(settings: Settings, env: Readonly<Record<string, strin
   const address = attempt(() => addressOf(settings));
   const service = attempt(() => serviceOf(settings, env));
   const isPermissionMessage = attempt(() => permissionMessageOf(settings));
+  const ladder = attempt(() => keptLadder(settings));
   if (faults.length > 0) throw new StartFault(faults);
   if (!contract || !rules || !address || !service || !isPermissionMessage) throw new StartFault([]);
-  return { contract, ...rules, address, isPermissionMessage, serviceAuthorization: service.authorization };
+  return { contract, ...rules, address, isPermissionMessage, serviceAuthorization: service.authorization, ladder };
 }
 
 function addressOf({ upstream, placeOf }: Settings): UpstreamAddress {

@@ -66,7 +66,9 @@ export function createPublicApp(services: PublicAppServices): Express {
       return;
     }
     const { plan, reply, exchange } = dispatched;
-    if (isWorthKnowing(arrival.method, plan, reply, trace) && trace.requests !== undefined) {
+    // A plan that was replaced while it answered is not remembered.
+    const current = services.house.plans.get(plan.operation.id) === plan;
+    if (current && isWorthKnowing(arrival.method, plan, reply, trace) && trace.requests !== undefined) {
       const { target, asked } = exchange;
       // Where pages are kept, an answer from memory needs no parameters, and there are many such targets.
       const values = plan.cache === undefined ? exchange.values : undefined;

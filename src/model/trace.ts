@@ -35,6 +35,9 @@ export interface UpstreamTrace {
   readonly attempts: number;
 }
 
+/** The reason of a refused answer that is an error with the status of a success. */
+export const ERROR_INSIDE = 'error inside';
+
 /** What response validation said of the upstream's answer. */
 export interface ResponseTrace extends CheckVerdict {
   readonly verdict: 'valid' | 'violations' | 'skipped';

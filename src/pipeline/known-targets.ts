@@ -30,6 +30,8 @@ export interface KnownOperation {
 export interface KnownTargets {
   recall(rawTarget: string): KnownTarget | undefined;
   remember(rawTarget: string, known: KnownTarget): void;
+  /** Forgets everything, because a plan was replaced. */
+  clear(): void;
   readonly size: number;
 }
 
@@ -49,6 +51,7 @@ export function createKnownTargets(maxBytes: number): KnownTargets {
   return {
     recall: (rawTarget) => targets.get(rawTarget),
     remember: (rawTarget, known) => void targets.set(rawTarget, known),
+    clear: () => targets.clear(),
     get size() {
       return targets.size;
     },

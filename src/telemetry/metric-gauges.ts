@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { CHECK_NAMES, MODE_NAMES } from '../model/checks.ts';
+import { CHECK_NAMES, type Checks, MODE_NAMES } from '../model/checks.ts';
 import { METRICS, type MetricEntry } from './metric-list.ts';
 import type { MetricsOptions } from './metrics-options.ts';
 
@@ -13,6 +13,8 @@ export interface MetricSources {
   readonly ledgerEntries?: () => number;
   readonly ledgerDropped?: () => number;
   readonly ready?: () => boolean;
+  /** The levels that hold for an operation now. */
+  readonly operationChecks?: (operation: string) => Checks;
 }
 
 const LEVELS = ['off', 'report', 'enforce'] as const;
@@ -90,6 +92,7 @@ export function createGauges(registry: Registry, options: MetricsOptions, scrape
     watch: (more: MetricSources): void => {
       sources = { ...sources, ...more };
     },
+    checksFor: (operation: string): Checks => sources.operationChecks?.(operation) ?? checks,
     series,
   };
 }

@@ -154,6 +154,30 @@ export const METRICS = {
     labels: ['check', 'level'],
     help: '1 for the global level of each check, 0 for the other levels.',
   },
+  operationEnforcement: {
+    name: 'portico_operation_enforcement',
+    type: 'gauge',
+    labels: ['operation', 'check'],
+    help: 'The level of a check that holds for an operation now: 0 off, 1 report, 2 enforce.',
+  },
+  ladderDemotions: {
+    name: 'portico_ladder_demotions_total',
+    type: 'counter',
+    labels: ['operation'],
+    help: 'How often responses fell back from enforce to report because enforcing failed too many answers.',
+  },
+  ladderPromotions: {
+    name: 'portico_ladder_promotions_total',
+    type: 'counter',
+    labels: ['check'],
+    help: 'How often a check of an operation was enforced by itself, having had nothing to refuse.',
+  },
+  refusalAlerts: {
+    name: 'portico_refusal_alerts_total',
+    type: 'counter',
+    labels: ['check'],
+    help: 'Windows in which a check refused an unusual share of the requests of an operation; it stays enforced.',
+  },
   enforced: {
     name: 'portico_enforced_checks',
     type: 'gauge',

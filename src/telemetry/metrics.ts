@@ -2,6 +2,7 @@ import { Registry } from 'prom-client';
 import type { Trace } from '../model/trace.ts';
 import { createGauges, type MetricSources } from './metric-gauges.ts';
 import type { MetricsOptions } from './metrics-options.ts';
+import { createLadderMetrics, type LadderCounters } from './ladder-metrics.ts';
 import { processMetrics } from './process-metrics.ts';
 import { createTraceCounters } from './trace-counters.ts';
 import type { TrafficCounts } from './traffic-counts.ts';
@@ -12,6 +13,8 @@ export interface Metrics {
   record(trace: Trace): void;
   /** Connects gauges with what they read at each scrape; unconnected ones read 0. */
   watch(sources: MetricSources): void;
+  /** Counts what moved on the ladder. */
+  readonly ladder: LadderCounters;
   /** The text of a scrape, metrics of the process included. */
   exposition(): Promise<string>;
   readonly contentType: string;
@@ -25,20 +28,27 @@ export interface Metrics {
 
 /** So many series make a scrape of about a megabyte: a contract of some 190 operations. */
 const MAX_SERIES = 10_000;
+/** The ladder takes at most a fifth of them. */
+const LADDER_SHARE = 5;
 
 /** Creates Portico's metrics on a registry of their own; every series exists from the start. */
 export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry();
   let last = { seconds: 0, bytes: 0 };
   const gauges = createGauges(registry, options, () => ({ ...last, series, foldedOperations }));
-  const { counters, foldedOperations } = boundedCounters(options, (options.maxSeries ?? MAX_SERIES) - gauges.series);
-  const series = counters.series + gauges.series;
+  const maxSeries = options.maxSeries ?? MAX_SERIES;
+  const ids = options.operations.map(({ id }) => id);
+  const ladder = createLadderMetrics(ids, gauges.checksFor, Math.floor(maxSeries / LADDER_SHARE));
+  const fixed = gauges.series + ladder.series;
+  const { counters, foldedOperations } = boundedCounters(options, maxSeries - fixed);
+  const series = counters.series + fixed;
   return {
     record: (trace) => counters.record(trace),
     watch: (sources) => gauges.watch(sources),
+    ladder,
     exposition: async () => {
       const startedAt = performance.now();
-      const parts = [counters.text(), await registry.metrics(), await processMetrics().metrics()];
+      const parts = [counters.text(), ladder.text(), await registry.metrics(), await processMetrics().metrics()];
       const text = parts.join('\n');
       last = { seconds: (performance.now() - startedAt) / 1000, bytes: Buffer.byteLength(text) };
       return text;

@@ -5,6 +5,7 @@ import { GatewayError } from '../../errors/gateway-error.ts';
 import type { CheckLevel } from '../../model/checks.ts';
 import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
 import type { Operation } from '../../model/operation.ts';
+import { ERROR_INSIDE } from '../../model/trace.ts';
 import type { Violation } from '../../model/violation.ts';
 import { bodyFactsOf } from '../body-facts.ts';
 import type { Exchange } from '../exchange.ts';
@@ -73,7 +74,12 @@ function factsOf(
   if (namesUpstream) exchange.trace.legacyAddress = true;
   const json = parse(text);
   const { validity, reported } = judged(exchange, look, json, planned, services);
-  if (level === 'enforce' && validity === 'violations' && look.status < 300) throw invalid(exchange);
+  if (level === 'enforce' && validity === 'violations' && look.status < 300) {
+    const { trace } = exchange;
+    if (trace.responses !== undefined && isErrorInside(json, operation))
+      trace.responses = { ...trace.responses, reason: ERROR_INSIDE };
+    throw invalid(exchange);
+  }
   const body = bodyFactsOf(planned, json);
   if (validity === 'valid') {
     const authors = authorsOf(operation, json);
@@ -137,6 +143,12 @@ function judged(
 function skipped(exchange: Exchange, reply: Reply, planned: PlannedOperation, reason: string): Reply {
   exchange.trace.responses = { level: planned.checks.responses, outcome: 'skipped', verdict: 'skipped', reason };
   return { ...reply, facts: { validity: 'skipped', body: bodyFactsOf(planned, undefined) } };
+}
+
+/** An error in the clothes of a success, which names no documented field (rules, 8): the upstream failed, the contract did not. */
+function isErrorInside(json: unknown, { documentedFields }: Operation): boolean {
+  if (typeof json !== 'object' || json === null || !('error' in json || 'errors' in json)) return false;
+  return !documentedFields.some((name) => name in json);
 }
 
 function invalid({ trace }: Exchange): GatewayError {

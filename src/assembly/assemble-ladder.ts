@@ -1,0 +1,91 @@
+import type { Logger } from 'pino';
+import type { Settings } from '../config/settings.ts';
+import type { Contract } from '../contract/contract.ts';
+import { createLadder, type Ladder, type LadderEvents } from '../ladder/create-ladder.ts';
+import type { ConfiguredLevels } from '../ladder/effective-checks.ts';
+import { createLadderFile, type LadderFile, readLadderFile } from '../ladder/ladder-file.ts';
+import type { LadderState } from '../ladder/ladder-step.ts';
+import { startingState } from '../ladder/starting-state.ts';
+import type { Clock } from '../lib/clock.ts';
+import { CHECK_NAMES } from '../model/checks.ts';
+import { StartFault } from '../model/fault.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+
+/** The ladder of one gateway with the file that it is kept in. */
+export interface AssembledLadder {
+  readonly ladder: Ladder;
+  readonly file: LadderFile;
+}
+
+/** Reads what was kept of the ladder; throws StartFault for a file that is broken. */
+export function keptLadder({ ladder, placeOf }: Settings): LadderState | undefined {
+  try {
+    return readLadderFile(ladder.file);
+  } catch (error) {
+    const { source, pointer } = placeOf('/ladder/file');
+    const message = `${ladder.file} holds no ladder: ${error instanceof Error ? error.message : 'it cannot be read'}`;
+    const suggestion = 'correct the file, or remove it to start with the configured levels';
+    throw new StartFault([{ source, pointer: pointer === '' ? '' : '/ladder/file', message, suggestion }]);
+  }
+}
+
+/** Makes the ladder over the configured levels; nothing is written before a level moves. */
+export function assembleLadder(
+  settings: Settings,
+  start: { readonly contract: Contract; readonly ladder: LadderState | undefined },
+  parts: { readonly clock: Clock; readonly logger: Logger; readonly metrics: Metrics },
+): AssembledLadder {
+  const { clock, logger, metrics } = parts;
+  const file = createLadderFile(settings.ladder.file, (error) =>
+    logger.error({ err: error }, 'the ladder cannot be written: it is kept in memory only'),
+  );
+  const ladder = createLadder({
+    options: settings.ladder,
+    operations: configuredLevels(settings, start.contract),
+    transparent: settings.mode.transparent,
+    state: startingState(start.ladder, start.contract.version, clock()),
+    file,
+    events: eventsOf(logger, metrics),
+    clock,
+  });
+  metrics.watch({ operationChecks: ladder.checksFor });
+  return { ladder, file };
+}
+
+/** What the configuration says of the checks of each operation. */
+export function configuredLevels(settings: Settings, { operations }: Contract): readonly ConfiguredLevels[] {
+  return operations.map(({ id }) => {
+    const own = settings.operations[id]?.checks ?? {};
+    const explicit = CHECK_NAMES.filter((check) => own[check] !== undefined);
+    return { operation: id, checks: settings.checksFor(id), explicit };
+  });
+}
+
+function eventsOf(logger: Logger, metrics: Metrics): LadderEvents {
+  return {
+    demoted: ({ operation, check, judged, failed, windowSeconds }) => {
+      metrics.ladder.demoted(operation);
+      logger.error(
+        { ladder: { operation, check, judged, failed, windowSeconds } },
+        'enforcing failed too many answers: the check only reports until an operator lifts this or the contract changes',
+      );
+    },
+    promoted: ({ operation, check, judged, windowSeconds }) => {
+      metrics.ladder.promoted(check);
+      logger.warn(
+        { ladder: { operation, check, judged, windowSeconds } },
+        'nothing would have been refused: enforced from now on',
+      );
+    },
+    lifted: ({ operation, check, move }) => {
+      logger.warn({ ladder: { operation, check, move } }, 'an operator took a step of the ladder back');
+    },
+    alerted: ({ operation = 'undocumented', check, judged, failed, windowSeconds }) => {
+      metrics.ladder.alerted(check);
+      logger.warn(
+        { ladder: { operation, check, judged, failed, windowSeconds } },
+        'a check refuses an unusual share of requests; it stays enforced',
+      );
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import type { Settings } from '../config/settings.ts';
+import { whyUnwritable } from '../ladder/ladder-file.ts';
+import type { LadderState } from '../ladder/ladder-step.ts';
+import { StartFault } from '../model/fault.ts';
+import type { Services } from './assemble-services.ts';
+
+// Often enough for a window of hours, seldom enough to cost nothing.
+const PROMOTION_MS = 300_000;
+
+/**
+ * Sees that the ladder can be kept, tells what of it holds, and evaluates promotions from time to time. Answers how to
+ * stop. A file that was named and cannot be written is a fault; the default one is only missed.
+ */
+export async function openLadder(
+  settings: Settings,
+  { ladder, ladderFile, ledger, logger }: Pick<Services, 'ladder' | 'ladderFile' | 'ledger' | 'logger'>,
+  kept: LadderState | undefined,
+): Promise<() => void> {
+  const { file } = settings.ladder;
+  const reason = await whyUnwritable(file);
+  if (reason !== undefined) {
+    if (settings.originOf('/ladder/file') !== 'default')
+      throw new StartFault([
+        {
+          ...settings.placeOf('/ladder/file'),
+          message: `${file} cannot be written (${reason})`,
+          suggestion: 'name a file in a folder that may be written, or :memory:',
+        },
+      ]);
+    logger.warn({ ladder: { file, reason } }, 'the ladder is kept in memory only');
+  }
+  const state = ladder.state();
+  if (kept !== undefined && kept.contract !== state.contract && kept.steps.length > 0)
+    logger.warn(
+      { ladder: { steps: kept.steps.length } },
+      'another contract: every check is tried at its configured level',
+    );
+  for (const { operation, check, move, at } of state.steps)
+    logger.warn({ ladder: { operation, check, move, at: new Date(at).toISOString() } }, 'a step of the ladder holds');
+  // Written down at once, since promotions ask since when this contract is the one.
+  if (reason === undefined && kept?.contract !== state.contract) ladderFile.write(state);
+  if (!settings.ladder.promote.enabled) return () => undefined;
+  const evaluate = () =>
+    ladder.promote(ledger).catch((error: unknown) => logger.warn({ err: error }, 'promotions could not be evaluated'));
+  const timer = setInterval(() => void evaluate(), PROMOTION_MS).unref();
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,132 @@
+import type { Clock } from '../lib/clock.ts';
+import type { CheckName, Checks } from '../model/checks.ts';
+import type { LedgerReader, LedgerSnapshot } from '../model/ledger-snapshot.ts';
+import type { Trace } from '../model/trace.ts';
+import { createAnswerWindows } from './answer-windows.ts';
+import { type ConfiguredLevels, effectiveChecks } from './effective-checks.ts';
+import { judgedAnswer } from './judged-answer.ts';
+import type { LadderFile } from './ladder-file.ts';
+import type { OperationLevels } from './ladder-levels.ts';
+import type { LadderOptions } from './ladder-options.ts';
+import { type LadderRow, ladderRows } from './ladder-rows.ts';
+import { type LadderState, type LadderStep, stepOf } from './ladder-step.ts';
+import { liftStep } from './lift-step.ts';
+import { promotionPeriodStart, promotionsDue } from './promotions-due.ts';
+import { createRefusalWatch, type RefusalAlert } from './refusal-watch.ts';
+
+/** Decides the levels that hold for each operation while the gateway runs, and remembers why. */
+export interface Ladder {
+  /** The levels that hold for an operation now. */
+  checksFor(operation: string): Checks;
+  levels(): readonly OperationLevels[];
+  state(): LadderState;
+  /** The table of `portico ladder`, from the traffic of a snapshot. */
+  rows(snapshot: LedgerSnapshot): readonly LadderRow[];
+  /** Takes the step of a check back; false where there is none. */
+  lift(operation: string, check: CheckName): boolean;
+  /** Looks at a finished request; may demote `responses` of its operation, at once. */
+  record(trace: Trace): void;
+  /** Promotes what the ledger's numbers justify, where that is switched on. */
+  promote(reader: LedgerReader): Promise<void>;
+  /** Calls `listener` with the operation whenever its levels have changed. */
+  onChange(listener: (operation: string) => void): void;
+}
+
+/** What is told to people and counted. */
+export interface LadderEvents {
+  readonly demoted: (step: LadderStep) => void;
+  readonly promoted: (step: LadderStep) => void;
+  readonly lifted: (step: LadderStep) => void;
+  readonly alerted: (alert: RefusalAlert) => void;
+}
+
+/** What a ladder is made of. */
+export interface LadderParts {
+  readonly options: LadderOptions;
+  /** What the configuration says of each operation. */
+  readonly operations: readonly ConfiguredLevels[];
+  /** True where nothing may be enforced by itself: in a mode that changes nothing. */
+  readonly transparent: boolean;
+  readonly state: LadderState;
+  readonly file: Pick<LadderFile, 'write'>;
+  readonly events: LadderEvents;
+  readonly clock: Clock;
+}
+
+/** Creates the ladder on what was kept of it. */
+export function createLadder(parts: LadderParts): Ladder {
+  const { options, operations, transparent, file, events, clock } = parts;
+  const ids = operations.map(({ operation }) => operation);
+  const windows = createAnswerWindows(options.demote, ids);
+  const refusals = createRefusalWatch(options.demote, ids);
+  const listeners: ((operation: string) => void)[] = [];
+  const known = new Map(operations.map((configured) => [configured.operation, configured]));
+  const effective = new Map<string, Checks>();
+  let { state } = parts;
+
+  const settle = (operation: string) => {
+    const configured = known.get(operation);
+    if (configured !== undefined) effective.set(operation, effectiveChecks(configured, state.steps, !transparent));
+  };
+  const take = (steps: readonly LadderStep[], operation: string) => {
+    state = { ...state, steps };
+    settle(operation);
+    file.write(state);
+    for (const listener of listeners) listener(operation);
+  };
+  const others = (step: Pick<LadderStep, 'operation' | 'check'>) =>
+    state.steps.filter(({ operation, check }) => operation !== step.operation || check !== step.check);
+  const checksFor = (operation: string): Checks => {
+    const checks = effective.get(operation);
+    if (checks === undefined) throw new Error(`${operation} is no operation of the ladder`);
+    return checks;
+  };
+  const levels = () =>
+    operations.map(({ operation, checks, explicit }) => ({
+      operation,
+      configured: checks,
+      effective: checksFor(operation),
+      explicit,
+    }));
+  ids.forEach(settle);
+
+  return {
+    checksFor,
+    levels,
+    state: () => state,
+    rows: (snapshot) => ladderRows(levels(), snapshot, state, options.promote.minAnswers),
+    lift(operation, check) {
+      const step = stepOf(state.steps, operation, check);
+      if (step === undefined) return false;
+      take(liftStep(state.steps, step, clock()), operation);
+      events.lifted(step);
+      return true;
+    },
+    record(trace) {
+      const now = clock();
+      const alert = refusals.take(trace, now);
+      if (alert !== undefined) events.alerted(alert);
+      const { operation } = trace;
+      const answer = options.demote.enabled && operation !== undefined ? judgedAnswer(trace) : undefined;
+      if (operation === undefined || answer === undefined) return;
+      // An answer that was judged before the level fell says nothing of the level that holds now.
+      if (effective.get(operation)?.responses !== 'enforce') return;
+      const evidence = windows.take(operation, answer, now);
+      if (evidence === undefined) return;
+      const step = { operation, check: 'responses', move: 'demoted', at: now, ...evidence } as const;
+      take([...others(step), step], operation);
+      events.demoted(step);
+    },
+    async promote(reader) {
+      if (!options.promote.enabled || transparent) return;
+      const since = promotionPeriodStart(options.promote, clock());
+      if (state.since > since) return;
+      const snapshot = await reader.snapshot({ since });
+      for (const step of promotionsDue(levels(), snapshot, state, options.promote)) {
+        take([...others(step), step], step.operation);
+        events.promoted(step);
+      }
+    },
+    onChange: (listener) => void listeners.push(listener),
+  };
+}

@@ -1,0 +1,35 @@
+import type { CheckLevel } from '../model/checks.ts';
+import type { CheckCounts, LedgerSnapshot } from '../model/ledger-snapshot.ts';
+import { countsOf } from './counts-of.ts';
+import type { OperationLevels } from './ladder-levels.ts';
+import { LADDER_CHECKS, type LadderState, type LadderStep, stepOf } from './ladder-step.ts';
+import { type NextStep, nextStep } from './next-step.ts';
+
+/** One rung as people look at it: a check of an operation, where it stands, what it said, and what to do next. */
+export interface LadderRow extends CheckCounts {
+  readonly operation: string;
+  readonly check: (typeof LADDER_CHECKS)[number];
+  readonly configured: CheckLevel;
+  readonly effective: CheckLevel;
+  /** The step that moved it, with when and why; undefined where the configuration decides. */
+  readonly step: LadderStep | undefined;
+  readonly next: NextStep;
+}
+
+/** One row for each operation and check; `reported` are the requests that the check would have refused. */
+export function ladderRows(
+  levels: readonly OperationLevels[],
+  snapshot: LedgerSnapshot,
+  state: LadderState,
+  minAnswers: number,
+): readonly LadderRow[] {
+  return levels.flatMap(({ operation, configured, effective }) =>
+    LADDER_CHECKS.map((check) => {
+      const counts = countsOf(snapshot, operation, check);
+      const step = stepOf(state.steps, operation, check);
+      const level = effective[check];
+      const next = nextStep({ level, step, counts, minAnswers, since: snapshot.since, now: snapshot.takenAt });
+      return { operation, check, configured: configured[check], effective: level, step, ...counts, next };
+    }),
+  );
+}

@@ -1,0 +1,50 @@
+import type { CheckLevel } from '../model/checks.ts';
+import type { CheckCounts } from '../model/ledger-snapshot.ts';
+import type { LadderStep } from './ladder-step.ts';
+
+/** What is recommended, and the numbers that justify it as one short sentence. */
+export interface NextStep {
+  /** `ready` to be enforced, `not yet`, `enforced` already, `demoted` by the ladder, or `off`. */
+  readonly kind: 'ready' | 'not yet' | 'enforced' | 'demoted' | 'off';
+  readonly text: string;
+}
+
+/** What a recommendation is made from. */
+export interface NextStepFacts {
+  /** The level that holds. */
+  readonly level: CheckLevel;
+  readonly step: LadderStep | undefined;
+  readonly counts: CheckCounts;
+  /** Judged requests below which nothing is recommended. */
+  readonly minAnswers: number;
+  /** Epoch milliseconds; the start of the counted period, undefined for everything that is remembered. */
+  readonly since: number | undefined;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/** Recommends the next step of one check of one operation. */
+export function nextStep({ level, step, counts, minAnswers, since, now }: NextStepFacts): NextStep {
+  const { passed, reported, refused } = counts;
+  const judged = passed + reported + refused;
+  const period = since === undefined ? 'in all that is remembered' : `in ${periodWords(now - since)}`;
+  const wouldHave = `${number(reported)} of ${number(judged)} would have been refused ${period}`;
+  if (level === 'off') return { kind: 'off', text: 'off: set it to report to get numbers' };
+  if (level === 'enforce')
+    return { kind: 'enforced', text: `enforced: ${number(refused)} of ${number(judged)} refused ${period}` };
+  if (step?.move === 'demoted')
+    return { kind: 'demoted', text: `demoted: correct the contract, or lift it; ${wouldHave}` };
+  if (reported > 0) return { kind: 'not yet', text: `not yet: ${wouldHave}` };
+  if (judged < minAnswers)
+    return { kind: 'not yet', text: `not yet: ${number(judged)} of ${number(minAnswers)} judged ${period}` };
+  return { kind: 'ready', text: `ready: ${number(judged)} judged, 0 would have been refused ${period}` };
+}
+
+const number = (value: number) => value.toLocaleString('en-US');
+
+/** A length of time in the largest unit that it fills: `7 d`, `36 h`, `10 min`. */
+function periodWords(ms: number): string {
+  const minutes = Math.max(1, Math.round(ms / 60_000));
+  if (minutes >= 2880) return `${Math.round(minutes / 1440)} d`;
+  return minutes >= 120 ? `${Math.round(minutes / 60)} h` : `${minutes} min`;
+}

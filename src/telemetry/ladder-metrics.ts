@@ -1,0 +1,52 @@
+import { CHECK_NAMES, type CheckName, type Checks } from '../model/checks.ts';
+import { createCounterFamily } from './counter-family.ts';
+import { METRICS } from './metric-list.ts';
+import { headText, labelText } from './sample-text.ts';
+
+/** Counts what the ladder did. */
+export interface LadderCounters {
+  demoted(operation: string): void;
+  promoted(check: CheckName): void;
+  alerted(check: CheckName): void;
+}
+
+/** The ladder's metrics, and how many series they are. */
+export interface LadderMetrics extends LadderCounters {
+  readonly series: number;
+  /** What a scrape shows of them. */
+  text(): string;
+}
+
+const VALUES = { off: 0, report: 1, enforce: 2 } as const;
+// What is no operation has one level for all, and nobody but a person decides who is let in.
+const LEVELLED = CHECK_NAMES.filter((check) => check !== 'undocumented');
+const PROMOTED = LEVELLED.filter((check) => check !== 'authentication');
+const ALERTED = CHECK_NAMES.filter((check) => check !== 'responses');
+
+/** Makes the levels that hold, read at each scrape, and the counters of what moved them; operations past `maxSeries` are left out. */
+export function createLadderMetrics(
+  operations: readonly string[],
+  checksFor: (operation: string) => Checks,
+  maxSeries: number,
+): LadderMetrics {
+  const promotions = createCounterFamily(METRICS.ladderPromotions, [PROMOTED]);
+  const alerts = createCounterFamily(METRICS.refusalAlerts, [ALERTED]);
+  const room = maxSeries - promotions.series - alerts.series;
+  const shown = operations.slice(0, Math.max(0, Math.floor(room / (LEVELLED.length + 1))));
+  const demotions = createCounterFamily(METRICS.ladderDemotions, [shown]);
+  const { labels } = METRICS.operationEnforcement;
+  const levels = shown.flatMap((operation) =>
+    LEVELLED.map((check) => {
+      const name = `${METRICS.operationEnforcement.name}${labelText(labels, [operation, check])} `;
+      return () => `${name}${VALUES[checksFor(operation)[check]]}\n`;
+    }),
+  );
+  const head = headText(METRICS.operationEnforcement);
+  return {
+    demoted: (operation) => demotions.inc(operation),
+    promoted: (check) => promotions.inc(check),
+    alerted: (check) => alerts.inc(check),
+    series: levels.length + demotions.series + promotions.series + alerts.series,
+    text: () => [head, ...levels.map((line) => line()), demotions.text(), promotions.text(), alerts.text()].join(''),
+  };
+}
