@@ -36,7 +36,7 @@ const denied = (...missing: string[]) =>
 
 const counted = async (metrics: Metrics) =>
   (await samples(metrics)).filter(
-    (line) => !line.endsWith(' 0') && !/^portico_(mode|enforce|build|metric|scrape)/.test(line),
+    (line) => !line.endsWith(' 0') && !/^portico_(mode|enforce|operation_enforcement|build|metric|scrape)/.test(line),
   );
 
 describe('metrics', () => {
@@ -240,7 +240,7 @@ describe('metrics', () => {
     metrics.record({ ...unanswered, background: true, error: 'upstream_reset', cache: { status: 'miss' }, upstream });
     const all = await samples(metrics);
     const moved = all.filter((sample) => sample.includes('listQuestions') && !sample.endsWith(' 0'));
-    expect(moved.filter((sample) => !sample.startsWith('portico_upstream_'))).toEqual([]);
+    expect(moved.filter((sample) => !/^portico_(upstream|operation_enforcement)/.test(sample))).toEqual([]);
     expect(all).toContain('portico_upstream_answers_total{operation="listQuestions",status_class="2xx"} 1');
     expect(all).not.toContain('portico_errors_total{code="upstream_reset"} 1');
   });

@@ -1,0 +1,151 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { exampleAnswer } from '../builders/example-answer.ts';
+import { type FakeAnswer, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { createTestClock } from '../builders/test-clock.ts';
+import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+
+const LIST = '/services/v2/idea.json';
+const IDEAS = { operations: { listIdeas: { checks: { responses: 'enforce' } } } };
+const DEMOTE = { share: 0.5, windowSeconds: 60, minAnswers: 4 };
+
+const folder = mkdtempSync(join(tmpdir(), 'portico-ladder-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let number = 0;
+let file: string;
+let fake: FakeUpstream;
+let drift: FakeAnswer | undefined;
+beforeEach(async () => {
+  number += 1;
+  file = join(folder, String(number), 'kept', 'ladder.json');
+  drift = undefined;
+  fake = await startFakeUpstream((request) => drift ?? exampleAnswer(request));
+});
+
+const start = (more: object = {}, clock = createTestClock()): Promise<TestGateway> =>
+  startTestGateway({
+    upstream: fake,
+    clock,
+    config: { ...IDEAS, cache: { enabled: false }, ladder: { file, demote: DEMOTE }, ...more },
+  });
+
+const DRIFT: FakeAnswer = { json: { list: 'no list' } };
+
+async function statuses(gateway: TestGateway, count: number, target = LIST): Promise<number[]> {
+  const seen: number[] = [];
+  for (let index = 0; index < count; index += 1) seen.push((await gateway.call(target)).status);
+  return seen;
+}
+
+const kept = () => JSON.parse(readFileSync(file, 'utf8')) as { steps: { operation: string; move: string }[] };
+
+describe('enforced answers that begin to drift', () => {
+  it('are refused until the share of the window is exceeded, pass then with what is wrong told, also after a restart, until an operator lifts it', async () => {
+    const gateway = await start();
+    expect(await statuses(gateway, 3)).toEqual([200, 200, 200]);
+    drift = DRIFT;
+    expect(await statuses(gateway, 5)).toEqual([502, 502, 502, 502, 200]);
+    const passed = await gateway.call(LIST);
+    expect(passed.text).toBe(JSON.stringify(DRIFT.json));
+    expect(passed.headers['contract-status']).toMatch(/violations/);
+    expect(gateway.gateway.services.ladder.state().steps).toMatchObject([
+      { operation: 'listIdeas', check: 'responses', move: 'demoted', judged: 7, failed: 4, windowSeconds: 60 },
+    ]);
+    expect(await gateway.metric('portico_operation_enforcement{operation="listIdeas",check="responses"}')).toBe(1);
+    expect(await gateway.metric('portico_ladder_demotions_total{operation="listIdeas"}')).toBe(1);
+    const alerts = gateway.log.filter((line) => line.includes('"level":"error"') && line.includes('"ladder"'));
+    expect(alerts).toHaveLength(1);
+    await gateway.close();
+    expect(kept().steps).toMatchObject([{ operation: 'listIdeas', move: 'demoted' }]);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+
+    const second = await start();
+    expect(await statuses(second, 1)).toEqual([200]);
+    expect(second.log.some((line) => line.includes('a step of the ladder holds'))).toBe(true);
+    expect(second.gateway.services.ladder.lift('listIdeas', 'responses')).toBe(true);
+    expect(await statuses(second, 1)).toEqual([502]);
+    await second.close();
+    expect(kept().steps).toEqual([]);
+    const third = await start();
+    expect(await statuses(third, 1)).toEqual([502]);
+  });
+
+  it('are enforced again once the contract is another one', async () => {
+    const first = await start();
+    drift = DRIFT;
+    await statuses(first, 4);
+    await first.close();
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/"contract": "[^"]+"/, '"contract": "an earlier one"'));
+    const second = await start();
+    expect(await statuses(second, 1)).toEqual([502]);
+    expect(second.log.some((line) => line.includes('another contract'))).toBe(true);
+  });
+
+  it('stay refused where demotion is switched off', async () => {
+    const gateway = await start({ ladder: { file, demote: { ...DEMOTE, enabled: false } } });
+    drift = DRIFT;
+    expect(new Set(await statuses(gateway, 8))).toEqual(new Set([502]));
+  });
+
+  it('stay refused while they come too seldom for the window', async () => {
+    const clock = createTestClock();
+    const gateway = await start({}, clock);
+    drift = DRIFT;
+    for (let index = 0; index < 8; index += 1) {
+      clock.advance(30);
+      expect(await statuses(gateway, 1)).toEqual([502]);
+    }
+  });
+
+  it.each<[string, FakeAnswer]>([
+    ['an HTML page', { headers: { 'Content-Type': 'text/html' }, body: '<html>down</html>' }],
+    ['a broken body', { headers: { 'Content-Type': 'application/json' }, body: '{"list":' }],
+    ['an error inside a success', { json: { errors: { message: 'nothing works' } } }],
+    ['an error status', { status: 500, json: { error: 'down' } }],
+  ])('stay enforced when the upstream is down and answers %s', async (_name, answer) => {
+    const gateway = await start();
+    drift = answer;
+    expect(new Set(await statuses(gateway, 8))).toEqual(new Set([502]));
+    drift = DRIFT;
+    expect(await statuses(gateway, 1)).toEqual([502]);
+    expect(gateway.gateway.services.ladder.state().steps).toEqual([]);
+  });
+});
+
+describe('a page that was kept and a target that was recognised while answers were only reported', () => {
+  it('are refused from the moment on that answers are enforced again', async () => {
+    const gateway = await start({ cache: { enabled: true, store: 'wellFormed' } });
+    drift = DRIFT;
+    expect(await statuses(gateway, 8)).toEqual([502, 502, 502, 502, 200, 200, 200, 200]);
+    expect(fake.requests).toHaveLength(5);
+    expect(gateway.gateway.services.ladder.lift('listIdeas', 'responses')).toBe(true);
+    expect(await statuses(gateway, 1)).toEqual([502]);
+  });
+});
+
+describe('a flood of bad requests', () => {
+  it.each([
+    ['unknown parameters', `${LIST}?nothing=known`, undefined, 400, 'requests'],
+    ['pages out of bounds', `${LIST}?pageSize=100000`, undefined, 400, 'pageBounds'],
+    ['callers without the permission', '/services/v2/group/1/user.json', undefined, 403, 'permissions'],
+    ['wrong credentials', LIST, { user: 'nobody', password: 'wrong' }, 401, 'authentication'],
+    ['undocumented paths', '/services/v2/nowhere.json', undefined, 404, 'undocumented'],
+  ] as const)('of %s lowers nothing and is told once in a window', async (_name, target, call, status, check) => {
+    const clock = createTestClock();
+    const gateway = await start({ authentication: { failures: undefined } }, clock);
+    const seen: number[] = [];
+    for (let index = 0; index < 12; index += 1)
+      seen.push((await gateway.call(target, { user: 'alice', ...call })).status);
+    expect(seen.filter((one) => one === status).length).toBeGreaterThan(4);
+    expect(gateway.gateway.services.ladder.state().steps).toEqual([]);
+    const told = gateway.log.filter((line) => line.includes('unusual share'));
+    expect(told).toHaveLength(1);
+    expect(await gateway.metric(`portico_refusal_alerts_total{check="${check}"}`)).toBe(1);
+    expect(
+      gateway.gateway.services.ladder.levels().every((one) => one.effective[check] === one.configured[check]),
+    ).toBe(true);
+  });
+});
