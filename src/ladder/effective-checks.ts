@@ -15,10 +15,12 @@ export function effectiveChecks(
   steps: readonly LadderStep[],
   mayRaise: boolean,
 ): Checks {
-  return steps.reduce<Checks>((levels, { move, check, ...step }) => {
-    if (step.operation !== operation) return levels;
-    if (move === 'demoted' && levels[check] === 'enforce') return { ...levels, [check]: 'report' };
-    const raised = move === 'promoted' && mayRaise && levels[check] === 'report' && !explicit.includes(check);
-    return raised ? { ...levels, [check]: 'enforce' } : levels;
-  }, checks);
+  const levels = { ...checks };
+  for (const { move, check, ...step } of steps) {
+    if (step.operation !== operation) continue;
+    if (move === 'demoted' && levels[check] === 'enforce') levels[check] = 'report';
+    else if (move === 'promoted' && mayRaise && levels[check] === 'report' && !explicit.includes(check))
+      levels[check] = 'enforce';
+  }
+  return levels;
 }

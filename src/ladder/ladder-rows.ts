@@ -6,17 +6,19 @@ import { LADDER_CHECKS, type LadderState, type LadderStep, stepOf } from './ladd
 import { type NextStep, nextStep } from './next-step.ts';
 
 /** One rung as people look at it: a check of an operation, where it stands, what it said, and what to do next. */
-export interface LadderRow extends CheckCounts {
+export interface LadderRow {
   readonly operation: string;
   readonly check: (typeof LADDER_CHECKS)[number];
   readonly configured: CheckLevel;
   readonly effective: CheckLevel;
   /** The step that moved it, with when and why; undefined where the configuration decides. */
   readonly step: LadderStep | undefined;
+  /** `reported` are the requests that the check would have refused. */
+  readonly counts: CheckCounts;
   readonly next: NextStep;
 }
 
-/** One row for each operation and check; `reported` are the requests that the check would have refused. */
+/** One row for each operation and check. */
 export function ladderRows(
   levels: readonly OperationLevels[],
   snapshot: LedgerSnapshot,
@@ -29,7 +31,7 @@ export function ladderRows(
       const step = stepOf(state.steps, operation, check);
       const level = effective[check];
       const next = nextStep({ level, step, counts, minAnswers, since: snapshot.since, now: snapshot.takenAt });
-      return { operation, check, configured: configured[check], effective: level, step, ...counts, next };
+      return { operation, check, configured: configured[check], effective: level, step, counts, next };
     }),
   );
 }

@@ -32,7 +32,7 @@ const start = (more: object = {}, clock = createTestClock()): Promise<TestGatewa
     config: { ...IDEAS, cache: { enabled: false }, ladder: { file, demote: DEMOTE }, ...more },
   });
 
-const DRIFT: FakeAnswer = { json: { list: 'no list' } };
+const DRIFT: FakeAnswer = { json: { list: [], listCount: 'none' } };
 
 async function statuses(gateway: TestGateway, count: number, target = LIST): Promise<number[]> {
   const seen: number[] = [];
