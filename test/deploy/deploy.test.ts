@@ -1,12 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { VARIABLES } from '../../src/config/environment.ts';
 import { LISTEN_DEFAULTS } from '../../src/config/listen-options.ts';
 import { packageRoot } from '../../src/config/package-root.ts';
-import { ERRORS } from '../../src/errors/catalogue.ts';
-import { METRICS } from '../../src/telemetry/metric-list.ts';
 import { faultsOf } from '../config/load-in-folder.ts';
 
 const read = (...path: string[]) => readFileSync(join(packageRoot, ...path), 'utf8');
@@ -17,16 +15,17 @@ describe('the examples for running it', () => {
     expect(parseAllDocuments(text).flatMap((document) => document.errors)).toEqual([]);
   });
 
-  it('use metrics, labels and error codes that exist', () => {
-    const known = new Map<string, readonly string[]>(Object.values(METRICS).map(({ name, labels }) => [name, labels]));
-    const { text } = files.find(({ name }) => name === 'prometheus.yaml') ?? { text: '' };
-    const used = [...text.matchAll(/(portico_\w+?)(?:_bucket)?\b(?:\{(\w+)=)?/g)];
-    expect(used.length).toBeGreaterThan(4);
-    for (const [, name = '', label] of used) {
-      expect(known.has(name), name).toBe(true);
-      if (label !== undefined) expect(known.get(name)).toContain(label);
-    }
-    for (const [, code = ''] of text.matchAll(/code="(\w+)"/g)) expect(ERRORS).toHaveProperty(code);
+  it('point Prometheus at the rules that there are, under the job that they ask for', () => {
+    const document: unknown = parse(read('deploy', 'prometheus.yaml'));
+    const { scrape_configs: jobs, rule_files: rules } = document as {
+      scrape_configs: { job_name: string }[];
+      rule_files: string[];
+    };
+    expect(jobs.map(({ job_name: name }) => name)).toEqual(['portico']);
+    const names = rules.map((path) => basename(path));
+    expect(names).toEqual(['recording.yml', 'alerts.yml']);
+    for (const name of names) expect(read('config', 'prometheus', name)).toContain('groups:');
+    expect(read('config', 'prometheus', 'alerts.yml')).toContain('up{job="portico"}');
   });
 
   it('set variables that are read', () => {

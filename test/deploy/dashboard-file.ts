@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../../src/config/package-root.ts';
+
+/** One panel, as far as tests look at it. */
+export interface Panel {
+  readonly id: number;
+  readonly type: string;
+  readonly title: string;
+  readonly description?: string;
+  readonly datasource?: { readonly uid: string };
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+  readonly fieldConfig?: { readonly defaults: { readonly unit?: string } };
+  readonly targets?: readonly {
+    readonly refId: string;
+    readonly expr: string;
+    readonly legendFormat: string;
+    readonly datasource: { readonly uid: string };
+  }[];
+}
+
+/** The dashboard, as far as tests look at it. */
+export interface Dashboard {
+  readonly panels: readonly Panel[];
+  readonly templating: { readonly list: readonly { readonly name: string; readonly definition?: string }[] };
+}
+
+/** The committed dashboard. */
+export function readDashboard(): Dashboard {
+  return JSON.parse(readFileSync(join(packageRoot, 'config', 'grafana', 'portico.json'), 'utf8')) as Dashboard;
+}
+
+/** Every query of its panels. */
+export function dashboardQueries(): string[] {
+  return readDashboard().panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+}

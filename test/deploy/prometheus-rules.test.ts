@@ -1,0 +1,110 @@
+import { execFile } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { needsProgram } from '../builders/needs-program.ts';
+import { type KnownSeries, seriesOfGateway, strangeNames, withRecorded } from './known-series.ts';
+import { dashboardQueries } from './dashboard-file.ts';
+import { promqlUse } from './promql-use.ts';
+import { alertCases, recordingRules, RULES_FOLDER, ruleTestFiles, rulesOf } from './rule-files.ts';
+
+const run = promisify(execFile);
+const files = ['alerts.yml', 'recording.yml'].map((name) => join(RULES_FOLDER, name));
+const alerts = rulesOf('alerts.yml').filter(({ alert }) => alert !== undefined);
+
+describe('the rules for Prometheus', () => {
+  let known: KnownSeries;
+  beforeAll(async () => {
+    known = withRecorded(await seriesOfGateway(), recordingRules());
+  });
+
+  it('name metrics, labels and values that a gateway has', () => {
+    const rules = [...rulesOf('alerts.yml'), ...rulesOf('recording.yml')];
+    expect(rules.length).toBeGreaterThan(30);
+    expect(
+      rules.flatMap(({ alert, record, expr }) => strangeNames(expr, known).map((one) => [alert ?? record, one])),
+    ).toEqual([]);
+  });
+
+  it.each([
+    ['sum(rate(portico_http_request_total[5m]))', 'no metric portico_http_request_total'],
+    ['portico_errors_total{kode="internal_error"}', 'no label kode on portico_errors_total'],
+    ['portico_errors_total{code=~"internal_error|infernal"}', 'no code infernal on portico_errors_total'],
+    ['sum by (operation) (portico_errors_total)', 'no label operation'],
+  ])('would be caught with %s', (query, fault) => {
+    expect(strangeNames(query, known)).toEqual([fault]);
+  });
+
+  it('record nothing that no alert and no panel reads', () => {
+    const read = new Set(
+      [...alerts.map(({ expr }) => expr), ...dashboardQueries()].flatMap((expr) =>
+        promqlUse(expr).metrics.map(({ name }) => name),
+      ),
+    );
+    expect(recordingRules().filter(({ record }) => !read.has(record))).toEqual([]);
+  });
+
+  it('say of every alert whom it is for and what happened', () => {
+    for (const { alert, labels, annotations } of alerts) {
+      expect(['page', 'ticket', 'info'], alert).toContain(labels?.['severity']);
+      expect(annotations?.['summary'], alert).toMatch(/^.{15,}\.$/);
+    }
+  });
+
+  it('have a test for every alert that fires, one that is silent before it, and silence on a healthy gateway', () => {
+    const cases = alertCases();
+    const names = alerts.map(({ alert }) => alert ?? '');
+    const tested = (wanted: (one: (typeof cases)[number]) => boolean) =>
+      new Set(cases.filter(wanted).map((one) => one.alertname));
+    const fires = ({ exp_alerts: expected = [] }: (typeof cases)[number]) => expected.length > 0;
+    const healthy = 'a busy and healthy gateway is silent';
+    expect(tested(fires)).toEqual(new Set(names));
+    expect(tested((one) => one.test === healthy && !fires(one))).toEqual(new Set(names));
+    const alone = names.filter(
+      (name) => !cases.some((one) => one.alertname === name && one.test !== healthy && !fires(one)),
+    );
+    expect(alone).toEqual([]);
+  });
+});
+
+needsProgram('promtool', 'promtool and the rules for Prometheus', (promtool) => {
+  it('finds no fault in them', async () => {
+    const { stdout } = await run(promtool, ['check', 'rules', ...files]);
+    expect(stdout.match(/SUCCESS: \d+ rules found/g)).toHaveLength(files.length);
+  });
+
+  it.each(ruleTestFiles().map((path) => [basename(path), path]))(
+    'sees what %s expects',
+    async (_, path) => {
+      const { stdout } = await run(promtool, ['test', 'rules', path], { timeout: 60_000 });
+      expect(stdout).toContain('SUCCESS');
+    },
+    60_000,
+  );
+
+  describe('and rules that were broken', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'portico-rules-'));
+    afterAll(() => rmSync(folder, { recursive: true }));
+
+    it('sees alerts that do not fire and alerts that are not silent', async () => {
+      mkdirSync(join(folder, 'tests'));
+      copyFileSync(join(RULES_FOLDER, 'recording.yml'), join(folder, 'recording.yml'));
+      const text = readFileSync(join(RULES_FOLDER, 'alerts.yml'), 'utf8');
+      const path = join(folder, 'tests', 'alerts.test.yml');
+      copyFileSync(join(RULES_FOLDER, 'tests', 'alerts.test.yml'), path);
+      const broken = text
+        .replace('portico_upstream_circuit_open == 1', 'portico_upstream_circuit_open == 2')
+        .replace('expr: portico_ready == 0', 'expr: portico_ready >= 0');
+      expect(broken).not.toBe(text);
+      writeFileSync(join(folder, 'alerts.yml'), broken);
+      const failure = await run(promtool, ['test', 'rules', path]).then(
+        () => 'no failure',
+        (error: unknown) => (error as { stderr: string; stdout: string }).stdout + (error as { stderr: string }).stderr,
+      );
+      expect(failure).toContain('alertname: PorticoUpstreamPaused');
+      expect(failure).toContain('alertname: PorticoNotReady');
+    }, 60_000);
+  });
+});

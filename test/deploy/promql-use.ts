@@ -1,0 +1,40 @@
+/** One place of a query that reads a metric: its name and the labels that it is selected by, with their values. */
+export interface MetricUse {
+  readonly name: string;
+  readonly matchers: readonly { readonly label: string; readonly value: string; readonly isPattern: boolean }[];
+}
+
+/** What a query speaks of. */
+export interface PromqlUse {
+  readonly metrics: readonly MetricUse[];
+  /** Labels of `by`, `without`, `on`, `ignoring` and `group_left`. */
+  readonly labels: readonly string[];
+}
+
+const GROUPING = /\b(?:by|without|on|ignoring|group_left|group_right)\s*\(([^)]*)\)/g;
+const RANGE = /\[[^\]]*\]|\boffset\s+\S+/g;
+const NAME = /(?<![\w:$.])([a-zA-Z_:][\w:]*)\s*(\(|\{(?:[^}"]|"[^"]*")*\})?/g;
+const MATCHER = /(\w+)\s*(=~|!~|!=|=)\s*"([^"]*)"/g;
+const WORDS = new Set(['and', 'or', 'unless', 'bool']);
+
+/** Reads the names out of a PromQL query; promtool judges its grammar elsewhere. */
+export function promqlUse(query: string): PromqlUse {
+  const labels: string[] = [];
+  const rest = query
+    .replace(GROUPING, (_, names: string) => {
+      labels.push(...names.split(',').map((name) => name.trim()));
+      return ' ';
+    })
+    .replace(RANGE, ' ');
+  const metrics = [...rest.matchAll(NAME)]
+    .filter(([, name = '', next]) => next !== '(' && !WORDS.has(name))
+    .map(([, name = '', matchers = '']) => ({
+      name,
+      matchers: [...matchers.matchAll(MATCHER)].map(([, label = '', operator = '', value = '']) => ({
+        label,
+        value,
+        isPattern: operator.endsWith('~'),
+      })),
+    }));
+  return { metrics, labels: labels.filter((label) => label !== '') };
+}

@@ -1,0 +1,55 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { packageRoot } from '../../src/config/package-root.ts';
+
+/** Where the rules of Prometheus are. */
+export const RULES_FOLDER = join(packageRoot, 'config', 'prometheus');
+
+/** A rule of a rule file; either it records or it alerts. */
+export interface Rule {
+  readonly record?: string;
+  readonly alert?: string;
+  readonly expr: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+interface AlertCase {
+  readonly eval_time: string;
+  readonly alertname: string;
+  readonly exp_alerts?: readonly unknown[];
+}
+
+/** A file for `promtool test rules`. */
+export interface RuleTests {
+  readonly tests: readonly { readonly name: string; readonly alert_rule_test?: readonly AlertCase[] }[];
+}
+
+const read = (path: string): unknown => parse(readFileSync(path, 'utf8'));
+
+/** The rules of one of the rule files. */
+export function rulesOf(file: 'alerts.yml' | 'recording.yml'): Rule[] {
+  const { groups } = read(join(RULES_FOLDER, file)) as { groups: { rules: Rule[] }[] };
+  return groups.flatMap(({ rules }) => rules);
+}
+
+/** The recording rules, by what they record. */
+export function recordingRules(): { record: string; expr: string }[] {
+  return rulesOf('recording.yml').flatMap(({ record, expr }) => (record === undefined ? [] : [{ record, expr }]));
+}
+
+/** The paths of all files for `promtool test rules`. */
+export function ruleTestFiles(): string[] {
+  const folder = join(RULES_FOLDER, 'tests');
+  return readdirSync(folder).map((name) => join(folder, name));
+}
+
+/** What those files expect of alerts. */
+export function alertCases(): (AlertCase & { readonly test: string })[] {
+  return ruleTestFiles().flatMap((path) =>
+    (read(path) as RuleTests).tests.flatMap(({ name, alert_rule_test: cases = [] }) =>
+      cases.map((one) => ({ ...one, test: name })),
+    ),
+  );
+}
