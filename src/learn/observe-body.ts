@@ -1,0 +1,112 @@
+import { type Adding, addMember, addValue } from './add-value.ts';
+import { addWord, hasVocabulary } from './add-word.ts';
+import type { Guide, Site } from './guide.ts';
+import type { Described, Observations } from './observations.ts';
+import { emptyObjects, emptyShape, type Shape, SHAPE_LIMITS } from './shape.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Goes through an answer beside what the contract says of it, and keeps what the contract does not say. */
+export function observeBody(all: Observations, guide: Guide, json: unknown, adding: Adding): void {
+  if (isAlien(guide, json, adding.complete)) return;
+  observe(all, { guide, name: '', root: true }, json, adding);
+}
+
+interface Place {
+  readonly guide: Guide;
+  /** The field that the value stands in; elements stand in that of their array. */
+  readonly name: string;
+  readonly root?: boolean;
+}
+
+function observe(all: Observations, place: Place, value: unknown, adding: Adding): void {
+  const { guide, name } = place;
+  if (guide.open) return addValue(shapeAt(all.open, openPath(guide), adding), value, adding);
+  if (guide.personal && typeof value === 'string') adding.remember(value);
+  const mistyped = place.root === true ? [] : guide.places.filter(({ sites }) => isMistyped(sites, value));
+  // Only the type: what is below is described nowhere.
+  for (const { path } of mistyped) addValue(shapeAt(all.mistyped, path, adding), withoutContents(value), adding);
+  if (mistyped.length > 0) return;
+  if (typeof value === 'string' && hasVocabulary(guide, name)) addWord(all.vocabularies, guide, value, adding);
+  if (Array.isArray(value)) {
+    const items = guide.items();
+    if (items === undefined) return;
+    for (const element of value.slice(0, SHAPE_LIMITS.elements))
+      observe(all, { guide: items, name }, element, adding);
+  } else if (typeof value === 'object' && value !== null) observeMembers(all, guide, value as Members, adding);
+}
+
+function observeMembers(all: Observations, guide: Guide, value: Members, adding: Adding): void {
+  const described = describedAt(all, guide.owner.path);
+  if (adding.complete) {
+    described.objects.seen += 1;
+    for (const { path, name } of missingIn(guide, value)) addValue(shapeAt(described.missing, `${path} ${name}`, adding), null, adding);
+  }
+  for (const [name, member] of Object.entries(value)) {
+    const known = guide.member(name);
+    if (known !== undefined) observe(all, { guide: known, name }, member, adding);
+    else if (guide.describesMembers) addMember(described.objects, name, member, adding, 0);
+  }
+}
+
+/** Where what is learned of an open place is written: a component that stands for many places is left alone. */
+function openPath({ owner, written }: Guide): string {
+  return owner.schema.type === undefined ? written.path : owner.path;
+}
+
+/** An answer that lacks most of what it must have is another thing altogether: an error, or another envelope. */
+function isAlien(guide: Guide, json: unknown, complete: boolean): boolean {
+  const required = new Set(guide.sites.flatMap((site) => (site.alternative === true ? [] : (site.schema.required ?? []))));
+  if (required.size < 2) return false;
+  const envelope = guide.sites.some(({ schema }) => schema['x-envelope'] === true);
+  if (!complete && !envelope) return false;
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) return true;
+  return [...required].filter((name) => !Object.hasOwn(json, name)).length > required.size / 2;
+}
+
+function missingIn({ sites }: Guide, value: Members): { path: string; name: string }[] {
+  return sites.flatMap(({ path, schema, alternative }) =>
+    alternative === true || schema.required === undefined
+      ? []
+      : schema.required.filter((name) => !Object.hasOwn(value, name)).map((name) => ({ path, name })),
+  );
+}
+
+function withoutContents(value: unknown): unknown {
+  if (Array.isArray(value)) return [];
+  return typeof value === 'object' && value !== null ? {} : value;
+}
+
+function isMistyped(sites: readonly Site[], value: unknown): boolean {
+  return sites.some(({ schema, alternative }) => {
+    if (alternative === true || schema.type === undefined) return false;
+    return ![schema.type].flat().some((type) => isType(type, value));
+  });
+}
+
+function isType(type: string, value: unknown): boolean {
+  if (type === 'null') return value === null;
+  if (type === 'array') return Array.isArray(value);
+  if (type === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (type === 'integer') return Number.isInteger(value);
+  return typeof value === type;
+}
+
+function shapeAt(places: Map<string, Shape>, path: string, { budget }: Adding): Shape {
+  const known = places.get(path);
+  if (known !== undefined) return known;
+  const shape = emptyShape();
+  if (budget.left <= 0) {
+    budget.dropped += 1;
+    return shape;
+  }
+  budget.left -= 1;
+  places.set(path, shape);
+  return shape;
+}
+
+function describedAt({ described }: Observations, path: string): Described {
+  const known = described.get(path) ?? { objects: emptyObjects(), missing: new Map<string, Shape>() };
+  described.set(path, known);
+  return known;
+}

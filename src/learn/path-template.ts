@@ -1,0 +1,60 @@
+import { isWord } from './field-name.ts';
+
+/** Words of addresses that are known from the field, beside those of the contract. */
+const FIELD_WORDS = [
+  'services',
+  'v2',
+  'accept',
+  'anonymize',
+  'auth',
+  'badge',
+  'close',
+  'count',
+  'delete',
+  'execution',
+  'favorite',
+  'follow',
+  'getByUsername',
+  'issuetracker',
+  'key',
+  'latest',
+  'markfavorite',
+  'open',
+  'revision',
+  'schedule',
+  'search',
+  'space',
+  'status',
+  'ticket',
+  'token',
+  'unfollow',
+  'unmarkwiki',
+  'vote',
+  'wiki',
+] as const;
+
+const MAX_SEGMENTS = 10;
+const PREFIX = 'services/v2';
+
+/** Turns paths into templates: `/services/v2/question/118.json` into `/services/v2/question/{id}.json`. */
+export function compilePathTemplate(contractPaths: Iterable<string>): (path: string) => string {
+  const words = new Set<string>(FIELD_WORDS);
+  for (const path of contractPaths)
+    for (const segment of path.replace(/\.json$/, '').split('/')) if (!segment.startsWith('{')) words.add(segment);
+  return (path) => {
+    const ending = path.endsWith('.json') ? '.json' : '';
+    const segments = path
+      .slice(0, path.length - ending.length)
+      .split('/')
+      .slice(1, MAX_SEGMENTS + 1);
+    const start = segments.slice(0, 2).join('/') === PREFIX ? 2 : 0;
+    const template = segments.map((segment, at) => {
+      if (at < start || words.has(segment)) return segment;
+      // The first word names a collection, one after an id a part of it; any other may be somebody's name.
+      const names = at === start || /\d/.test(segments[at - 1] ?? '');
+      if (names && isWord(segment)) return segment;
+      return /^\d+$/.test(segment) ? '{id}' : '{name}';
+    });
+    return `/${template.join('/')}${ending}`;
+  };
+}

@@ -1,0 +1,97 @@
+import { type DocumentNode, nodeAt, placeName, type SchemaNode, stepTo } from './document.ts';
+import { flatten } from './guide.ts';
+import type { Described, Observations } from './observations.ts';
+import type { OverlayAction, Proposal } from './proposal.ts';
+import { evidenceOf } from './propose-shapes.ts';
+import { schemaWords } from './schema-words.ts';
+import type { FieldShape } from './shape.ts';
+import { objectKeywords, SURE, toSchema } from './to-schema.ts';
+import { wilsonBound } from './wilson-bound.ts';
+
+/** Proposals about members that the contract does not have, and about those that it requires and answers lack. */
+export function proposeFields({ described }: Observations, document: DocumentNode, minAnswers: number): Proposal[] {
+  return [...described].flatMap(([path, seen]) => {
+    const schema = nodeAt(document, path) as SchemaNode | undefined;
+    if (schema === undefined) return [];
+    const sites = flatten(document, { path, schema });
+    const known = new Set(sites.flatMap((site) => Object.keys(site.schema.properties ?? {})));
+    const owner = { path, schema, seen, requires: schema.required !== undefined };
+    const fields = [...seen.objects.fields].filter(([name, { shape }]) => !known.has(name) && shape.answers >= minAnswers);
+    return [
+      ...fields.map(([name, field]) => proposeField(owner, name, field)),
+      ...(sites.length === 1 ? proposeRest(owner, minAnswers) : []),
+      ...proposeOptional(seen, document),
+    ];
+  });
+}
+
+interface Owner {
+  readonly path: string;
+  readonly schema: SchemaNode;
+  readonly seen: Described;
+  /** True once the schema has a list of required members that more can be appended to. */
+  requires: boolean;
+}
+
+function proposeField(owner: Owner, name: string, { present, shape }: FieldShape): Proposal {
+  const { path, schema, seen } = owner;
+  const place = `${placeName(path)}.${name}`;
+  const field = toSchema(shape, name);
+  const of = seen.objects.seen;
+  const required = present === of && wilsonBound(present, of) >= SURE;
+  const update = {
+    ...(schema.type === undefined && { type: 'object' }),
+    ...(required && !owner.requires && { required: [name] }),
+    properties: { [name]: { ...field, 'x-provenance': 'observed' } },
+  };
+  const actions: OverlayAction[] = [{ target: path, description: `${place}: a field that the contract does not have`, update }];
+  if (required && owner.requires)
+    actions.push({ target: `${path}.required`, description: `${place} was never absent`, update: name });
+  owner.requires ||= required;
+  return {
+    kind: 'field',
+    place,
+    statement: `exists and is ${schemaWords(field)}${required ? ', always there' : ''}`,
+    confidence: wilsonBound(shape.seen, shape.seen),
+    evidence: { ...evidenceOf(shape), of: Math.max(of, shape.seen) },
+    actions,
+  };
+}
+
+/** Members whose names are data: only where the schema stands alone, because it would speak of inherited members too. */
+function proposeRest({ path, seen }: Owner, minAnswers: number): Proposal[] {
+  const { rest } = seen.objects;
+  if (rest === undefined || rest.answers < minAnswers) return [];
+  const { additionalProperties } = objectKeywords({ ...seen.objects, fields: new Map() });
+  const place = placeName(path);
+  return [
+    {
+      kind: 'field',
+      place: `${place}.*`,
+      statement: 'has members whose names are data',
+      confidence: wilsonBound(rest.seen, rest.seen),
+      evidence: evidenceOf(rest),
+      actions: [{ target: path, description: `${place}: members whose names are data`, update: { additionalProperties } }],
+    },
+  ];
+}
+
+function proposeOptional({ missing, objects }: Described, document: DocumentNode): Proposal[] {
+  return [...missing].flatMap(([key, shape]): Proposal[] => {
+    const [path = '', name = ''] = [key.slice(0, key.lastIndexOf(' ')), key.slice(key.lastIndexOf(' ') + 1)];
+    const schema = nodeAt(document, path) as SchemaNode | undefined;
+    if (schema?.required?.includes(name) !== true) return [];
+    const place = `${placeName(path)}.${name}`;
+    const target = `${stepTo(path, 'required')}[?@ == '${name.replaceAll(/['\\]/g, '\\$&')}']`;
+    return [
+      {
+        kind: 'optional',
+        place,
+        statement: 'is required by the contract and was absent',
+        confidence: wilsonBound(shape.seen, shape.seen),
+        evidence: { ...evidenceOf(shape), of: Math.max(objects.seen, shape.seen) },
+        actions: [{ target, description: `${place} was absent`, remove: true }],
+      },
+    ];
+  });
+}

@@ -1,0 +1,42 @@
+import { type DocumentNode, nodeAt, placeName, type SchemaNode, stepTo } from './document.ts';
+import { flatten } from './guide.ts';
+import type { Observations } from './observations.ts';
+import type { OverlayAction, Proposal } from './proposal.ts';
+import { evidenceOf } from './propose-shapes.ts';
+import { kindsOf } from './shape.ts';
+import { wilsonBound } from './wilson-bound.ts';
+
+/** Proposals about fields whose values had another type than the contract says. */
+export function proposeTypes({ mistyped }: Observations, document: DocumentNode): Proposal[] {
+  return [...mistyped].flatMap(([path, shape]): Proposal[] => {
+    const schema = nodeAt(document, path) as SchemaNode | undefined;
+    if (schema === undefined || schema['const'] !== undefined || schema.enum !== undefined) return [];
+    const documented = new Set(flatten(document, { path, schema }).flatMap((site) => [site.schema.type ?? []].flat()));
+    const fresh = kindsOf(shape).filter((kind) => !documented.has(kind));
+    if (fresh.length === 0) return [];
+    const place = placeName(path);
+    return [
+      {
+        kind: 'type',
+        place,
+        statement: `is also ${fresh.join(' or ')}, beside ${[...documented].join(' or ')}`,
+        confidence: wilsonBound(shape.seen, shape.seen),
+        evidence: evidenceOf(shape),
+        actions: widen(path, schema, [...documented], fresh),
+      },
+    ];
+  });
+}
+
+function widen(path: string, schema: SchemaNode, documented: readonly string[], fresh: readonly string[]): OverlayAction[] {
+  const place = placeName(path);
+  const description = `${place}: a type that was seen beside the documented one`;
+  const keyword = schema.$ref === undefined ? 'type' : '$ref';
+  const types = [...documented, ...fresh];
+  const other = fresh.length === 1 ? fresh[0] : fresh;
+  const update = schema.$ref === undefined ? { type: types } : { anyOf: [{ $ref: schema.$ref }, { type: other }] };
+  return [
+    { target: stepTo(path, keyword), description: `${place}: what the next action says anew`, remove: true },
+    { target: path, description, update },
+  ];
+}

@@ -1,0 +1,23 @@
+import type { ProposedSchema } from './to-schema.ts';
+
+/** A proposed schema in a few words, for a table: `object of 3 fields (id, name; sometimes size)`. */
+export function schemaWords(schema: ProposedSchema): string {
+  const { type, properties, required, items, additionalProperties } = schema;
+  if (type === undefined) return 'anything';
+  if (Array.isArray(type)) return (type as readonly string[]).join(' or ');
+  if (type === 'array') return items === undefined ? 'array' : `array of ${schemaWords(items as ProposedSchema)}`;
+  if (type !== 'object') return ['format', 'x-pii'].reduce((words, key) => words + note(schema[key]), String(type));
+  const names = Object.keys((properties ?? {}) as object);
+  if (names.length === 0)
+    return additionalProperties === undefined ? 'object' : 'map, whose keys are data, of ' + valueWords(additionalProperties);
+  const always = names.filter((name) => ((required ?? []) as readonly string[]).includes(name));
+  const sometimes = names.filter((name) => !always.includes(name));
+  const parts = [always.join(', '), sometimes.length === 0 ? '' : `perhaps ${sometimes.join(', ')}`];
+  return `object of ${names.length} ${names.length === 1 ? 'field' : 'fields'} (${parts.filter((part) => part !== '').join('; ')})`;
+}
+
+const note = (word: unknown) => (typeof word === 'string' ? `, ${word}` : '');
+
+function valueWords(schema: unknown): string {
+  return typeof schema === 'object' && schema !== null ? schemaWords(schema as ProposedSchema) : 'anything';
+}

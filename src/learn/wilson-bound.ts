@@ -1,0 +1,18 @@
+// 95 % confidence, two-sided.
+const Z = 1.96;
+
+/** The lower end of the Wilson interval: the least share that so many successes in so many trials make believable. */
+export function wilsonBound(successes: number, trials: number): number {
+  if (trials <= 0) return 0;
+  const share = Math.min(successes, trials) / trials;
+  const square = Z * Z;
+  const centre = share + square / (2 * trials);
+  const spread = Z * Math.sqrt((share * (1 - share) + square / (4 * trials)) / trials);
+  return Math.max(0, (centre - spread) / (1 + square / trials));
+}
+
+/** A confidence in a word, for readers. */
+export function confidenceWord(confidence: number): 'high' | 'fair' | 'low' {
+  if (confidence >= 0.9) return 'high';
+  return confidence >= 0.7 ? 'fair' : 'low';
+}
