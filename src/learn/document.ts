@@ -57,6 +57,12 @@ export function nodeAt(document: DocumentNode, path: string): unknown {
   return node;
 }
 
+/** A path without its last name, and that name. */
+export function splitPath(path: string): { readonly parent: string; readonly name: string } {
+  const [last = '', plain, quoted] = /(?:\.([A-Za-z_]\w*)|\['((?:\\.|[^'\\])*)'\])$/.exec(path) ?? [];
+  return { parent: path.slice(0, path.length - last.length), name: plain ?? quoted?.replaceAll(/\\(.)/g, '$1') ?? '' };
+}
+
 /** The last names of a path as people say them: `Node.attachments[]`. */
 export function placeName(path: string): string {
   const [, name] = /^\$\.components\.(?:schemas|responses|parameters)(?:\.|\[')(.*)$/.exec(path) ?? [];

@@ -32,3 +32,11 @@ export interface Proposal {
   /** Empty where the statement changes nothing in the contract. */
   readonly actions: readonly OverlayAction[];
 }
+
+/** What is not proposed. */
+export interface Limits {
+  /** Distinct answers below which the name of a field, or a word, is told to nobody. */
+  readonly minAnswers: number;
+  /** 0 to 1. */
+  readonly minConfidence: number;
+}

@@ -1,7 +1,7 @@
-import { type DocumentNode, nodeAt, placeName, type SchemaNode, stepTo } from './document.ts';
+import { type DocumentNode, nodeAt, placeName, type SchemaNode } from './document.ts';
 import { flatten } from './guide.ts';
 import type { Described, Observations } from './observations.ts';
-import type { OverlayAction, Proposal } from './proposal.ts';
+import type { Limits, OverlayAction, Proposal } from './proposal.ts';
 import { evidenceOf } from './propose-shapes.ts';
 import { schemaWords } from './schema-words.ts';
 import type { FieldShape } from './shape.ts';
@@ -9,7 +9,8 @@ import { objectKeywords, SURE, toSchema } from './to-schema.ts';
 import { wilsonBound } from './wilson-bound.ts';
 
 /** Proposals about members that the contract does not have, and about those that it requires and answers lack. */
-export function proposeFields({ described }: Observations, document: DocumentNode, minAnswers: number): Proposal[] {
+export function proposeFields({ described }: Observations, document: DocumentNode, limits: Limits): Proposal[] {
+  const { minAnswers, minConfidence } = limits;
   return [...described].flatMap(([path, seen]) => {
     const schema = nodeAt(document, path) as SchemaNode | undefined;
     if (schema === undefined) return [];
@@ -18,9 +19,10 @@ export function proposeFields({ described }: Observations, document: DocumentNod
     const owner = { path, schema, seen, requires: schema.required !== undefined };
     const fields = [...seen.objects.fields].filter(([name, { shape }]) => !known.has(name) && shape.answers >= minAnswers);
     return [
+      // First: it writes anew the list that fields are added to.
+      ...proposeOptional(seen, document, minConfidence),
       ...fields.map(([name, field]) => proposeField(owner, name, field)),
       ...(sites.length === 1 ? proposeRest(owner, minAnswers) : []),
-      ...proposeOptional(seen, document),
     ];
   });
 }
@@ -76,21 +78,32 @@ function proposeRest({ path, seen }: Owner, minAnswers: number): Proposal[] {
   ];
 }
 
-function proposeOptional({ missing, objects }: Described, document: DocumentNode): Proposal[] {
-  return [...missing].flatMap(([key, shape]): Proposal[] => {
-    const [path = '', name = ''] = [key.slice(0, key.lastIndexOf(' ')), key.slice(key.lastIndexOf(' ') + 1)];
-    const schema = nodeAt(document, path) as SchemaNode | undefined;
-    if (schema?.required?.includes(name) !== true) return [];
-    const place = `${placeName(path)}.${name}`;
-    const target = `${stepTo(path, 'required')}[?@ == '${name.replaceAll(/['\\]/g, '\\$&')}']`;
+/** Required members that were absent. An overlay cannot take a text out of a list, so the list is written anew. */
+function proposeOptional({ missing, objects }: Described, document: DocumentNode, least: number): Proposal[] {
+  const found = [...missing]
+    .map(([key, shape]) => ({ path: key.slice(0, key.lastIndexOf(' ')), name: key.slice(key.lastIndexOf(' ') + 1), shape }))
+    .filter(({ shape }) => wilsonBound(shape.seen, shape.seen) >= least);
+  return [...Map.groupBy(found, ({ path }) => path)].flatMap(([path, absent]): Proposal[] => {
+    const { required } = (nodeAt(document, path) ?? {}) as SchemaNode;
+    const gone = absent.filter(({ name }) => required?.includes(name));
+    const [first] = gone;
+    if (required === undefined || first === undefined) return [];
+    const names = gone.map(({ name }) => name);
+    const place = placeName(path);
+    const seldom = gone.reduce((least, { shape }) => (shape.seen < least.seen ? shape : least), first.shape);
+    const description = `${place}: ${names.join(', ')} ${names.length === 1 ? 'was' : 'were'} absent`;
+    const left = required.filter((name) => !names.includes(name));
     return [
       {
         kind: 'optional',
         place,
-        statement: 'is required by the contract and was absent',
-        confidence: wilsonBound(shape.seen, shape.seen),
-        evidence: { ...evidenceOf(shape), of: Math.max(objects.seen, shape.seen) },
-        actions: [{ target, description: `${place} was absent`, remove: true }],
+        statement: `lacks what the contract requires: ${names.join(', ')}`,
+        confidence: wilsonBound(seldom.seen, seldom.seen),
+        evidence: { ...evidenceOf(seldom), of: Math.max(objects.seen, seldom.seen) },
+        actions: [
+          { target: `${path}.required`, description, remove: true },
+          { target: path, description: `${place}: what is left of it`, update: { required: left } },
+        ],
       },
     ];
   });

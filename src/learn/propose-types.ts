@@ -1,4 +1,4 @@
-import { type DocumentNode, nodeAt, placeName, type SchemaNode, stepTo } from './document.ts';
+import { type DocumentNode, nodeAt, placeName, type SchemaNode, splitPath } from './document.ts';
 import { flatten } from './guide.ts';
 import type { Observations } from './observations.ts';
 import type { OverlayAction, Proposal } from './proposal.ts';
@@ -28,15 +28,19 @@ export function proposeTypes({ mistyped }: Observations, document: DocumentNode)
   });
 }
 
+/** A reference and a list of types cannot be changed where they stand: the field is taken out and written anew. */
 function widen(path: string, schema: SchemaNode, documented: readonly string[], fresh: readonly string[]): OverlayAction[] {
   const place = placeName(path);
   const description = `${place}: a type that was seen beside the documented one`;
-  const keyword = schema.$ref === undefined ? 'type' : '$ref';
-  const types = [...documented, ...fresh];
-  const other = fresh.length === 1 ? fresh[0] : fresh;
-  const update = schema.$ref === undefined ? { type: types } : { anyOf: [{ $ref: schema.$ref }, { type: other }] };
+  if (schema.$ref === undefined && typeof schema.type === 'string')
+    return [{ target: path, description, update: { type: [...documented, ...fresh] } }];
+  const written: SchemaNode =
+    schema.$ref === undefined
+      ? { ...schema, type: [...documented, ...fresh] }
+      : { anyOf: [schema, { type: fresh.length === 1 ? (fresh[0] ?? '') : fresh }] };
+  const { parent, name } = splitPath(path);
   return [
-    { target: stepTo(path, keyword), description: `${place}: what the next action says anew`, remove: true },
-    { target: path, description, update },
+    { target: path, description: `${place}: the next action writes it anew`, remove: true },
+    { target: parent, description, update: { [name]: written } },
   ];
 }

@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { emptyObservations, type Observations } from '../learn/observations.ts';
+import { readObservations } from '../learn/read-observations.ts';
+import { MAX_OBSERVATIONS_BYTES, writeObservations } from '../learn/write-observations.ts';
+import { StartFault } from '../model/fault.ts';
+
+/** Where a file of observations is named, for faults about it. */
+export interface ObservationPlace {
+  readonly source: string;
+  readonly pointer: string;
+}
+
+/** Reads a file of observations; nothing was observed where there is none. Throws a StartFault for one that is broken. */
+export function readObservationFile(file: string, place: ObservationPlace, now: number): Observations {
+  if (file === ':memory:') return emptyObservations(now);
+  const text = textOf(file, place);
+  if (text === undefined) return emptyObservations(now);
+  const read = readObservations(text);
+  if ('problem' in read) throw broken(place, `${file} ${read.problem}`);
+  return read.observations;
+}
+
+function textOf(file: string, place: ObservationPlace): string | undefined {
+  try {
+    if (statSync(file).size > MAX_OBSERVATIONS_BYTES)
+      throw broken(place, `${file} has more than ${MAX_OBSERVATIONS_BYTES} bytes`);
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (error instanceof StartFault) throw error;
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    if (code === 'ENOENT') return undefined;
+    throw broken(place, `${file} cannot be read (${code})`);
+  }
+}
+
+function broken(place: ObservationPlace, message: string): StartFault {
+  const suggestion = 'learn.file names the file; move it away to begin anew';
+  return new StartFault([{ ...place, message: `learn.file: ${message}`, suggestion }]);
+}
+
+/** Writes a file of observations by and by, off the request path. */
+export interface ObservationWriter {
+  /** Something was learned: it is written within a few seconds. */
+  changed(): void;
+  /** Writes what is left and stops. */
+  close(): void;
+}
+
+const PAUSE_MS = 5000;
+
+/** Creates a writer; each writing replaces the file at once, so that a crash leaves the one before. */
+export function createObservationWriter(
+  file: string,
+  observations: () => Observations,
+  onFailure: (message: string) => void,
+): ObservationWriter {
+  if (file === ':memory:') return { changed: () => undefined, close: () => undefined };
+  let timer: NodeJS.Timeout | undefined;
+  let dirty = false;
+  let writing = false;
+  const beside = () => `${file}.${randomBytes(6).toString('hex')}.tmp`;
+  const textToWrite = (): string | undefined => {
+    const text = writeObservations(observations());
+    if (text === undefined) onFailure(`the observations have more than ${MAX_OBSERVATIONS_BYTES} bytes`);
+    return text;
+  };
+  const write = async (): Promise<void> => {
+    const text = textToWrite();
+    if (text === undefined) return;
+    const draft = beside();
+    try {
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(draft, text, { mode: 0o600, flag: 'wx' });
+      // What was closed in the meantime has written more.
+      if (dirty || timer !== undefined || writing) await rename(draft, file);
+    } catch (error) {
+      onFailure(error instanceof Error ? error.message : 'unknown error');
+    } finally {
+      await rm(draft, { force: true });
+    }
+  };
+  return {
+    changed: () => {
+      dirty = true;
+      timer ??= setTimeout(() => {
+        if (writing) return void timer?.refresh();
+        timer = undefined;
+        dirty = false;
+        writing = true;
+        void write().finally(() => {
+          writing = false;
+        });
+      }, PAUSE_MS).unref();
+    },
+    close: () => {
+      clearTimeout(timer);
+      if (!dirty) return;
+      dirty = false;
+      const text = textToWrite();
+      if (text === undefined) return;
+      try {
+        const draft = beside();
+        writeFileSync(draft, text, { mode: 0o600, flag: 'wx' });
+        renameSync(draft, file);
+      } catch (error) {
+        onFailure(error instanceof Error ? error.message : 'unknown error');
+      }
+    },
+  };
+}

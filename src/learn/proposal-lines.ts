@@ -1,0 +1,33 @@
+import type { Proposal } from './proposal.ts';
+import { confidenceWord } from './wilson-bound.ts';
+
+const TITLES: Readonly<Record<Proposal['kind'], string>> = {
+  shape: 'Shapes that the contract leaves open',
+  field: 'Fields that the contract does not have',
+  words: 'Words of closed vocabularies',
+  type: 'Fields of another type than the contract says',
+  optional: 'Required fields that were absent',
+  'page-size': 'Page sizes',
+  switch: 'Switches of requests',
+  path: 'Addresses outside the contract',
+};
+
+/** Proposals for people: by kind, with confidence and what it rests on. */
+export function proposalLines(proposals: readonly Proposal[]): string[] {
+  const kinds = Map.groupBy(proposals, ({ kind }) => kind);
+  return [...kinds].flatMap(([kind, found]) => [
+    `${TITLES[kind]}:`,
+    ...found.flatMap((one) => [
+      `  ${one.place}: ${one.statement}`,
+      `      ${confidenceWord(one.confidence)} (${one.confidence.toFixed(2)}): ${countWords(one)}${one.actions.length === 0 ? '; nothing to write' : ''}`,
+    ]),
+    '',
+  ]);
+}
+
+function countWords({ evidence: { seen, of, answers, firstSeenAt, lastSeenAt } }: Proposal): string {
+  const share = of === undefined || of === seen ? `${seen} seen` : `${seen} of ${of}`;
+  const day = (at: number) => new Date(at).toISOString().slice(0, 10);
+  const days = day(firstSeenAt) === day(lastSeenAt) ? day(lastSeenAt) : `${day(firstSeenAt)} to ${day(lastSeenAt)}`;
+  return `${share} in ${answers} ${answers === 1 ? 'answer' : 'answers'}, ${days}`;
+}

@@ -1,0 +1,105 @@
+import type { DocumentNode } from './document.ts';
+import type { Observations, PathCounts } from './observations.ts';
+import type { OverlayAction, Proposal } from './proposal.ts';
+import { componentName, freeName } from './propose-shapes.ts';
+import { schemaWords } from './schema-words.ts';
+import { toSchema } from './to-schema.ts';
+import { wilsonBound } from './wilson-bound.ts';
+
+/** Proposals about addresses that the contract does not have. Where bodies were read, the address is written into it. */
+export function proposePaths({ paths }: Observations, document: DocumentNode, minAnswers: number): Proposal[] {
+  const known = new Set(Object.keys(document.paths).map(nameless));
+  const taken = new Set(Object.keys(document.components.schemas));
+  const ids = new Set(Object.values(document.paths).flatMap((methods) => Object.values(methods).map((one) => one.operationId)));
+  return [...paths].flatMap(([key, seen]): Proposal[] => {
+    const [method = '', template = ''] = key.split(' ', 2);
+    const good = answersBelow(seen, 400);
+    if (good < minAnswers) return [];
+    const writes = method === 'GET' && seen.body !== undefined && !known.has(nameless(template));
+    const schema = seen.body && toSchema(seen.body);
+    return [
+      {
+        kind: 'path',
+        place: key,
+        statement: `answers ${statusWords(seen)}${schema === undefined ? '; its bodies were not read' : `, with ${schemaWords(schema)}`}`,
+        confidence: wilsonBound(good, seen.seen),
+        evidence: { seen: good, answers: good, of: seen.seen, firstSeenAt: seen.firstSeenAt, lastSeenAt: seen.lastSeenAt },
+        actions: writes && schema !== undefined ? writePath(template, schema, taken, ids) : [],
+      },
+    ];
+  });
+}
+
+const nameless = (template: string) => template.replaceAll(/\{[^}]*\}/g, '{}');
+
+function answersBelow({ statuses }: PathCounts, limit: number): number {
+  return [...statuses].reduce((sum, [status, count]) => sum + (status >= 200 && status < limit ? count : 0), 0);
+}
+
+function statusWords({ statuses }: PathCounts): string {
+  return [...statuses]
+    .toSorted((a, b) => b[1] - a[1])
+    .map(([status, count]) => `${status} (${count})`)
+    .join(', ');
+}
+
+/** The component of its bodies, and the operation. Callers need a credential: what else they need was not seen. */
+function writePath(
+  template: string,
+  schema: Readonly<Record<string, unknown>>,
+  taken: Set<string>,
+  ids: Set<string>,
+): OverlayAction[] {
+  const words = template.split('/').slice(1).map((segment) => segment.replace('.json', ''));
+  const parameters: { readonly name: string; readonly whole: boolean }[] = [];
+  const path = words.map((word, at) => {
+    if (!word.startsWith('{')) return word;
+    const before = words[at - 1] ?? '';
+    const whole = word === '{id}';
+    const name = freeName(whole ? `${before}Id` : before, new Set(parameters.map((one) => one.name)));
+    parameters.push({ name, whole });
+    return `{${name}}`;
+  });
+  const name = componentName(path.slice(2).filter((word) => !word.startsWith('{')).join('.') || 'Learned');
+  const component = freeName(`${name}Answer`, taken);
+  const operationId = freeOperation(`get${name.replaceAll(/\d/g, '')}`, ids);
+  taken.add(component);
+  ids.add(operationId);
+  const described = { description: `What GET ${template} answers, as it was seen.`, 'x-provenance': 'observed', ...schema };
+  const operation = {
+    operationId,
+    summary: 'An address that was learned',
+    'x-provenance': 'observed',
+    'x-credential': 'required',
+    'x-items-at': 'body',
+    parameters: parameters.map((one) => ({
+      name: one.name,
+      in: 'path',
+      required: true,
+      'x-provenance': 'inferred',
+      schema: { $ref: `#/components/schemas/${one.whole ? 'Id' : 'ShortText'}` },
+    })),
+    responses: {
+      '200': {
+        description: 'As it was seen.',
+        'x-provenance': 'observed',
+        content: { 'application/json': { schema: { $ref: `#/components/schemas/${component}` } } },
+      },
+      default: { $ref: '#/components/responses/OtherError' },
+    },
+  };
+  return [
+    { target: '$.components.schemas', description: `The shape of answers of ${template}`, update: { [component]: described } },
+    {
+      target: '$.paths',
+      description: `${template}: an address that was seen. With it, every caller with a credential is let through`,
+      update: { [`/${path.join('/')}.json`]: { get: operation } },
+    },
+  ];
+}
+
+function freeOperation(id: string, taken: ReadonlySet<string>): string {
+  let free = id;
+  while (taken.has(free)) free += 'Learned';
+  return free;
+}

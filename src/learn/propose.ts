@@ -1,0 +1,25 @@
+import type { DocumentNode } from './document.ts';
+import type { Observations } from './observations.ts';
+import type { Limits, Proposal } from './proposal.ts';
+import { proposeFields } from './propose-fields.ts';
+import { proposePages } from './propose-pages.ts';
+import { proposePaths } from './propose-paths.ts';
+import { proposeShapes } from './propose-shapes.ts';
+import { proposeSwitches } from './propose-switches.ts';
+import { proposeTypes } from './propose-types.ts';
+import { proposeWords } from './propose-words.ts';
+
+/** Everything that observations say beyond a contract, the surest first within each kind. */
+export function propose(observations: Observations, document: DocumentNode, limits: Limits): Proposal[] {
+  const { minAnswers, minConfidence } = limits;
+  const groups = [
+    proposeShapes(observations, document),
+    proposeTypes(observations, document),
+    proposeFields(observations, document, limits),
+    proposeWords(observations, document, minAnswers),
+    proposePages(observations, document),
+    proposeSwitches(observations, document),
+    proposePaths(observations, document, minAnswers),
+  ];
+  return groups.flat().filter(({ confidence }) => confidence >= minConfidence);
+}

@@ -1,0 +1,57 @@
+import type { Observations } from './observations.ts';
+import type { Proposal } from './proposal.ts';
+import { confidenceWord } from './wilson-bound.ts';
+
+/** An OpenAPI Overlay 1.0 document with the evidence of each action. */
+export interface OverlayDocument {
+  readonly overlay: '1.0.0';
+  readonly info: { readonly title: string; readonly version: string };
+  readonly 'x-evidence': Readonly<Record<string, unknown>>;
+  /** Addresses outside the contract that nothing is written about, because their bodies were not read. */
+  readonly 'x-portico-undocumented'?: readonly Readonly<Record<string, unknown>>[];
+  readonly actions: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** Writes proposals as an overlay; undefined when none of them changes anything. */
+export function toOverlay(proposals: readonly Proposal[], seen: Observations): OverlayDocument | undefined {
+  const actions = proposals.flatMap((proposal) =>
+    proposal.actions.map((action) => ({ ...action, 'x-evidence': evidenceOf(proposal) })),
+  );
+  const paths = proposals.filter(({ kind, actions: changes }) => kind === 'path' && changes.length === 0);
+  if (actions.length === 0) return undefined;
+  return {
+    overlay: '1.0.0',
+    info: { title: 'What the contract does not show, as it was learned', version: dayOf(seen.untilAt) },
+    'x-evidence': {
+      answers: seen.answers,
+      firstSeen: toInstant(seen.sinceAt),
+      lastSeen: toInstant(seen.untilAt),
+      dropped: seen.dropped,
+    },
+    ...(paths.length > 0 && {
+      'x-portico-undocumented': paths.map((one) => ({
+        address: one.place,
+        statement: one.statement,
+        'x-evidence': evidenceOf(one),
+      })),
+    }),
+    actions,
+  };
+}
+
+function evidenceOf({ statement, confidence, evidence }: Proposal): Readonly<Record<string, unknown>> {
+  const { seen, answers, of, firstSeenAt, lastSeenAt } = evidence;
+  return {
+    statement,
+    confidence: Math.floor(confidence * 100) / 100,
+    belief: confidenceWord(confidence),
+    seen,
+    ...(of !== undefined && { of }),
+    answers,
+    firstSeen: toInstant(firstSeenAt),
+    lastSeen: toInstant(lastSeenAt),
+  };
+}
+
+const toInstant = (at: number) => new Date(at).toISOString();
+const dayOf = (at: number) => toInstant(at).slice(0, 10);
