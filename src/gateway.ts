@@ -91,6 +91,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     close: async () => {
       edges.close();
       await services.ladderFile.written();
+      services.learning?.close();
       await services.ledger.close();
       await services.upstream.close(0);
       log.flush();

@@ -72,6 +72,7 @@ export function assembleEdges(
       publicBasePath: settings.publicBasePath,
       purge: (tags) => purge(tags ?? 'all'),
       clock,
+      observe: services.learning?.observePath,
     }),
     accessLog: createAccessLog({
       level: settings.logging.level,

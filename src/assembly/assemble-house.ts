@@ -94,6 +94,7 @@ function stageServices(
     decode: (headers, body) => decodeForInspection({ status: 200, headers, body }, maxResponseBytes),
     // No baseline exists yet, so that no violation is accepted.
     isAccepted: () => false,
+    observe: services.learning?.observeAnswer,
     learn: ownership.learn,
     forget: (principal) => authenticator.forget(principal),
     mayReadPrivateFields: permissions.mayReadPrivateFields,

@@ -20,6 +20,7 @@ import { createUpstream, type Upstream } from '../upstream/create-upstream.ts';
 import { assembleLedger } from './assemble-ledger.ts';
 import { assembleLadder } from './assemble-ladder.ts';
 import { createAuthenticator } from './create-authenticator.ts';
+import { createLearning, type Learning } from './learning.ts';
 import type { Start } from './load-start.ts';
 import { missableTerms } from './missable-terms.ts';
 
@@ -46,6 +47,8 @@ export interface Services {
   readonly metrics: Metrics;
   readonly traffic: TrafficHistory;
   readonly ledger: Ledger;
+  /** Learns from traffic; undefined unless `learn.traffic` is on. */
+  readonly learning: Learning | undefined;
   /** Reduces a violation to its fingerprint. */
   readonly kindOf: KindOf;
   readonly ladder: Ladder;
@@ -102,6 +105,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     metrics,
     traffic: createTrafficHistory(metrics.traffic, clock),
     ledger,
+    learning: start.learned && createLearning(settings, start.learned, clock, logger),
     kindOf,
     ladder,
     ladderFile,

@@ -8,6 +8,7 @@ import { compilePermissionMessage, type PermissionMessage } from '../upstream/pe
 import { serviceAuthorization } from '../upstream/service-authorization.ts';
 import type { LadderState } from '../ladder/ladder-step.ts';
 import { keptLadder } from './assemble-ladder.ts';
+import { type LearnedBefore, loadLearned } from './learning.ts';
 import { loadPermissions, type LoadedPermissions, readRoles } from './load-permissions.ts';
 
 /** Everything that is read and compiled before a service is made. */
@@ -19,6 +20,8 @@ export interface Start extends LoadedPermissions {
   readonly serviceAuthorization: string | undefined;
   /** What was kept of the ladder; undefined where there is nothing yet. */
   readonly ladder: LadderState | undefined;
+  /** What was learned before; undefined where nothing is learned from traffic. */
+  readonly learned: LearnedBefore | undefined;
 }
 
 /** Loads contract, rules and upstream settings; throws StartFault with the faults of all of them together. */
@@ -42,9 +45,18 @@ export function loadStart(settings: Settings, env: Readonly<Record<string, strin
   const service = attempt(() => serviceOf(settings, env));
   const isPermissionMessage = attempt(() => permissionMessageOf(settings));
   const ladder = attempt(() => keptLadder(settings));
+  const learned = attempt(() => ({ before: loadLearned(settings) }));
   if (faults.length > 0) throw new StartFault(faults);
-  if (!contract || !rules || !address || !service || !isPermissionMessage) throw new StartFault([]);
-  return { contract, ...rules, address, isPermissionMessage, serviceAuthorization: service.authorization, ladder };
+  if (!contract || !rules || !address || !service || !isPermissionMessage || !learned) throw new StartFault([]);
+  return {
+    contract,
+    ...rules,
+    address,
+    isPermissionMessage,
+    serviceAuthorization: service.authorization,
+    ladder,
+    learned: learned.before,
+  };
 }
 
 function addressOf({ upstream, placeOf }: Settings): UpstreamAddress {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { emptyObservations, type Observations } from '../learn/observations.ts';
 import { readObservations } from '../learn/read-observations.ts';
@@ -59,54 +59,49 @@ export function createObservationWriter(
 ): ObservationWriter {
   if (file === ':memory:') return { changed: () => undefined, close: () => undefined };
   let timer: NodeJS.Timeout | undefined;
-  let dirty = false;
-  let writing = false;
-  const beside = () => `${file}.${randomBytes(6).toString('hex')}.tmp`;
-  const textToWrite = (): string | undefined => {
+  let closed = false;
+  const draftText = (): { draft: string; text: string } | undefined => {
     const text = writeObservations(observations());
-    if (text === undefined) onFailure(`the observations have more than ${MAX_OBSERVATIONS_BYTES} bytes`);
-    return text;
+    if (text !== undefined) return { draft: `${file}.${randomBytes(6).toString('hex')}.tmp`, text };
+    onFailure(`the observations have more than ${MAX_OBSERVATIONS_BYTES} bytes`);
+    return undefined;
   };
+  const failed = (error: unknown) => onFailure(error instanceof Error ? error.message : 'unknown error');
   const write = async (): Promise<void> => {
-    const text = textToWrite();
-    if (text === undefined) return;
-    const draft = beside();
+    const made = draftText();
+    if (made === undefined) return;
     try {
       await mkdir(dirname(file), { recursive: true });
-      await writeFile(draft, text, { mode: 0o600, flag: 'wx' });
-      // What was closed in the meantime has written more.
-      if (dirty || timer !== undefined || writing) await rename(draft, file);
+      await writeFile(made.draft, made.text, { mode: 0o600, flag: 'wx' });
+      // Whoever closed it in the meantime has written more.
+      if (!closed) renameSync(made.draft, file);
     } catch (error) {
-      onFailure(error instanceof Error ? error.message : 'unknown error');
+      failed(error);
     } finally {
-      await rm(draft, { force: true });
+      await rm(made.draft, { force: true });
     }
   };
   return {
     changed: () => {
-      dirty = true;
+      if (closed) return;
       timer ??= setTimeout(() => {
-        if (writing) return void timer?.refresh();
-        timer = undefined;
-        dirty = false;
-        writing = true;
         void write().finally(() => {
-          writing = false;
+          timer = undefined;
         });
       }, PAUSE_MS).unref();
     },
     close: () => {
+      const waiting = timer !== undefined && !closed;
+      closed = true;
       clearTimeout(timer);
-      if (!dirty) return;
-      dirty = false;
-      const text = textToWrite();
-      if (text === undefined) return;
+      const made = waiting ? draftText() : undefined;
+      if (made === undefined) return;
       try {
-        const draft = beside();
-        writeFileSync(draft, text, { mode: 0o600, flag: 'wx' });
-        renameSync(draft, file);
+        mkdirSync(dirname(file), { recursive: true });
+        writeFileSync(made.draft, made.text, { mode: 0o600, flag: 'wx' });
+        renameSync(made.draft, file);
       } catch (error) {
-        onFailure(error instanceof Error ? error.message : 'unknown error');
+        failed(error);
       }
     },
   };

@@ -14,6 +14,8 @@ export interface PassServices {
   /** Drops what is kept under these tags; everything when undefined. */
   readonly purge: (tags: readonly string[] | undefined) => void;
   readonly clock: Clock;
+  /** Counts an address outside the contract; its body is streamed unread. Undefined where nothing is learned. */
+  readonly observe?: ((method: string, path: string, status: number) => void) | undefined;
 }
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE']);
@@ -34,6 +36,7 @@ export function createPass(services: PassServices): (passed: PassedRequest) => P
         publicAddress: publicAddressOf(arrival.headers.host, arrival.protocol, services.publicBasePath),
         onAnswer: (status, headers) => {
           trace.upstream = { status, shape: 'passed', seconds: seconds(), attempts: 1 };
+          services.observe?.(arrival.method, arrival.path, status);
           // Before the client hears of the success, so that what it reads next is not older than what it wrote.
           if (status < 400 || status >= 500) purge();
           if (services.transparent) judgeCredentialByAnswer(trace);

@@ -29,6 +29,8 @@ export interface LearnerParts {
   readonly clock: Clock;
   /** What was learned before; it is taken over and changed. */
   readonly before: Observations;
+  /** True for a walk, which asks everything once: plain answers are remembered for the comparison with those that follow. */
+  readonly walk?: boolean;
 }
 
 /** Answers of one operation that are all observed; afterwards one in {@link SAMPLE}. */
@@ -42,11 +44,11 @@ const MAX_PATHS = 200;
 export const MIN_ANSWERS = 3;
 
 /** Makes a learner for one contract. */
-export function createLearner({ document, clock, before }: LearnerParts): Learner {
+export function createLearner({ document, clock, before, walk = false }: LearnerParts): Learner {
   const findGuide = compileGuides(document);
   const templateOf = compilePathTemplate(Object.keys(document.paths));
   const personal = createPersonalMemory();
-  const switches = createSwitchWatch();
+  const switches = createSwitchWatch(walk);
   const asked = new Map<string, number>();
   const budget = { left: SHAPE_LIMITS.shapes - countShapes(before), dropped: 0 };
   let answer = 0;
@@ -88,7 +90,8 @@ export function createLearner({ document, clock, before }: LearnerParts): Learne
       place.seen += 1;
       place.lastSeenAt = clock();
       place.statuses.set(status, (place.statuses.get(status) ?? 0) + 1);
-      if (json !== undefined && status >= 200 && status < 300) addValue((place.body ??= emptyShape()), json, adding(true));
+      if (json !== undefined && status >= 200 && status < 300)
+        addValue((place.body ??= emptyShape()), json, adding(true));
     },
     observations: () => {
       before.dropped += budget.dropped;

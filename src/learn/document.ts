@@ -1,6 +1,7 @@
 /** A schema of the contract as far as learning reads it. */
 export interface SchemaNode {
   readonly $ref?: string;
+  readonly description?: string;
   readonly type?: string | readonly string[];
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, SchemaNode | boolean>>;

@@ -71,7 +71,8 @@ function answerSite(document: DocumentNode, at: string, answer: AnswerNode, open
   const media = (shared === undefined ? answer : document.components.responses[shared])?.content?.[JSON_TYPE];
   if (media === undefined) return undefined;
   const variant = media['x-variants']?.[open ? 'open' : 'full'];
-  if (variant === undefined) return { path: `${stepTo(stepTo(path, 'content'), JSON_TYPE)}.schema`, schema: media.schema };
+  if (variant === undefined)
+    return { path: `${stepTo(stepTo(path, 'content'), JSON_TYPE)}.schema`, schema: media.schema };
   return referenced(document, variant);
 }
 
@@ -101,7 +102,17 @@ export function flatten(document: DocumentNode, site: Site, seen = new Set<strin
   ];
 }
 
-const SAYS_NOTHING = new Set(['$ref', 'type', 'description', 'title', 'format', 'allOf', 'anyOf', 'example', 'examples']);
+const SAYS_NOTHING = new Set([
+  '$ref',
+  'type',
+  'description',
+  'title',
+  'format',
+  'allOf',
+  'anyOf',
+  'example',
+  'examples',
+]);
 
 function saysNothing({ schema }: Site): boolean {
   const types = schema.type === undefined ? ['object'] : [schema.type].flat();
@@ -132,7 +143,8 @@ function createGuide(
     describesMembers: sites.some(({ schema }) => schema.properties !== undefined),
     member: (name) => {
       const found = childSites(({ path, schema }) => {
-        const member = schema.properties && Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
+        const member =
+          schema.properties && Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
         if (member === undefined) return undefined;
         return { path: stepTo(`${path}.properties`, name), schema: typeof member === 'boolean' ? { not: {} } : member };
       });

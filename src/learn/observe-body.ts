@@ -31,8 +31,7 @@ function observe(all: Observations, place: Place, value: unknown, adding: Adding
   if (Array.isArray(value)) {
     const items = guide.items();
     if (items === undefined) return;
-    for (const element of value.slice(0, SHAPE_LIMITS.elements))
-      observe(all, { guide: items, name }, element, adding);
+    for (const element of value.slice(0, SHAPE_LIMITS.elements)) observe(all, { guide: items, name }, element, adding);
   } else if (typeof value === 'object' && value !== null) observeMembers(all, guide, value as Members, adding);
 }
 
@@ -40,7 +39,8 @@ function observeMembers(all: Observations, guide: Guide, value: Members, adding:
   const described = describedAt(all, guide.owner.path);
   if (adding.complete) {
     described.objects.seen += 1;
-    for (const { path, name } of missingIn(guide, value)) addValue(shapeAt(described.missing, `${path} ${name}`, adding), null, adding);
+    for (const { path, name } of missingIn(guide, value))
+      addValue(shapeAt(described.missing, `${path} ${name}`, adding), null, adding);
   }
   for (const [name, member] of Object.entries(value)) {
     const known = guide.member(name);
@@ -56,7 +56,9 @@ function openPath({ owner, written }: Guide): string {
 
 /** An answer that lacks most of what it must have is another thing altogether: an error, or another envelope. */
 function isAlien(guide: Guide, json: unknown, complete: boolean): boolean {
-  const required = new Set(guide.sites.flatMap((site) => (site.alternative === true ? [] : (site.schema.required ?? []))));
+  const required = new Set(
+    guide.sites.flatMap((site) => (site.alternative === true ? [] : (site.schema.required ?? []))),
+  );
   if (required.size < 2) return false;
   const envelope = guide.sites.some(({ schema }) => schema['x-envelope'] === true);
   if (!complete && !envelope) return false;

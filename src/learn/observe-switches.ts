@@ -10,16 +10,10 @@ export interface SwitchWatch {
 /** Questions whose shapes are remembered for a comparison. */
 const MAX_QUESTIONS = 500;
 
-/** A watch that looks at the shapes of an operation's answers only once one of them came with a switch. */
-export function createSwitchWatch(): SwitchWatch {
+/** A watch; unless it is to look `always`, it looks at an operation's answers once one of them came with a switch. */
+export function createSwitchWatch(always: boolean): SwitchWatch {
   const watched = new Set<string>();
   const shapes = new Map<string, string>();
-  const compare = (counts: Map<string, SwitchCounts>, key: string, same: boolean, now: number) => {
-    const place = counts.get(key) ?? { same: 0, different: 0, firstSeenAt: now, lastSeenAt: now };
-    place[same ? 'same' : 'different'] += 1;
-    place.lastSeenAt = now;
-    counts.set(key, place);
-  };
   const keep = (key: string, shape: string) => {
     const [oldest] = shapes.keys();
     if (shapes.size >= MAX_QUESTIONS && oldest !== undefined) shapes.delete(oldest);
@@ -29,7 +23,7 @@ export function createSwitchWatch(): SwitchWatch {
     observe: (counts, { operation, status, wrap, v1, question, json }, now) => {
       const switches = [wrap && 'wrap', v1 && 'v1'].filter((name) => typeof name === 'string');
       if (switches.length > 0) watched.add(operation);
-      if (!watched.has(operation)) return;
+      if (!always && !watched.has(operation)) return;
       const shape = `${status} ${shapeSignature(json)}`;
       const [only, second] = switches;
       // Both at once tell nothing about either.
@@ -48,4 +42,11 @@ export function createSwitchWatch(): SwitchWatch {
       else compare(counts, `${only} ${operation}`, plain === shape, now);
     },
   };
+}
+
+function compare(counts: Map<string, SwitchCounts>, key: string, same: boolean, now: number): void {
+  const place = counts.get(key) ?? { same: 0, different: 0, firstSeenAt: now, lastSeenAt: now };
+  place[same ? 'same' : 'different'] += 1;
+  place.lastSeenAt = now;
+  counts.set(key, place);
 }

@@ -20,7 +20,10 @@ const BY_NAME: readonly (readonly [PersonalMark, RegExp])[] = [
   ['secret', /password|passwd|secret|token|api_?-?key|credential|session_?-?id|cookie/],
   ['ip', /^(?:.*[_-])?(?:ip|ip_?-?addr(?:ess)?|remote_?-?addr(?:ess)?)$/],
   ['real-name', /^(?:real|full|first|last|given|family|middle|sur|maiden)_?-?name$|^displayname$|^display_name$/],
-  ['username', /^(?:user|login|screen|nick|account|owner|author|editor|creator|uploader)_?-?(?:name|id_name)?$|^nick$|^handle$/],
+  [
+    'username',
+    /^(?:user|login|screen|nick|account|owner|author|editor|creator|uploader)_?-?(?:name|id_name)?$|^nick$|^handle$/,
+  ],
   ['picture', /^(?:avatar|photo|picture|gravatar)(?:_?-?(?:url|urls|link))?$/],
   ['account-id', /^account_?-?id$/],
   ['time-zone', /^time_?-?zone$/],

@@ -15,19 +15,22 @@ const TITLES: Readonly<Record<Proposal['kind'], string>> = {
 /** Proposals for people: by kind, with confidence and what it rests on. */
 export function proposalLines(proposals: readonly Proposal[]): string[] {
   const kinds = Map.groupBy(proposals, ({ kind }) => kind);
-  return [...kinds].flatMap(([kind, found]) => [
-    `${TITLES[kind]}:`,
-    ...found.flatMap((one) => [
-      `  ${one.place}: ${one.statement}`,
-      `      ${confidenceWord(one.confidence)} (${one.confidence.toFixed(2)}): ${countWords(one)}${one.actions.length === 0 ? '; nothing to write' : ''}`,
-    ]),
-    '',
-  ]);
+  return [...kinds].flatMap(([kind, found]) => [[`${TITLES[kind]}:`], found.flatMap(linesOf), ['']].flat());
+}
+
+function linesOf(proposal: Proposal): string[] {
+  const { place, statement, confidence, actions } = proposal;
+  const idle = actions.length === 0 ? '; nothing to write' : '';
+  return [
+    `  ${place}: ${statement}`,
+    `      ${confidenceWord(confidence)} (${confidence.toFixed(2)}): ${countWords(proposal)}${idle}`,
+  ];
 }
 
 function countWords({ evidence: { seen, of, answers, firstSeenAt, lastSeenAt } }: Proposal): string {
   const share = of === undefined || of === seen ? `${seen} seen` : `${seen} of ${of}`;
-  const day = (at: number) => new Date(at).toISOString().slice(0, 10);
   const days = day(firstSeenAt) === day(lastSeenAt) ? day(lastSeenAt) : `${day(firstSeenAt)} to ${day(lastSeenAt)}`;
   return `${share} in ${answers} ${answers === 1 ? 'answer' : 'answers'}, ${days}`;
 }
+
+const day = (at: number) => new Date(at).toISOString().slice(0, 10);

@@ -17,13 +17,13 @@ export function proposeFields({ described }: Observations, document: DocumentNod
     const sites = flatten(document, { path, schema });
     const known = new Set(sites.flatMap((site) => Object.keys(site.schema.properties ?? {})));
     const owner = { path, schema, seen, requires: schema.required !== undefined };
-    const fields = [...seen.objects.fields].filter(([name, { shape }]) => !known.has(name) && shape.answers >= minAnswers);
-    return [
-      // First: it writes anew the list that fields are added to.
-      ...proposeOptional(seen, document, minConfidence),
-      ...fields.map(([name, field]) => proposeField(owner, name, field)),
-      ...(sites.length === 1 ? proposeRest(owner, minAnswers) : []),
-    ];
+    const fields = [...seen.objects.fields].filter(
+      ([name, { shape }]) => !known.has(name) && shape.answers >= minAnswers,
+    );
+    // Absent ones first: that writes anew the list of required members that fields are added to.
+    const absent = proposeOptional(seen, document, minConfidence);
+    const named = fields.map(([name, field]) => proposeField(owner, name, field));
+    return [absent, named, sites.length === 1 ? proposeRest(owner, minAnswers) : []].flat();
   });
 }
 
@@ -46,7 +46,9 @@ function proposeField(owner: Owner, name: string, { present, shape }: FieldShape
     ...(required && !owner.requires && { required: [name] }),
     properties: { [name]: { ...field, 'x-provenance': 'observed' } },
   };
-  const actions: OverlayAction[] = [{ target: path, description: `${place}: a field that the contract does not have`, update }];
+  const actions: OverlayAction[] = [
+    { target: path, description: `${place}: a field that the contract does not have`, update },
+  ];
   if (required && owner.requires)
     actions.push({ target: `${path}.required`, description: `${place} was never absent`, update: name });
   owner.requires ||= required;
@@ -73,7 +75,9 @@ function proposeRest({ path, seen }: Owner, minAnswers: number): Proposal[] {
       statement: 'has members whose names are data',
       confidence: wilsonBound(rest.seen, rest.seen),
       evidence: evidenceOf(rest),
-      actions: [{ target: path, description: `${place}: members whose names are data`, update: { additionalProperties } }],
+      actions: [
+        { target: path, description: `${place}: members whose names are data`, update: { additionalProperties } },
+      ],
     },
   ];
 }
@@ -81,7 +85,11 @@ function proposeRest({ path, seen }: Owner, minAnswers: number): Proposal[] {
 /** Required members that were absent. An overlay cannot take a text out of a list, so the list is written anew. */
 function proposeOptional({ missing, objects }: Described, document: DocumentNode, least: number): Proposal[] {
   const found = [...missing]
-    .map(([key, shape]) => ({ path: key.slice(0, key.lastIndexOf(' ')), name: key.slice(key.lastIndexOf(' ') + 1), shape }))
+    .map(([key, shape]) => ({
+      path: key.slice(0, key.lastIndexOf(' ')),
+      name: key.slice(key.lastIndexOf(' ') + 1),
+      shape,
+    }))
     .filter(({ shape }) => wilsonBound(shape.seen, shape.seen) >= least);
   return [...Map.groupBy(found, ({ path }) => path)].flatMap(([path, absent]): Proposal[] => {
     const { required } = (nodeAt(document, path) ?? {}) as SchemaNode;
@@ -90,7 +98,7 @@ function proposeOptional({ missing, objects }: Described, document: DocumentNode
     if (required === undefined || first === undefined) return [];
     const names = gone.map(({ name }) => name);
     const place = placeName(path);
-    const seldom = gone.reduce((least, { shape }) => (shape.seen < least.seen ? shape : least), first.shape);
+    const seldom = gone.reduce((one, { shape }) => (shape.seen < one.seen ? shape : one), first.shape);
     const description = `${place}: ${names.join(', ')} ${names.length === 1 ? 'was' : 'were'} absent`;
     const left = required.filter((name) => !names.includes(name));
     return [

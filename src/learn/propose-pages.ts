@@ -20,7 +20,7 @@ export function proposePages({ pages }: Observations, document: DocumentNode): P
           },
         ];
   return [
-    ...largest.map((proposal, index) => (index === 0 ? { ...proposal, actions: tell } : proposal)),
+    ...largest.map((proposal, index) => Object.assign(proposal, { actions: index === 0 ? tell : [] })),
     ...[...pages].flatMap(([operation, seen]) => unaskedOf(operation, seen, document)),
   ];
 }
@@ -31,7 +31,9 @@ function largestOf(operation: string, seen: PageSizes): Proposal[] {
   if (clamp === undefined && seen.honoured === 0) return [];
   const [size, count] = clamp ?? [seen.honoured, seen.honouredAnswers];
   const statement =
-    clamp === undefined ? `${size} is honoured; nothing larger was tried with as many items` : `${size} is the largest page`;
+    clamp === undefined
+      ? `${size} is honoured; nothing larger was tried with as many items`
+      : `${size} is the largest page`;
   return [
     {
       kind: 'page-size',

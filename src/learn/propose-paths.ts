@@ -10,7 +10,9 @@ import { wilsonBound } from './wilson-bound.ts';
 export function proposePaths({ paths }: Observations, document: DocumentNode, minAnswers: number): Proposal[] {
   const known = new Set(Object.keys(document.paths).map(nameless));
   const taken = new Set(Object.keys(document.components.schemas));
-  const ids = new Set(Object.values(document.paths).flatMap((methods) => Object.values(methods).map((one) => one.operationId)));
+  const ids = new Set(
+    Object.values(document.paths).flatMap((methods) => Object.values(methods).map((one) => one.operationId)),
+  );
   return [...paths].flatMap(([key, seen]): Proposal[] => {
     const [method = '', template = ''] = key.split(' ', 2);
     const good = answersBelow(seen, 400);
@@ -23,7 +25,13 @@ export function proposePaths({ paths }: Observations, document: DocumentNode, mi
         place: key,
         statement: `answers ${statusWords(seen)}${schema === undefined ? '; its bodies were not read' : `, with ${schemaWords(schema)}`}`,
         confidence: wilsonBound(good, seen.seen),
-        evidence: { seen: good, answers: good, of: seen.seen, firstSeenAt: seen.firstSeenAt, lastSeenAt: seen.lastSeenAt },
+        evidence: {
+          seen: good,
+          answers: good,
+          of: seen.seen,
+          firstSeenAt: seen.firstSeenAt,
+          lastSeenAt: seen.lastSeenAt,
+        },
         actions: writes && schema !== undefined ? writePath(template, schema, taken, ids) : [],
       },
     ];
@@ -50,7 +58,10 @@ function writePath(
   taken: Set<string>,
   ids: Set<string>,
 ): OverlayAction[] {
-  const words = template.split('/').slice(1).map((segment) => segment.replace('.json', ''));
+  const words = template
+    .split('/')
+    .slice(1)
+    .map((segment) => segment.replace('.json', ''));
   const parameters: { readonly name: string; readonly whole: boolean }[] = [];
   const path = words.map((word, at) => {
     if (!word.startsWith('{')) return word;
@@ -60,12 +71,21 @@ function writePath(
     parameters.push({ name, whole });
     return `{${name}}`;
   });
-  const name = componentName(path.slice(2).filter((word) => !word.startsWith('{')).join('.') || 'Learned');
+  const name = componentName(
+    path
+      .slice(2)
+      .filter((word) => !word.startsWith('{'))
+      .join('.') || 'Learned',
+  );
   const component = freeName(`${name}Answer`, taken);
   const operationId = freeOperation(`get${name.replaceAll(/\d/g, '')}`, ids);
   taken.add(component);
   ids.add(operationId);
-  const described = { description: `What GET ${template} answers, as it was seen.`, 'x-provenance': 'observed', ...schema };
+  const described = {
+    description: `What GET ${template} answers, as it was seen.`,
+    'x-provenance': 'observed',
+    ...schema,
+  };
   const operation = {
     operationId,
     summary: 'An address that was learned',
@@ -89,7 +109,11 @@ function writePath(
     },
   };
   return [
-    { target: '$.components.schemas', description: `The shape of answers of ${template}`, update: { [component]: described } },
+    {
+      target: '$.components.schemas',
+      description: `The shape of answers of ${template}`,
+      update: { [component]: described },
+    },
     {
       target: '$.paths',
       description: `${template}: an address that was seen. With it, every caller with a credential is let through`,

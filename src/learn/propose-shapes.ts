@@ -39,7 +39,11 @@ function leavesOpen({ components }: DocumentNode, reference: string): boolean {
 
 function inPlace(path: string, schema: ProposedSchema): OverlayAction {
   const name = placeName(path);
-  return { target: path, description: `${name}: the shape that was seen`, update: { ...schema, 'x-provenance': 'observed' } };
+  return {
+    target: path,
+    description: `${name}: the shape that was seen`,
+    update: { ...schema, 'x-provenance': 'observed' },
+  };
 }
 
 /** A component of its own, because the place points to one that stands for everything that was not shown. */

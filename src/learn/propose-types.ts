@@ -29,7 +29,12 @@ export function proposeTypes({ mistyped }: Observations, document: DocumentNode)
 }
 
 /** A reference and a list of types cannot be changed where they stand: the field is taken out and written anew. */
-function widen(path: string, schema: SchemaNode, documented: readonly string[], fresh: readonly string[]): OverlayAction[] {
+function widen(
+  path: string,
+  schema: SchemaNode,
+  documented: readonly string[],
+  fresh: readonly string[],
+): OverlayAction[] {
   const place = placeName(path);
   const description = `${place}: a type that was seen beside the documented one`;
   if (schema.$ref === undefined && typeof schema.type === 'string')

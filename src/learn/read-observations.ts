@@ -21,7 +21,7 @@ export function readObservations(text: string): { observations: Observations } |
     const [error] = validate.errors ?? [];
     return { problem: `is no file of observations: ${error?.instancePath || 'it'} ${error?.message ?? 'is wrong'}` };
   }
-  return { observations: toObservations(json as Stored) };
+  return { observations: toObservations(json) };
 }
 
 function toObservations(json: Stored): Observations {
@@ -94,5 +94,7 @@ function mapOf<T>(stored: unknown, to: (one: Stored) => T): Map<string, T> {
 }
 
 function sizes(stored: unknown): Map<number, number> {
-  return new Map(Object.entries((stored ?? {}) as Record<string, number>).map(([size, count]) => [Number(size), count]));
+  return new Map(
+    Object.entries((stored ?? {}) as Record<string, number>).map(([size, count]) => [Number(size), count]),
+  );
 }

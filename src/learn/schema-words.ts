@@ -6,10 +6,13 @@ export function schemaWords(schema: ProposedSchema): string {
   if (type === undefined) return 'anything';
   if (Array.isArray(type)) return (type as readonly string[]).join(' or ');
   if (type === 'array') return items === undefined ? 'array' : `array of ${schemaWords(items as ProposedSchema)}`;
-  if (type !== 'object') return ['format', 'x-pii'].reduce((words, key) => words + note(schema[key]), String(type));
-  const names = Object.keys((properties ?? {}) as object);
+  if (typeof type !== 'string') return 'anything';
+  if (type !== 'object') return ['format', 'x-pii'].reduce((words, key) => words + note(schema[key]), type);
+  const names = Object.keys(properties ?? {});
   if (names.length === 0)
-    return additionalProperties === undefined ? 'object' : 'map, whose keys are data, of ' + valueWords(additionalProperties);
+    return additionalProperties === undefined
+      ? 'object'
+      : 'map, whose keys are data, of ' + valueWords(additionalProperties);
   const always = names.filter((name) => ((required ?? []) as readonly string[]).includes(name));
   const sometimes = names.filter((name) => !always.includes(name));
   const parts = [always.join(', '), sometimes.length === 0 ? '' : `perhaps ${sometimes.join(', ')}`];

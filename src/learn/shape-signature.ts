@@ -10,6 +10,8 @@ export function shapeSignature(value: unknown, depth = 0): string {
   }
   if (typeof value !== 'object') return typeof value;
   if (depth >= DEPTH) return '{}';
-  const members = Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}:${shapeSignature(member, depth + 1)}`);
+  const members = Object.entries(value).map(
+    ([name, member]) => `${JSON.stringify(name)}:${shapeSignature(member, depth + 1)}`,
+  );
   return `{${members.toSorted().join(',')}}`;
 }

@@ -8,7 +8,7 @@ import { wilsonBound } from './wilson-bound.ts';
 export type ProposedSchema = Readonly<Record<string, unknown>>;
 
 /** The confidence with which a field must always have been there to be called required, or a form to be a rule. */
-export const SURE = 0.9;
+export const SURE = 0.85;
 
 const FORMATS: Partial<Record<TextForm, string>> = {
   'date-time': 'date-time',
@@ -28,7 +28,7 @@ export function toSchema(shape: Shape, name = ''): ProposedSchema {
   const mark = personalMark(name, shape);
   return {
     type: types.length === 1 ? types[0] : types,
-    ...(shape.integers !== undefined && shape.fractions === 0 && integerKeywords(shape.integers)),
+    ...(shape.integers !== undefined && shape.fractions === 0 && integerKeywords(shape.integers, name)),
     ...(shape.texts && textKeywords(shape.texts, mark !== undefined)),
     ...(shape.arrays && arrayKeywords(shape.arrays.items, name)),
     ...(shape.objects && objectKeywords(shape.objects)),
@@ -36,9 +36,10 @@ export function toSchema(shape: Shape, name = ''): ProposedSchema {
   };
 }
 
-function integerKeywords({ seen, wide, instants }: IntegerCounts): ProposedSchema {
+function integerKeywords({ seen, wide, instants }: IntegerCounts, name: string): ProposedSchema {
   return {
-    ...(wide > 0 && { format: 'int64' }),
+    // Ids are 64 bits wide, however small those were that came by.
+    ...((wide > 0 || /^id$|Ids?$/.test(name)) && { format: 'int64' }),
     ...(instants === seen && { description: 'Milliseconds since the Unix epoch.' }),
   };
 }

@@ -8,6 +8,8 @@ export function projectSchema(schema: SchemaOrBoolean, inEnvelope = false): Sche
   const projected: Record<string, unknown> = { ...schema };
   if (!envelope) delete projected['required'];
   if (schema.items !== undefined) projected['items'] = projectSchema(schema.items);
+  const rest = restOf(schema);
+  if (rest !== undefined) projected['additionalProperties'] = projectSchema(rest);
   if (schema.allOf) projected['allOf'] = schema.allOf.map((part) => projectSchema(part, envelope));
   if (schema.anyOf) projected['anyOf'] = schema.anyOf.map((part) => projectSchema(part, envelope));
   if (schema.properties)
@@ -20,7 +22,7 @@ export function projectSchema(schema: SchemaOrBoolean, inEnvelope = false): Sche
 /** Names of the resources that a schema points to directly. */
 export function referencesOf(schema: SchemaOrBoolean): string[] {
   if (typeof schema === 'boolean') return [];
-  const parts = [schema.items ?? true, ...(schema.allOf ?? []), ...(schema.anyOf ?? [])];
+  const parts = [schema.items ?? true, restOf(schema) ?? true, ...(schema.allOf ?? []), ...(schema.anyOf ?? [])];
   const children = [...parts, ...Object.values(schema.properties ?? {})];
   const own = schema.$ref === undefined ? [] : [referencedName(schema.$ref)];
   return [...own, ...children.flatMap(referencesOf)];
@@ -38,4 +40,9 @@ export function projectableResources(schemas: Readonly<Record<string, SchemaObje
       if (referencesOf(schemas[name] ?? true).some((child) => differs.has(child))) differs.add(name);
   }
   return differs;
+}
+
+/** What members beyond the named ones must be, where that is a schema. */
+function restOf({ additionalProperties: rest }: SchemaObject): SchemaObject | undefined {
+  return typeof rest === 'object' && rest !== null ? (rest as SchemaObject) : undefined;
 }

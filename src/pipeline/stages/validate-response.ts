@@ -26,6 +26,8 @@ export interface ValidateResponseServices {
   readonly knownAnswers: KnownAnswers;
   /** True for violations that a baseline or overlay accepts. */
   readonly isAccepted: (operation: Operation, violation: Violation, status: number) => boolean;
+  /** Looks at the shape of a parsed answer; undefined where nothing is learned from traffic. */
+  readonly observe?: ((exchange: Exchange, operation: Operation, status: number, json: unknown) => void) | undefined;
   /** Learns who wrote a node that a valid answer shows. */
   readonly learn: LearnAuthor;
 }
@@ -63,7 +65,9 @@ function factsOf(
   const level = checks.responses;
   if (level === 'off') {
     exchange.trace.responses = { level, outcome: 'skipped', reason: 'off', verdict: 'skipped' };
-    return { validity: 'off', body: bodyFactsOf(planned, parse(look.bytes.toString('utf8'))) };
+    const unjudged = parse(look.bytes.toString('utf8'));
+    services.observe?.(exchange, operation, look.status, unjudged);
+    return { validity: 'off', body: bodyFactsOf(planned, unjudged) };
   }
   // With the operation, the path and the query give every parameter that a verdict depends on.
   const key = `${operation.id} ${exchange.arrival.path}?${exchange.arrival.query ?? ''}`;
@@ -73,6 +77,7 @@ function factsOf(
   const namesUpstream = services.namesUpstream(text);
   if (namesUpstream) exchange.trace.legacyAddress = true;
   const json = parse(text);
+  services.observe?.(exchange, operation, look.status, json);
   const { validity, reported } = judged(exchange, look, json, planned, services);
   if (level === 'enforce' && validity === 'violations' && look.status < 300) {
     const { trace } = exchange;

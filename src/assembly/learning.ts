@@ -1,0 +1,71 @@
+import type { Logger } from 'pino';
+import type { Settings } from '../config/settings.ts';
+import { contractFolder } from '../contract/contract-files.ts';
+import { readDocument } from '../contract/read-document.ts';
+import type { DocumentNode } from '../learn/document.ts';
+import { createLearner } from '../learn/create-learner.ts';
+import type { Observations } from '../learn/observations.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Operation } from '../model/operation.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { createObservationWriter, readObservationFile } from './observation-file.ts';
+import { toObservedAnswer } from './observed-answer.ts';
+
+/** Learns from traffic and keeps what it learned. */
+export interface Learning {
+  readonly observeAnswer: (exchange: Exchange, operation: Operation, status: number, json: unknown) => void;
+  readonly observePath: (method: string, path: string, status: number) => void;
+  close(): void;
+}
+
+/** What learning begins with: the contract as it is enforced, and what was learned before. */
+export interface LearnedBefore {
+  readonly document: DocumentNode;
+  readonly observations: Observations;
+}
+
+/** The contract's document, overlays included, as learning reads it. */
+export function readLearnDocument({ contract }: Pick<Settings, 'contract'>): DocumentNode {
+  const { document } = readDocument(contract.folder ?? contractFolder(), contract.overlays);
+  return document;
+}
+
+/** Reads what was learned before; undefined unless traffic is learned from, and a StartFault for a file that is broken. */
+export function loadLearned(settings: Settings): LearnedBefore | undefined {
+  const { traffic, file } = settings.learn;
+  if (!traffic) return undefined;
+  const observations = readObservationFile(file, settings.placeOf('/learn/file'), 0);
+  return { document: readLearnDocument(settings), observations };
+}
+
+/** Learns from answers as they pass; a fault of learning never reaches a request. */
+export function createLearning(
+  { learn }: Pick<Settings, 'learn'>,
+  { document, observations }: LearnedBefore,
+  clock: Clock,
+  logger: Logger,
+): Learning {
+  if (observations.sinceAt === 0) observations.sinceAt = clock();
+  const learner = createLearner({ document, clock, before: observations });
+  const writer = createObservationWriter(learn.file, learner.observations, (message) =>
+    logger.warn({ file: learn.file }, `what was learned could not be written: ${message}`),
+  );
+  let told = false;
+  const quietly = (step: () => void) => {
+    try {
+      step();
+      writer.changed();
+    } catch (error) {
+      if (!told) logger.error({ err: error }, 'learning from traffic failed');
+      told = true;
+    }
+  };
+  return {
+    observeAnswer: (exchange, operation, status, json) => {
+      if (json === undefined || !learner.wants(operation.id)) return;
+      quietly(() => learner.observeAnswer(toObservedAnswer(exchange, operation.id, status, json)));
+    },
+    observePath: (method, path, status) => quietly(() => learner.observePath({ method, path, status })),
+    close: () => writer.close(),
+  };
+}
