@@ -97,7 +97,18 @@ describe('the sources', () => {
 });
 
 // Not about one room: the whole gateway, or what stands beside the sources.
-const FOLDERS = ['architecture', 'browser', 'builders', 'cases', 'deploy', 'gateway', 'readme', 'rules', 'security'];
+const FOLDERS = [
+  'architecture',
+  'browser',
+  'builders',
+  'cases',
+  'contracts',
+  'deploy',
+  'gateway',
+  'readme',
+  'rules',
+  'security',
+];
 const BESIDE_NO_SOURCE = [
   // The program from outside, as a process.
   'cli/launcher.test.ts',

@@ -3,22 +3,45 @@ import type { Settings } from '../config/settings.ts';
 import { createLedger } from '../ledger/create-ledger.ts';
 import type { KindOf } from '../ledger/fingerprint.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { LedgerFileError } from '../ledger/ledger-file-error.ts';
+import type { OpenedStore } from '../ledger/ledger-store.ts';
 import { openMemoryStore } from '../ledger/memory-store.ts';
+import { openFileStore } from '../ledger/open-file-store.ts';
 import type { Clock } from '../lib/clock.ts';
+import { StartFault } from '../model/fault.ts';
 import type { Start } from './load-start.ts';
 
 /** Makes the ledger; its file is not touched before it is opened. */
 export function assembleLedger(
-  { ledger: options, release }: Settings,
+  settings: Settings,
   { contract }: Start,
   { clock, kindOf, logger }: { readonly clock: Clock; readonly kindOf: KindOf; readonly logger: Logger },
 ): Ledger {
+  const { ledger: options, release } = settings;
+  const inMemory = openMemoryStore(options);
   return createLedger({
     clock,
     kindOf,
     release,
     operations: contract.operations.map(({ id }) => id),
-    inMemory: openMemoryStore(options),
+    inMemory,
+    openStore: async () => Promise.resolve(openStore(settings, inMemory, logger)),
     onLost: (error) => logger.warn({ err: error }, 'the ledger cannot be written: what it should hold is dropped'),
   });
+}
+
+function openStore({ ledger, originOf, placeOf }: Settings, inMemory: OpenedStore, logger: Logger): OpenedStore {
+  if (ledger.file === ':memory:') return inMemory;
+  try {
+    return openFileStore(ledger.file, ledger);
+  } catch (error) {
+    if (!(error instanceof LedgerFileError)) throw error;
+    // Nobody asked for this place, so that a folder that cannot be written is no reason not to start.
+    if (error.problem === 'unusable' && originOf('/ledger/file') === 'default') {
+      logger.warn({ reason: error.message }, 'the ledger is kept in memory only and ends with this process');
+      return inMemory;
+    }
+    const message = `ledger.file: ${error.message}`;
+    throw new StartFault([{ ...placeOf('/ledger/file'), message, suggestion: error.fix }]);
+  }
 }

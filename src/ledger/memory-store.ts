@@ -63,6 +63,8 @@ export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): L
   const write = (batch: LedgerBatch) => {
     for (const delta of batch.entries) take(delta, batch.release);
     for (const delta of batch.traffic) traffic.add(batch.release, delta);
+    // Put in again, so that the latest is the last.
+    releases.delete(batch.release);
     releases.set(batch.release, batch.writtenAt);
     const gone = makeRoom(shares.request) + makeRoom(shares.response);
     dropped += gone + batch.dropped;
@@ -75,8 +77,12 @@ export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): L
     const entries = [...shares.request.values(), ...shares.response.values()].filter(({ facts }) =>
       wanted(facts.operation),
     );
-    const sums = traffic.sums(sinceHour, release);
-    const inPeriod = new Set(sums.map((row) => row.release));
+    const inPeriod = new Set([
+      ...traffic.sums(sinceHour, undefined).map((row) => row.release),
+      ...[...shares.request.values(), ...shares.response.values()].flatMap(({ counts }) =>
+        Object.keys(counts.sums(sinceHour, undefined)),
+      ),
+    ]);
     return Promise.resolve({
       takenAt,
       since,
@@ -85,7 +91,7 @@ export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): L
         .map((entry) => entryOf(entry, entry.counts.sums(sinceHour, release)))
         .filter(({ count }) => count > 0)
         .sort((a, b) => b.lastSeenAt - a.lastSeenAt),
-      traffic: sums.filter((row) => wanted(row.operation)),
+      traffic: traffic.sums(sinceHour, release).filter((row) => wanted(row.operation)),
       dropped,
     });
   };

@@ -1,5 +1,6 @@
 import { CHECK_NAMES } from '../model/checks.ts';
-import type { CheckCounts, OperationTraffic } from '../model/ledger-snapshot.ts';
+import type { OperationTraffic } from '../model/ledger-snapshot.ts';
+import { checksOf } from './checks-of.ts';
 import { createHourlyCounts, type HourlyCounts } from './hourly-counts.ts';
 import type { TrafficDelta } from './ledger-batch.ts';
 
@@ -48,19 +49,4 @@ export function createMemoryTraffic(): MemoryTraffic {
       for (const named of operations.values()) for (const counts of named.values()) counts.forget(beforeHour);
     },
   };
-}
-
-/** The counts of the checks that said anything. */
-export function checksOf(
-  count: (name: (typeof CHECK_NAMES)[number], outcome: keyof CheckCounts) => number,
-): OperationTraffic['checks'] {
-  const all = CHECK_NAMES.map((name) => {
-    const counts: CheckCounts = {
-      passed: count(name, 'passed'),
-      reported: count(name, 'reported'),
-      refused: count(name, 'refused'),
-    };
-    return [name, counts] as const;
-  });
-  return Object.fromEntries(all.filter(([, { passed, reported, refused }]) => passed + reported + refused > 0));
 }

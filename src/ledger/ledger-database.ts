@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { DatabaseSync } from 'node:sqlite';
+import { LedgerFileError } from './ledger-file-error.ts';
+import { APPLICATION_ID, TABLES, TABLES_VERSION } from './ledger-tables.ts';
+import { SQLITE, sqliteCodeOf } from './sqlite-errors.ts';
+import { inTransaction } from './sqlite-transaction.ts';
+
+/** Milliseconds that a writer waits for another one: a second gateway may be writing to the same file. */
+const BUSY_MS = 5_000;
+const ANOTHER_FILE = 'name another file in ledger.file, or move this one away';
+
+/** Opens a ledger's file for writing, making folder, file and tables where there are none; throws LedgerFileError. */
+export function openLedgerDatabase(path: string): DatabaseSync {
+  return opened(path, () => {
+    createFile(path);
+    const database = new DatabaseSync(path, { timeout: BUSY_MS });
+    try {
+      if (isEmpty(database)) fill(database, path);
+      assertOurs(database, path);
+      database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304;');
+      return database;
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+  });
+}
+
+/** Opens a ledger's file for reading only, beside a gateway that writes it or without one; throws LedgerFileError. */
+export function readLedgerDatabase(path: string): DatabaseSync {
+  if (!existsSync(path) || statSync(path).size === 0)
+    throw new LedgerFileError('missing', `${path} holds no ledger`, 'run portico serve first, or name another file');
+  const read = (file: string | URL) => {
+    const database = new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS });
+    try {
+      assertOurs(database, path);
+      return database;
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+  };
+  return opened(path, () => {
+    try {
+      return read(path);
+    } catch (error) {
+      // SQLite wants to put its index beside the file, which a folder that takes no files refuses; then nobody writes there.
+      if (sqliteCodeOf(error) !== SQLITE.cannotOpen || existsSync(`${path}-wal`)) throw error;
+      return read(new URL('?immutable=1', pathToFileURL(path)));
+    }
+  });
+}
+
+/** Throws LedgerFileError when pages of the file are damaged. */
+export function assertSound(database: DatabaseSync, path: string): void {
+  opened(path, () => {
+    const [first] = database.prepare('PRAGMA quick_check(1)').all();
+    if (first?.['quick_check'] !== 'ok')
+      throw new LedgerFileError('not ours', `${path} is damaged: ${String(first?.['quick_check'])}`, ANOTHER_FILE);
+  });
+}
+
+// The file is made before SQLite opens it, because SQLite would make it readable for everybody; its companions inherit that.
+function createFile(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  closeSync(openSync(path, 'a', 0o600));
+}
+
+function isEmpty(database: DatabaseSync): boolean {
+  return (
+    database.prepare('SELECT 1 FROM sqlite_schema').get() === undefined && numberOf(database, 'user_version') === 0
+  );
+}
+
+// Looked at again inside the transaction, as another process may be filling the same file.
+function fill(database: DatabaseSync, path: string): void {
+  database.exec('PRAGMA auto_vacuum = INCREMENTAL');
+  inTransaction(database, () => {
+    if (!isEmpty(database)) return;
+    database.exec(TABLES);
+    const add = database.prepare('INSERT INTO meta (name, value) VALUES (?, ?)');
+    add.run('callerKey', randomBytes(32).toString('hex'));
+    add.run('dropped', 0);
+  });
+  assertOurs(database, path);
+}
+
+function assertOurs(database: DatabaseSync, path: string): void {
+  if (numberOf(database, 'application_id') !== APPLICATION_ID)
+    throw new LedgerFileError('not ours', `${path} holds something else than a ledger`, ANOTHER_FILE);
+  const version = numberOf(database, 'user_version');
+  if (version === TABLES_VERSION) return;
+  throw new LedgerFileError(
+    'not ours',
+    `${path} was written by ${version > TABLES_VERSION ? 'a newer' : 'an older'} version of Portico (tables ${version}, known are ${TABLES_VERSION})`,
+    version > TABLES_VERSION ? `use that version, or ${ANOTHER_FILE}` : ANOTHER_FILE,
+  );
+}
+
+function numberOf(database: DatabaseSync, pragma: 'application_id' | 'user_version'): number {
+  return Number(database.prepare(`PRAGMA ${pragma}`).get()?.[pragma]);
+}
+
+function opened<T>(path: string, open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    if (error instanceof LedgerFileError) throw error;
+    const code = sqliteCodeOf(error);
+    if (code === SQLITE.notADatabase)
+      throw new LedgerFileError('not ours', `${path} is no SQLite database`, ANOTHER_FILE);
+    if (code === SQLITE.corrupt) throw new LedgerFileError('not ours', `${path} is damaged`, ANOTHER_FILE);
+    if (code === undefined && !(error instanceof Error && 'syscall' in error)) throw error;
+    throw new LedgerFileError(
+      'unusable',
+      `${path} cannot be opened (${reasonOf(error)})`,
+      'name a file that can be written',
+    );
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown reason';
+  return 'errstr' in error ? String(error.errstr) : 'code' in error ? String(error.code) : error.message;
+}

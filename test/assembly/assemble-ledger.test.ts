@@ -1,0 +1,98 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loadSettings } from '../../src/config/load-settings.ts';
+import { packageRoot } from '../../src/config/package-root.ts';
+import { withUpstreamUrl } from '../../src/config/settings.ts';
+import { assembleGateway, createGateway } from '../../src/gateway.ts';
+import { StartFault } from '../../src/model/fault.ts';
+import { exampleAnswer } from '../builders/example-answer.ts';
+import { startFakeUpstream } from '../builders/fake-upstream.ts';
+import { tempFolder } from '../builders/temp-folder.ts';
+import { startTestGateway } from '../builders/test-gateway.ts';
+
+const roles = { file: join(packageRoot, 'config', 'roles.yaml') };
+const LISTEN = { port: 0, adminPort: 0, drainSeconds: 1 };
+
+/** The settings of a folder of its own, in which Portico is started. */
+function settingsIn(folder: string, config: object = {}, env: Record<string, string> = {}) {
+  const file = join(folder, 'portico.yaml');
+  writeFileSync(file, JSON.stringify({ listen: LISTEN, roles, ...config }));
+  return withUpstreamUrl(loadSettings({ env: { ...env, PORTICO_CONFIG: file }, cwd: folder }), 'http://127.0.0.1:9');
+}
+
+const faultsOf = async (settings: ReturnType<typeof settingsIn>) => {
+  try {
+    const gateway = await createGateway(settings, { env: {}, logStream: { write: () => undefined } });
+    await gateway.close();
+    return [];
+  } catch (error) {
+    if (error instanceof StartFault) return error.faults;
+    throw error;
+  }
+};
+
+describe('the ledger of a gateway', () => {
+  it('is not on disk before the gateway runs', async () => {
+    const folder = tempFolder();
+    const assembly = assembleGateway(settingsIn(folder), { env: {}, logStream: { write: () => undefined } });
+    await assembly.close();
+    expect(existsSync(join(folder, '.portico'))).toBe(false);
+  });
+
+  it('goes on counting when the gateway is started again', async () => {
+    const upstream = await startFakeUpstream(exampleAnswer);
+    const config = { ledger: { file: join(tempFolder(), 'ledger.db') }, release: '2026.11' };
+    for (let run = 1; run <= 2; run++) {
+      const gateway = await startTestGateway({ upstream, config });
+      expect(await gateway.metric('portico_ledger_entries')).toBe(run - 1);
+      const headers = { 'X-Request-Id': `run-${run}` };
+      const answer = await gateway.call('/services/v2/question.json?colour=blue', { user: 'alice', headers });
+      expect(answer.status).toBe(400);
+      await gateway.lineOf(`run-${run}`);
+      const { entries, traffic } = await gateway.gateway.services.ledger.snapshot();
+      expect(entries).toMatchObject([
+        { operation: 'listQuestions', count: run, callers: 1, releases: { '2026.11': run } },
+      ]);
+      expect(entries[0]?.samples.at(-1)?.requestId).toBe(`run-${run}`);
+      expect(String(answer.headers['contract-status'])).toContain(`report=${entries[0]?.fingerprint}`);
+      expect(traffic).toMatchObject([{ operation: 'listQuestions', requests: run }]);
+      await gateway.close();
+    }
+  });
+
+  it('is a fault where the file that was asked for cannot be opened, at the place that named it', async () => {
+    const folder = tempFolder();
+    writeFileSync(join(folder, 'file'), '');
+    const file = join(folder, 'file', 'ledger.db');
+    expect(await faultsOf(settingsIn(folder, { ledger: { file } }))).toMatchObject([
+      { pointer: '/ledger/file', message: expect.stringMatching(/^ledger\.file: .*cannot be opened/) as string },
+    ]);
+    expect(await faultsOf(settingsIn(folder, {}, { PORTICO_LEDGER: file }))).toMatchObject([
+      { source: 'PORTICO_LEDGER' },
+    ]);
+  });
+
+  it('is in memory where nobody asked for a file and the usual one cannot be written, and the log says so', async () => {
+    const folder = tempFolder();
+    writeFileSync(join(folder, '.portico'), 'in the way');
+    const log: string[] = [];
+    const gateway = await createGateway(settingsIn(folder), {
+      env: {},
+      logStream: { write: (line) => void log.push(line) },
+    });
+    await gateway.close();
+    expect(log.join('')).toContain('the ledger is kept in memory only');
+  });
+
+  it('is a fault where the usual file is somebody else’s, which is left as it is', async () => {
+    const folder = tempFolder();
+    mkdirSync(join(folder, '.portico'));
+    const file = join(folder, '.portico', 'ledger.db');
+    writeFileSync(file, 'a diary of many words '.repeat(50));
+    expect(await faultsOf(settingsIn(folder))).toMatchObject([
+      { pointer: '/ledger/file', message: expect.stringContaining('is no SQLite database') as string },
+    ]);
+    expect(readFileSync(file, 'utf8')).toContain('a diary');
+  });
+});

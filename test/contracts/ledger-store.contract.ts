@@ -1,0 +1,238 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { EntryDelta, LedgerBatch, TrafficDelta } from '../../src/ledger/ledger-batch.ts';
+import type { LedgerStore, StoreLimits } from '../../src/ledger/ledger-store.ts';
+import { NOW } from '../builders/ledger.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const hourAt = (instant: number) => Math.floor(instant / HOUR);
+
+interface Given {
+  readonly fingerprint?: string;
+  readonly direction?: 'request' | 'response';
+  readonly operation?: string | undefined;
+  readonly at?: number;
+  readonly count?: number;
+  readonly callers?: readonly number[];
+  readonly samples?: EntryDelta['samples'];
+}
+
+const entry = ({ at = NOW, ...given }: Given = {}): EntryDelta => ({
+  facts: {
+    fingerprint: given.fingerprint ?? 'a000000000000001',
+    operation: 'operation' in given ? given.operation : 'listQuestions',
+    status: given.direction === 'request' ? undefined : 200,
+    check: 'responses',
+    direction: given.direction ?? 'response',
+    category: 'type',
+    location: 'body',
+    keyword: 'type',
+    schemaPath: '#/type',
+    at: '/list/*/id',
+    message: '/list/*/id must be integer',
+    suggestion: undefined,
+  },
+  firstSeenAt: at,
+  lastSeenAt: at,
+  hours: [[hourAt(at), given.count ?? 1]],
+  callers: given.callers ?? [7],
+  samples: given.samples ?? [{ requestId: 'r1', seenAt: at, found: undefined }],
+});
+
+const traffic = (requests: number, more: Partial<TrafficDelta> = {}): TrafficDelta => ({
+  operation: 'listQuestions',
+  hour: hourAt(NOW),
+  requests,
+  checks: {},
+  ...more,
+});
+
+const batch = (more: Partial<LedgerBatch> = {}): LedgerBatch => ({
+  writtenAt: NOW,
+  release: 'one',
+  entries: [],
+  traffic: [],
+  dropped: 0,
+  ...more,
+});
+
+const read = (store: LedgerStore, query = {}) => store.read(query, NOW);
+const samplesOf = (...ids: string[]) => ids.map((requestId) => ({ requestId, seenAt: NOW, found: 'a number' }));
+
+/** What every store of a ledger has to do, whatever it keeps it in. */
+export function ledgerStoreContract(name: string, open: (limits: StoreLimits) => LedgerStore): void {
+  const opened: LedgerStore[] = [];
+  const storeWith = (limits: Partial<StoreLimits> = {}): LedgerStore => {
+    const store = open({ maxEntries: 100, retentionDays: 30, ...limits });
+    opened.push(store);
+    return store;
+  };
+  afterEach(async () => {
+    for (const store of opened.splice(0)) await store.close();
+  });
+
+  describe(`${name} as a store of a ledger`, () => {
+    it('holds nothing at first', async () => {
+      expect(await read(storeWith())).toEqual({
+        takenAt: NOW,
+        since: undefined,
+        releases: [],
+        entries: [],
+        traffic: [],
+        dropped: 0,
+      });
+    });
+
+    it('adds up what is written of the same violation', async () => {
+      const store = storeWith();
+      await store.write(batch({ entries: [entry({ count: 2, callers: [1, 2], samples: samplesOf('a', 'b', 'c') })] }));
+      const later = entry({ at: NOW + HOUR, count: 3, callers: [2, 3], samples: samplesOf('d', 'e', 'f') });
+      expect(await store.write(batch({ release: 'two', entries: [later] }))).toEqual({ entries: 1, dropped: 0 });
+      const { entries } = await read(store);
+      expect(entries).toEqual([
+        {
+          ...entry().facts,
+          count: 5,
+          firstSeenAt: NOW,
+          lastSeenAt: NOW + HOUR,
+          callers: 3,
+          releases: { one: 2, two: 3 },
+          samples: samplesOf('b', 'c', 'd', 'e', 'f'),
+        },
+      ]);
+    });
+
+    it('adds traffic up, also of checks and of what is outside the contract', async () => {
+      const store = storeWith();
+      const passed = { passed: 2, reported: 1, refused: 0 };
+      await store.write(
+        batch({ traffic: [traffic(3, { checks: { requests: passed } }), traffic(1, { operation: undefined })] }),
+      );
+      await store.write(
+        batch({
+          traffic: [traffic(2, { checks: { requests: passed, undocumented: { passed: 0, reported: 0, refused: 4 } } })],
+        }),
+      );
+      const rows = (await read(store)).traffic;
+      expect(rows).toHaveLength(2);
+      expect(rows).toContainEqual({ operation: undefined, release: 'one', requests: 1, checks: {} });
+      expect(rows).toContainEqual({
+        operation: 'listQuestions',
+        release: 'one',
+        requests: 5,
+        checks: {
+          requests: { passed: 4, reported: 2, refused: 0 },
+          undocumented: { passed: 0, reported: 0, refused: 4 },
+        },
+      });
+    });
+
+    it('gives the most recently seen first', async () => {
+      const store = storeWith();
+      await store.write(
+        batch({
+          entries: [
+            entry({ fingerprint: 'b', at: NOW + 2 }),
+            entry({ fingerprint: 'c', at: NOW + 1 }),
+            entry({ fingerprint: 'd', at: NOW + 3 }),
+          ],
+        }),
+      );
+      expect((await read(store)).entries.map(({ fingerprint }) => fingerprint)).toEqual(['d', 'b', 'c']);
+    });
+
+    it('answers by the hour, the release and the operation', async () => {
+      const store = storeWith();
+      await store.write(
+        batch({
+          entries: [entry({ at: NOW - HOUR, count: 5 }), entry({ fingerprint: 'b', operation: undefined })],
+          traffic: [traffic(9, { hour: hourAt(NOW - HOUR) })],
+        }),
+      );
+      await store.write(
+        batch({
+          writtenAt: NOW + 1,
+          release: 'two',
+          entries: [entry({ at: NOW + 1, count: 2 })],
+          traffic: [traffic(4), traffic(1, { operation: undefined })],
+        }),
+      );
+      const counts = async (query: object) => {
+        const { entries, traffic: rows } = await read(store, query);
+        return [
+          entries.map((one) => [one.fingerprint, one.count]),
+          rows.map(({ requests }) => requests).sort((a, b) => b - a),
+        ];
+      };
+      const [whole, undocumented] = ['a000000000000001', 'b'];
+      // The hour of the instant counts too.
+      expect(await counts({ since: NOW + 1000 })).toEqual([
+        [
+          [whole, 2],
+          [undocumented, 1],
+        ],
+        [4, 1],
+      ]);
+      expect((await read(store, { since: NOW + 1000 })).releases).toEqual(['one', 'two']);
+      expect(await counts({ since: NOW + HOUR })).toEqual([[], []]);
+      expect(await counts({ release: 'one' })).toEqual([
+        expect.arrayContaining([
+          [whole, 5],
+          [undocumented, 1],
+        ]),
+        [9],
+      ]);
+      expect(await counts({ release: 'one', since: NOW })).toEqual([[[undocumented, 1]], []]);
+      expect(await counts({ operation: 'undocumented' })).toEqual([[[undocumented, 1]], [1]]);
+      expect(await counts({ operation: 'listQuestions', release: 'two' })).toEqual([[[whole, 2]], [4]]);
+      expect((await read(store, { release: 'one' })).releases).toEqual(['one', 'two']);
+    });
+
+    it('names the release that was seen last at the end', async () => {
+      const store = storeWith();
+      for (const [index, release] of ['one', 'two', 'one'].entries())
+        await store.write(batch({ writtenAt: NOW + index, release, traffic: [traffic(1)] }));
+      expect((await read(store)).releases).toEqual(['two', 'one']);
+    });
+
+    it('keeps half of its entries for each direction and drops the least recently seen', async () => {
+      const store = storeWith({ maxEntries: 4 });
+      await store.write(batch({ entries: [entry({ fingerprint: 'answer' })] }));
+      const many = Array.from({ length: 5 }, (_, index) =>
+        entry({ fingerprint: `asked${index}`, direction: 'request', at: NOW + index }),
+      );
+      expect(await store.write(batch({ entries: many, dropped: 2 }))).toEqual({ entries: 3, dropped: 3 });
+      const { entries, dropped } = await read(store);
+      expect(entries.map(({ fingerprint }) => fingerprint)).toEqual(['asked4', 'asked3', 'answer']);
+      expect(dropped).toBe(5);
+    });
+
+    it('forgets what was not seen again within the retention', async () => {
+      const store = storeWith({ retentionDays: 2 });
+      const old = NOW - 3 * DAY;
+      const oldTraffic = traffic(7, { hour: hourAt(old) });
+      await store.write(
+        batch({
+          writtenAt: old,
+          release: 'old',
+          entries: [entry({ at: old }), entry({ fingerprint: 'b', at: old })],
+          traffic: [oldTraffic],
+        }),
+      );
+      expect((await read(store)).entries).toHaveLength(2);
+      await store.write(batch({ entries: [entry()], traffic: [traffic(1)] }));
+      const { entries, traffic: rows, releases, dropped } = await read(store);
+      expect(entries.map(({ fingerprint, count, firstSeenAt }) => [fingerprint, count, firstSeenAt])).toEqual([
+        ['a000000000000001', 1, old],
+      ]);
+      expect([rows.map(({ requests }) => requests), releases, dropped]).toEqual([[1], ['one'], 0]);
+    });
+
+    it('takes texts with quotes and breaks as they are', async () => {
+      const store = storeWith();
+      const facts = { ...entry().facts, message: `it's "so"\n; DROP TABLE entries`, operation: `o'p` };
+      await store.write(batch({ release: `r'1"`, entries: [{ ...entry(), facts }] }));
+      expect((await read(store)).entries).toMatchObject([{ message: facts.message, releases: { [`r'1"`]: 1 } }]);
+    });
+  });
+}
