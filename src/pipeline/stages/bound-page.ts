@@ -51,12 +51,13 @@ export function boundPage(counts: PageCounts, contractVersion: string): StagePla
 }
 
 /**
- * Whether the memory follows a reply: always what the upstream has just said, also that it names no count any more; a
- * kept page, which may be older than what was learned meanwhile, only where it names more pages.
+ * Whether the memory follows a reply: always what the upstream has just said, also that it names no count any more. A kept
+ * page may be older than what was learned meanwhile, so that it counts only where it names more pages than are known; what
+ * was forgotten is not learned from it again, which would make an old count a new one.
  */
 function tellsMore({ facts, pageCount }: Reply, learned: number | undefined): boolean {
   if (facts !== undefined) return facts.body.isJson;
-  return pageCount !== undefined && pageCount > (learned ?? -1);
+  return pageCount !== undefined && learned !== undefined && pageCount > learned;
 }
 
 function refuse({ checks }: PlannedOperation, { trace }: Exchange, refusal: PageRefusal): void {

@@ -245,16 +245,18 @@ describe('bound-page over a page from memory', () => {
     expect(() => handle(exchangeWith({ values: { pageSize: 101 } }))).toThrow('pageSize 101');
   });
 
-  it('reads the parameters of a page only where it learns from it', () => {
-    const handle = bounding(keptPage(3));
-    let decoded = 0;
+  it('learns nothing that was forgotten, and reads no parameters for it', () => {
+    const memory = noCounts();
+    const handle = bounding(keptPage(3), memory);
     const exchange = exchangeWith({ asked: exchangeWith({ values: { page: 2 } }).asked });
+    let decoded = 0;
     const values = () => {
       decoded += 1;
       return exchange.values();
     };
     for (let times = 0; times < 3; times += 1) void handle({ ...exchange, values });
-    expect(decoded).toBe(1);
+    expect(decoded).toBe(0);
+    expect(memory.size).toBe(0);
   });
 
   it('does not share the verdict of one request with another', () => {
