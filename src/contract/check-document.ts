@@ -5,6 +5,10 @@ import type { OpenApiDocument, OperationObject, ParameterObject } from './openap
 import { referencedName, resolve } from './resolve-reference.ts';
 import { SEMANTIC_RULES } from './semantic/semantic-rules.ts';
 import { closestName } from '../lib/closest-name.ts';
+import { checkPaths, checkResourceNames } from './check-names.ts';
+
+// Labels of metrics, and what every object has.
+const RESERVED = new Set(['undocumented', 'other', ...Object.getOwnPropertyNames(Object.prototype)]);
 
 const REQUEST_RULES = ['gdpr-csv', 'comment-visibility'];
 
@@ -12,12 +16,14 @@ const REQUEST_RULES = ['gdpr-csv', 'comment-visibility'];
 export function checkDocument(document: OpenApiDocument): Fault[] {
   const dangling = danglingReferences(document, document, '');
   if (dangling.length > 0) return dangling;
-  const faults: Fault[] = [];
+  const faults: Fault[] = [...checkPaths(Object.keys(document.paths)), ...checkResourceNames(document)];
   const ids = new Set<string>();
   for (const [path, methods] of Object.entries(document.paths))
     for (const [method, operation] of Object.entries(methods)) {
       const pointer = `/paths/${path.replaceAll('~', '~0').replaceAll('/', '~1')}/${method}`;
       if (ids.has(operation.operationId)) faults.push(fault(`${pointer}/operationId`, 'is used twice'));
+      if (RESERVED.has(operation.operationId))
+        faults.push(fault(`${pointer}/operationId`, 'is a name that means something else'));
       ids.add(operation.operationId);
       faults.push(...checkOperation(document, path, operation, pointer));
     }
@@ -43,6 +49,11 @@ function checkOperation(document: OpenApiDocument, path: string, operation: Oper
   const parameters = (operation.parameters ?? []).map((place) =>
     resolve<ParameterObject>(document, 'parameters', place),
   );
+  parameters.forEach((parameter, index) => {
+    const same = (other: ParameterObject) => other.name === parameter.name && other.in === parameter.in;
+    if (parameters.findIndex(same) !== index)
+      faults.push(fault(`${pointer}/parameters/${index}`, `${parameter.name} is among the parameters twice`));
+  });
   const inPath = parameters.filter((parameter) => parameter.in === 'path').map((parameter) => parameter.name);
   const inTemplate = placeholders(path);
   for (const name of inTemplate)

@@ -8,7 +8,8 @@ interface Branch {
   names: readonly string[];
 }
 
-const PLACEHOLDER = /^\{([^}]+)\}(.*)$/;
+/** A segment of a template that holds a placeholder: its name and what follows it. */
+export const PLACEHOLDER = /^\{([^}]+)\}(.*)$/;
 
 /** Compiles templates to a tree of segments: a match costs one look-up per segment, however many templates there are. */
 export function compilePaths(entries: readonly PathEntry[]): (path: string) => PathMatch | undefined {
@@ -25,8 +26,8 @@ export function compilePaths(entries: readonly PathEntry[]): (path: string) => P
   };
 }
 
-/** One more than any template has, so that a longer path cannot fit and costs no more. */
-const MAX_SEGMENTS = 16;
+/** One more than any template may have, so that a longer path cannot fit and costs no more. */
+export const MAX_SEGMENTS = 16;
 
 function createBranch(): Branch {
   return { fixed: new Map(), open: [], entry: undefined, names: [] };

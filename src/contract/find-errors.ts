@@ -95,16 +95,21 @@ function apply(all: Search, place: Place, keyword: string, value: unknown, at: s
       }
       return tell(all, place, keyword, at);
     }
+    case 'oneOf': {
+      const fitting = (schema.oneOf ?? []).filter(
+        (part, index) => errorsOf(all, below(part, index), value, at).length === 0,
+      );
+      return fitting.length === 1 ? undefined : tell(all, place, keyword, at);
+    }
     case 'not':
-      if (errorsOf(all, below((schema['not'] ?? true) as SchemaOrBoolean), value, at).length === 0)
-        tell(all, place, keyword, at);
+      if (errorsOf(all, below(schema.not ?? true), value, at).length === 0) tell(all, place, keyword, at);
       return;
     case 'required':
       for (const name of schema.required ?? [])
         if (!Object.hasOwn(value as object, name)) tell(all, place, keyword, `${at}/${escapeKey(name)}`, name);
       return;
     case 'additionalProperties':
-      return tellBeyond(all, place, schema, value as object, at);
+      return searchBeyond(all, below(schema.additionalProperties ?? true), place, value as object, at);
     case 'properties': {
       const members = value as Readonly<Record<string, unknown>>;
       for (const [name, child] of Object.entries(schema.properties ?? {}))
@@ -120,13 +125,17 @@ function apply(all: Search, place: Place, keyword: string, value: unknown, at: s
   }
 }
 
-/** A closed object's fields beyond those it names; their names are the sender's, so not each can be repeated. */
-function tellBeyond(all: Search, place: Place, schema: SchemaObject, value: object, at: string): void {
+/** An object's fields beyond those it names; their names are the sender's, so not each can be repeated. */
+function searchBeyond(all: Search, child: Place, place: Place, value: object, at: string): void {
+  const { properties = {}, patternProperties } = place.schema as SchemaObject;
   // Where patterns name fields too, Ajv alone knows which are beyond.
-  if (schema['additionalProperties'] !== false || schema['patternProperties'] !== undefined) return;
-  for (const name of Object.keys(value))
-    if (!Object.hasOwn(schema.properties ?? {}, name))
-      tell(all, place, 'additionalProperties', `${at}/${plainName(name)}`, name);
+  if (patternProperties !== undefined) return;
+  for (const [name, member] of Object.entries(value)) {
+    if (Object.hasOwn(properties, name)) continue;
+    const where = `${at}/${plainName(name)}`;
+    if (child.schema === false) tell(all, place, 'additionalProperties', where, name);
+    else search(all, child, member, where);
+  }
 }
 
 const errorsOf = (all: Search, place: Place, value: unknown, at: string): SchemaError[] => {

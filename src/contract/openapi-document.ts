@@ -11,6 +11,9 @@ export interface SchemaObject {
   readonly items?: SchemaOrBoolean;
   readonly allOf?: readonly SchemaOrBoolean[];
   readonly anyOf?: readonly SchemaOrBoolean[];
+  readonly oneOf?: readonly SchemaOrBoolean[];
+  readonly not?: SchemaOrBoolean;
+  readonly additionalProperties?: SchemaOrBoolean;
   readonly 'x-envelope'?: boolean;
   readonly 'x-pii'?: string;
   readonly 'x-private-field'?: boolean;

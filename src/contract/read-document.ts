@@ -1,8 +1,10 @@
 import { type Fault, StartFault } from '../model/fault.ts';
 import { checkDocument } from './check-document.ts';
 import { checkExtensions } from './check-extensions.ts';
+import { checkSchemas } from './check-schemas.ts';
 import { parseSource, readSource } from './document-source.ts';
 import { generateSchemas } from './generate/generate-schemas.ts';
+import { toDocumentFault } from './generate/place-of-schema.ts';
 import type { OpenApiDocument } from './openapi-document.ts';
 import { applyOverlays } from './overlay/apply-overlays.ts';
 import { placeFaults } from './overlay/place-faults.ts';
@@ -45,7 +47,13 @@ function overlaid(
   const unlike = checkExtensions(document, extensions);
   if (unlike.length > 0) throw new StartFault(placed(unlike));
   const checked = document as OpenApiDocument;
-  const faults = checkDocument(checked);
+  const faults = [...checkSchemas(checked), ...checkDocument(checked)];
   if (faults.length > 0) throw new StartFault(placed(faults));
-  return { document: checked, texts: [text, ...texts], schemas: generateSchemas(checked), placed, warnings };
+  return {
+    document: checked,
+    texts: [text, ...texts],
+    schemas: generateSchemas(checked),
+    placed: (found) => placed(found.map((fault) => toDocumentFault(checked, fault))),
+    warnings,
+  };
 }

@@ -8,22 +8,27 @@ export interface KeywordGroup {
 
 /** Every keyword that the generator writes and that can be broken, but for `type`. */
 export const KEYWORD_GROUPS: readonly KeywordGroup[] = [
-  { names: ['$ref', 'const', 'enum', 'not', 'anyOf', 'allOf'] },
-  { type: 'number', names: ['maximum', 'minimum'] },
+  { names: ['$ref', 'const', 'enum', 'not', 'anyOf', 'oneOf', 'allOf'] },
+  { type: 'number', names: ['maximum', 'minimum', 'exclusiveMaximum', 'exclusiveMinimum', 'multipleOf'] },
   { type: 'string', names: ['maxLength', 'minLength', 'pattern'] },
   { type: 'array', names: ['maxItems', 'minItems', 'items'] },
-  { type: 'object', names: ['required', 'additionalProperties', 'properties'] },
+  { type: 'object', names: ['maxProperties', 'minProperties', 'required', 'additionalProperties', 'properties'] },
 ];
 
 /** Keywords that look at a value alone: true when it keeps to them. */
 export const KEYWORDS: Readonly<Record<string, ((limit: unknown, value: unknown) => boolean) | undefined>> = {
   maximum: (limit, value) => Number(value) <= Number(limit),
   minimum: (limit, value) => Number(value) >= Number(limit),
+  exclusiveMaximum: (limit, value) => Number(value) < Number(limit),
+  exclusiveMinimum: (limit, value) => Number(value) > Number(limit),
+  multipleOf: (limit, value) => Number.isInteger(Number(value) / Number(limit)),
   maxLength: (limit, value) => lengthOf(String(value)) <= Number(limit),
   minLength: (limit, value) => lengthOf(String(value)) >= Number(limit),
   pattern: (limit, value) => new RegExp(String(limit), 'u').test(String(value)),
   maxItems: (limit, value) => (value as readonly unknown[]).length <= Number(limit),
   minItems: (limit, value) => (value as readonly unknown[]).length >= Number(limit),
+  maxProperties: (limit, value) => Object.keys(value as object).length <= Number(limit),
+  minProperties: (limit, value) => Object.keys(value as object).length >= Number(limit),
   const: (limit, value) => isSame(limit, value),
   enum: (limit, value) => (limit as readonly unknown[]).some((one) => isSame(one, value)),
 };

@@ -85,6 +85,9 @@ function createAjv(schemas: AnySchemaObject[], namesInherited: boolean): Ajv2020
 
 const ANNOTATIONS = new Set(['$id', '$comment', 'title', 'description']);
 
+// What may stand beside a reference and changes nothing.
+const BESIDE = new Set([...ANNOTATIONS, '$schema']);
+
 /** The same text for schemas that accept the same: many operations take the same parameters. */
 function meaningOf(file: string, schema: AnySchemaObject): string {
   const rules = Object.fromEntries(Object.entries(schema).filter(([keyword]) => !ANNOTATIONS.has(keyword)));
@@ -106,8 +109,8 @@ function generatedFiles(folder: string): string[] {
 
 /** The file that says it: answers that only point to a resource share the resource's validator. */
 function bareTarget(schemas: ReadonlyMap<string, AnySchemaObject>, file: string): string {
-  const reference: unknown = schemas.get(file)?.['$ref'];
-  if (typeof reference !== 'string') return file;
+  const { $ref: reference, ...rest } = schemas.get(file) ?? {};
+  if (typeof reference !== 'string' || Object.keys(rest).some((keyword) => !BESIDE.has(keyword))) return file;
   return new URL(reference, SCHEMA_BASE + file).href.slice(SCHEMA_BASE.length);
 }
 

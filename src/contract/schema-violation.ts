@@ -18,8 +18,14 @@ const CATEGORIES: Readonly<Record<string, ViolationCategory>> = {
   pattern: 'format',
   enum: 'enum',
   const: 'enum',
+  oneOf: 'type',
   not: 'undocumented',
   additionalProperties: 'undocumented',
+  exclusiveMinimum: 'bounds',
+  exclusiveMaximum: 'bounds',
+  multipleOf: 'bounds',
+  minProperties: 'bounds',
+  maxProperties: 'bounds',
   minimum: 'bounds',
   maximum: 'bounds',
   minLength: 'bounds',
@@ -77,6 +83,16 @@ function sentence({ keyword, limit }: SchemaError): string {
       return `must be >= ${String(limit)}`;
     case 'maximum':
       return `must be <= ${String(limit)}`;
+    case 'exclusiveMinimum':
+      return `must be > ${String(limit)}`;
+    case 'exclusiveMaximum':
+      return `must be < ${String(limit)}`;
+    case 'multipleOf':
+      return `must be a multiple of ${String(limit)}`;
+    case 'minProperties':
+      return `must NOT have fewer than ${String(limit)} fields`;
+    case 'maxProperties':
+      return `must NOT have more than ${String(limit)} fields`;
     case 'minLength':
       return `must NOT have fewer than ${String(limit)} characters`;
     case 'maxLength':
@@ -88,6 +104,7 @@ function sentence({ keyword, limit }: SchemaError): string {
     case 'pattern':
       return 'must have the documented form';
     case 'anyOf':
+    case 'oneOf':
       return 'must have one of the documented shapes';
     case OTHER_SHAPE:
       return 'has none of the documented fields';

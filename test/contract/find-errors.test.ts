@@ -122,6 +122,10 @@ describe('the search for errors', () => {
       { allOf: [{ type: 'string' }], anyOf: [{ type: 'null' }], not: {}, enum: [2], const: 3, minimum: 9 },
       1,
     ],
+    ['bounds that are not reached', { type: 'number', exclusiveMinimum: 1, exclusiveMaximum: 1, multipleOf: 2 }, 1],
+    ['the number of fields', { type: 'object', minProperties: 2, maxProperties: 0 }, { a: 1 }],
+    ['one of several that fit', { oneOf: [{ type: 'integer' }, { type: 'number' }] }, 1],
+    ['further fields of a kind', { type: 'object', additionalProperties: { type: 'null' } }, { a: 1, b: null }],
     ['equal objects', { enum: [{ a: [1, { b: -0 }] }] }, { a: [1, { b: 1 }] }],
   ];
   it.each(cases)('finds what Ajv finds about %s', (_name, schema, value) => {
@@ -133,6 +137,13 @@ describe('the search for errors', () => {
       short(error.instancePath, error.keyword, (error.params as Record<string, unknown>)['missingProperty']),
     );
     expect(findErrors(one, 'one.json', value, EVERYTHING).map(({ at, keyword }) => `${keyword} ${at}`)).toEqual(told);
+  });
+
+  it('names the fields that must not be there', () => {
+    const one = new Map([['one.json', { type: 'object', properties: { a: {} }, additionalProperties: false }]]);
+    expect(findErrors(one, 'one.json', { a: 1, b: 2 }, EVERYTHING)).toEqual([
+      { keyword: 'additionalProperties', at: '/b', schema: 'one.json#', limit: 'b' },
+    ]);
   });
 
   it('takes a zero below zero for zero', () => {

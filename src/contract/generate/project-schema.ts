@@ -6,12 +6,21 @@ export function projectSchema(schema: SchemaOrBoolean, inEnvelope = false): Sche
   if (typeof schema === 'boolean') return schema;
   const envelope = inEnvelope || schema['x-envelope'] === true;
   const projected: Record<string, unknown> = { ...schema };
-  if (!envelope) delete projected['required'];
+  if (!envelope) {
+    delete projected['required'];
+    delete projected['minProperties'];
+  }
   if (schema.items !== undefined) projected['items'] = projectSchema(schema.items);
-  const rest = restOf(schema);
-  if (rest !== undefined) projected['additionalProperties'] = projectSchema(rest);
   if (schema.allOf) projected['allOf'] = schema.allOf.map((part) => projectSchema(part, envelope));
   if (schema.anyOf) projected['anyOf'] = schema.anyOf.map((part) => projectSchema(part, envelope));
+  if (schema.oneOf) {
+    // Where less is required, a value can fit several of them.
+    delete projected['oneOf'];
+    const choice = { anyOf: schema.oneOf.map((part) => projectSchema(part, envelope)) };
+    projected['allOf'] = [...((projected['allOf'] as SchemaOrBoolean[] | undefined) ?? []), choice];
+  }
+  if (schema.additionalProperties !== undefined)
+    projected['additionalProperties'] = projectSchema(schema.additionalProperties);
   if (schema.properties)
     projected['properties'] = Object.fromEntries(
       Object.entries(schema.properties).map(([name, child]) => [name, projectSchema(child)]),
@@ -22,7 +31,8 @@ export function projectSchema(schema: SchemaOrBoolean, inEnvelope = false): Sche
 /** Names of the resources that a schema points to directly. */
 export function referencesOf(schema: SchemaOrBoolean): string[] {
   if (typeof schema === 'boolean') return [];
-  const parts = [schema.items ?? true, restOf(schema) ?? true, ...(schema.allOf ?? []), ...(schema.anyOf ?? [])];
+  const { items = true, not = true, additionalProperties = true, allOf = [], anyOf = [], oneOf = [] } = schema;
+  const parts = [items, not, additionalProperties, ...allOf, ...anyOf, ...oneOf];
   const children = [...parts, ...Object.values(schema.properties ?? {})];
   const own = schema.$ref === undefined ? [] : [referencedName(schema.$ref)];
   return [...own, ...children.flatMap(referencesOf)];
@@ -40,9 +50,4 @@ export function projectableResources(schemas: Readonly<Record<string, SchemaObje
       if (referencesOf(schemas[name] ?? true).some((child) => differs.has(child))) differs.add(name);
   }
   return differs;
-}
-
-/** What members beyond the named ones must be, where that is a schema. */
-function restOf({ additionalProperties: rest }: SchemaObject): SchemaObject | undefined {
-  return typeof rest === 'object' && rest !== null ? (rest as SchemaObject) : undefined;
 }

@@ -1,4 +1,4 @@
-import type { SchemaObject, SchemaOrBoolean } from '../openapi-document.ts';
+import type { SchemaOrBoolean } from '../openapi-document.ts';
 
 /** Writes a reference to a resource, as it must read in the generated file. */
 export type WriteReference = (reference: string) => string;
@@ -15,10 +15,13 @@ export function stripSchema(schema: SchemaOrBoolean, writeReference: WriteRefere
     if (!STRIPPED.has(keyword) && !keyword.startsWith('x-')) plain[keyword] = value;
   if (schema.$ref !== undefined) plain['$ref'] = writeReference(schema.$ref);
   if (schema.items !== undefined) plain['items'] = strip(schema.items);
-  const rest = schema['additionalProperties'];
-  if (typeof rest === 'object' && rest !== null) plain['additionalProperties'] = strip(rest as SchemaObject);
   if (schema.allOf) plain['allOf'] = schema.allOf.map(strip);
   if (schema.anyOf) plain['anyOf'] = schema.anyOf.map(strip);
+  if (schema.oneOf) plain['oneOf'] = schema.oneOf.map(strip);
+  if (schema.not !== undefined) plain['not'] = strip(schema.not);
+  // A bare `false` can stay here: what it refuses is told by the name of the field.
+  if (typeof schema.additionalProperties === 'object')
+    plain['additionalProperties'] = strip(schema.additionalProperties);
   if (schema.properties)
     plain['properties'] = Object.fromEntries(
       Object.entries(schema.properties).map(([name, child]) => [name, strip(child)]),

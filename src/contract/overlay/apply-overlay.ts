@@ -74,7 +74,7 @@ function removeNodes(document: JsonObject, nodes: readonly JSONPathNode[], place
     // By identity: where it stood, another element may stand by now.
     if (Array.isArray(owner)) owner.splice(owner.indexOf(value), 1);
     else delete (owner as JsonObject)[key];
-    notes.origins.changed(owner, place);
+    notes.origins.removedFrom(owner, place);
   }
 }
 

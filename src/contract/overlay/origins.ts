@@ -10,9 +10,11 @@ export interface Origins {
   wrote(owner: object, key: string | number, value: unknown, origin: Origin): void;
   /** An object or an array that an overlay changed. */
   changed(value: object, origin: Origin): void;
+  /** An object or an array that an overlay took something out of. */
+  removedFrom(value: object, origin: Origin): void;
   /** Where exactly the value at a JSON pointer into the document comes from. */
   of(document: unknown, pointer: string): Origin | undefined;
-  /** What was changed nearest to a JSON pointer, in or around it. */
+  /** What was changed nearest to a JSON pointer, in or around it; else what was removed last. */
   near(document: unknown, pointer: string): Origin | undefined;
 }
 
@@ -21,6 +23,7 @@ export function createOrigins(): Origins {
   const written = new Map<object, Origin>();
   const members = new Map<object, Map<string, Origin>>();
   const changes = new Map<object, Origin>();
+  let removal: Origin | undefined;
 
   return {
     wrote: (owner, key, value, origin) => {
@@ -30,6 +33,10 @@ export function createOrigins(): Origins {
       changes.set(owner, origin);
     },
     changed: (value, origin) => void changes.set(value, origin),
+    removedFrom: (value, origin) => {
+      changes.set(value, origin);
+      removal = origin;
+    },
     of: (document, pointer) => {
       const steps = walk(document, pointer);
       const last = steps.at(-1)?.value;
@@ -51,7 +58,7 @@ export function createOrigins(): Origins {
     near: (document, pointer) => {
       const values = walk(document, pointer).map(({ value }) => value);
       const around = values.findLast((value) => isStructure(value) && changes.has(value));
-      return below(changes, values.at(-1)) ?? (isStructure(around) ? changes.get(around) : undefined);
+      return below(changes, values.at(-1)) ?? (isStructure(around) ? changes.get(around) : removal);
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Origins } from './origins.ts';
 
 /** Names for each fault of a document with overlays the place in an overlay that made it, else the last overlay. */
 export function placeFaults(faults: readonly Fault[], document: unknown, origins: Origins, last: string): Fault[] {
-  return faults.map((fault) => {
+  const placed = faults.map((fault) => {
     const value = valueAt(document, fault.pointer);
     // What points to a component that was removed was not touched itself.
     const removed = typeof value === 'string' && value.startsWith('#/') ? value.slice(1) : undefined;
@@ -17,4 +17,6 @@ export function placeFaults(faults: readonly Fault[], document: unknown, origins
       message: `${fault.message}; so it stands at ${fault.pointer || 'the root'} of the contract`,
     };
   });
+  // One schema is met from many operations.
+  return [...new Map(placed.map((fault) => [JSON.stringify(fault), fault])).values()];
 }

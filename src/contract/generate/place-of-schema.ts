@@ -1,0 +1,35 @@
+import { escapePointer } from '../../lib/json-pointer.ts';
+import type { Fault } from '../../model/fault.ts';
+import { CONTRACT_SOURCE, SCHEMA_BASE } from '../contract-files.ts';
+import type { OpenApiDocument } from '../openapi-document.ts';
+import { resourceFile } from '../schema-names.ts';
+
+// How Ajv ends what it says of a schema: where, and which of its rules.
+const WHERE = new RegExp(` at "${RegExp.escape(SCHEMA_BASE)}([^"#]+)#?([^"]*)"(?: \\(\\w+\\))?$`);
+
+/** A fault of a schema that was generated in memory as one of the document: nobody finds a file that was never written. */
+export function toDocumentFault(document: OpenApiDocument, { source, message }: Fault): Fault {
+  const [, file = source.replace(/^schemas\//, ''), inside = ''] = WHERE.exec(message) ?? [];
+  const place = placeOfSchema(document, file);
+  return {
+    source: CONTRACT_SOURCE,
+    // What is generated from a resource has its places; what is generated from an operation is put together.
+    pointer: file.startsWith('resources/') ? `${place}${inside}` : place,
+    message: message.replace(WHERE, '').replace(/^strict mode: /, ''),
+  };
+}
+
+/** The place in the document that a generated schema comes from, as a JSON pointer; empty for what is not known. */
+function placeOfSchema({ components, paths }: OpenApiDocument, file: string): string {
+  const [kind, id] = file.split('/');
+  if (kind === 'resources') {
+    const name = Object.keys(components.schemas).find((one) =>
+      [resourceFile(one), resourceFile(one, true)].includes(file),
+    );
+    return name === undefined ? '' : `/components/schemas/${escapePointer(name)}`;
+  }
+  for (const [path, methods] of Object.entries(paths))
+    for (const [method, { operationId }] of Object.entries(methods))
+      if (operationId === id) return `/paths/${escapePointer(path)}/${method}`;
+  return '';
+}
