@@ -169,12 +169,6 @@ const KNOWN = new Set(
 function keywordsIn(schema: SchemaOrBoolean): string[] {
   if (typeof schema === 'boolean') return [];
   const { items = true, allOf = [], anyOf = [], properties = {} } = schema;
-  const children = [
-    items,
-    ...allOf,
-    ...anyOf,
-    ...Object.values(properties),
-    (schema['not'] ?? true) as SchemaOrBoolean,
-  ];
+  const children = [items, ...allOf, ...anyOf, ...Object.values(properties), schema.not ?? true];
   return [...Object.keys(schema), ...children.flatMap(keywordsIn)];
 }
