@@ -29,7 +29,7 @@ export function alternativesOf(files: SchemaFiles, place: Place, depth = 0): rea
     ways = both(ways, alternativesOf(files, { schema: files.get(target) ?? true, file: target }, depth + 1));
   }
   for (const part of schema.allOf ?? []) ways = both(ways, alternativesOf(files, { schema: part, file }, depth + 1));
-  for (const choice of [schema.anyOf, schema['oneOf'] as typeof schema.anyOf]) {
+  for (const choice of [schema.anyOf, schema.oneOf]) {
     if (choice === undefined) continue;
     ways = both(
       ways,
