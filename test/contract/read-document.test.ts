@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { CONTRACT_DEFAULTS } from '../../../src/contract/contract-options.ts';
-import type { Contract } from '../../../src/contract/contract.ts';
-import { loadContract } from '../../../src/contract/load-contract.ts';
-import type { OverlayAction } from '../../../src/contract/overlay/overlay.ts';
-import { contract, example } from '../sample.ts';
-import { faultsOf, overlayFile } from './overlay-file.ts';
+import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
+import type { Contract } from '../../src/contract/contract.ts';
+import { loadContract } from '../../src/contract/load-contract.ts';
+import type { OverlayAction } from '../../src/contract/overlay/overlay.ts';
+import { contract, example } from './sample.ts';
+import { faultsOf, overlayFile } from './overlay/overlay-file.ts';
 
 const loaded = (...overlays: readonly string[]) => loadContract({ ...CONTRACT_DEFAULTS, overlays });
 const withActions = (...actions: readonly OverlayAction[]) => loaded(overlayFile(...actions));
