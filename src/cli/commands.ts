@@ -2,6 +2,7 @@ import { checkCommand } from './check-command.ts';
 import type { Command } from './command.ts';
 import { explainCommand } from './explain-command.ts';
 import { hashPasswordCommand } from './hash-password-command.ts';
+import { learnCommand } from './learn-command.ts';
 import { permissionsCommand } from './permissions-command.ts';
 import { planCommand } from './plan-command.ts';
 import { referenceCommand } from './reference-command.ts';
@@ -14,6 +15,7 @@ export const COMMANDS: readonly Command[] = [
   planCommand,
   permissionsCommand,
   explainCommand,
+  learnCommand,
   referenceCommand,
   hashPasswordCommand,
 ];

@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import { addValue, type Adding } from './add-value.ts';
-import type { DocumentNode } from './document.ts';
+import { type DocumentNode, fieldNames } from './document.ts';
 import { compileGuides } from './guide.ts';
 import type { ObservedAnswer, ObservedPath } from './observed.ts';
 import { observeBody } from './observe-body.ts';
@@ -48,6 +48,10 @@ export function createLearner({ document, clock, before, walk = false }: Learner
   const findGuide = compileGuides(document);
   const templateOf = compilePathTemplate(Object.keys(document.paths));
   const personal = createPersonalMemory();
+  const documented = fieldNames(document);
+  const isDocumented = (name: string) => documented.has(name);
+  // Somebody may be called like a field of the contract: the name tells nothing then.
+  const isPersonal = (name: string) => personal.holds(name) && !isDocumented(name);
   const switches = createSwitchWatch(walk);
   const asked = new Map<string, number>();
   const budget = { left: SHAPE_LIMITS.shapes - countShapes(before), dropped: 0 };
@@ -58,7 +62,7 @@ export function createLearner({ document, clock, before, walk = false }: Learner
     now: clock(),
     budget,
     remember: personal.remember,
-    isPersonal: personal.holds,
+    isPersonal,
   });
 
   return {
@@ -96,7 +100,7 @@ export function createLearner({ document, clock, before, walk = false }: Learner
     observations: () => {
       before.dropped += budget.dropped;
       budget.dropped = 0;
-      return settleObservations(before, { minAnswers: MIN_ANSWERS, isPersonal: personal.holds });
+      return settleObservations(before, { minAnswers: MIN_ANSWERS, isPersonal, isDocumented });
     },
   };
 }

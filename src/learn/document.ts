@@ -71,3 +71,18 @@ export function placeName(path: string): string {
     .replaceAll(/\.allOf\[\d+\]|\.anyOf\[\d+\]|\.properties(?=[.[])|\.content\['application\/json'\]\.schema/g, '')
     .replaceAll('.items', '[]');
 }
+
+/** The names of all fields that the contract has. */
+export function fieldNames({ components }: DocumentNode): ReadonlySet<string> {
+  const names = new Set<string>();
+  const collect = (schema: SchemaNode | boolean | undefined): void => {
+    if (typeof schema !== 'object') return;
+    for (const [name, child] of Object.entries(schema.properties ?? {})) {
+      names.add(name);
+      collect(child);
+    }
+    for (const child of [schema.items, ...(schema.allOf ?? []), ...(schema.anyOf ?? [])]) collect(child);
+  };
+  for (const schema of Object.values(components.schemas)) collect(schema);
+  return names;
+}

@@ -33,6 +33,7 @@ export interface Described {
 export interface PageSizes {
   /** The largest size that a page was asked in and really had. */
   honoured: number;
+  /** Full pages of the size that was asked for, whichever it was. */
   honouredAnswers: number;
   /** Full pages smaller than asked, by their size. */
   readonly clamped: Map<number, number>;

@@ -19,8 +19,8 @@ export function observePageSize(
   place.lastSeenAt = now;
   if (asked === undefined) count(place.unasked, pageSize);
   else if (pageSize === asked && list.length === asked) {
-    if (asked > place.honoured) Object.assign(place, { honoured: asked, honouredAnswers: 0 });
-    if (asked === place.honoured) place.honouredAnswers += 1;
+    place.honoured = Math.max(place.honoured, asked);
+    place.honouredAnswers += 1;
   } else if (list.length < asked && pageSize < asked && list.length === pageSize) count(place.clamped, pageSize);
 }
 

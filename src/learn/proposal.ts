@@ -39,4 +39,6 @@ export interface Limits {
   readonly minAnswers: number;
   /** 0 to 1. */
   readonly minConfidence: number;
+  /** True writes every address that was learned with its shape; otherwise look-ups of tickets only. */
+  readonly writeAddresses: boolean;
 }

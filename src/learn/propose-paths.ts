@@ -1,13 +1,17 @@
 import type { DocumentNode } from './document.ts';
 import type { Observations, PathCounts } from './observations.ts';
-import type { OverlayAction, Proposal } from './proposal.ts';
+import type { Limits, OverlayAction, Proposal } from './proposal.ts';
 import { componentName, freeName } from './propose-shapes.ts';
 import { schemaWords } from './schema-words.ts';
 import { toSchema } from './to-schema.ts';
 import { wilsonBound } from './wilson-bound.ts';
 
+/** What the specification names without showing it; every other address would be opened to all callers unasked. */
+const NAMED = /^\/services\/v2\/issuetracker\/.*\/ticket\.json$/;
+
 /** Proposals about addresses that the contract does not have. Where bodies were read, the address is written into it. */
-export function proposePaths({ paths }: Observations, document: DocumentNode, minAnswers: number): Proposal[] {
+export function proposePaths({ paths }: Observations, document: DocumentNode, limits: Limits): Proposal[] {
+  const { minAnswers, writeAddresses } = limits;
   const known = new Set(Object.keys(document.paths).map(nameless));
   const taken = new Set(Object.keys(document.components.schemas));
   const ids = new Set(
@@ -17,7 +21,8 @@ export function proposePaths({ paths }: Observations, document: DocumentNode, mi
     const [method = '', template = ''] = key.split(' ', 2);
     const good = answersBelow(seen, 400);
     if (good < minAnswers) return [];
-    const writes = method === 'GET' && seen.body !== undefined && !known.has(nameless(template));
+    const wanted = writeAddresses || NAMED.test(template);
+    const writes = wanted && method === 'GET' && seen.body !== undefined && !known.has(nameless(template));
     const schema = seen.body && toSchema(seen.body);
     return [
       {

@@ -19,7 +19,7 @@ export function propose(observations: Observations, document: DocumentNode, limi
     proposeWords(observations, document, minAnswers),
     proposePages(observations, document),
     proposeSwitches(observations, document),
-    proposePaths(observations, document, minAnswers),
+    proposePaths(observations, document, limits),
   ];
   return groups.flat().filter(({ confidence }) => confidence >= minConfidence);
 }

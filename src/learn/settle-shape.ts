@@ -6,10 +6,14 @@ export interface Settling {
   /** Distinct answers below which the name of a field is told to nobody. */
   readonly minAnswers: number;
   readonly isPersonal: (text: string) => boolean;
+  /** True for a name that the contract has for some field: it is nobody's. */
+  readonly isDocumented: (name: string) => boolean;
 }
 
 const MAP_NAMES = 12;
 const MAP_PRESENCE = 0.3;
+const MAP_SHARE = 0.25;
+const ALWAYS = 0.9;
 
 /** A copy that may be written down: names that may be somebody's, and names seen too seldom, are not in it. */
 export function settleShape(shape: Shape, settling: Settling): Shape {
@@ -29,12 +33,16 @@ export function settleObjects(counts: ObjectCounts, settling: Settling): ObjectC
   settled.map = counts.map || isMap(counts);
   settled.rest = counts.rest && settleShape(counts.rest, settling);
   settled.rare = counts.rare && settleShape(counts.rare, settling);
-  const personal = counts.rest && [...counts.fields].some(([name]) => settling.isPersonal(name));
+  const members = counts.nameless + [...counts.fields.values()].reduce((sum, { shape }) => sum + shape.seen, 0);
+  const manyNameless = counts.nameless >= members * MAP_SHARE;
   for (const [name, field] of counts.fields) {
     const shape = settleShape(field.shape, settling);
-    // Beside keys that are data, a member of the same kind is one more of them, however its name reads.
-    const alike = settled.rest !== undefined && sameKinds(shape, settled.rest);
-    if (settled.map || alike || personal === true || settling.isPersonal(name)) {
+    // Beside keys that are data, a member of the same kind is one more of them, however its name reads; in a record that
+    // has one such key, a field that is always there is none.
+    const loose = manyNameless || field.present < counts.seen * ALWAYS;
+    const alike = settled.rest !== undefined && loose && sameKinds(shape, settled.rest);
+    const nobodys = settling.isDocumented(name) && !settled.map;
+    if (!nobodys && (settled.map || alike || settling.isPersonal(name))) {
       settled.nameless += field.shape.seen;
       settled.rest = mergeShapes(settled.rest, shape);
     } else if (field.shape.answers < settling.minAnswers) settled.rare = mergeShapes(settled.rare, shape);

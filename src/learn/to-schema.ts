@@ -66,7 +66,9 @@ export function objectKeywords(counts: ObjectCounts): ProposedSchema {
   const names = [...fields.keys()].toSorted();
   const sure = wilsonBound(seen, seen) >= SURE;
   const required = sure ? names.filter((name) => fields.get(name)?.present === seen) : [];
-  const properties = Object.fromEntries([...fields].map(([name, { shape }]) => [name, toSchema(shape, name)]));
+  // The slug of somebody is made of their name.
+  const nameOf = (name: string) => (name === 'slug' && fields.has('username') ? 'username' : name);
+  const properties = Object.fromEntries([...fields].map(([name, { shape }]) => [name, toSchema(shape, nameOf(name))]));
   return {
     ...(required.length > 0 && { required }),
     ...(names.length > 0 && { properties }),

@@ -1,0 +1,95 @@
+/** One request that is asked for what the documented walk does not show. */
+export interface LearnQuestion {
+  /** The operation that it belongs to; undefined for an address outside the contract. */
+  readonly operation: string | undefined;
+  /** Path and query. */
+  readonly target: string;
+  readonly details?: boolean;
+  readonly pageSize?: number;
+}
+
+/** Ids by the path parameter that they fit. */
+export type IdsOf = (kind: string) => readonly string[];
+
+/** Every address is asked for often enough to be believed, and no more. */
+const FEW = 3;
+const SOME = 8;
+const PAGES = 5;
+const BASE = '/services/v2';
+
+/** Pages of lists that show attachments, and relations of followers: the plain walk sees too few of both. */
+export function openQuestions(ids: IdsOf): LearnQuestion[] {
+  const pages = Array.from({ length: PAGES }, (_, at) => at + 1);
+  const lists = [
+    ['listQuestions', 'question'],
+    ['listIdeas', 'idea'],
+    ['listArticles', 'article'],
+  ] as const;
+  const relations = [
+    ...ids('nodeId')
+      .slice(0, 2 * SOME)
+      .map((id) => ({ operation: 'listNodeFollowers', path: `node/${id}` })),
+    ...ids('topicId')
+      .slice(0, SOME)
+      .map((id) => ({ operation: 'listTopicFollowers', path: `topic/${id}` })),
+  ];
+  return [
+    ...lists.flatMap(([operation, name]) =>
+      pages.map((page) => ({
+        operation,
+        target: `${BASE}/${name}.json?pageSize=50&page=${page}`,
+        pageSize: 50,
+      })),
+    ),
+    ...relations.map(({ operation, path }) => ({
+      operation,
+      target: `${BASE}/${path}/followers.json?details=true&active=false`,
+      details: true,
+    })),
+  ];
+}
+
+/** The look-ups of tickets by node, which the specification names and does not show. */
+export function ticketQuestions(ids: IdsOf): LearnQuestion[] {
+  return ids('nodeId')
+    .slice(0, SOME)
+    .map((id) => address(`issuetracker/node/${id}/ticket`));
+}
+
+/** The look-ups by the keys that those answers name; each more than once, as one answer is no evidence. */
+export function ticketKeyQuestions(keys: ReadonlySet<string>): LearnQuestion[] {
+  const some = [...keys].slice(0, SOME);
+  const times = Math.ceil(FEW / Math.max(1, some.length));
+  return some.flatMap((key) =>
+    Array.from({ length: times }, () => address(`issuetracker/key/${encodeURIComponent(key)}/ticket`)),
+  );
+}
+
+/** Addresses outside the contract that clients are known to use. */
+export function addressQuestions(ids: IdsOf): LearnQuestion[] {
+  const one = (name: string, kind: string, rest = '') =>
+    ids(kind)
+      .slice(0, FEW)
+      .map((id) => address(`${name}/${id}${rest}`));
+  const lists = ['answer', 'comment', 'node', 'user', 'topic', 'space'];
+  return [
+    ...one('question', 'questionId'),
+    ...one('question', 'questionId', '/answer'),
+    ...one('question', 'questionId', '/comment'),
+    ...one('answer', 'answerId'),
+    ...one('user', 'userId'),
+    ...lists.flatMap((name) => Array.from({ length: FEW }, () => address(name))),
+  ];
+}
+
+/** The sizes that a probe asks for, one after the other. */
+export const PROBED_SIZES: readonly number[] = [100, 200, 500, 1000];
+
+/** Lists that need no id, for the probe of page sizes. */
+export const PROBED_LISTS: readonly (readonly [operation: string, path: string])[] = [
+  ['listQuestions', `${BASE}/question.json`],
+  ['listIdeas', `${BASE}/idea.json`],
+  ['listArticles', `${BASE}/article.json`],
+];
+
+const address = (path: string): LearnQuestion => ({ operation: undefined, target: `${BASE}/${path}.json` });

@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Learner } from '../learn/create-learner.ts';
+import { UpstreamFailure } from '../model/upstream-failure.ts';
+import type { House } from '../pipeline/house.ts';
+import type { Upstream } from '../upstream/create-upstream.ts';
+import { createKnownIds, type KnownIds } from '../walk/known-ids.ts';
+import { walk } from '../walk/walk.ts';
+import type { WalkSummary } from '../walk/walk-summary.ts';
+import { toWalkedHouse } from '../walk/walked-house.ts';
+import {
+  addressQuestions,
+  type LearnQuestion,
+  openQuestions,
+  PROBED_LISTS,
+  PROBED_SIZES,
+  ticketKeyQuestions,
+  ticketQuestions,
+} from './learn-questions.ts';
+import { toObservedAnswer } from './observed-answer.ts';
+
+/** How an upstream is asked so that something can be learned. */
+export interface LearnWalkOptions {
+  /** The value of `Authorization`; undefined for anonymous. */
+  readonly authorization: string | undefined;
+  /** The most requests of the walk over the contract; the questions beyond it are some eighty. */
+  readonly maxRequests: number;
+  readonly delayMs: number;
+  readonly signal: AbortSignal;
+  readonly probePageSize: boolean;
+  readonly onProgress: (sent: number, what: string) => void;
+}
+
+/** What was asked. */
+export interface LearnWalkSummary {
+  readonly walked: WalkSummary;
+  /** Requests beyond the walk over the contract. */
+  readonly further: number;
+}
+
+interface Asker {
+  readonly ask: (question: LearnQuestion) => Promise<unknown>;
+  readonly sent: () => number;
+}
+
+/** Walks the contract's safe operations and asks what else is open, one request at a time; the learner sees every answer. */
+export async function walkToLearn(
+  { house, upstream }: { readonly house: House; readonly upstream: Upstream },
+  learner: Learner,
+  options: LearnWalkOptions,
+): Promise<LearnWalkSummary> {
+  const ids = createKnownIds(new Map());
+  const walked = await walk(
+    toWalkedHouse(house),
+    {
+      ...options,
+      ids: new Map(),
+      record: () => undefined,
+      onProgress: ({ sent, operation }) => options.onProgress(sent, operation),
+    },
+    ({ operation, exchange, status, json, text }) => {
+      if (json !== undefined) learner.observeAnswer(toObservedAnswer(exchange, operation.id, status, json));
+      if (status === 200 && text !== undefined) ids.learn(text);
+    },
+  );
+  if (walked.ended === 'signal' || walked.ended === 'unreachable') return { walked, further: 0 };
+  const asker = createAsker(upstream, learner, ids, walked.requests, options);
+  for (const question of openQuestions(ids.of)) await asker.ask(question);
+  const keys = new Set<string>();
+  for (const question of ticketQuestions(ids.of)) {
+    const { key } = ((await asker.ask(question)) ?? {}) as { readonly key?: unknown };
+    if (typeof key === 'string' && key !== '') keys.add(key);
+  }
+  for (const question of [...ticketKeyQuestions(keys), ...addressQuestions(ids.of)]) await asker.ask(question);
+  if (options.probePageSize) await probePageSizes(asker);
+  return { walked, further: asker.sent() };
+}
+
+function createAsker(
+  upstream: Upstream,
+  learner: Learner,
+  ids: KnownIds,
+  before: number,
+  { authorization, delayMs, signal, onProgress }: LearnWalkOptions,
+): Asker {
+  let sent = 0;
+  const headers: [string, string][] = [
+    ['Accept', 'application/json'],
+    ['User-Agent', 'portico-learn'],
+  ];
+  if (authorization !== undefined) headers.push(['Authorization', authorization]);
+  return {
+    sent: () => sent,
+    ask: async (question) => {
+      if (signal.aborted) return undefined;
+      await sleep(delayMs, undefined, { signal }).catch(() => undefined);
+      const { target, operation, details = false, pageSize } = question;
+      sent += 1;
+      onProgress(before + sent, operation ?? 'addresses outside the contract');
+      const answer = await answerOf(upstream, target, headers);
+      if (answer === undefined) return undefined;
+      const { status, json, text } = answer;
+      const [path = ''] = target.split('?', 1);
+      if (operation === undefined) learner.observePath({ method: 'GET', path, status, json });
+      else if (json !== undefined)
+        learner.observeAnswer({
+          operation,
+          status,
+          details,
+          projected: false,
+          wrap: false,
+          v1: false,
+          pageSize,
+          question: target,
+          json,
+        });
+      if (status === 200) ids.learn(text);
+      return status === 200 ? json : undefined;
+    },
+  };
+}
+
+async function answerOf(upstream: Upstream, target: string, headers: readonly (readonly [string, string])[]) {
+  try {
+    const { status, body } = await upstream.exchange({ method: 'GET', target, headers, mode: 'buffered' });
+    if (!Buffer.isBuffer(body)) return undefined;
+    const text = body.toString('utf8');
+    return { status, text, json: parse(text) };
+  } catch (error) {
+    // One question less: what it would have shown stays unknown.
+    if (error instanceof UpstreamFailure) return undefined;
+    throw error;
+  }
+}
+
+/** Asks for larger and larger pages until one holds all items that there are. */
+async function probePageSizes({ ask }: Asker): Promise<void> {
+  for (const [operation, path] of PROBED_LISTS)
+    for (const pageSize of PROBED_SIZES) {
+      const json = await ask({ operation, target: `${path}?pageSize=${pageSize}`, pageSize });
+      const { list, totalCount } = (json ?? {}) as { readonly list?: unknown; readonly totalCount?: unknown };
+      if (!Array.isArray(list) || typeof totalCount !== 'number' || totalCount <= list.length) break;
+    }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, '')) as unknown;
+  } catch {
+    return undefined;
+  }
+}
