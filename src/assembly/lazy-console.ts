@@ -7,7 +7,6 @@ import { permissionMatrix } from '../permissions/permission-matrix.ts';
 import { explain } from '../pipeline/explain.ts';
 import type { House } from '../pipeline/house.ts';
 import type { Services } from './assemble-services.ts';
-import { ladderSource } from './ladder-source.ts';
 import type { Start } from './load-start.ts';
 import { switchedOff } from './switched-off.ts';
 
@@ -34,7 +33,7 @@ export function createLazyConsole(
 
 function sourcesOf(settings: Settings, start: Start, services: Services, house: House) {
   const { contract, permissions } = start;
-  const { ownership, traffic, ledger, cache, upstream, logger } = services;
+  const { ownership, traffic, ledger, ladder, cache, upstream, logger } = services;
   const rules = { permissions, ownership, switchedOff: switchedOff(settings, contract.operations) };
   return {
     version: packageVersion(),
@@ -44,7 +43,7 @@ function sourcesOf(settings: Settings, start: Start, services: Services, house: 
     traffic,
     ledger,
     baseline: undefined,
-    ladder: ladderSource(settings, contract.operations),
+    ladder,
     matrix: () => permissionMatrix(permissions, contract.operations),
     explain: (request) => explain(house, rules, settings.mode.name, request),
     inventory: (query) => cache.inventory(query),

@@ -1,12 +1,12 @@
 import type { InventoryQuery, PageInventory } from '../cache/page-inventory.ts';
 import type { Settings } from '../config/settings.ts';
+import type { Ladder } from '../ladder/create-ladder.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { AcceptedViolation, Baseline } from '../model/baseline.ts';
 import type { LedgerReader } from '../model/ledger-snapshot.ts';
 import type { Operation } from '../model/operation.ts';
 import type { PermissionMatrix } from '../permissions/permission-matrix.ts';
 import type { TrafficHistory } from '../telemetry/traffic-history.ts';
-import type { LadderSource } from './ladder-source.ts';
 
 /** What the console shows of the upstream's state at this instant. */
 export interface UpstreamState {
@@ -39,7 +39,7 @@ export interface ConsoleSources {
   readonly ledger: LedgerReader;
   /** Undefined where no baseline is configured. */
   readonly baseline: BaselineStore | undefined;
-  readonly ladder: LadderSource;
+  readonly ladder: Pick<Ladder, 'rows' | 'lift'>;
   readonly matrix: () => PermissionMatrix;
   /** What would become of a request, as printable lines. */
   readonly explain: (request: { method: string; target: string; as?: string }) => readonly string[];

@@ -41,16 +41,16 @@ export function createApi(sources: ConsoleSources): Router {
   router.use('/violations', createViolationsApi(sources, express.Router().use(...writes)));
 
   router.get('/ladder', async (_req, res) => {
-    const { windowHours, lift, rows } = sources.ladder;
-    res.json({ windowHours, liftable: lift !== undefined, rows: await rows() });
+    const { windowHours } = sources.settings.ladder.promote;
+    const snapshot = await sources.ledger.snapshot({ since: sources.clock() - windowHours * 3_600_000 });
+    res.json({ windowHours, rows: sources.ladder.rows(snapshot) });
   });
-  router.post('/ladder/lift', ...writes, async ({ body }, res) => {
+  router.post('/ladder/lift', ...writes, ({ body }, res) => {
     const { operation, check } = fieldsOf(body);
-    const { lift } = sources.ladder;
     if (typeof operation !== 'string' || !CHECK_NAMES.includes(check as CheckName)) {
       res.status(400).json({ error: 'Name the operation and the check.' });
-    } else if (lift === undefined || !(await lift(operation, check as CheckName))) {
-      res.status(409).json({ error: 'This check is not demoted.' });
+    } else if (!sources.ladder.lift(operation, check as CheckName)) {
+      res.status(409).json({ error: 'Nothing moved this check: its level is the configured one.' });
     } else res.json({ lifted: { operation, check } });
   });
 

@@ -14,6 +14,8 @@ export interface TrafficView {
   /** Epoch milliseconds of what is covered. */
   readonly since: number;
   readonly until: number;
+  /** Seconds: latencies are told as one of these where they are below the first or above the last. */
+  readonly bounds: readonly [first: number, last: number];
   readonly total: TrafficSums;
   readonly rows: readonly TrafficRow[];
   /** The course of the operation that was asked for, or of all. */
@@ -34,6 +36,7 @@ export function trafficView(
   return {
     since: window.since,
     until: window.until,
+    bounds: [window.buckets.duration[0] ?? 0, window.buckets.duration.at(-1) ?? 0],
     total: trafficSums(window, window.steps),
     rows: window.operations.map((id) => {
       const { method, path } = known.get(id) ?? { method: undefined, path: undefined };
@@ -53,10 +56,18 @@ function pointsOf({ steps, stepSeconds, since, until }: TrafficWindow, seconds: 
     const at = Math.floor(step.at / groupMs) * groupMs;
     groups.set(at, [...(groups.get(at) ?? []), step]);
   }
-  return [...groups].map(([at, grouped]) => {
+  const points = [...groups].map(([at, grouped]) => {
     const from = Math.max(at, since, grouped[0]?.at ?? at);
-    const to = Math.min(at + groupMs, until);
-    // The newest group may be very young: a rate over less than a step would jump.
-    return { at, steps: grouped, seconds: Math.max(stepSeconds, (to - from) / 1000) };
+    return { at, steps: grouped, seconds: (Math.min(at + groupMs, until) - from) / 1000 };
   });
+  // The newest group has just begun: over so short a time its rate would jump.
+  const [before, newest] = points.slice(-2);
+  if (before !== undefined && newest !== undefined) {
+    points.splice(-2, 2, {
+      at: before.at,
+      steps: [...before.steps, ...newest.steps],
+      seconds: before.seconds + newest.seconds,
+    });
+  }
+  return points.map((point) => Object.assign(point, { seconds: Math.max(stepSeconds, point.seconds) }));
 }

@@ -1,6 +1,7 @@
 /**
  * The value below which a share (0 to 1) of what was counted in buckets lies, taken as evenly spread within its bucket; undefined
- * where nothing was counted. `counts` has one more place than there are upper bounds; what fell there is told as the last bound.
+ * where nothing was counted. What fell into the first bucket is told as its bound, and so is what fell beyond the last one, for
+ * which `counts` has one more place than there are bounds.
  */
 export function bucketQuantile(
   share: number,
@@ -15,7 +16,7 @@ export function bucketQuantile(
   for (const [index, bound] of bounds.entries()) {
     const count = counts[index] ?? 0;
     if (count > 0 && below + count >= rank) {
-      const lower = bounds[index - 1] ?? 0;
+      const lower = bounds[index - 1] ?? bound;
       return lower + (bound - lower) * ((rank - below) / count);
     }
     below += count;

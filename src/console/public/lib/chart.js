@@ -3,12 +3,14 @@ import { html, useEffect, useId, useRef, useState } from './html.js';
 import uPlot from '../vendor/uplot.js';
 
 const HEIGHT = 170;
+/** Seconds between two times below a chart. */
+const MINUTES = [60, 120, 300, 600, 900, 1800];
 
 /**
  * A chart of values over time with its numbers as a table below. `series`: `{ label, color, dash?, value(point), text(value) }`,
  * where `color` names a custom property of the style sheet.
  */
-export function Chart({ title, points, series, summary, format }) {
+export function Chart({ title, points, from, to, series, summary, format }) {
   const place = useRef(null);
   const chart = useRef(undefined);
   const id = useId();
@@ -32,7 +34,13 @@ export function Chart({ title, points, series, summary, format }) {
     };
     // Colours are drawn, so that another scheme wants another drawing.
   }, [scheme]);
-  useEffect(() => chart.current?.setData(data), [points]);
+  useEffect(() => {
+    const { current } = chart;
+    current.batch(() => {
+      current.setData(data, false);
+      current.setScale('x', { min: from / 1000, max: to / 1000 });
+    });
+  }, [points, scheme]);
 
   return html`<figure class="card chart" aria-labelledby=${id}>
     <figcaption id=${id}>
@@ -88,9 +96,15 @@ function optionsOf(place, series, format) {
     legend: { show: false },
     cursor: { show: false },
     padding: [8, 8, 0, 0],
-    scales: { y: { range: (_chart, _min, max) => [0, max > 0 ? max * 1.1 : 1] } },
+    scales: { x: { auto: false }, y: { range: (_chart, _min, max) => [0, max > 0 ? max * 1.1 : 1] } },
     axes: [
-      { ...axis, values: (_chart, ticks) => ticks.map((at) => time(at * 1000).slice(0, 5)), space: 60 },
+      {
+        ...axis,
+        values: (_chart, ticks) => ticks.map((at) => time(at * 1000).slice(0, 5)),
+        space: 60,
+        size: 28,
+        incrs: MINUTES,
+      },
       { ...axis, size: 64, values: (_chart, ticks) => ticks.map((value) => format(value)), space: 34 },
     ],
     series: [

@@ -26,9 +26,11 @@ export function percent(share) {
   return `${fine.format(share * 100)} %`;
 }
 
-/** Seconds as a latency: 840 µs, 12 ms, 1.2 s. */
-export function latency(seconds) {
+/** Seconds as a latency: 840 µs, 12 ms, 1.2 s; at the ends of what can be told apart (`bounds`), as at most or more than that. */
+export function latency(seconds, [first, last] = []) {
   if (seconds === undefined) return NONE;
+  if (seconds === first) return `≤ ${latency(seconds)}`;
+  if (seconds === last) return `> ${latency(seconds)}`;
   if (seconds < 0.001) return `${fine.format(seconds * 1e6)} µs`;
   if (seconds < 1) return `${fine.format(seconds * 1000)} ms`;
   return `${fine.format(seconds)} s`;

@@ -4,12 +4,12 @@ import { html, useState } from './html.js';
  * A table in a region of its own that scrolls sideways where it has to. `columns`: `{ title, cell(row), number?, sort?(row), head? }`;
  * `head` marks the column whose cells name their rows.
  */
-export function Table({ caption, columns, rows, keyOf, empty = 'Nothing to show.', sorted, cards = false }) {
+export function Table({ caption, columns, rows, keyOf, empty = 'Nothing to show.', sorted, kind = '' }) {
   const [order, setOrder] = useState(sorted ?? { index: -1, down: true });
   const shown = order.index < 0 ? rows : sortRows(rows, columns[order.index].sort, order.down);
   const turn = (index) => setOrder(({ index: before, down }) => ({ index, down: before === index ? !down : true }));
   return html`<div class="scroll" role="region" aria-label=${caption} tabindex="0">
-    <table class=${cards ? 'cards' : undefined}>
+    <table class=${kind}>
       <caption class="unseen">
         ${caption}
       </caption>

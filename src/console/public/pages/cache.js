@@ -44,7 +44,7 @@ export function CachePage({ query, status, announce }) {
     <p id="why" class="muted">${reason ?? 'A purge drops pages at once; the next request for each is sent on.'}</p>
     ${problem && html`<p class="note bad" role="alert">${problem.message}</p>`}
     <p id="kept">
-      <strong>${plural(data.entries, 'page')}</strong>, ${bytes(data.bytes)} of ${bytes(data.maxBytes)}
+      <strong>${plural(data.entries, 'page')}</strong>, ${bytes(data.bytes)} of ${bytes(data.maxBytes)}${' '}
       (${percent(data.bytes / data.maxBytes)}).
     </p>
     <h2>By operation</h2>

@@ -42,7 +42,7 @@ export function ConfigurationPage({ query }) {
     <p class="muted" role="status">${plural(rows.length, 'key')}</p>
     <${Table}
       caption="Configuration"
-      cards=${true}
+      kind="cards keys"
       rows=${rows}
       keyOf=${(row) => row.key}
       empty="No key passes these filters."

@@ -1,10 +1,26 @@
 import { post } from '../lib/api.js';
 import { Confirm } from '../lib/confirm.js';
-import { count, dateTime } from '../lib/format.js';
+import { age, count, dateTime } from '../lib/format.js';
 import { html, useState } from '../lib/html.js';
 import { usePoll } from '../lib/poll.js';
 import { setQuery } from '../lib/route.js';
 import { Table } from '../lib/table.js';
+
+const TONES = { ready: 'good', demoted: 'bad', 'not yet': '', enforced: '', off: 'muted' };
+/** What somebody should look at comes first. */
+const URGENCY = ['demoted', 'ready', 'not yet', 'enforced', 'off'];
+const WORDS = {
+  demoted: {
+    button: 'Lift the demotion',
+    title: 'Lift the demotion?',
+    after: 'Should too many answers fail once more, it falls back again.',
+  },
+  promoted: {
+    button: 'Take the promotion back',
+    title: 'Take the promotion back?',
+    after: 'The same numbers do not promote it again.',
+  },
+};
 
 /** Each check of each operation on its way from off over report to enforce. */
 export function LadderPage({ query, status, announce }) {
@@ -20,7 +36,7 @@ export function LadderPage({ query, status, announce }) {
   const lift = async () => {
     try {
       await post('ladder/lift', { operation: lifting.operation, check: lifting.check });
-      announce(`The demotion of ${lifting.check} for ${lifting.operation} is lifted.`);
+      announce(`${lifting.check} of ${lifting.operation} is back at its configured level.`);
       setProblem(undefined);
     } catch (failure) {
       setProblem(failure);
@@ -42,34 +58,41 @@ export function LadderPage({ query, status, announce }) {
       </form>
     </div>
     <p class="muted">
-      Off, report, enforce: how far each check goes, and the numbers of the last ${count(data.windowHours)} hours that
-      justify the next step. Levels are set in the configuration; only <code>responses</code> falls back by itself.
+      How far each check goes (off, report, enforce), and the numbers of the last ${age(data.windowHours * 3600)} that
+      justify the next step. Levels are set in the configuration; by itself only <code>responses</code> ever falls back.
     </p>
     ${problem && html`<p class="note bad" role="alert">${problem.message}</p>`}
     <${Table}
       caption="Enforcement by operation and check"
       rows=${rows}
       keyOf=${(row) => `${row.operation} ${row.check}`}
+      sorted=${{ index: 6, down: false }}
       columns=${[
         { title: 'Operation', head: true, sort: (row) => row.operation, cell: (row) => row.operation },
         { title: 'Check', sort: (row) => row.check, cell: (row) => row.check },
-        { title: 'Level', cell: levelOf },
-        { title: 'Clean', number: true, sort: (row) => row.clean, cell: (row) => count(row.clean) },
+        { title: 'Level', sort: (row) => row.effective, cell: levelOf },
+        { title: 'Clean', number: true, sort: (row) => row.counts.passed, cell: (row) => count(row.counts.passed) },
         {
           title: 'Would be refused',
           number: true,
-          sort: (row) => row.wouldHaveRefused,
-          cell: (row) => count(row.wouldHaveRefused),
+          sort: (row) => row.counts.reported,
+          cell: (row) => count(row.counts.reported),
         },
-        { title: 'Next step', cell: (row) => html`${row.next}${demotion(row, data.liftable, status, setLifting)}` },
+        { title: 'Refused', number: true, sort: (row) => row.counts.refused, cell: (row) => count(row.counts.refused) },
+        {
+          title: 'Next step',
+          sort: (row) => URGENCY.indexOf(row.next.kind),
+          cell: (row) =>
+            html`<span class=${TONES[row.next.kind]}>${row.next.text}</span>${moved(row, status, setLifting)}`,
+        },
       ]}
     />
     ${
       lifting &&
       html`<${Confirm}
-        title="Lift the demotion?"
-        text=${`${lifting.check} of ${lifting.operation} is enforced again, as it is configured. Should too many answers fail once more, it falls back again.`}
-        action="Lift"
+        title=${WORDS[lifting.step.move].title}
+        text=${`${lifting.check} of ${lifting.operation} goes back to its configured level, ${lifting.configured}. ${WORDS[lifting.step.move].after}`}
+        action="Take back"
         onConfirm=${lift}
         onClose=${() => setLifting(undefined)}
       />`
@@ -83,14 +106,15 @@ function levelOf({ configured, effective }) {
     ${configured !== effective && html` <small class="muted">configured: ${configured}</small>`}`;
 }
 
-function demotion(row, liftable, status, onLift) {
-  if (row.demoted === undefined) return null;
+function moved(row, status, onLift) {
+  const { step } = row;
+  if (step === undefined || step.move === 'lifted') return null;
   const reason = status.readOnlyReason;
-  return html`<p class="muted">Demoted ${dateTime(row.demoted.at)}: ${row.demoted.reason}</p>
-    ${
-      liftable &&
-      html`<button type="button" disabled=${reason !== undefined} title=${reason} onClick=${() => onLift(row)}>
-        Lift the demotion<span class="unseen"> of ${row.check} for ${row.operation}</span>
-      </button>`
-    }`;
+  const { judged, failed, windowSeconds, at, move } = step;
+  return html`<p class="muted">
+      ${dateTime(at)}: ${move} after ${count(failed)} of ${count(judged)} failed in ${age(windowSeconds)}.
+    </p>
+    <button type="button" disabled=${reason !== undefined} title=${reason} onClick=${() => onLift(row)}>
+      ${WORDS[move].button}<span class="unseen"> of ${row.check} for ${row.operation}</span>
+    </button>`;
 }

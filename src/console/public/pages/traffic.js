@@ -56,14 +56,16 @@ function Shown({ data, operation, minutes }) {
         value=${percent(share)}
         note=${`${count(own.serverErrors)} are 5xx, ${count(own.clientErrors)} are 4xx`}
       />
-      <${Tile} name="p50" value=${latency(own.p50)} note="half are quicker" />
-      <${Tile} name="p99" value=${latency(own.p99)} note="one in a hundred is slower" />
+      <${Tile} name="p50" value=${latency(own.p50, data.bounds)} note="half are quicker" />
+      <${Tile} name="p99" value=${latency(own.p99, data.bounds)} note="one in a hundred is slower" />
       <${Tile} name="Hit ratio" value=${percent(own.hitRatio)} note="of list pages, from memory" />
     </dl>
     <div class="charts">
       <${Chart}
         title="Requests"
         points=${data.points}
+        from=${data.until - Number(minutes) * 60_000}
+        to=${data.until}
         format=${rate}
         summary=${`${perSecond(own.requests)} on average`}
         series=${[{ label: 'per second', color: 'accent', value: (point) => point.requests / point.seconds }]}
@@ -71,6 +73,8 @@ function Shown({ data, operation, minutes }) {
       <${Chart}
         title="Errors"
         points=${data.points}
+        from=${data.until - Number(minutes) * 60_000}
+        to=${data.until}
         format=${rate}
         summary=${`${count(own.serverErrors)} answers with 5xx and ${count(own.clientErrors)} with 4xx`}
         series=${[
@@ -81,8 +85,10 @@ function Shown({ data, operation, minutes }) {
       <${Chart}
         title="Latency"
         points=${data.points}
+        from=${data.until - Number(minutes) * 60_000}
+        to=${data.until}
         format=${latency}
-        summary=${`p50 ${latency(own.p50)}, p99 ${latency(own.p99)}`}
+        summary=${`p50 ${latency(own.p50, data.bounds)}, p99 ${latency(own.p99, data.bounds)}`}
         series=${[
           { label: 'p50', color: 'accent', value: (point) => point.p50 },
           { label: 'p99', color: 'second', dash: true, value: (point) => point.p99 },
@@ -91,6 +97,8 @@ function Shown({ data, operation, minutes }) {
       <${Chart}
         title="Hit ratio"
         points=${data.points}
+        from=${data.until - Number(minutes) * 60_000}
+        to=${data.until}
         format=${percent}
         summary=${`${percent(own.hitRatio)} of list pages`}
         series=${[{ label: 'from memory', color: 'good', value: (point) => point.hitRatio }]}
@@ -113,8 +121,8 @@ function Shown({ data, operation, minutes }) {
           sort: (row) => row.serverErrors,
           cell: (row) => html`<span class=${row.serverErrors > 0 ? 'bad' : ''}>${count(row.serverErrors)}</span>`,
         },
-        { title: 'p50', number: true, sort: (row) => row.p50 ?? -1, cell: (row) => latency(row.p50) },
-        { title: 'p99', number: true, sort: (row) => row.p99 ?? -1, cell: (row) => latency(row.p99) },
+        { title: 'p50', number: true, sort: (row) => row.p50 ?? -1, cell: (row) => latency(row.p50, data.bounds) },
+        { title: 'p99', number: true, sort: (row) => row.p99 ?? -1, cell: (row) => latency(row.p99, data.bounds) },
         { title: 'Hit ratio', number: true, sort: (row) => row.hitRatio ?? -1, cell: (row) => percent(row.hitRatio) },
       ]}
     />

@@ -34,11 +34,11 @@ export function UpstreamPage() {
       </div>
       <div class="card">
         <dt>p50</dt>
-        <dd><strong>${latency(data.p50)}</strong><small>of ${count(data.exchanges)} exchanges</small></dd>
+        <dd><strong>${latency(data.p50, data.bounds)}</strong><small>of ${count(data.exchanges)} exchanges</small></dd>
       </div>
       <div class="card">
         <dt>p99</dt>
-        <dd><strong>${latency(data.p99)}</strong><small>in the last 15 min</small></dd>
+        <dd><strong>${latency(data.p99, data.bounds)}</strong><small>in the last 15 min</small></dd>
       </div>
     </dl>
     <div class="columns">
@@ -69,8 +69,8 @@ export function UpstreamPage() {
           columns=${[
             { title: 'Operation', head: true, sort: (row) => row.operation, cell: (row) => row.operation },
             { title: 'Exchanges', number: true, sort: (row) => row.exchanges, cell: (row) => count(row.exchanges) },
-            { title: 'p50', number: true, sort: (row) => row.p50 ?? -1, cell: (row) => latency(row.p50) },
-            { title: 'p99', number: true, sort: (row) => row.p99 ?? -1, cell: (row) => latency(row.p99) },
+            { title: 'p50', number: true, sort: (row) => row.p50 ?? -1, cell: (row) => latency(row.p50, data.bounds) },
+            { title: 'p99', number: true, sort: (row) => row.p99 ?? -1, cell: (row) => latency(row.p99, data.bounds) },
           ]}
         />
       </section>

@@ -76,7 +76,7 @@ function List({ data, query, now }) {
     </p>
     <${Table}
       caption="Violations"
-      cards=${true}
+      kind="cards"
       rows=${data.rows}
       keyOf=${(row) => row.fingerprint}
       empty=${data.all === 0 ? 'No violation was seen yet.' : 'No violation passes these filters.'}

@@ -1,0 +1,149 @@
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium, type Browser } from 'playwright-core';
+import { loadSettings } from '../src/config/load-settings.ts';
+import { withUpstreamUrl } from '../src/config/settings.ts';
+import { createGateway, type Gateway } from '../src/gateway.ts';
+import { createSeededRandom } from '../src/lib/seeded-random.ts';
+import { startReferenceServer } from '../src/reference/start-reference-server.ts';
+
+/*
+ * Draws the pictures of the console again: docs/images/console*.png, or every page below a folder with --all FOLDER.
+ * A quarter of an hour of calls to a reference server with a few faults is played on a clock of its own.
+ */
+
+const root = join(import.meta.dirname, '..');
+const TOKEN = 'screenshot-token';
+const MINUTES = 15;
+const STEP_MS = 5000;
+const PAGES = ['traffic', 'violations', 'violation', 'ladder', 'permissions', 'cache', 'upstream', 'configuration'];
+const DESK = { width: 1280, height: 800 };
+const PHONE = { width: 390, height: 844 };
+const EXPLAINED = '?method=GET&target=%2Fservices%2Fv2%2Fgroup%2F1%2Fuser.json&as=alice';
+
+const TARGETS = [
+  ['/services/v2/question.json?pageSize=20', 'alice', 8],
+  ['/services/v2/question.json?pageSize=20&page=2', 'bob', 4],
+  ['/services/v2/idea.json', 'moderator', 3],
+  ['/services/v2/article.json', 'alice', 2],
+  ['/services/v2/node/3167/comment.json', 'moderator', 2],
+  ['/services/v2/action.json', 'admin', 1],
+  ['/services/v2/user/2/expertise.json', 'moderator', 1],
+  ['/services/v2/question.json?page=x', 'bob', 0.4],
+  ['/services/v2/group/1/user.json', 'alice', 0.3],
+  ['/services/v2/question.json?colour=red', 'bob', 0.3],
+  ['/services/v2/tags/popular.json', 'alice', 0.1],
+] as const;
+
+async function play(gateway: Gateway, move: (at: number) => void, until: number): Promise<void> {
+  const random = createSeededRandom(7);
+  const all = TARGETS.reduce((sum, [, , weight]) => sum + weight, 0);
+  for (let at = until - MINUTES * 60_000; at <= until; at += STEP_MS) {
+    move(at);
+    const busy = 10 + 6 * Math.sin(((until - at) / (MINUTES * 60_000)) * 9) + random.fraction() * 4;
+    await Promise.all(
+      Array.from({ length: Math.round(busy) }, async () => {
+        let left = random.fraction() * all;
+        const [target, user] = TARGETS.find(([, , weight]) => (left -= weight) < 0) ?? TARGETS[0];
+        const headers = { Authorization: `Basic ${Buffer.from(`${user}:${user}`).toString('base64')}` };
+        const answer = await fetch(gateway.publicUrl + target, { headers }).catch(() => undefined);
+        await answer?.arrayBuffer().catch(() => undefined);
+      }),
+    );
+    gateway.services.traffic.sample();
+  }
+}
+
+async function shoot(
+  browser: Browser,
+  url: string,
+  page: string,
+  file: string,
+  look: 'light' | 'dark',
+  viewport: typeof DESK,
+) {
+  const context = await browser.newContext({
+    viewport,
+    colorScheme: look,
+    reducedMotion: 'reduce',
+    httpCredentials: { username: 'operator', password: TOKEN },
+  });
+  const tab = await context.newPage();
+  const hash = page === 'violation' ? 'violations' : page === 'permissions' ? page + EXPLAINED : page;
+  await tab.goto(`${url}/console/#/${hash}`);
+  if (page === 'violation') await tab.locator('tbody a').first().click();
+  await tab.locator('tbody tr').filter({ visible: true }).first().waitFor();
+  if (page === 'permissions') await tab.getByText('verdict').waitFor();
+  // The charts are drawn in the frame after their numbers came.
+  await tab.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+  await tab.screenshot({ path: file });
+  console.log(`${file}  ${Math.ceil(statSync(file).size / 1024)} KiB`);
+  await context.close();
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'portico-screenshots-'));
+const end = Date.now();
+let base = end - MINUTES * 60_000;
+let setAt = performance.now();
+// Stands still between the steps of the play, and runs within them, so that latencies are real ones.
+const clock = () => base + Math.min(STEP_MS - 1, Math.round(performance.now() - setAt));
+const faults = [
+  'extra-field:legacyScore@6%60',
+  'wrong-type:creationDate@8%30',
+  '500@15%6',
+  'missing-field:title@13%50',
+];
+const reference = await startReferenceServer({ faults });
+const roles = join(root, 'config', 'roles.yaml');
+writeFileSync(join(folder, 'baseline.yaml'), 'accepted: []\n');
+const config = {
+  listen: { port: 0, adminPort: 0, drainSeconds: 1 },
+  roles: { file: roles },
+  contract: { baseline: 'baseline.yaml' },
+  checks: { undocumented: 'report' },
+  ledger: { file: ':memory:' },
+  ladder: { file: ':memory:' },
+  operations: { listArticles: { checks: { responses: 'enforce' } } },
+};
+writeFileSync(join(folder, 'portico.yaml'), JSON.stringify(config));
+const env = { PORTICO_CONFIG: join(folder, 'portico.yaml'), PORTICO_ADMIN_TOKEN: TOKEN, PORTICO_RELEASE: '2026.11' };
+const gateway = await createGateway(withUpstreamUrl(loadSettings({ env, cwd: folder }), reference.url), {
+  env,
+  clock,
+  logStream: { write: () => undefined },
+});
+const browser = await chromium.launch({
+  executablePath: process.env['PORTICO_CHROMIUM'] ?? '/usr/bin/chromium',
+  args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--hide-scrollbars'],
+});
+try {
+  await play(
+    gateway,
+    (at) => {
+      base = at;
+      setAt = performance.now();
+    },
+    end,
+  );
+  const [flag, wanted = ''] = process.argv.slice(2);
+  if (flag === '--all') {
+    mkdirSync(wanted, { recursive: true });
+    for (const page of PAGES) {
+      await shoot(browser, gateway.adminUrl, page, join(wanted, `${page}-light.png`), 'light', DESK);
+      await shoot(browser, gateway.adminUrl, page, join(wanted, `${page}-dark.png`), 'dark', DESK);
+      await shoot(browser, gateway.adminUrl, page, join(wanted, `${page}-phone.png`), 'light', PHONE);
+    }
+  } else {
+    const images = join(root, 'docs', 'images');
+    mkdirSync(images, { recursive: true });
+    await shoot(browser, gateway.adminUrl, 'traffic', join(images, 'console.png'), 'light', DESK);
+    await shoot(browser, gateway.adminUrl, 'violations', join(images, 'console-dark.png'), 'dark', DESK);
+    await shoot(browser, gateway.adminUrl, 'violations', join(images, 'console-phone.png'), 'light', PHONE);
+  }
+} finally {
+  await browser.close();
+  await gateway.close();
+  await reference.close();
+  rmSync(folder, { recursive: true, force: true });
+}
