@@ -1,0 +1,66 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { RULES_FOLDER } from './rule-files.ts';
+
+const LINE = /^(portico_\w+)(?:\{(.*)\})? (\S+)$/gm;
+const MINUTES = 130;
+const FIRED = `count by (alertname) (max_over_time(ALERTS{alertstate="firing"}[${MINUTES}m]))`;
+
+/**
+ * What the committed rules make of two scrapes of one gateway: the first holds for ten minutes, then what lies between
+ * both happens again every minute for two hours. Answers the names of the alerts that fired.
+ */
+export async function alertsBetween(promtool: string, before: string, after: string): Promise<string[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'portico-replay-'));
+  try {
+    const file = join(folder, 'replay.yml');
+    const document = {
+      rule_files: [join(RULES_FOLDER, 'recording.yml'), join(RULES_FOLDER, 'alerts.yml')],
+      evaluation_interval: '1m',
+      tests: [
+        {
+          interval: '1m',
+          input_series: [
+            { series: 'up{instance="a",job="portico"}', values: `1x${MINUTES + 10}` },
+            ...replay(before, after),
+          ],
+          // Never met, so that promtool tells what it got instead.
+          promql_expr_test: [
+            { expr: FIRED, eval_time: `${MINUTES + 10}m`, exp_samples: [{ labels: 'nothing', value: -1 }] },
+          ],
+        },
+      ],
+    };
+    writeFileSync(file, JSON.stringify(document));
+    const said = await promisify(execFile)(promtool, ['test', 'rules', file]).then(
+      ({ stdout, stderr }) => stdout + stderr,
+      (error: unknown) => `${(error as { stdout: string }).stdout}${(error as { stderr: string }).stderr}`,
+    );
+    const [, got] = said.split('got:');
+    if (got === undefined) throw new Error(said);
+    return [...got.matchAll(/alertname="(\w+)"/g)].map(([, name = '']) => name).toSorted();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function replay(before: string, after: string): { series: string; values: string }[] {
+  const counters = new Set([...after.matchAll(/^# TYPE (\w+) (?:counter|histogram)$/gm)].map(([, name = '']) => name));
+  const first = new Map(
+    [...before.matchAll(LINE)].map(([, name, labels, value]) => [`${name}{${labels ?? ''}}`, Number(value)]),
+  );
+  return [...after.matchAll(LINE)].map(([, name = '', labels = '', text]) => {
+    const start = first.get(`${name}{${labels}}`) ?? Number.NaN;
+    const end = Number(text);
+    const family = name.replace(/_(?:bucket|sum|count)$/, '');
+    const counts = counters.has(name) || counters.has(family);
+    const grown = counts ? `${end}+${end - start}x${MINUTES - 1}` : `${end}x${MINUTES - 1}`;
+    return {
+      series: `${name}{instance="a",job="portico"${labels === '' ? '' : `,${labels}`}}`,
+      values: `${start}x10 ${grown}`,
+    };
+  });
+}
