@@ -6,10 +6,12 @@ import { calibrate, type CalibrationState } from './assembly/calibrate.ts';
 import { openLadder } from './assembly/open-ladder.ts';
 import { loadStart } from './assembly/load-start.ts';
 import { switchedOff } from './assembly/switched-off.ts';
+import { tellBaseline } from './assembly/tell-baseline.ts';
 import type { Settings } from './config/settings.ts';
 import type { Readiness } from './http/admin-app.ts';
 import { listen } from './http/listen.ts';
 import type { LadderState } from './ladder/ladder-step.ts';
+import type { BaselineFile } from './ledger/baseline-file.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import { formatPermissionMatrix } from './permissions/format-permission-matrix.ts';
 import { permissionMatrix } from './permissions/permission-matrix.ts';
@@ -40,6 +42,8 @@ export interface Assembly {
   readonly permissionsMatrix: string;
   /** What would become of a request, without calling the upstream. */
   explain(request: ExplainRequest): readonly string[];
+  /** Violations that are accepted; undefined where no file is configured. */
+  readonly baseline: BaselineFile | undefined;
   /** Where the verifier stands; `readyz` reads it. */
   readonly calibration: CalibrationState;
   readonly drain: { started: boolean };
@@ -47,7 +51,7 @@ export interface Assembly {
 }
 
 /** A gateway that takes requests. */
-export interface Gateway extends Pick<Assembly, 'planLines' | 'explain' | 'services'> {
+export interface Gateway extends Pick<Assembly, 'planLines' | 'explain' | 'services' | 'baseline'> {
   readonly publicUrl: string;
   readonly adminUrl: string;
   /** Takes no new request, lets those in flight end, then closes everything. */
@@ -86,6 +90,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     planLines: [...house.plans.values()].map(planLine),
     permissionsMatrix: formatPermissionMatrix(permissionMatrix(start.permissions, start.contract.operations)),
     explain: (request) => explain(house, rules, settings.mode.name, request),
+    baseline: start.baseline,
     calibration,
     drain,
     close: async () => {
@@ -109,6 +114,7 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
   await assembly.services.ledger.open().catch(failed);
   const stopLadder = await openLadder(settings, assembly.services, assembly.keptLadder).catch(failed);
   const stop = await calibrate(settings, assembly.services, assembly.calibration).catch(failed);
+  tellBaseline(assembly.baseline, assembly.services.logger, given.clock ?? systemClock);
   for (const { source, pointer, message } of assembly.house.contract.warnings)
     assembly.services.logger.warn({ source, pointer }, message);
   const { host, port, adminHost, adminPort, drainSeconds } = settings.listen;
@@ -126,7 +132,7 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
     opened.push(publicSide);
     const adminSide = await listen(assembly.edges.adminServer, { host: adminHost, port: adminPort });
     opened.push(adminSide);
-    const { planLines, explain: explainRequest, services } = assembly;
+    const { planLines, explain: explainRequest, services, baseline } = assembly;
     let closing: Promise<void> | undefined;
     return {
       publicUrl: publicSide.url,
@@ -134,6 +140,7 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
       planLines,
       explain: explainRequest,
       services,
+      baseline,
       close: () => (closing ??= close(drainSeconds * 1000)),
     };
   } catch (error) {

@@ -68,7 +68,7 @@ export function assembleHouse(settings: Settings, start: Start, services: Servic
 
 function stageServices(
   settings: Settings,
-  { contract, permissions, address, isPermissionMessage, serviceAuthorization }: Start,
+  { contract, permissions, address, isPermissionMessage, serviceAuthorization, baseline }: Start,
   services: Services,
   { clock, challenge, decidePermission }: Pick<House, 'clock' | 'challenge' | 'decidePermission'>,
 ): StageServices {
@@ -92,8 +92,8 @@ function stageServices(
     namesUpstream: (text) => findLegacyAddresses(text, legacy),
     knownAnswers: createKnownAnswers(),
     decode: (headers, body) => decodeForInspection({ status: 200, headers, body }, maxResponseBytes),
-    // No baseline exists yet, so that no violation is accepted.
-    isAccepted: () => false,
+    isAccepted: ({ id }, violation, status) =>
+      baseline?.isAccepted(services.kindOf(id, status, violation).fingerprint, clock()) ?? false,
     observe: services.learning?.observeAnswer,
     learn: ownership.learn,
     forget: (principal) => authenticator.forget(principal),

@@ -42,7 +42,7 @@ function sourcesOf(settings: Settings, start: Start, services: Services, house: 
     operations: contract.operations,
     traffic,
     ledger,
-    baseline: undefined,
+    baseline: start.baseline,
     ladder,
     matrix: () => permissionMatrix(permissions, contract.operations),
     explain: (request) => explain(house, rules, settings.mode.name, request),

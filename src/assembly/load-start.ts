@@ -2,6 +2,7 @@ import { operationFaults } from '../config/operation-faults.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Contract } from '../contract/contract.ts';
 import { loadContract } from '../contract/load-contract.ts';
+import { type BaselineFile, openBaselineFile } from '../ledger/baseline-file.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/parse-upstream-url.ts';
 import { compilePermissionMessage, type PermissionMessage } from '../upstream/permission-message.ts';
@@ -18,6 +19,8 @@ export interface Start extends LoadedPermissions {
   readonly isPermissionMessage: PermissionMessage;
   /** The `Authorization` of the service account; undefined when credentials are forwarded. */
   readonly serviceAuthorization: string | undefined;
+  /** Violations that are accepted; undefined where no file is configured. */
+  readonly baseline: BaselineFile | undefined;
   /** What was kept of the ladder; undefined where there is nothing yet. */
   readonly ladder: LadderState | undefined;
   /** What was learned before; undefined where nothing is learned from traffic. */
@@ -43,6 +46,7 @@ export function loadStart(settings: Settings, env: Readonly<Record<string, strin
   const rules = attempt(() => (contract ? loadPermissions(settings, contract) : void readRoles(settings)));
   const address = attempt(() => addressOf(settings));
   const service = attempt(() => serviceOf(settings, env));
+  const baseline = attempt(() => baselineOf(settings));
   const isPermissionMessage = attempt(() => permissionMessageOf(settings));
   const ladder = attempt(() => keptLadder(settings));
   const learned = attempt(() => ({ before: loadLearned(settings) }));
@@ -54,9 +58,15 @@ export function loadStart(settings: Settings, env: Readonly<Record<string, strin
     address,
     isPermissionMessage,
     serviceAuthorization: service.authorization,
+    baseline,
     ladder,
     learned: learned.before,
   };
+}
+
+function baselineOf({ contract, placeOf }: Settings): BaselineFile | undefined {
+  const { baseline } = contract;
+  return baseline === undefined ? undefined : openBaselineFile(baseline, placeOf('/contract/baseline'));
 }
 
 function addressOf({ upstream, placeOf }: Settings): UpstreamAddress {

@@ -75,7 +75,7 @@ describe('the ledger of a gateway', () => {
 
   it('is in memory where nobody asked for a file and the usual one cannot be written, and the log says so', async () => {
     const folder = tempFolder();
-    writeFileSync(join(folder, '.portico'), 'in the way');
+    mkdirSync(join(folder, '.portico', 'ledger.db'), { recursive: true });
     const log: string[] = [];
     const gateway = await createGateway(settingsIn(folder), {
       env: {},

@@ -1,0 +1,114 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import type { AcceptedViolation, Baseline } from '../model/baseline.ts';
+import { type Fault, StartFault } from '../model/fault.ts';
+import { endOfDay } from './day.ts';
+import { editBaseline } from './edit-baseline.ts';
+import { parseBaseline } from './parse-baseline.ts';
+
+/** The file of accepted violations of a running gateway. */
+export interface BaselineFile {
+  readonly file: string;
+  /** True where there was no file at start, so that nothing is accepted yet. */
+  readonly missing: boolean;
+  /** Everything that is accepted, what has expired too. */
+  read(): Baseline;
+  /** Entries that no longer hold. */
+  expired(now: number): readonly AcceptedViolation[];
+  /** True while some entry accepts this fingerprint; `now` in epoch milliseconds. */
+  isAccepted(fingerprint: string, now: number): boolean;
+  /** Writes an entry into the file, or changes the one it has, and lets it hold from now on. */
+  accept(accepted: AcceptedViolation): Promise<void>;
+}
+
+/** Reads a baseline file; throws StartFault with everything that is wrong with it. A file that is not there is empty. */
+export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'pointer'>): BaselineFile {
+  const text = readText(file, place);
+  let current = baselineOf(text ?? '', file);
+  let ends = endsOf(current);
+  let writing: Promise<unknown> = Promise.resolve();
+
+  const accept = async (accepted: AcceptedViolation) => {
+    // Read again, so that what people wrote since the start is kept.
+    const before = await readFile(file, 'utf8').catch((error: unknown) => {
+      if (isMissing(error)) return '';
+      throw error;
+    });
+    const parsed = parseBaseline(before, file);
+    if (parsed.baseline === undefined) throw new StartFault(parsed.faults);
+    const after = editBaseline(parsed.document, accepted);
+    const next = baselineOf(after, file);
+    await replaceFile(file, after);
+    current = next;
+    ends = endsOf(next);
+  };
+  return {
+    file,
+    missing: text === undefined,
+    read: () => current,
+    expired: (now) => current.accepted.filter(({ expires }) => expires !== undefined && endOfDay(expires) <= now),
+    isAccepted: (fingerprint, now) => now < (ends.get(fingerprint) ?? Number.NEGATIVE_INFINITY),
+    accept: (accepted) => {
+      // One after the other: each one reads what the one before has written.
+      const done = writing.then(() => accept(accepted));
+      writing = done.catch(() => undefined);
+      return done;
+    },
+  };
+}
+
+/** Reads a baseline file once, for a report; throws StartFault, also for one that is not there. */
+export function readBaselineFile(file: string): Baseline {
+  const place = { source: file, pointer: '' };
+  const text = readText(file, place);
+  if (text === undefined) throw new StartFault([{ ...place, message: 'there is no such file' }]);
+  return baselineOf(text, file);
+}
+
+function readText(file: string, place: Pick<Fault, 'source' | 'pointer'>): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
+    throw new StartFault([{ ...place, message: `the baseline ${file} cannot be read (${reason})` }]);
+  }
+}
+
+function baselineOf(text: string, file: string): Baseline {
+  const parsed = parseBaseline(text, file);
+  if (parsed.baseline === undefined) throw new StartFault(parsed.faults);
+  return parsed.baseline;
+}
+
+function endsOf({ accepted }: Baseline): ReadonlyMap<string, number> {
+  return new Map(
+    accepted.map(({ fingerprint, expires }) => [fingerprint, expires === undefined ? Infinity : endOfDay(expires)]),
+  );
+}
+
+/** Puts a text in the place of a file at once: nobody ever reads half of it, and a link to it stays one. */
+async function replaceFile(file: string, text: string): Promise<void> {
+  const target = await realpath(file).catch(() => file);
+  const mode = await stat(target).then(
+    (found) => found.mode & 0o777,
+    () => 0o644,
+  );
+  const draft = `${target}.${randomBytes(6).toString('hex')}.tmp`;
+  try {
+    const handle = await open(draft, 'wx', mode);
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(draft, target);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
+
+const isMissing = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT';
