@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { judgeCredentialByAnswer } from '../pipeline/dispatch.ts';
 import { passthroughPurges } from '../pipeline/passthrough-purges.ts';
+import { tellFailure, tellServerError } from '../pipeline/upstream-violation.ts';
 import type { Passthrough } from '../upstream/create-passthrough.ts';
 import { publicAddressOf } from './public-address.ts';
 
@@ -37,6 +38,7 @@ export function createPass(services: PassServices): (passed: PassedRequest) => P
         onAnswer: (status, headers) => {
           trace.upstream = { status, shape: 'passed', seconds: seconds(), attempts: 1 };
           services.observe?.(arrival.method, arrival.path, status);
+          if (status >= 500) tellServerError(trace);
           // Before the client hears of the success, so that what it reads next is not older than what it wrote.
           if (status < 400 || status >= 500) purge();
           if (services.transparent) judgeCredentialByAnswer(trace);
@@ -47,9 +49,11 @@ export function createPass(services: PassServices): (passed: PassedRequest) => P
         },
       });
       trace.bytes = result.bytes;
+      if (result.failure !== undefined) tellFailure(trace, result.failure);
     } catch (error) {
       if (error instanceof UpstreamFailure) {
         trace.upstream = { status: undefined, shape: error.kind, seconds: seconds(), attempts: 1 };
+        tellFailure(trace, error);
         if (services.transparent) judgeCredentialByAnswer(trace);
         purge();
       }

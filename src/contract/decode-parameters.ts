@@ -1,3 +1,5 @@
+import { describeValue, SIZE_ONLY } from '../lib/describe-value.ts';
+import { looksSecret } from '../lib/looks-secret.ts';
 import type { Operation, Parameter } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
 import { parameterViolation } from './parameter-violation.ts';
@@ -62,7 +64,7 @@ export function compileDecoder(
     for (const [name, texts] of query) {
       const parameter = inQuery.get(name);
       if (parameter) takeAll(parameter, texts, typed.query, violations, accepted.has(name) ? [] : reported);
-      else if (!accepted.has(name)) unknowns.push(unknown(name, names));
+      else if (!accepted.has(name)) unknowns.push(unknown(name, texts, names));
     }
     if (textInPath || Object.keys(typed.query).length > 0) {
       const told = new Set(violations.filter(({ location }) => location === 'path').map(({ at }) => at));
@@ -141,20 +143,26 @@ function take(parameter: Parameter, text: string | undefined, violations: Violat
   }
   const typed = toTypedValue(parameter, text);
   if ('value' in typed) return typed.value;
-  violations.push(parameterViolation(location, name, typed.category, typed.keyword, `${name} ${typed.must}`));
+  const violation = parameterViolation(location, name, typed.category, typed.keyword, `${name} ${typed.must}`);
+  violations.push({ ...violation, found: describeValue(text, { form: true, word: false }) });
   return undefined;
 }
 
-function unknown(name: string, known: readonly string[]): Violation {
+function unknown(name: string, texts: readonly string[], known: readonly string[]): Violation {
   const at = shown(name);
   const suggestion = closestName(name, known);
   const message = `${at || 'a query parameter'} is not known for this operation`;
-  return { ...parameterViolation('query', at, 'undocumented', 'unknown', message), ...(suggestion && { suggestion }) };
+  const found = describeValue(texts[0], SIZE_ONLY);
+  return {
+    ...parameterViolation('query', at, 'undocumented', 'unknown', message),
+    ...(suggestion && { suggestion }),
+    found,
+  };
 }
 
 /** A name that a client made up, only where it is short and plain enough to be repeated. */
 function shown(name: string | undefined): string {
-  return name !== undefined && /^[\w.-]{1,64}$/.test(name) ? name : '';
+  return name !== undefined && /^[\w.-]{1,64}$/.test(name) && !looksSecret(name) ? name : '';
 }
 
 function toValues(

@@ -98,7 +98,7 @@ function compile(
   source: OperationObject,
 ): CompiledOperation {
   const place = { check: 'requests', direction: 'request', location: 'query' } as const;
-  const checkTyped = toSchemaCheck(store.compile(parametersFile(operation.id)), place);
+  const checkTyped = toSchemaCheck(store.compile(parametersFile(operation.id)), place, { describe });
   const allowed = options.allowedParameters[operation.id] ?? [];
   return {
     operation,

@@ -3,6 +3,7 @@ import type { PageCache } from '../cache/page-cache.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ErrorStyle } from '../model/checks.ts';
 import type { Trace } from '../model/trace.ts';
+import type { Violation } from '../model/violation.ts';
 import { dispatch } from '../pipeline/dispatch.ts';
 import type { House } from '../pipeline/house.ts';
 import type { Plan } from '../pipeline/plan.ts';
@@ -96,5 +97,10 @@ function isWorthKnowing(
   { violations }: Trace,
 ): boolean {
   const isFaultless = keptAs !== undefined || (cache === undefined && facts?.validity === 'valid');
-  return method === 'GET' && isFaultless && !transparent && violations.length === 0;
+  return method === 'GET' && isFaultless && !transparent && violations.every(isJudgedAgain);
+}
+
+/** The stages of a plan judge every request; only its parameters are not read again. */
+function isJudgedAgain({ check }: Violation): boolean {
+  return check !== 'requests' && check !== 'undocumented';
 }

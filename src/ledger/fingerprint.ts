@@ -40,7 +40,8 @@ export function createKindOf(): KindOf {
 }
 
 function reduced(rule: string, status: number | undefined, violation: Violation): ViolationKind {
-  const at = placeOf(violation.at);
+  // The name of a permission is the contract's own, blanks and all.
+  const at = violation.keyword === 'permission-denied' ? violation.at : placeOf(violation.at);
   return { fingerprint: nameOf(hash('sha256', rule + at, 'hex')), at, status };
 }
 

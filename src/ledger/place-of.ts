@@ -3,6 +3,8 @@ import { looksSecret } from '../lib/looks-secret.ts';
 const MAX_LENGTH = 200;
 const MAX_SEGMENT = 64;
 const ID = /^\d+(?<ending>\.json)?$/;
+/** What was left out before, and the method in front of a path. */
+const UNTOLD = /^\*(?:\.json)?$|^[A-Z-]{2,20} $/;
 const NAME = /^[A-Za-z_$][\w$.-]*(?:\[\])?$|^\d+x\d+$/;
 
 /**
@@ -19,7 +21,7 @@ export function placeOf(at: string): string {
 }
 
 function segmentOf(segment: string): string {
-  if (segment === '' || segment === '*') return segment;
+  if (segment === '' || UNTOLD.test(segment)) return segment;
   const id = ID.exec(segment);
   if (id !== null) return `*${id.groups?.['ending'] ?? ''}`;
   return segment.length <= MAX_SEGMENT && NAME.test(segment) && !looksSecret(segment) ? segment : '?';

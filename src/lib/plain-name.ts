@@ -4,7 +4,7 @@ import { looksSecret } from './looks-secret.ts';
 export const UNTOLD_NAME = '?';
 
 const MAX_LENGTH = 64;
-const IDENTIFIER = /^[A-Za-z_$][\w$-]*$/;
+const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 const SIZE = /^\d{1,5}x\d{1,5}$/;
 
 /**

@@ -7,12 +7,14 @@ import type { CheckLevel } from '../model/checks.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Violation } from '../model/violation.ts';
+import { safePath } from '../telemetry/safe-path.ts';
 import { admit } from './admit.ts';
 import type { Exchange } from './exchange.ts';
 import type { House } from './house.ts';
+import { traceDecision } from './permission-violation.ts';
 import type { Plan } from './plan.ts';
 import type { Reply } from './reply.ts';
-import { permissionRefusal, permissionVerdict } from './stages/authorize.ts';
+import { permissionRefusal } from './stages/authorize.ts';
 import type { PassingVerdict, UndocumentedVerdict } from './undocumented-policy.ts';
 
 /** What becomes of an arrival: an answer of its plan, or a way past the contract that the policy allows. */
@@ -135,14 +137,14 @@ async function authenticate(
 /** Writes what the policy says of a request past the contract; throws where it, or a permission, says no. */
 export function passUndocumented(
   house: House,
-  arrival: Pick<Arrival, 'method'>,
+  arrival: Pick<Arrival, 'method' | 'path'>,
   trace: Trace,
   principal: Principal,
   verdict: UndocumentedVerdict,
 ): PassingVerdict {
   const level = house.checks.undocumented;
   const documentedPath = !verdict.pass && verdict.code === 'method_not_allowed';
-  if (!verdict.pass || verdict.reported) trace.violations.push(undocumented(documentedPath));
+  if (!verdict.pass || verdict.reported) trace.violations.push(undocumented(arrival, documentedPath));
   trace.undocumented = {
     level,
     outcome: !verdict.pass ? 'refused' : verdict.reported ? 'reported' : level === 'off' ? 'skipped' : 'passed',
@@ -152,7 +154,7 @@ export function passUndocumented(
   const permissions = house.checks.permissions;
   if (permission !== undefined && permissions !== 'off') {
     const decision = house.decidePermission(permission, house.grantsOf(principal));
-    trace.permissions = permissionVerdict(permissions, decision);
+    traceDecision(trace, permissions, decision);
     if (decision.verdict === 'denied' && permissions === 'enforce')
       throw permissionRefusal(undefined, principal, decision.missing, house.challenge);
   }
@@ -183,13 +185,15 @@ function undocumentedRefusal(
   });
 }
 
-function undocumented(documentedPath: boolean): Violation {
+/** The path is told with the words of such addresses only: any other part of it may name somebody. */
+function undocumented({ method, path }: Pick<Arrival, 'method' | 'path'>, documentedPath: boolean): Violation {
+  const place = safePath(path).replaceAll('{}', '*');
   return {
     check: 'undocumented',
     direction: 'request',
     category: 'undocumented',
     location: documentedPath ? 'method' : 'path',
-    at: '',
+    at: documentedPath ? `${method} ${place}` : place,
     keyword: documentedPath ? 'method' : 'path',
     schemaPath: '',
     message: documentedPath

@@ -13,6 +13,8 @@ interface Passing {
   readonly path?: string;
   /** What the upstream answers; an error for a transport that fails. */
   readonly answer?: number | Error;
+  /** How the transport failed after the head of the answer. */
+  readonly failure?: UpstreamFailure;
   readonly transparent?: boolean;
   readonly trace?: Trace;
 }
@@ -32,7 +34,8 @@ async function passed(given: Passing = {}) {
       const added = context.onAnswer?.(answer, [['X-Request-Id', 'theirs']]);
       order.push(added);
       context.onLegacyAddress?.();
-      return Promise.resolve({ status: answer, bytes: 9 });
+      const { failure } = given;
+      return Promise.resolve({ status: answer, bytes: 9, ...(failure && { failure }) });
     },
     openConnections: () => 0,
     close: () => undefined,
@@ -127,6 +130,23 @@ describe('the credential of an observed request past the contract', () => {
   it('is left to the verifier elsewhere', async () => {
     const { trace } = await passed({ trace: pending(), answer: 401 });
     expect(trace.authentication?.reason).toBe('verification_pending');
+  });
+});
+
+describe('an upstream that fails past the contract', () => {
+  it.each([
+    [500, ['server-error']],
+    [499, []],
+    [new UpstreamFailure('refused'), ['refused']],
+    [new UpstreamFailure('aborted'), []],
+  ])('is told of: %s', async (answer, told) => {
+    const { trace } = await passed({ answer });
+    expect(trace.violations.map(({ keyword }) => keyword)).toEqual(told);
+  });
+
+  it('is told of when it breaks off in mid-answer', async () => {
+    const { trace } = await passed({ failure: new UpstreamFailure('truncated') });
+    expect(trace.violations).toMatchObject([{ check: 'upstream', keyword: 'truncated' }]);
   });
 });
 

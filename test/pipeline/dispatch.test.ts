@@ -195,6 +195,12 @@ describe('an undocumented request', () => {
     expect(trace).toMatchObject({ undocumented: { outcome: 'refused' }, violations: [{ location: 'path' }] });
   });
 
+  it('is told by the shape of its path, without what may name somebody', async () => {
+    const { outcome, trace } = dispatched({}, { path: '/services/v2/user/bob/question/17.json' });
+    await failureOf(outcome);
+    expect(trace.violations).toMatchObject([{ at: '/services/v2/user/*/question/*.json', location: 'path' }]);
+  });
+
   it('is refused with 405 and the methods of its path where only the method is wrong', async () => {
     const verdict = { pass: false, code: 'method_not_allowed', allow: ['GET', 'HEAD'] } as const;
     const { outcome, trace } = dispatched({ verdict }, { method: 'DELETE' });

@@ -1,12 +1,10 @@
 import { GatewayError } from '../../errors/gateway-error.ts';
 import { whenReady } from '../../lib/when-ready.ts';
-import type { CheckLevel } from '../../model/checks.ts';
 import type { Decision } from '../../model/decision.ts';
 import type { Operation } from '../../model/operation.ts';
 import type { Principal } from '../../model/principal.ts';
-import type { Trace } from '../../model/trace.ts';
-import type { Violation } from '../../model/violation.ts';
 import type { Exchange } from '../exchange.ts';
+import { permissionMismatch, traceDecision } from '../permission-violation.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
 import type { Reply } from '../reply.ts';
 import { documentedText } from '../request-refusal.ts';
@@ -26,7 +24,7 @@ export function authorize(decide: Decide, challenge: string): StagePlanner {
       if (level === 'off') return undefined;
       return (next) => {
         const goOn = (exchange: Exchange, decision: Decision): Reply | Promise<Reply> => {
-          exchange.trace.permissions = permissionVerdict(level, decision);
+          traceDecision(exchange.trace, level, decision);
           if (decision.verdict === 'denied' && level === 'enforce')
             throw permissionRefusal(operation, exchange.principal, decision.missing, challenge);
           const delegated = decision.verdict === 'delegated' || exchange.delegated;
@@ -38,13 +36,6 @@ export function authorize(decide: Decide, challenge: string): StagePlanner {
       };
     },
   };
-}
-
-/** What a decision comes to at a level; one that is left to the upstream was not made here. */
-export function permissionVerdict(level: CheckLevel, decision: Decision): NonNullable<Trace['permissions']> {
-  if (decision.verdict === 'allowed') return { level, outcome: 'passed', decision };
-  if (decision.verdict === 'denied') return { level, outcome: level === 'enforce' ? 'refused' : 'reported', decision };
-  return { level, outcome: 'skipped', reason: `delegated: ${decision.because}`, decision };
 }
 
 /** What is missing and is no permission, in words for the caller. */
@@ -88,20 +79,5 @@ function compare({ trace }: Exchange, decision: Decision, status: number): void 
   const upstreamDenied = trace.upstream.denied === true;
   const oursDenied = decision.verdict === 'denied';
   if (upstreamDenied === oursDenied || (!upstreamDenied && status >= 400)) return;
-  trace.violations.push(mismatch(upstreamDenied));
-}
-
-function mismatch(upstreamDenied: boolean): Violation {
-  return {
-    check: 'permissions',
-    direction: 'response',
-    category: 'permission-mismatch',
-    location: 'status',
-    at: '',
-    keyword: upstreamDenied ? 'upstream-denied' : 'upstream-allowed',
-    schemaPath: '',
-    message: upstreamDenied
-      ? 'The roles file allows this caller, the upstream does not.'
-      : 'The roles file denies this caller, the upstream does not.',
-  };
+  trace.violations.push(permissionMismatch(upstreamDenied));
 }

@@ -62,10 +62,19 @@ function tellsMore({ facts, pageCount }: Reply, learned: number | undefined): bo
 
 function refuse({ checks }: PlannedOperation, { trace }: Exchange, refusal: PageRefusal): void {
   const level = checks.pageBounds;
-  trace.violations.push(violationOf(refusal));
+  // A value that cannot be read was told of where parameters are checked.
+  const { violations } = trace;
+  const { name } = refusal.detail;
+  if (!violations.some(({ check, location, at }) => check === 'requests' && location === 'query' && at === name))
+    violations.push(violationOf(refusal));
   trace.pageBounds = { level, outcome: level === 'enforce' ? 'refused' : 'reported' };
   if (level === 'enforce') throw new GatewayError(refusal.code, refusal.message, { details: [refusal.detail] });
 }
+
+const MESSAGES: Readonly<Record<PageRefusal['code'], string>> = {
+  page_out_of_bounds: 'page must be one of the pages that there are',
+  page_size_out_of_bounds: 'pageSize must be within its bounds',
+};
 
 function violationOf({ code, detail }: PageRefusal): Violation {
   return {
@@ -76,6 +85,7 @@ function violationOf({ code, detail }: PageRefusal): Violation {
     at: detail.name ?? '',
     keyword: code,
     schemaPath: '',
-    message: detail.message ?? '',
+    message: MESSAGES[code],
+    found: 'integer',
   };
 }

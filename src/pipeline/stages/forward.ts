@@ -7,12 +7,14 @@ import { errorShape } from '../../upstream/error-shape.ts';
 import type { Upstream } from '../../upstream/create-upstream.ts';
 import type { PermissionMessage } from '../../upstream/permission-message.ts';
 import { requestHeaders } from '../../upstream/request-headers.ts';
+import { toTransportFailure } from '../../upstream/transport-failure.ts';
 import { transparentHeaders } from '../../upstream/transparent-headers.ts';
 import type { Exchange } from '../exchange.ts';
 import { isPermissionDenial } from '../permission-denial.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
+import { tellFailure } from '../upstream-violation.ts';
 
 /** How the last stage reaches the upstream. */
 export interface ForwardServices {
@@ -45,10 +47,14 @@ export function forward(services: ForwardServices): StagePlanner {
           seconds: seconds(),
           attempts: answer.attempts,
         };
+        if (!Buffer.isBuffer(answer.body))
+          answer.body.once('error', (error: unknown) => tellFailure(exchange.trace, toTransportFailure(error, 'body')));
         return { status: answer.status, headers: answer.headers, body: answer.body } satisfies Reply;
       } catch (error) {
-        if (error instanceof UpstreamFailure)
+        if (error instanceof UpstreamFailure) {
           exchange.trace.upstream = { status: undefined, shape: error.kind, seconds: seconds(), attempts: 1 };
+          tellFailure(exchange.trace, error);
+        }
         throw error;
       }
     },

@@ -14,6 +14,7 @@ import { authorsOf, type Authorship, type LearnAuthor } from '../learn-authors.t
 import type { PlannedOperation } from '../planned-operation.ts';
 import type { AnswerFacts, Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
+import { tellServerError } from '../upstream-violation.ts';
 import { toVerdict } from '../verdict.ts';
 
 /** What response validation needs from the rest of the house. */
@@ -38,14 +39,22 @@ export function validateResponse(services: ValidateResponseServices): StagePlann
     name: 'validate-response',
     plan(planned) {
       const { transparent } = planned;
-      return (next) => async (exchange) => {
-        const reply = await next(exchange);
+      const judge = async (exchange: Exchange, reply: Reply): Promise<Reply> => {
         if (!Buffer.isBuffer(reply.body)) return skipped(exchange, reply, planned, 'size');
         if (exchange.arrival.method === 'HEAD' && transparent) return skipped(exchange, reply, planned, 'head');
         const bytes = transparent ? await services.decode(reply.headers, reply.body) : reply.body;
         if (bytes === undefined) return skipped(exchange, reply, planned, 'coding');
         const facts = factsOf(exchange, toLook(reply, bytes), planned, services);
         return { ...reply, facts, pageCount: facts.body.pageCount };
+      };
+      return (next) => async (exchange) => {
+        const reply = await next(exchange);
+        const { violations } = exchange.trace;
+        const before = violations.length;
+        const judgedReply = await judge(exchange, reply);
+        // Of an answer that says itself that it failed, the ledger knows at least that.
+        if (reply.status >= 500 && violations.slice(before).every(isToldOnly)) tellServerError(exchange.trace);
+        return judgedReply;
       };
     },
   };

@@ -13,6 +13,7 @@ import {
   plannedWith,
   replyWith,
   stageIn,
+  violationWith,
 } from '../../builders/exchange.ts';
 import { createTestClock, type TestClock } from '../../builders/test-clock.ts';
 
@@ -93,6 +94,21 @@ describe('bound-page', () => {
       pageBounds: { outcome: 'refused' },
       violations: [{ check: 'pageBounds', direction: 'request', keyword: 'page_out_of_bounds' }],
     });
+  });
+
+  it('tells no value of the request, and nothing of a page that was found unreadable before', async () => {
+    const stage = boundPage(noCounts(), 'v').plan(plannedWith({ checks: { pageBounds: 'report' } }));
+    const handle = stage?.(() => keptPage(3));
+    const far = exchangeWith({ values: { page: 4711 } });
+    void handle?.(far);
+    expect(far.trace.violations).toMatchObject([{ category: 'bounds', at: 'page', found: 'integer' }]);
+    expect(JSON.stringify(far.trace.violations)).not.toContain('4711');
+    const told = violationWith({ check: 'requests', location: 'query', at: 'page' });
+    const wrong = exchangeWith({ values: { page: 4711 } });
+    wrong.trace.violations.push(told);
+    void handle?.(wrong);
+    expect(wrong.trace).toMatchObject({ pageBounds: { outcome: 'reported' }, violations: [told] });
+    expect(wrong.trace.violations).toHaveLength(1);
   });
 
   it('reports it once where it is only reported, although memory and answer both exceed it', async () => {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
@@ -105,6 +106,7 @@ describe('forward', () => {
     const { answer, trace } = send();
     expect(await failureOf(answer)).toBeInstanceOf(UpstreamFailure);
     expect(trace.upstream).toEqual({ status: undefined, shape: 'deadline', seconds: 0.25, attempts: 1 });
+    expect(trace.violations).toMatchObject([{ check: 'upstream', keyword: 'deadline' }]);
   });
 
   it('notes nothing of the upstream for a failure of our own', async () => {
@@ -205,6 +207,22 @@ describe('forward in observe', () => {
     const { answer, trace } = send();
     await answer;
     expect(trace.upstream).toMatchObject({ status: 401, shape: 'other', denied: false });
+  });
+
+  it('tells of a streamed body that breaks off, and not of one that the client left', async () => {
+    for (const [error, told] of [
+      [new Error('gone'), ['truncated']],
+      [new UpstreamFailure('deadline'), ['deadline']],
+      [new UpstreamFailure('aborted'), []],
+    ] as const) {
+      const body = new Readable({ read: () => undefined });
+      const { answer, trace } = forwarding(observe, () => ({ ...OK, body })).send();
+      await answer;
+      const ended = once(body, 'close').catch(() => undefined);
+      body.destroy(error);
+      await ended;
+      expect(trace.violations.map(({ keyword }) => keyword)).toEqual(told);
+    }
   });
 
   it('passes a body on that still streams, without a look into it', async () => {

@@ -63,6 +63,13 @@ function validating(
   return { judged, learned, run };
 }
 
+/** What is told of an error answer, as `check keyword`. */
+async function toldOf(status: number, judgement: Judgement, parts: PlannedParts = {}): Promise<string[]> {
+  const { answer, trace } = validating(answered({ error: 'x' }, status), judgement, parts).run();
+  await answer;
+  return trace.violations.map(({ check, keyword }) => `${check} ${keyword}`);
+}
+
 describe('validate-response', () => {
   it('notes that an answer names the legacy host by an absolute address', async () => {
     const named = validating(answered({ avatar: 'http://legacy/a.png' })).run();
@@ -142,6 +149,37 @@ describe('validate-response', () => {
     expect(await answer).toMatchObject({ facts: { validity: 'off', body: { isJson: true } }, pageCount: 3 });
     expect([judged, learned]).toEqual([[], []]);
     expect(trace.responses).toMatchObject({ level: 'off', outcome: 'skipped', reason: 'off' });
+  });
+
+  it('passes on and learns from an answer with nothing but undocumented fields, at enforce too', async () => {
+    const reported = [{ ...drift('/mood'), keyword: 'undocumented-field' }];
+    const { learned, run } = validating(answered(NODES), { ...VALID, reported }, enforced);
+    for (let times = 0; times < 4; times += 1) {
+      const { answer, trace } = run();
+      expect((await answer).facts?.validity).toBe('valid');
+      expect(trace.responses).toEqual({ level: 'enforce', outcome: 'passed', verdict: 'valid' });
+      // Also of the very same bytes, which are not judged again.
+      expect(trace.violations).toEqual(reported);
+    }
+    expect(learned).toHaveLength(4);
+  });
+
+  it('names what breaks the contract in a refusal, and not what is only told', async () => {
+    const reported = [{ ...drift('/mood'), keyword: 'undocumented-field' }];
+    const { answer, trace } = validating(answered({}), { ...BROKEN, reported }, enforced).run();
+    expect(await failureOf(answer)).toMatchObject({ details: [{ name: '/a' }, { name: '/b' }] });
+    expect(trace.violations).toHaveLength(3);
+  });
+
+  it('tells of a status by which the upstream failed, unless something is wrong with the answer itself', async () => {
+    const SERVER_ERROR = 'upstream server-error';
+    const reported = [{ ...drift('/mood'), keyword: 'undocumented-field' }];
+    expect(await toldOf(500, VALID)).toEqual([SERVER_ERROR]);
+    expect(await toldOf(503, WRAPPED)).toEqual([SERVER_ERROR]);
+    expect(await toldOf(500, VALID, { checks: { responses: 'off' } })).toEqual([SERVER_ERROR]);
+    expect(await toldOf(500, { ...VALID, reported })).toEqual(['responses undocumented-field', SERVER_ERROR]);
+    expect(await toldOf(500, BROKEN)).toHaveLength(2);
+    expect(await toldOf(499, VALID)).toEqual([]);
   });
 
   it('learns from valid answers', async () => {
