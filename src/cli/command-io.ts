@@ -9,6 +9,10 @@ export interface CommandIo {
   readonly stdin: Readable & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
+  /** The terminal that results go to; undefined where they go to a file or another program. */
+  readonly terminal?: { readonly columns: number; readonly colours: boolean } | undefined;
+  /** Writes over the last line of the terminal that a person watches; undefined where nobody does. */
+  readonly live?: ((text: string) => void) | undefined;
 }
 
 /** The streams and the environment of this process. */
@@ -21,6 +25,8 @@ export function processIo(): CommandIo {
     stdin: process.stdin,
     env: process.env,
     cwd: process.cwd(),
+    terminal: process.stdout.isTTY ? { columns: process.stdout.columns, colours: !process.env['NO_COLOR'] } : undefined,
+    live: process.stderr.isTTY ? (text) => void process.stderr.write(`\r\u001b[K${text}`) : undefined,
   };
 }
 

@@ -1,0 +1,75 @@
+import type { ViolationCategory } from '../model/violation.ts';
+import { VIOLATION_CATEGORIES } from '../model/violation.ts';
+import { type Finding, findingsOf, type Report } from './report.ts';
+
+/** One side of a comparison. */
+export interface ComparedSide {
+  /** A release label, or the name of a file. */
+  readonly label: string;
+  readonly requests: number;
+}
+
+/** How a violation changed from the first side to the second. */
+export type Change = 'new' | 'more' | 'less' | 'gone' | 'same';
+
+/** One violation on both sides; one of them may be absent. */
+export interface ComparedFinding {
+  readonly change: Change;
+  readonly before: Finding | undefined;
+  readonly after: Finding | undefined;
+  /** The one that is there: the later where both are. */
+  readonly finding: Finding;
+}
+
+/** Two reports side by side. */
+export interface Comparison {
+  readonly before: ComparedSide;
+  readonly after: ComparedSide;
+  /** New first, then what became more frequent, less frequent, is gone or the same. */
+  readonly findings: readonly ComparedFinding[];
+}
+
+/** From which relative difference of the shares on something counts as changed. */
+const NOTICEABLE = 0.1;
+
+const ORDER: readonly Change[] = ['new', 'more', 'less', 'gone', 'same'];
+
+/** Compares two reports by fingerprint, and by the share of the traffic that each violation is. */
+export function compareReports(
+  [beforeLabel, before]: readonly [string, Report],
+  [afterLabel, after]: readonly [string, Report],
+): Comparison {
+  const earlier = new Map(findingsOf(before).map((finding) => [finding.entry.fingerprint, finding]));
+  const later = new Map(findingsOf(after).map((finding) => [finding.entry.fingerprint, finding]));
+  const findings = [...new Set([...later.keys(), ...earlier.keys()])].flatMap((fingerprint): ComparedFinding[] => {
+    const [was, is] = [earlier.get(fingerprint), later.get(fingerprint)];
+    const finding = is ?? was;
+    return finding === undefined ? [] : [{ change: changeOf(was, is), before: was, after: is, finding }];
+  });
+  return {
+    before: { label: beforeLabel, requests: before.requests },
+    after: { label: afterLabel, requests: after.requests },
+    findings: findings.toSorted(
+      (a, b) =>
+        ORDER.indexOf(a.change) - ORDER.indexOf(b.change) ||
+        rank(a.finding.entry.category) - rank(b.finding.entry.category) ||
+        frequency(b.finding) - frequency(a.finding),
+    ),
+  };
+}
+
+function changeOf(before: Finding | undefined, after: Finding | undefined): Change {
+  if (before === undefined) return 'new';
+  if (after === undefined) return 'gone';
+  // Where the traffic of a side is not known, only the counts can be compared.
+  const known = before.share !== undefined && after.share !== undefined;
+  const was = known ? frequency(before) : before.entry.count;
+  const is = known ? frequency(after) : after.entry.count;
+  if (Math.abs(is - was) <= NOTICEABLE * Math.max(was, is)) return 'same';
+  return is > was ? 'more' : 'less';
+}
+
+/** Occurrences per request; more than one where a request shows it several times. */
+const frequency = ({ entry, requests }: Finding): number => (requests === 0 ? 0 : entry.count / requests);
+
+const rank = (category: ViolationCategory): number => VIOLATION_CATEGORIES.indexOf(category);

@@ -1,0 +1,132 @@
+import type { AcceptedViolation } from '../model/baseline.ts';
+import { HTML_STYLE } from './html-style.ts';
+import { escapeMarkup } from './plain-text.ts';
+import type { RenderReport } from './render-options.ts';
+import type { Finding, Report } from './report.ts';
+import {
+  CATEGORY_WORDS,
+  countWords,
+  operationName,
+  placeWords,
+  shareWords,
+  summaryWords,
+  timeWords,
+} from './report-words.ts';
+
+/** A report as one page that asks for nothing else: it can be kept, mailed and opened without a network. */
+export const renderHtml: RenderReport = (report, { version }) =>
+  [
+    '<!doctype html>',
+    '<html lang="en">',
+    '<head>',
+    '<meta charset="utf-8">',
+    // The page keeps to the strictest policy by itself, wherever it is opened.
+    `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">`,
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    '<title>Contract report</title>',
+    `<style>${HTML_STYLE}</style>`,
+    '</head>',
+    '<body>',
+    '<main>',
+    '<h1>Contract report</h1>',
+    `<p><strong>${escapeMarkup(summaryWords(report))}</strong></p>`,
+    `<p class="soft">Portico ${escapeMarkup(version)}, ${timeOf(report.takenAt)} UTC${releaseWords(report)}</p>`,
+    ...(report.dropped === 0
+      ? []
+      : [`<p>The ledger dropped ${countWords(report.dropped, 'piece')}: this report is not complete.</p>`]),
+    ...report.groups.flatMap(({ category, findings }) => section(CATEGORY_WORDS[category], category, findings)),
+    ...(report.candidates.length === 0
+      ? []
+      : section('What the candidate contract would change', 'candidate', report.candidates)),
+    ...baselineSection('Acceptances that have expired', report.expired),
+    ...baselineSection('Accepted and no longer seen', report.noLongerSeen),
+    ...trafficSection(report),
+    '</main>',
+    '</body>',
+    '</html>',
+  ].join('\n');
+
+const timeOf = (at: number): string => `<time datetime="${new Date(at).toISOString()}">${timeWords(at)}</time>`;
+
+const releaseWords = ({ releases }: Report): string =>
+  releases.length === 0
+    ? ''
+    : escapeMarkup(`, ${releases.length === 1 ? 'release' : 'releases'} ${releases.join(', ')}`);
+
+const columns = (names: readonly string[]): string =>
+  `<thead><tr>${names.map((name) => `<th scope="col">${name}</th>`).join('')}</tr></thead>`;
+
+function tableOf(caption: string, names: readonly string[], rows: readonly string[]): string[] {
+  return [
+    // Scrolls by itself on a narrow screen, with the keyboard too.
+    `<div class="wide" tabindex="0" role="region" aria-label="${escapeMarkup(caption)}">`,
+    '<table>',
+    `<caption>${escapeMarkup(caption)}</caption>`,
+    columns(names),
+    '<tbody>',
+    ...rows,
+    '</tbody>',
+    '</table>',
+    '</div>',
+  ];
+}
+
+function section(title: string, category: string, findings: readonly Finding[]): string[] {
+  return [
+    `<h2 id="${escapeMarkup(category)}">${escapeMarkup(title)} (${findings.length})</h2>`,
+    ...tableOf(
+      `${title}: ${countWords(findings.length, 'distinct violation')}, worst first`,
+      ['Operation', 'State', 'Violation', 'Count', 'Share', 'Callers', 'Last seen'],
+      findings.map(findingRow),
+    ),
+  ];
+}
+
+function findingRow({ entry, standing, share, accepted, place }: Finding): string {
+  const state = entry.candidate ?? standing;
+  const facts: readonly (readonly [string, string])[] = [
+    ['fingerprint', entry.fingerprint],
+    ['place', placeWords(entry)],
+    ['contract', `${place.file}${place.pointer === '' ? '' : `#${place.pointer}`}`],
+    ['first seen', `${timeWords(entry.firstSeenAt)} UTC`],
+    ...Object.entries(entry.releases).map(([label, count]) => ['release', `${label}: ${count}`] as const),
+    ...(entry.suggestion === undefined ? [] : [['suggestion', entry.suggestion] as const]),
+    ...(accepted === undefined ? [] : [['acceptance', acceptedWords(accepted)] as const]),
+    ...entry.samples.map(
+      ({ requestId, found }) => ['request', `${requestId}${found === undefined ? '' : `: ${found}`}`] as const,
+    ),
+  ];
+  return [
+    `<tr><th scope="row"><code>${escapeMarkup(operationName(entry.operation))}</code></th>`,
+    `<td class="state ${standing}">${escapeMarkup(state)}</td>`,
+    `<td><details><summary>${escapeMarkup(entry.message)}</summary><dl>`,
+    ...facts.map(([name, value]) => `<dt>${name}</dt><dd><code>${escapeMarkup(value)}</code></dd>`),
+    '</dl></details></td>',
+    `<td class="number">${entry.count}</td><td class="number">${escapeMarkup(shareWords(share))}</td>`,
+    `<td class="number">${entry.callers}</td><td>${timeOf(entry.lastSeenAt)}</td></tr>`,
+  ].join('');
+}
+
+const acceptedWords = ({ owner, expires, reason }: AcceptedViolation): string =>
+  `${owner}${expires === undefined ? '' : `, until ${expires}`}: ${reason}`;
+
+function baselineSection(title: string, entries: readonly AcceptedViolation[]): string[] {
+  if (entries.length === 0) return [];
+  const rows = entries.map(
+    ({ fingerprint, summary, reason, owner, expires }) =>
+      `<tr><th scope="row"><code>${escapeMarkup(fingerprint)}</code></th><td>${escapeMarkup(summary ?? reason)}</td><td>${escapeMarkup(owner)}</td><td>${escapeMarkup(expires ?? '')}</td></tr>`,
+  );
+  return [`<h2>${title} (${entries.length})</h2>`, ...tableOf(title, ['Fingerprint', 'What', 'Owner', 'Until'], rows)];
+}
+
+function trafficSection({ traffic }: Report): string[] {
+  if (traffic.length === 0) return [];
+  const rows = traffic.map(
+    ({ operation, release, requests }) =>
+      `<tr><th scope="row"><code>${escapeMarkup(operationName(operation))}</code></th><td>${escapeMarkup(release)}</td><td class="number">${requests}</td></tr>`,
+  );
+  return [
+    '<h2>Traffic</h2>',
+    ...tableOf('Requests that this report is about', ['Operation', 'Release', 'Requests'], rows),
+  ];
+}

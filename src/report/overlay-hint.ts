@@ -1,0 +1,37 @@
+import { keysOf } from '../lib/json-pointer.ts';
+import { plainText } from './plain-text.ts';
+import type { Finding } from './report.ts';
+
+/** How an overlay would make one violation stop, where one can: an OpenAPI Overlay 1.0 to start from, as lines of YAML. */
+export function overlayLines({ entry, place }: Finding): readonly string[] {
+  const { schema } = place;
+  if (schema === undefined)
+    return ['', 'Mend it: what was broken is no statement of a schema. portico learn proposes overlays from what was seen.'];
+  const actions = actionsOf(entry.keyword, entry.at, schema.target, schema.value);
+  return [
+    '',
+    'Mend it: an overlay for contract.overlays, if the contract is wrong and not the server',
+    '  overlay: 1.0.0',
+    `  info: { title: ${JSON.stringify(plainText(entry.fingerprint))}, version: '1' }`,
+    '  actions:',
+    ...actions.map((line) => `    ${plainText(line)}`),
+  ];
+}
+
+function actionsOf(keyword: string, at: string, target: string, schema: Readonly<Record<string, unknown>>): string[] {
+  const select = (path: string) => `- target: ${JSON.stringify(path)}`;
+  if (keyword === 'required') {
+    const name = keysOf(at).at(-1) ?? '';
+    const required = Array.isArray(schema['required']) ? (schema['required'] as unknown[]) : [];
+    // Lists are appended to, so that one that shall lose a name goes and comes again.
+    return [
+      select(`${target}.required`),
+      '  remove: true',
+      select(target),
+      `  update: { required: ${JSON.stringify(required.filter((one) => one !== name))} }`,
+    ];
+  }
+  if (keyword === 'enum') return [select(`${target}.enum`), '  update: THE-VALUE-THAT-IS-RIGHT'];
+  const stated = JSON.stringify(schema[keyword] ?? null);
+  return [select(target), `  update: { ${JSON.stringify(keyword)}: WHAT-IS-RIGHT }  # it says ${stated}`];
+}

@@ -1,0 +1,12 @@
+const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+const INSTANT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
+
+/** Reads `24h`, `7d` or an ISO instant as epoch milliseconds; undefined for anything else. Without a zone it is UTC. */
+export function parseSince(text: string, now: number): number | undefined {
+  const ago = /^(?<count>\d{1,6})(?<unit>[mhdw])$/.exec(text)?.groups;
+  if (ago !== undefined) return now - Number(ago['count']) * (UNIT_MS[ago['unit'] ?? ''] ?? 0);
+  if (!INSTANT.test(text)) return undefined;
+  const zoned = !text.includes('T') || /(?:Z|[+-]\d{2}:\d{2})$/.test(text) ? text : `${text}Z`;
+  const at = Date.parse(zoned);
+  return Number.isNaN(at) ? undefined : at;
+}

@@ -1,0 +1,99 @@
+import { plainText } from './plain-text.ts';
+import type { RenderReport } from './render-options.ts';
+import { type Finding, findingsOf } from './report.ts';
+import { CATEGORY_WORDS, operationName, placeWords, shareWords } from './report-words.ts';
+
+const SCHEMA = 'https://json.schemastore.org/sarif-2.1.0.json';
+
+/** A report for code scanning: what is accepted is suppressed, every result points to what the contract says. */
+export const renderSarif: RenderReport = (report, { version }) => {
+  const findings = findingsOf(report);
+  const ids = [...new Set(findings.map(ruleIdOf))].toSorted();
+  const instant = new Date(report.takenAt).toISOString();
+  return JSON.stringify(
+    {
+      $schema: SCHEMA,
+      version: '2.1.0',
+      runs: [
+        {
+          tool: {
+            driver: {
+              name: 'Portico',
+              version,
+              informationUri: 'https://portico.invalid/docs/reports.md',
+              rules: ids.map((id) => toRule(id, findings)),
+            },
+          },
+          automationDetails: { id: 'portico/contract/' },
+          invocations: [{ executionSuccessful: true, endTimeUtc: instant }],
+          columnKind: 'utf16CodeUnits',
+          results: findings.map((finding) => toResult(finding, ids)),
+        },
+      ],
+    },
+    null,
+    2,
+  );
+};
+
+const ruleIdOf = ({ entry }: Finding): string => `${entry.category}/${plainText(entry.keyword)}`;
+
+function toRule(id: string, findings: readonly Finding[]) {
+  const category = findings.find((finding) => ruleIdOf(finding) === id)?.entry.category ?? 'semantic';
+  const text = `${CATEGORY_WORDS[category]} (${id})`;
+  return {
+    id,
+    name: id
+      .split(/[^A-Za-z0-9]+/)
+      .map((part) => part.slice(0, 1).toUpperCase() + part.slice(1))
+      .join(''),
+    shortDescription: { text },
+    fullDescription: { text: `${text}: a request or an answer differs from the contract.` },
+    help: { text: 'portico report FINGERPRINT tells what was seen, where the contract says so and how to accept it.' },
+    defaultConfiguration: { level: 'warning' },
+    properties: { tags: ['contract', category] },
+  };
+}
+
+function toResult(finding: Finding, ids: readonly string[]) {
+  const { entry, standing, accepted, share, place } = finding;
+  const ruleId = ruleIdOf(finding);
+  const words = [
+    `${operationName(entry.operation)}, ${placeWords(entry)}: ${entry.message}.`,
+    `Seen ${entry.count} times (${shareWords(share)} of the requests).`,
+    ...(entry.suggestion === undefined ? [] : [`${entry.suggestion}.`]),
+  ];
+  return {
+    ruleId,
+    ruleIndex: ids.indexOf(ruleId),
+    level: entry.direction === 'response' ? 'error' : 'warning',
+    message: { text: plainText(words.join(' ')) },
+    locations: [
+      {
+        physicalLocation: {
+          artifactLocation: { uri: uriOf(place.file) },
+          region: { startLine: place.line ?? 1 },
+        },
+        logicalLocations: [
+          { fullyQualifiedName: plainText(`${operationName(entry.operation)} ${placeWords(entry)}`), kind: 'function' },
+        ],
+      },
+    ],
+    partialFingerprints: { 'porticoViolation/v1': plainText(entry.fingerprint) },
+    occurrenceCount: Math.max(1, entry.count),
+    baselineState: standing === 'new' ? 'new' : 'unchanged',
+    ...(standing === 'accepted' && {
+      suppressions: [
+        {
+          kind: 'external',
+          status: 'accepted',
+          justification: plainText(`${accepted?.owner ?? ''}: ${accepted?.reason ?? ''}`),
+        },
+      ],
+    }),
+    properties: { pointer: place.pointer, schemaPath: plainText(entry.schemaPath), standing },
+  };
+}
+
+/** A file's path as a relative reference (RFC 3986). */
+const uriOf = (file: string): string => file.split('/').map(encodeURIComponent).join('/');
