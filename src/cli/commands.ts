@@ -6,12 +6,14 @@ import { learnCommand } from './learn-command.ts';
 import { permissionsCommand } from './permissions-command.ts';
 import { planCommand } from './plan-command.ts';
 import { referenceCommand } from './reference-command.ts';
+import { reportCommand } from './report-command.ts';
 import { serveCommand } from './serve-command.ts';
 
 /** Every command, in the order of help. */
 export const COMMANDS: readonly Command[] = [
   serveCommand,
   checkCommand,
+  reportCommand,
   planCommand,
   permissionsCommand,
   explainCommand,

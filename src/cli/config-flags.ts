@@ -45,14 +45,19 @@ const POINTERS: Readonly<Record<string, string>> = {
   seed: '/reference/seed',
   tracker: '/reference/issueTrackerUrl',
   fault: '/reference/faults',
+  against: '/upstream/url',
 };
 const NUMBERS = new Set(['port', 'admin-port', 'seed']);
 
-/** Loads the configuration with the flags of a command line over it; throws StartFault with all faults, the contract's and the roles' too. */
-export async function settingsFrom(line: CommandLine, io: CommandIo): Promise<Settings> {
+/** Loads the configuration with the flags of a command line over it; throws StartFault with all faults, the contract's and the roles' too. `more` are flags of that command alone, with the keys that they set. */
+export async function settingsFrom(
+  line: CommandLine,
+  io: CommandIo,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Settings> {
   const config = line.last('config');
   const env = config === undefined ? io.env : { ...io.env, PORTICO_CONFIG: config };
-  const read = readSettings({ env, cwd: io.cwd, flags: overridesOf(line) });
+  const read = readSettings({ env, cwd: io.cwd, flags: overridesOf(line, { ...POINTERS, ...more }) });
   const { settings } = read;
   const { faults: misbehaviours } = settings.reference;
   const faults = [...read.faults, ...misbehaviourFaults(misbehaviours, settings.placeOf('/reference/faults'))];
@@ -69,8 +74,8 @@ function faultNotes(): string[] {
   ];
 }
 
-function overridesOf(line: CommandLine): Override[] {
-  return Object.entries(POINTERS).flatMap(([name, pointer]) => {
+function overridesOf(line: CommandLine, pointers: Readonly<Record<string, string>>): Override[] {
+  return Object.entries(pointers).flatMap(([name, pointer]) => {
     const values = line.all(name);
     const value = values.at(-1);
     if (value === undefined) return [];

@@ -40,13 +40,22 @@ export function createContractPlaces(
   return (entry) => {
     const [file = '', pointer = ''] = entry.schemaPath.split('#');
     if (/^(?:resources|operations)\/[\w./-]+\.json$/.test(file) && !file.includes('..'))
-      return { file: join(shown, file), pointer, line: lineOf(file, pointer), schema: schemaAt(file, pointer, value()) };
+      return {
+        file: join(shown, file),
+        pointer,
+        line: lineOf(file, pointer),
+        schema: schemaAt(file, pointer, value()),
+      };
     const at = operationPointer(entry, operations, value());
     return { file: join(shown, OPENAPI), pointer: at, line: lineOf(OPENAPI, at), schema: undefined };
   };
 }
 
-function operationPointer({ operation: id, direction, status }: LedgerEntry, operations: readonly Operation[], contract: unknown): string {
+function operationPointer(
+  { operation: id, direction, status }: LedgerEntry,
+  operations: readonly Operation[],
+  contract: unknown,
+): string {
   const operation = operations.find((one) => one.id === id);
   if (operation === undefined) return '/paths';
   const at = `/paths/${escapePointer(operation.path)}/${operation.method.toLowerCase()}`;
@@ -63,8 +72,11 @@ function schemaAt(file: string, pointer: string, contract: unknown): ContractPla
   if (name === undefined) return undefined;
   const keys = ['components', 'schemas', name, ...keysOf(pointer).slice(0, -1)];
   const value = valueAt(contract, pointerTo(keys));
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || Object.hasOwn(value, '$ref')) return undefined;
-  const path = keys.map((key) => (/^\d+$/.test(key) ? `[${key}]` : /^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`));
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || Object.hasOwn(value, '$ref'))
+    return undefined;
+  const path = keys.map((key) =>
+    /^\d+$/.test(key) ? `[${key}]` : /^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`,
+  );
   return { target: `$${path.join('')}`, value: value as Readonly<Record<string, unknown>> };
 }
 

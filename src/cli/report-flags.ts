@@ -37,7 +37,9 @@ export function reportRequest(line: CommandLine, now: number): ReportRequest {
   const compare = before === undefined || word === undefined ? undefined : ([before, word] as const);
   const fingerprint = compare === undefined ? word : undefined;
   if (fingerprint !== undefined && !/^[0-9a-f]{6,64}$/.test(fingerprint))
-    throw new UsageError(`"${fingerprint}" is no fingerprint; it is what report= of Contract-Status names, 16 digits from 0 to f`);
+    throw new UsageError(
+      `"${fingerprint}" is no fingerprint; it is what report= of Contract-Status names, 16 digits from 0 to f`,
+    );
   if (compare !== undefined && line.last('release') !== undefined)
     throw new UsageError('--compare and --release exclude each other: the two sides are releases');
   const since = line.last('since');
@@ -47,7 +49,14 @@ export function reportRequest(line: CommandLine, now: number): ReportRequest {
   return {
     fingerprint,
     compare,
-    format: formatOf(line, compare === undefined ? fingerprint === undefined ? REPORT_FORMATS.keys() : ['table', 'json'] : COMPARISON_FORMATS.keys()),
+    format: formatOf(
+      line,
+      compare === undefined
+        ? fingerprint === undefined
+          ? REPORT_FORMATS.keys()
+          : ['table', 'json']
+        : COMPARISON_FORMATS.keys(),
+    ),
     since: from,
     operation: line.last('operation'),
     release: line.last('release'),
@@ -68,7 +77,9 @@ export function failRules(line: CommandLine): readonly FailRule[] {
 export function checkOperation(id: string | undefined, known: readonly string[]): void {
   if (id === undefined || known.includes(id)) return;
   const near = closestName(id, known);
-  throw new UsageError(`--operation ${id}: there is no such operation${near === undefined ? '' : `; did you mean ${near}?`}`);
+  throw new UsageError(
+    `--operation ${id}: there is no such operation${near === undefined ? '' : `; did you mean ${near}?`}`,
+  );
 }
 
 function formatOf(line: CommandLine, known: Iterable<string>): string {
@@ -76,5 +87,7 @@ function formatOf(line: CommandLine, known: Iterable<string>): string {
   const format = line.last('format') ?? 'table';
   if (names.includes(format)) return format;
   const near = closestName(format, names);
-  throw new UsageError(`--format ${format}: one of ${names.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`);
+  throw new UsageError(
+    `--format ${format}: one of ${names.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
+  );
 }

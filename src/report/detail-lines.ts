@@ -1,12 +1,19 @@
 import { plainText } from './plain-text.ts';
 import type { Finding } from './report.ts';
 import { overlayLines } from './overlay-hint.ts';
-import { acceptWords, CATEGORY_WORDS, countWords, operationName, placeWords, shareWords, timeWords } from './report-words.ts';
+import {
+  acceptWords,
+  CATEGORY_WORDS,
+  countWords,
+  operationName,
+  placeWords,
+  shareWords,
+  timeWords,
+} from './report-words.ts';
 
 /** Everything about one violation, for a terminal. */
 export function detailLines(finding: Finding): readonly string[] {
   const { entry, standing, accepted, requests, share, place } = finding;
-  const row = (name: string, value: string): string => `  ${name.padEnd(12)} ${plainText(value)}`;
   const releases = Object.entries(entry.releases).map(([label, count]) => `${label} (${count})`);
   return [
     plainText(entry.message),
@@ -16,7 +23,10 @@ export function detailLines(finding: Finding): readonly string[] {
     row('operation', operationName(entry.operation)),
     row('place', placeWords(entry)),
     row('check', `${entry.check}, ${entry.keyword}`),
-    row('contract', `${place.file}${place.line === undefined ? '' : `:${place.line}`}${place.pointer === '' ? '' : `  #${place.pointer}`}`),
+    row(
+      'contract',
+      `${place.file}${place.line === undefined ? '' : `:${place.line}`}${place.pointer === '' ? '' : `  #${place.pointer}`}`,
+    ),
     row('seen', `${countWords(entry.count, 'time')} in ${countWords(requests, 'request')} (${shareWords(share)})`),
     row('first seen', `${timeWords(entry.firstSeenAt)} UTC`),
     row('last seen', `${timeWords(entry.lastSeenAt)} UTC`),
@@ -25,7 +35,12 @@ export function detailLines(finding: Finding): readonly string[] {
     row('state', standing),
     ...(accepted === undefined
       ? []
-      : [row('acceptance', `${accepted.owner}, ${accepted.expires === undefined ? 'no end' : `until ${accepted.expires}`}: ${accepted.reason}`)]),
+      : [
+          row(
+            'acceptance',
+            `${accepted.owner}, ${accepted.expires === undefined ? 'no end' : `until ${accepted.expires}`}: ${accepted.reason}`,
+          ),
+        ]),
     ...(entry.candidate === undefined ? [] : [row('candidate', `${entry.candidate} by the candidate contract`)]),
     ...(entry.suggestion === undefined ? [] : [row('suggestion', entry.suggestion)]),
     '',
@@ -41,3 +56,5 @@ export function detailLines(finding: Finding): readonly string[] {
     ...overlayLines(finding),
   ];
 }
+
+const row = (name: string, value: string): string => `  ${name.padEnd(12)} ${plainText(value)}`;

@@ -29,10 +29,13 @@ export function parseFailRule(text: string): FailRule | { readonly fault: string
 }
 
 /** Why a report fails under the rules, one sentence for each rule that is broken; empty when it passes. */
-export function failures(report: Report, rules: readonly FailRule[]): readonly string[] {
+export function failures(report: Pick<Report, 'groups'>, rules: readonly FailRule[]): readonly string[] {
   const unaccepted = findingsOf(report).filter(isNew);
   return rules.flatMap((rule) => {
-    const hits = rule.kind === 'categories' ? unaccepted.filter(({ entry }) => rule.categories.includes(entry.category)) : unaccepted;
+    const hits =
+      rule.kind === 'categories'
+        ? unaccepted.filter(({ entry }) => rule.categories.includes(entry.category))
+        : unaccepted;
     const least = rule.kind === 'count' ? Math.max(1, rule.least) : 1;
     return hits.length < least ? [] : [`${countWords(hits.length, 'distinct violation')} ${wordsOf(rule)}`];
   });

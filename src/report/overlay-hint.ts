@@ -6,7 +6,10 @@ import type { Finding } from './report.ts';
 export function overlayLines({ entry, place }: Finding): readonly string[] {
   const { schema } = place;
   if (schema === undefined)
-    return ['', 'Mend it: what was broken is no statement of a schema. portico learn proposes overlays from what was seen.'];
+    return [
+      '',
+      'Mend it: what was broken is no statement of a schema. portico learn proposes overlays from what was seen.',
+    ];
   const actions = actionsOf(entry.keyword, entry.at, schema.target, schema.value);
   return [
     '',
@@ -19,7 +22,6 @@ export function overlayLines({ entry, place }: Finding): readonly string[] {
 }
 
 function actionsOf(keyword: string, at: string, target: string, schema: Readonly<Record<string, unknown>>): string[] {
-  const select = (path: string) => `- target: ${JSON.stringify(path)}`;
   if (keyword === 'required') {
     const name = keysOf(at).at(-1) ?? '';
     const required = Array.isArray(schema['required']) ? (schema['required'] as unknown[]) : [];
@@ -35,3 +37,5 @@ function actionsOf(keyword: string, at: string, target: string, schema: Readonly
   const stated = JSON.stringify(schema[keyword] ?? null);
   return [select(target), `  update: { ${JSON.stringify(keyword)}: WHAT-IS-RIGHT }  # it says ${stated}`];
 }
+
+const select = (path: string): string => `- target: ${JSON.stringify(path)}`;

@@ -12,14 +12,19 @@ const LOCATIONS: readonly Violation['location'][] = ['path', 'query', 'header', 
 export function parseJsonReport(text: string): LedgerSnapshot {
   const report = membersAt(parsed(text), '');
   if (report['version'] !== REPORT_VERSION || report['kind'] !== 'report')
-    throw new ReportFault('/version', `is no report of version ${REPORT_VERSION}, as portico report --format json writes it`);
+    throw new ReportFault(
+      '/version',
+      `is no report of version ${REPORT_VERSION}, as portico report --format json writes it`,
+    );
   const scope = membersAt(report['scope'], '/scope');
   return {
     takenAt: timeAt(report, 'generatedAt', ''),
     since: scope['since'] === null ? undefined : timeAt(scope, 'since', '/scope'),
     releases: valuesAt(report, 'releases', '').map((label) => String(label)),
     entries: [...entriesAt(report, 'violations'), ...entriesAt(report, 'candidate')],
-    traffic: valuesAt(report, 'traffic', '').map((one, at) => toTraffic(membersAt(one, `/traffic/${at}`), `/traffic/${at}`)),
+    traffic: valuesAt(report, 'traffic', '').map((one, at) =>
+      toTraffic(membersAt(one, `/traffic/${at}`), `/traffic/${at}`),
+    ),
     dropped: numberAt(report, 'dropped', ''),
   };
 }
@@ -52,13 +57,17 @@ function toEntry(entry: Members, at: string): LedgerEntry {
     schemaPath: textAt(entry, 'schemaPath', at),
     message: textAt(entry, 'message', at),
     suggestion: optional('suggestion'),
-    ...(candidate !== null && { candidate: oneOfAt(entry, 'candidate', ['newly-refused', 'newly-accepted'] as const, at) }),
+    ...(candidate !== null && {
+      candidate: oneOfAt(entry, 'candidate', ['newly-refused', 'newly-accepted'] as const, at),
+    }),
     count: numberAt(entry, 'count', at),
     firstSeenAt: timeAt(entry, 'firstSeenAt', at),
     lastSeenAt: timeAt(entry, 'lastSeenAt', at),
     callers: numberAt(entry, 'callers', at),
     releases: countsAt(entry, 'releases', at),
-    samples: valuesAt(entry, 'samples', at).map((sample, index) => toSample(membersAt(sample, `${at}/samples/${index}`), at)),
+    samples: valuesAt(entry, 'samples', at).map((sample, index) =>
+      toSample(membersAt(sample, `${at}/samples/${index}`), at),
+    ),
   };
 }
 
@@ -75,7 +84,7 @@ function toTraffic(traffic: Members, at: string): OperationTraffic {
     operation: traffic['operation'] === null ? undefined : textAt(traffic, 'operation', at),
     release: textAt(traffic, 'release', at),
     requests: numberAt(traffic, 'requests', at),
-    checks: membersAt(traffic['checks'], `${at}/checks`) as OperationTraffic['checks'],
+    checks: membersAt(traffic['checks'], `${at}/checks`),
   };
 }
 

@@ -17,6 +17,8 @@ const WORDS: Readonly<Record<Change, string>> = {
 
 const CHANGES = Object.keys(WORDS) as readonly Change[];
 
+const NOTHING = 'No violations on either side.';
+
 /** Makes the text of a comparison. */
 export type RenderComparison = (comparison: Comparison, options: RenderOptions) => string;
 
@@ -41,52 +43,48 @@ const grouped = ({ findings }: Comparison) =>
 function renderTable(comparison: Comparison, { columns, colours }: RenderOptions): string {
   const width = Math.min(120, Math.max(80, columns));
   const paint = createPaint(colours);
-  const groups = grouped(comparison);
-  return [
-    ...wrapText(plainText(headline(comparison)), width).map((line) => paint('bold', line)),
-    ...(groups.length === 0 ? ['No violations on either side.'] : []),
-    ...groups.flatMap(({ change, findings }) => [
-      '',
-      paint('bold', `${WORDS[change]} (${findings.length})`),
-      ...findings.flatMap((one) => {
-        const { entry } = one.finding;
-        const text = `${entry.fingerprint}  ${shares(one)}  ${entry.category}  ${operationName(entry.operation)}, ${placeWords(entry)}: ${entry.message}`;
-        return wrapText(plainText(text), width - 4).map((line, at) => `${at === 0 ? '  ' : '    '}${line}`);
-      }),
-    ]),
-  ].join('\n');
+  const groups = grouped(comparison).flatMap(({ change, findings }) => {
+    const head = ['', paint('bold', `${WORDS[change]} (${findings.length})`)];
+    return head.concat(findings.flatMap((one) => tableLines(one, width)));
+  });
+  const title = wrapText(plainText(headline(comparison)), width).map((line) => paint('bold', line));
+  return title.concat(groups.length === 0 ? NOTHING : groups).join('\n');
 }
 
+function tableLines(one: ComparedFinding, width: number): string[] {
+  const { entry } = one.finding;
+  const place = `${operationName(entry.operation)}, ${placeWords(entry)}: ${entry.message}`;
+  const text = plainText(`${entry.fingerprint}  ${shares(one)}  ${entry.category}  ${place}`);
+  return wrapText(text, width - 4).map((line, at) => `${at === 0 ? '  ' : '    '}${line}`);
+}
+
+const MARKDOWN_HEAD = [
+  '',
+  '| Operation | Violation | Category | Share | Fingerprint |',
+  '| --- | --- | --- | ---: | --- |',
+];
+
 function renderMarkdown(comparison: Comparison): string {
-  return [
-    '## Contract comparison',
-    '',
-    `**${escapeMarkdown(headline(comparison))}**`,
-    ...(comparison.findings.length === 0 ? ['', 'No violations on either side.'] : []),
-    ...grouped(comparison).flatMap(({ change, findings }) => [
-      '',
-      `### ${WORDS[change]} (${findings.length})`,
-      '',
-      '| Operation | Violation | Category | Share | Fingerprint |',
-      '| --- | --- | --- | ---: | --- |',
-      ...findings.map((one) => {
-        const { entry } = one.finding;
-        const words = `${markdownCode(placeWords(entry))}<br>${escapeMarkdown(entry.message)}`;
-        return `| ${markdownCode(operationName(entry.operation))} | ${words} | ${entry.category} | ${escapeMarkdown(shares(one))} | ${markdownCode(entry.fingerprint)} |`;
-      }),
-    ]),
-  ].join('\n');
+  const groups = grouped(comparison).flatMap(({ change, findings }) =>
+    ['', `### ${WORDS[change]} (${findings.length})`].concat(MARKDOWN_HEAD, findings.map(markdownRow)),
+  );
+  const title = ['## Contract comparison', '', `**${escapeMarkdown(headline(comparison))}**`];
+  return title.concat(groups.length === 0 ? ['', NOTHING] : groups).join('\n');
+}
+
+function markdownRow(one: ComparedFinding): string {
+  const { entry } = one.finding;
+  const words = `${markdownCode(placeWords(entry))}<br>${escapeMarkdown(entry.message)}`;
+  return `| ${markdownCode(operationName(entry.operation))} | ${words} | ${entry.category} | ${escapeMarkdown(shares(one))} | ${markdownCode(entry.fingerprint)} |`;
 }
 
 function renderJson(comparison: Comparison): string {
   const of = (change: Change) =>
     comparison.findings
       .filter((one) => one.change === change)
-      .map(({ finding, before, after }) => ({
-        ...toJsonFinding(finding),
-        before: before === undefined ? null : { count: before.entry.count, share: before.share ?? null },
-        after: after === undefined ? null : { count: after.entry.count, share: after.share ?? null },
-      }));
+      .map(({ finding, before, after }) =>
+        Object.assign(toJsonFinding(finding), { before: sideOf(before), after: sideOf(after) }),
+      );
   return JSON.stringify(
     {
       $schema: REPORT_SCHEMA,
@@ -100,3 +98,6 @@ function renderJson(comparison: Comparison): string {
     2,
   );
 }
+
+const sideOf = (finding: ComparedFinding['before']) =>
+  finding === undefined ? null : { count: finding.entry.count, share: finding.share ?? null };

@@ -1,0 +1,51 @@
+import { type CommandLine, UsageError } from './command.ts';
+
+/** The bounds of a walk, as they were given. */
+export interface WalkBounds {
+  readonly maxRequests: number;
+  readonly delayMs: number;
+  /** Undefined leaves the timeouts of the configuration. */
+  readonly timeoutMs: number | undefined;
+  readonly ids: ReadonlyMap<string, readonly string[]>;
+}
+
+const MAX_REQUESTS = 200;
+const DELAY_MS = 50;
+
+/** Reads the bounds of a walk; `parameters` are the path parameters that an id can be given for. Throws UsageError. */
+export function walkBounds(line: CommandLine, parameters: readonly string[]): WalkBounds {
+  const timeout = line.last('timeout');
+  return {
+    maxRequests: wholeNumber(line, 'max-requests', [1, 1_000_000]) ?? MAX_REQUESTS,
+    delayMs: wholeNumber(line, 'delay', [0, 600_000]) ?? DELAY_MS,
+    timeoutMs: timeout === undefined ? undefined : secondsOf(timeout),
+    ids: idsOf(line.all('id'), parameters),
+  };
+}
+
+function wholeNumber(line: CommandLine, flag: string, [least, most]: readonly [number, number]): number | undefined {
+  const text = line.last(flag);
+  if (text === undefined) return undefined;
+  if (/^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text);
+  throw new UsageError(`--${flag} must be a whole number from ${least} to ${most}`);
+}
+
+function secondsOf(text: string): number {
+  const seconds = /^\d{1,4}(?:\.\d{1,3})?$/.test(text) ? Number(text) : 0;
+  if (seconds > 0 && seconds <= 600) return seconds * 1000;
+  throw new UsageError('--timeout must be a number of seconds above 0 and up to 600');
+}
+
+function idsOf(texts: readonly string[], parameters: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const ids = new Map<string, readonly string[]>();
+  for (const text of texts) {
+    const { name = '', id } = /^(?<name>\w+)=(?<id>[^/?#\s]{1,100})$/.exec(text)?.groups ?? {};
+    if (id === undefined) throw new UsageError(`--id ${text}: write NAME=ID, for example jobId=12`);
+    if (!parameters.includes(name))
+      throw new UsageError(
+        `--id ${text}: no operation that is walked has "${name}"; they have ${parameters.join(', ')}`,
+      );
+    ids.set(name, [...(ids.get(name) ?? []), id]);
+  }
+  return ids;
+}
