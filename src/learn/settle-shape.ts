@@ -16,27 +16,29 @@ const MAP_SHARE = 0.25;
 const ALWAYS = 0.9;
 
 /** A copy that may be written down: names that may be somebody's, and names seen too seldom, are not in it. */
-export function settleShape(shape: Shape, settling: Settling): Shape {
+export function settleShape(shape: Shape, settling: Settling, name = ''): Shape {
   return {
     ...shape,
     mark: 0,
-    ...(shape.arrays && { arrays: { seen: shape.arrays.seen, items: settleShape(shape.arrays.items, settling) } }),
-    ...(shape.objects && { objects: settleObjects(shape.objects, settling) }),
+    ...(shape.arrays && {
+      arrays: { seen: shape.arrays.seen, items: settleShape(shape.arrays.items, settling, name) },
+    }),
+    ...(shape.objects && { objects: settleObjects(shape.objects, settling, name) }),
   };
 }
 
-/** The same for the members of objects. */
-export function settleObjects(counts: ObjectCounts, settling: Settling): ObjectCounts {
+/** The same for the members of objects; without a name for objects that the contract describes, which are no maps. */
+export function settleObjects(counts: ObjectCounts, settling: Settling, holder?: string): ObjectCounts {
   const settled = emptyObjects();
   settled.seen = counts.seen;
   settled.nameless = counts.nameless;
-  settled.map = counts.map || isMap(counts);
+  settled.map = counts.map || isMap(counts) || (holder !== undefined && readsLikeMap(counts, holder, settling));
   settled.rest = counts.rest && settleShape(counts.rest, settling);
   settled.rare = counts.rare && settleShape(counts.rare, settling);
   const members = counts.nameless + [...counts.fields.values()].reduce((sum, { shape }) => sum + shape.seen, 0);
   const manyNameless = counts.nameless >= members * MAP_SHARE;
   for (const [name, field] of counts.fields) {
-    const shape = settleShape(field.shape, settling);
+    const shape = settleShape(field.shape, settling, name);
     // Beside keys that are data, a member of the same kind is one more of them, however its name reads; in a record that
     // has one such key, a field that is always there is none.
     const loose = manyNameless || field.present < counts.seen * ALWAYS;
@@ -58,6 +60,27 @@ function isMap({ fields, seen }: ObjectCounts): boolean {
   const [first] = shapes;
   const presence = shapes.reduce((sum, { present }) => sum + present, 0) / (shapes.length * seen);
   return first !== undefined && presence < MAP_PRESENCE && shapes.every(({ shape }) => sameKinds(shape, first.shape));
+}
+
+/** Names of fields that hold something for each of many: `votesBy`, `perUser`, `reactionMap`. */
+const HOLDER =
+  /^by[A-Z_]|By(?:[A-Z]|$)|_by$|^per[A-Z_]|Map$|_map$|^(?:users|voters|members|authors|people|names|followers)$/;
+
+/** A single word: `alice` as much as `size`. */
+const SINGLE = /^[A-Za-z][a-z]*\d{0,2}$/;
+
+/**
+ * Single words of which none is always there, or below a name that says so, all with members of one kind: they may be
+ * names of people, and a map of that kind says nothing wrong about fields either.
+ */
+function readsLikeMap({ fields, seen }: ObjectCounts, holder: string, { isDocumented }: Settling): boolean {
+  const all = [...fields];
+  const [first] = all;
+  if (first === undefined || all.some(([name]) => isDocumented(name) || !SINGLE.test(name))) return false;
+  if (!all.every(([, { shape }]) => sameKinds(shape, first[1].shape) && sameKinds(first[1].shape, shape))) return false;
+  if (HOLDER.test(holder)) return true;
+  const most = Math.max(...all.map(([, { present }]) => present));
+  return all.length > 1 && most < seen * ALWAYS;
 }
 
 function sameKinds(a: Shape, b: Shape): boolean {

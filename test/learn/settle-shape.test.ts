@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { answer, learnedBy, learner, page } from './learned.ts';
+
+/** What is proposed of a field of questions that was answered like this, one page each. */
+function proposed(values: readonly unknown[], members: Readonly<Record<string, unknown>> = {}): string {
+  const one = learner();
+  for (const value of values) one.observeAnswer(answer(page({ field: value, ...members })));
+  const { file, overlay } = learnedBy(one);
+  return file + overlay;
+}
+
+const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index));
+
+describe('the names of unknown fields', () => {
+  it('are told once they were in three answers, and not before', () => {
+    expect(proposed(times(2, () => ({ serialNumber: 1 })))).not.toContain('serialNumber');
+    expect(proposed(times(3, () => ({ serialNumber: 1 })))).toContain('serialNumber');
+  });
+
+  it('are not told where they hold an e-mail, a token, a space, an id or what no programmer writes', () => {
+    const keys = ['a.b@example.org', 'Jana Nov', 'u4711', 'deadbeefdeadbeef', 'š', 'x.y', '7', 'Ab1Cd2Ef3Gh4'];
+    const text = proposed(times(5, () => Object.fromEntries(keys.map((key) => [key, 1]))));
+    expect(keys.filter((key) => text.includes(`"${key}"`) || text.includes(`${key}:`))).toEqual([]);
+    expect(text).toContain('additionalProperties');
+  });
+
+  it('are not told where somebody is called so, even if that shows only later', () => {
+    const one = learner();
+    for (const _ of times(5, () => 0)) one.observeAnswer(answer(page({ score: 1, seenBy: { quentinHolm: 1, id: 7 } })));
+    expect(learnedBy(one).overlay).toContain('quentinHolm');
+    one.observeAnswer(answer(page({ author: { id: 1, username: 'quentinHolm', reputation: 3 } })));
+    const { file, overlay } = learnedBy(one);
+    expect(file + overlay).not.toContain('quentinHolm');
+  });
+
+  it('are told although somebody is called so, where the contract has the name itself', () => {
+    const one = learner();
+    for (const _ of times(5, () => 0))
+      one.observeAnswer(
+        answer(page({ follower: { moderator: true, active: true }, author: { id: 1, username: 'moderator', reputation: 3 } })),
+      );
+    expect(learnedBy(one).overlay).toMatch(/moderator:\n\s+type: boolean/);
+  });
+
+  it('are keys of a map where they differ from object to object and everything below them is alike', () => {
+    const people = ['alice', 'bob', 'carol', 'dave', 'erin', 'frank', 'grace', 'heidi'];
+    const text = proposed(times(24, (at) => ({ [people[at % 8] ?? '']: at, [people[(at + 3) % 8] ?? '']: at })));
+    expect(people.filter((name) => text.includes(name))).toEqual([]);
+    expect(text).toMatch(/additionalProperties:\n\s+type: integer/);
+  });
+
+  it('are keys of a map where the field that holds them says so', () => {
+    const text = proposed(
+      times(4, () => 'x'),
+      { votesBy: { alice: 1, bob: 2 } },
+    );
+    expect(text).not.toMatch(/alice|bob/);
+    expect(text).toMatch(/votesBy:\n\s+type: object\n\s+additionalProperties:\n\s+type: integer/);
+  });
+
+  it('are keys of a map once there are more than anybody would write into a record', () => {
+    const words = times(120, (at) => `word${String.fromCodePoint(97 + (at % 26), 97 + Math.floor(at / 26))}x`);
+    const text = proposed(times(4, () => Object.fromEntries(words.map((word) => [word, 1]))));
+    expect(words.filter((word) => text.includes(word))).toEqual([]);
+  });
+
+  it('stay fields of a record beside one key that is data', () => {
+    const text = proposed(times(5, () => ({ alpha: 1, beta: 'x', gamma: 2, delta: 3, 'jana@example.org': 4 })));
+    expect(text).toMatch(/alpha:\n\s+type: integer/);
+    expect(text).not.toContain('jana');
+  });
+
+  it('beside keys that are data are keys too, where they are alike and not always there', () => {
+    const text = proposed(
+      times(6, (at) => (at % 2 === 0 ? { 'jana@example.org': 1, zoe: 2 } : { 'max@example.org': 1, kim: 2, size: 'x' })),
+    );
+    expect(text).not.toMatch(/zoe|kim/);
+  });
+});
