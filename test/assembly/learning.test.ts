@@ -1,0 +1,132 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startReferenceServer } from '../../src/reference/start-reference-server.ts';
+import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+import { runInProcess } from '../cli/run-in-process.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'portico-learning-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const reference = await startReferenceServer();
+afterAll(() => reference.close());
+
+let files = 0;
+const fresh = (name: string) => join(folder, `${(files += 1)}-${name}`);
+
+async function gatewayWith(config: Record<string, unknown>): Promise<TestGateway> {
+  return startTestGateway({ upstream: reference, config: { cache: { enabled: false }, ...config } });
+}
+
+async function violationsOf(gateway: TestGateway): Promise<string[]> {
+  const { ledger } = gateway.gateway.services;
+  await ledger.flush();
+  const { entries } = await ledger.snapshot();
+  return entries.map(({ keyword, at }) => `${keyword} ${at}`);
+}
+
+async function askPages(gateway: TestGateway, pages: readonly number[]): Promise<void> {
+  for (const page of pages) {
+    const { status } = await gateway.call(`/services/v2/question.json?page=${page}&pageSize=20`);
+    expect(status).toBe(200);
+  }
+}
+
+/** Learns from pages of questions and gives the file of the overlay that the command writes. */
+async function overlayFrom(pages: readonly number[]): Promise<{ overlay: string; observations: string }> {
+  const observations = fresh('observations.json');
+  const overlay = fresh('learned.yaml');
+  const gateway = await gatewayWith({ learn: { traffic: true, file: observations } });
+  await askPages(gateway, pages);
+  await gateway.close();
+  const { code, err } = await runInProcess(['learn', '--observations', observations, '--output', overlay]);
+  expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining(`actions in ${overlay}`) as string });
+  return { overlay, observations };
+}
+
+describe('learning from traffic', () => {
+  it('ends the violations of a field that nobody knew, and begins those of its type', async () => {
+    reference.setFaults(['extra-field:surprise@6']);
+    const before = await gatewayWith({});
+    await askPages(before, [1, 2, 3]);
+    expect(await violationsOf(before)).toEqual(['undocumented-field /list/*/surprise']);
+
+    const { overlay } = await overlayFrom([1, 2, 3, 4]);
+    const after = await gatewayWith({ contract: { overlays: [overlay] } });
+    await askPages(after, [1, 2, 3, 4, 5]);
+    expect(await violationsOf(after)).toEqual([]);
+
+    reference.setFaults(['wrong-type:surprise@6']);
+    await askPages(after, [1]);
+    expect(await violationsOf(after)).toEqual(['type /list/*/surprise']);
+    reference.setFaults([]);
+  });
+
+  it('ends the violations of a field that is required and absent, and of one of another type', async () => {
+    reference.setFaults(['missing-field:slug@6', 'wrong-type:score@6']);
+    const before = await gatewayWith({});
+    await askPages(before, [1]);
+    expect((await violationsOf(before)).toSorted()).toEqual(['required /list/*/slug', 'type /list/*/score']);
+    const { overlay } = await overlayFrom([1, 2, 3, 4]);
+    const after = await gatewayWith({ contract: { overlays: [overlay] } });
+    await askPages(after, [1, 2]);
+    expect(await violationsOf(after)).toEqual([]);
+    reference.setFaults([]);
+  });
+
+  it('writes a file that only its owner may read, and no draft beside it', async () => {
+    const { observations } = await overlayFrom([1, 2, 3]);
+    expect(statSync(observations).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  });
+
+  it('goes on from what it had learned before a restart', async () => {
+    const file = fresh('observations.json');
+    for (const page of [1, 2, 3]) {
+      const gateway = await gatewayWith({ learn: { traffic: true, file } });
+      await askPages(gateway, [page]);
+      await gateway.close();
+    }
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ portico: 'observations', version: 1, answers: 3 });
+  });
+
+  it('counts addresses outside the contract by template and status, without ids and names', async () => {
+    const file = fresh('observations.json');
+    const gateway = await gatewayWith({
+      mode: 'staging',
+      learn: { traffic: true, file },
+    });
+    const { json } = await gateway.call('/services/v2/question.json?pageSize=3');
+    const ids = (json as unknown as { list: { id: number }[] }).list.map(({ id }) => id);
+    for (const id of ids) await gateway.call(`/services/v2/question/${id}.json`);
+    await gateway.call('/services/v2/user/alice.json');
+    await gateway.close();
+    const { paths } = JSON.parse(readFileSync(file, 'utf8')) as { paths: Record<string, object> };
+    expect(Object.keys(paths)).toEqual(['GET /services/v2/question/{id}.json', 'GET /services/v2/user/{name}.json']);
+    expect(paths['GET /services/v2/question/{id}.json']).toMatchObject({ seen: 3, statuses: { 200: 3 } });
+    const { out } = await runInProcess(['learn', '--observations', file, '--output', fresh('none.yaml')]);
+    expect(out).toContain('GET /services/v2/question/{id}.json: answers 200 (3); its bodies were not read');
+  });
+
+  it('writes nothing while it is off', async () => {
+    const file = fresh('observations.json');
+    const gateway = await gatewayWith({ learn: { traffic: false, file } });
+    await askPages(gateway, [1]);
+    await gateway.close();
+    expect(gateway.gateway.services.learning).toBeUndefined();
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it.each([
+    '{',
+    '{"portico":"observations","version":2}',
+    '{"portico":"observations","version":1,"paths":{"x":{"body":7}}}',
+  ])('does not start on a broken file, and names its key: %s', async (text) => {
+    const file = fresh('observations.json');
+    writeFileSync(file, text);
+    await expect(gatewayWith({ learn: { traffic: true, file } })).rejects.toMatchObject({
+      faults: [{ message: expect.stringContaining(`learn.file: ${file}`) as string }],
+    });
+  });
+});
