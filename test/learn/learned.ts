@@ -13,6 +13,7 @@ import { propose } from '../../src/learn/propose.ts';
 import { readObservations } from '../../src/learn/read-observations.ts';
 import { toOverlay } from '../../src/learn/to-overlay.ts';
 import { writeObservations } from '../../src/learn/write-observations.ts';
+import { exampleOf } from '../builders/contract-examples.ts';
 import { document } from '../contract/sample.ts';
 
 /** An instant at which test clocks stand. */
@@ -44,9 +45,9 @@ export function answer(json: unknown, given: Partial<ObservedAnswer> = {}): Obse
 
 /** A page of questions: the contract's example with members of its item replaced or added, one item for each. */
 export function page(...items: readonly Readonly<Record<string, unknown>>[]): Record<string, unknown> {
-  const { value } = document.components.examples?.['questions'] as { value: Record<string, unknown> };
-  const [item] = value['list'] as Record<string, unknown>[];
-  const list = items.map((members) => ({ ...item, ...members }));
+  const value = exampleOf('listQuestions');
+  const [item] = value.list;
+  const list = items.map((members) => Object.assign(structuredClone(item), members));
   return { ...value, list, listCount: list.length, totalCount: list.length };
 }
 

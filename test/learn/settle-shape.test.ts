@@ -9,7 +9,8 @@ function proposed(values: readonly unknown[], members: Readonly<Record<string, u
   return file + overlay;
 }
 
-const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index));
+const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index));
 
 describe('the names of unknown fields', () => {
   it('are told once they were in three answers, and not before', () => {
@@ -37,7 +38,12 @@ describe('the names of unknown fields', () => {
     const one = learner();
     for (const _ of times(5, () => 0))
       one.observeAnswer(
-        answer(page({ follower: { moderator: true, active: true }, author: { id: 1, username: 'moderator', reputation: 3 } })),
+        answer(
+          page({
+            follower: { moderator: true, active: true },
+            author: { id: 1, username: 'moderator', reputation: 3 },
+          }),
+        ),
       );
     expect(learnedBy(one).overlay).toMatch(/moderator:\n\s+type: boolean/);
   });
@@ -72,7 +78,9 @@ describe('the names of unknown fields', () => {
 
   it('beside keys that are data are keys too, where they are alike and not always there', () => {
     const text = proposed(
-      times(6, (at) => (at % 2 === 0 ? { 'jana@example.org': 1, zoe: 2 } : { 'max@example.org': 1, kim: 2, size: 'x' })),
+      times(6, (at) =>
+        at % 2 === 0 ? { 'jana@example.org': 1, zoe: 2 } : { 'max@example.org': 1, kim: 2, size: 'x' },
+      ),
     );
     expect(text).not.toMatch(/zoe|kim/);
   });

@@ -1,0 +1,210 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { parse } from 'yaml';
+import { afterAll, describe, expect, it } from 'vitest';
+import { COMMANDS } from '../../src/cli/commands.ts';
+import { runProgram } from '../../src/cli/run-program.ts';
+import { startReferenceServer } from '../../src/reference/start-reference-server.ts';
+import { callAt } from '../builders/call.ts';
+import { startFakeUpstream } from '../builders/fake-upstream.ts';
+import { contractWith } from '../learn/learned.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'portico-learn-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const reference = await startReferenceServer();
+afterAll(() => reference.close());
+
+async function learn(args: readonly string[], stdin = ''): Promise<{ code: number; out: string; err: string }> {
+  const text = { out: '', err: '' };
+  const code = await runProgram(COMMANDS, ['learn', ...args], {
+    out: (line) => void (text.out += `${line}\n`),
+    err: (line) => void (text.err += `${line}\n`),
+    stdin: Readable.from([stdin]),
+    env: {},
+    cwd: folder,
+  });
+  return { code, ...text };
+}
+
+const listed = (body: unknown) => (body as { list: Record<string, string>[] }).list;
+
+interface Overlay {
+  readonly overlay: string;
+  readonly actions: readonly {
+    readonly target: string;
+    readonly update: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+    readonly 'x-evidence': Readonly<Record<string, unknown>>;
+  }[];
+}
+
+describe('portico learn --against the reference server', async () => {
+  const file = join(folder, 'learned.yaml');
+  const ran = await learn(
+    ['--against', reference.url, '--user', 'admin', '--output', file, '--delay', '0', '--probe-page-size'],
+    'admin\n',
+  );
+  const text = readFileSync(file, 'utf8');
+  const { overlay, actions } = parse(text) as Overlay;
+  const component = (name: string) => actions.find(({ update }) => update[name] !== undefined)?.update[name];
+  const at = (target: string) => actions.filter((action) => action.target === target).map(({ update }) => update);
+
+  it('writes an overlay that the contract loads, with evidence on every action', () => {
+    expect({ code: ran.code, overlay }).toEqual({ code: 0, overlay: '1.0.0' });
+    expect(contractWith(text).warnings).toEqual([]);
+    const told = ['statement', 'confidence', 'belief', 'seen', 'answers', 'firstSeen', 'lastSeen'];
+    for (const action of actions) expect(Object.keys(action['x-evidence'])).toEqual(expect.arrayContaining(told));
+  });
+
+  it('proposes exactly the shape of attachments', () => {
+    expect(component('NodeAttachment')).toEqual({
+      description: 'What Node.attachments[] holds, as it was seen.',
+      'x-provenance': 'observed',
+      type: 'object',
+      required: ['creationDate', 'creationDateFormatted', 'id', 'mimeType', 'name', 'size', 'url'],
+      properties: {
+        id: { type: 'integer', format: 'int64' },
+        name: { type: 'string' },
+        size: { type: 'integer' },
+        mimeType: { type: 'string' },
+        creationDate: { type: 'integer', format: 'int64', description: 'Milliseconds since the Unix epoch.' },
+        creationDateFormatted: { type: 'string', pattern: String.raw`^\d{2}\/\d{2}\/\d{4} \d{2}:\d{2} (AM|PM)$` },
+        url: { type: 'string' },
+      },
+    });
+    expect(at('$.components.schemas.Node.properties.attachments.items')).toEqual([
+      { $ref: '#/components/schemas/NodeAttachment' },
+    ]);
+  });
+
+  it('proposes exactly the shape of follow relations, and marks what is personal in it', () => {
+    const [relation] = at('$.components.schemas.FollowRelation') as unknown as readonly {
+      required: string[];
+      properties: Record<string, { type: string; required: string[]; properties: Record<string, object> }>;
+    }[];
+    const names = ['active', 'creationDate', 'creationDateFormatted', 'followed', 'follower', 'id', 'type'];
+    expect(relation?.required).toEqual(names);
+    expect(Object.keys(relation?.properties ?? {}).toSorted()).toEqual(names);
+    expect(relation?.properties['followed']).toEqual({
+      type: 'object',
+      required: ['id', 'type'],
+      properties: { id: { type: 'integer', format: 'int64' }, type: { type: 'string' } },
+    });
+    const follower = relation?.properties['follower'];
+    expect(Object.keys(follower?.properties ?? {})).toHaveLength(23);
+    expect(follower?.properties).toMatchObject({
+      username: { type: 'string', 'x-pii': 'username' },
+      slug: { 'x-pii': 'username' },
+      realname: { 'x-pii': 'real-name' },
+      avatar: { 'x-pii': 'picture' },
+      superuser: { type: 'boolean' },
+    });
+    expect(follower?.required).not.toContain('realname');
+  });
+
+  it('proposes the look-ups of tickets as operations with their shape', () => {
+    const paths = at('$.paths').flatMap((update) => Object.keys(update));
+    expect(paths).toEqual([
+      '/services/v2/issuetracker/node/{nodeId}/ticket.json',
+      '/services/v2/issuetracker/key/{key}/ticket.json',
+    ]);
+    const ticket = component('IssuetrackerNodeTicketAnswer');
+    expect(ticket?.['properties']).toEqual({
+      id: { type: 'string' },
+      issueId: { type: 'string' },
+      key: { type: 'string' },
+      url: { type: 'string', format: 'uri' },
+    });
+    const contract = contractWith(text);
+    expect(contract.match('/services/v2/issuetracker/node/7/ticket.json')?.byMethod.get('GET')?.id).toBe(
+      'getIssuetrackerNodeTicket',
+    );
+  });
+
+  it('tells the largest page, the size that comes unasked, and that the switches change nothing', () => {
+    expect(ran.out).toContain('listQuestions: 500 is honoured; nothing larger was tried with as many items');
+    expect(ran.out).toContain('listQuestions: 15 items come where no size is asked for');
+    expect(ran.out).toMatch(/wrap: changes nothing about the shape of \d+ answers/);
+    expect(ran.out).toMatch(/v1: changes nothing about the shape of \d+ answers/);
+  });
+
+  it('tells the words that were seen, and addresses that it does not write', () => {
+    expect(ran.out).toMatch(/Action\.verb: .*accepted/);
+    expect(ran.out).toMatch(/Node\.nodeStates\[\]: .*closed/);
+    expect(ran.out).toMatch(/GET \/services\/v2\/question\/\{id\}\.json: answers 200 \(3\).*\n.*nothing to write/);
+  });
+
+  it('holds nothing personal: no name, address, title or text of anybody', async () => {
+    const [users, questions] = await Promise.all([
+      callAt(reference.url, '/services/v2/user.json?pageSize=500'),
+      callAt(reference.url, '/services/v2/question.json?pageSize=100'),
+    ]);
+    const personal = listed(users.json).flatMap(({ username, realname, avatar }) => [username, realname, avatar]);
+    const content = listed(questions.json).flatMap(({ title, slug, body }) => [title, slug, body]);
+    const values = [...personal, ...content].filter((value): value is string => (value ?? '').length > 4);
+    expect(values.length).toBeGreaterThan(300);
+    // Some accounts are called like fields of the contract.
+    const words = new Set(['moderator', 'superuser']);
+    const all = `${text}\n${ran.out}\n${ran.err}`;
+    expect(values.filter((value) => !words.has(value) && all.includes(value))).toEqual([]);
+  });
+});
+
+describe('portico learn', () => {
+  it('finds the size at which a server cuts pages off', async () => {
+    const upstream = await startFakeUpstream(({ path, query }) => {
+      if (!path.endsWith('/question.json')) return { status: 404, json: { error: 'not found' } };
+      const size = Math.min(Number(query.get('pageSize') ?? 15), 50);
+      const list = Array.from({ length: size }, (_, id) => ({ id }));
+      const counts = { page: 1, pageSize: size, pageCount: 9, listCount: size, totalCount: 2000 };
+      return { json: { name: '', sort: '', ...counts, sorts: [], list } };
+    });
+    const { code, err } = await learn([
+      '--against',
+      upstream.url,
+      '--delay',
+      '0',
+      '--probe-page-size',
+      '--max-requests',
+      '5',
+    ]);
+    expect({ code, err }).toEqual({
+      code: 0,
+      err: expect.stringContaining('listQuestions: 50 is the largest page') as string,
+    });
+  });
+
+  it('ends with 1 where nothing was observed, and says what to do', async () => {
+    expect(await learn([])).toEqual({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('Set learn.traffic: true and let traffic pass, or use --against URL') as string,
+    });
+  });
+
+  it('ends with 1 where nobody answers', async () => {
+    const { code, err } = await learn(['--against', 'http://127.0.0.1:9', '--delay', '0']);
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('does not answer') as string });
+  });
+
+  it.each([
+    [['--min-confidence', '2'], '--min-confidence must be a number from 0 to 1'],
+    [['--min-answers', '1'], '--min-answers must be a whole number from 3'],
+    [['--user', 'x'], '--user needs --against'],
+    [['--against', 'http://127.0.0.1:9', '--user', 'x:y'], '--user is a name without a colon'],
+  ])('ends with 2 where it is used wrongly: %j', async (args, message) => {
+    const { code, err } = await learn(args);
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(message) as string });
+  });
+
+  it('writes nothing where nothing is worth it', async () => {
+    writeFileSync(
+      join(folder, 'little.json'),
+      JSON.stringify({ portico: 'observations', version: 1, sinceAt: 1, untilAt: 2, answers: 1 }),
+    );
+    const { code, out, err } = await learn(['--observations', 'little.json']);
+    expect({ code, out, err }).toEqual({ code: 0, out: '', err: 'Nothing to write: 1 answers were observed.\n' });
+  });
+});
