@@ -112,8 +112,11 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
     throw error;
   };
   await assembly.services.ledger.open().catch(failed);
-  const stopLadder = await openLadder(settings, assembly.services, assembly.keptLadder).catch(failed);
   const stop = await calibrate(settings, assembly.services, assembly.calibration).catch(failed);
+  const stopLadder = await openLadder(settings, assembly.services, assembly.keptLadder).catch((error: unknown) => {
+    stop();
+    return failed(error);
+  });
   tellBaseline(assembly.baseline, assembly.services.logger, given.clock ?? systemClock);
   for (const { source, pointer, message } of assembly.house.contract.warnings)
     assembly.services.logger.warn({ source, pointer }, message);

@@ -2,6 +2,7 @@ import { audienceOf } from '../cache/audience-of.ts';
 import type { Settings } from '../config/settings.ts';
 import { createUploadMemory } from '../gdpr/upload-memory.ts';
 import { challengeOf } from '../identity/refusals.ts';
+import { movedOf } from '../ladder/moved-levels.ts';
 import type { Operation } from '../model/operation.ts';
 import { decide } from '../permissions/decide.ts';
 import { createCheckBody } from '../pipeline/check-body.ts';
@@ -30,7 +31,14 @@ export function assembleHouse(settings: Settings, start: Start, services: Servic
   const planners = stagePlanners(stageServices(settings, start, services, { clock, challenge, decidePermission }));
   const { ladder } = services;
   const planned = (operation: Operation) =>
-    compilePlan({ ...planOperation(settings, operation), checks: ladder.checksFor(operation.id) }, planners);
+    compilePlan(
+      {
+        ...planOperation(settings, operation),
+        checks: ladder.checksFor(operation.id),
+        moved: movedOf(ladder.levels(), ladder.state(), operation.id),
+      },
+      planners,
+    );
   const plans = new Map(contract.operations.map((operation) => [operation.id, planned(operation)]));
   // What stages share between requests belongs to the services, so that a plan can be replaced while others run.
   ladder.onChange((id) => {

@@ -13,6 +13,8 @@ export interface BannerFacts {
   readonly embeddedUrl: string | undefined;
   /** Names of the demo accounts; their passwords are their names. */
   readonly accounts: readonly string[];
+  /** Levels that the ladder moved, in words. */
+  readonly moved: readonly string[];
 }
 
 /** The lines that `serve` greets with: addresses, mode, upstream, accounts, and commands to try. */
@@ -26,6 +28,7 @@ export function bannerLines(facts: BannerFacts): string[] {
     `  upstream  ${upstreamWords(facts)}`,
     `  mode      ${settings.mode.name}: ${levelWords(settings)}`,
     ...contractLines(settings),
+    ...facts.moved.map((words) => `  ladder    ${words}  (portico ladder)`),
     ...(facts.accounts.length === 0 ? [] : [`  accounts  ${facts.accounts.join(', ')}  (password = name)`]),
     ...exposureLines(facts),
     ...climbLines(settings, facts.adminUrl),

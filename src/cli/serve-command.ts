@@ -1,5 +1,6 @@
 import { packageVersion } from '../config/package-root.ts';
 import { type Settings, withUpstreamUrl } from '../config/settings.ts';
+import { movedLevels, movedWords } from '../ladder/moved-levels.ts';
 import { systemClock } from '../lib/clock.ts';
 import { REFERENCE_ACCOUNTS } from '../reference/reference-accounts.ts';
 import type { ReferenceServer } from '../reference/start-reference-server.ts';
@@ -34,7 +35,17 @@ export const serveCommand: Command = {
       endWithRunner();
       const accounts = embedded === undefined ? [] : REFERENCE_ACCOUNTS.map((account) => account.name);
       const { publicUrl, adminUrl } = gateway;
-      const facts = { settings, version: packageVersion(), publicUrl, adminUrl, embeddedUrl: embedded?.url, accounts };
+      const { ladder } = gateway.services;
+      const moved = movedLevels(ladder.levels(), ladder.state()).map((one) => `${one.operation} ${movedWords(one)}`);
+      const facts = {
+        settings,
+        version: packageVersion(),
+        publicUrl,
+        adminUrl,
+        embeddedUrl: embedded?.url,
+        accounts,
+        moved,
+      };
       bannerLines(facts).forEach(io.err);
       await stop;
       io.err(`Draining, ${settings.listen.drainSeconds} s at most; a second signal ends at once.`);

@@ -18,12 +18,13 @@ export function describePrincipal({ kind, name }: Principal): string {
 }
 
 /** The operation, its modes and its stages. */
-export function describePlan({ operation, checks, errors, stages }: Plan, mode: ModeName): string[] {
+export function describePlan({ operation, checks, moved = [], errors, stages }: Plan, mode: ModeName): string[] {
   const row = operation.row === undefined ? '' : ` (row ${operation.row})`;
   return [
     line('operation', `${operation.id}${row}, ${operation.provenance}`),
     line('mode', mode),
     line('checks', CHECK_NAMES.map((name) => `${name} ${checks[name]}`).join(', ')),
+    ...moved.map((words) => line('ladder', words)),
     line('errors', errors),
     line('plan', stages.join(' → ')),
   ];

@@ -21,5 +21,6 @@ export function compilePlan(planned: PlannedOperation, planners: readonly StageP
 
 /** A plan as one line, as `portico plan` prints it and the reviewed snapshot keeps it. */
 export function planLine(plan: Plan): string {
-  return `${plan.operation.method.padEnd(4)} ${plan.operation.path}   ${plan.stages.join(' → ')}`;
+  const moved = (plan.moved ?? []).map((words) => `   [${words}]`).join('');
+  return `${plan.operation.method.padEnd(4)} ${plan.operation.path}   ${plan.stages.join(' → ')}${moved}`;
 }

@@ -6,6 +6,8 @@ import type { Operation } from '../model/operation.ts';
 export interface PlannedOperation {
   readonly operation: Operation;
   readonly checks: Checks;
+  /** What of these levels is not as configured, in words; for people only. */
+  readonly moved?: readonly string[];
   readonly errors: ErrorStyle;
   /** Raw in both directions, as in `observe`. */
   readonly transparent: boolean;

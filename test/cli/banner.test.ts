@@ -10,12 +10,19 @@ const banner = (yaml: string, more: Partial<BannerFacts> = {}) =>
     adminUrl: 'http://127.0.0.1:8081',
     embeddedUrl: undefined,
     accounts: [],
+    moved: [],
     ...more,
   }).join('\n');
 
 const REAL = 'upstream: { url: "https://legacy.example.org/qa" }';
 
 describe('the banner', () => {
+  it('tells the levels that the ladder moved', () => {
+    expect(banner(REAL, { moved: ['listIdeas responses report instead of enforce'] })).toContain(
+      '  ladder    listIdeas responses report instead of enforce  (portico ladder)',
+    );
+  });
+
   it('of the embedded upstream reads so', () => {
     const facts = { embeddedUrl: 'http://127.0.0.1:9999', accounts: ['admin', 'alice'] };
     expect(banner('reference: { db: ":memory:" }', facts)).toMatchInlineSnapshot(`

@@ -1,0 +1,47 @@
+import type { CheckLevel, CheckName } from '../model/checks.ts';
+import type { OperationLevels } from './ladder-levels.ts';
+import { type LadderState, type LadderStep } from './ladder-step.ts';
+
+/** A check whose level is not the one that the configuration says. */
+export interface MovedLevel {
+  readonly operation: string;
+  readonly check: CheckName;
+  readonly configured: CheckLevel;
+  readonly effective: CheckLevel;
+  readonly step: LadderStep;
+}
+
+/** Every level that the ladder moved and that is moved still. */
+export function movedLevels(levels: readonly OperationLevels[], { steps }: LadderState): readonly MovedLevel[] {
+  return levels.flatMap(({ operation, configured, effective }) =>
+    steps.flatMap((step) => {
+      const { check } = step;
+      if (step.operation !== operation || effective[check] === configured[check]) return [];
+      return [{ operation, check, configured: configured[check], effective: effective[check], step }];
+    }),
+  );
+}
+
+/** A moved level in words: which, instead of which, and why. */
+export function movedWords({ check, configured, effective, step }: MovedLevel): string {
+  return `${check} ${effective} instead of ${configured}: ${stepWords(step)}`;
+}
+
+/** A step in words: when and for which numbers. */
+export function stepWords({ move, at, judged, failed, windowSeconds }: LadderStep): string {
+  const day = `${new Date(at).toISOString().slice(0, 16)}Z`;
+  const count = (value: number) => value.toLocaleString('en-US');
+  if (move === 'lifted') return `promotion lifted ${day}`;
+  if (move === 'demoted')
+    return `demoted ${day}, ${count(failed)} of ${count(judged)} answers failed in ${count(windowSeconds)} s`;
+  return `promoted ${day}, none of ${count(judged)} would have been refused in ${count(windowSeconds / 3600)} h`;
+}
+
+/** What is moved of one operation, in words. */
+export function movedOf(levels: readonly OperationLevels[], state: LadderState, operation: string): readonly string[] {
+  if (!state.steps.some((step) => step.operation === operation)) return [];
+  return movedLevels(
+    levels.filter((one) => one.operation === operation),
+    state,
+  ).map(movedWords);
+}

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { ladderRows } from '../../src/ladder/ladder-rows.ts';
+import type { CheckCounts } from '../../src/model/ledger-snapshot.ts';
+import { levelsOf, NOW, snapshotOf, stepWith } from './levels.ts';
+
+const state = (...steps: ReturnType<typeof stepWith>[]) => ({ contract: 'v', since: NOW, steps });
+
+function responsesRow(counts: Partial<CheckCounts>, kept = state(), levels = levelsOf('listIdeas')) {
+  const rows = ladderRows([levels], snapshotOf(['listIdeas', 'responses', counts]), kept, 1000);
+  return rows.find((row) => row.check === 'responses');
+}
+
+describe('the rows of the ladder', () => {
+  it('are one for each check of each operation, without undocumented, which is of no operation', () => {
+    const rows = ladderRows([levelsOf('listIdeas'), levelsOf('listUsers')], snapshotOf(), state(), 1000);
+    expect(rows.map(({ operation, check }) => `${operation} ${check}`)).toEqual(
+      ['listIdeas', 'listUsers'].flatMap((id) =>
+        ['authentication', 'requests', 'responses', 'permissions', 'pageBounds'].map((check) => `${id} ${check}`),
+      ),
+    );
+  });
+
+  it.each([
+    [{ passed: 12_431 }, 'ready', 'ready: 12,431 judged, 0 would have been refused in 7 d'],
+    [{ passed: 897, reported: 3 }, 'not yet', 'not yet: 3 of 900 would have been refused in 7 d'],
+    [{ passed: 999 }, 'not yet', 'not yet: 999 of 1,000 judged in 7 d'],
+  ])('say of %o that it is %s', (counts, kind, text) => {
+    expect(responsesRow(counts)).toMatchObject({ configured: 'report', effective: 'report', next: { kind, text } });
+  });
+
+  it('tell what is enforced how much it refused', () => {
+    const { effective } = levelsOf('listIdeas');
+    const levels = levelsOf('listIdeas', { effective: { ...effective, responses: 'enforce' } });
+    expect(responsesRow({ passed: 9, refused: 1 }, state(), levels)).toMatchObject({
+      effective: 'enforce',
+      next: { kind: 'enforced', text: 'enforced: 1 of 10 refused in 7 d' },
+    });
+  });
+
+  it('ask for numbers where a check is off', () => {
+    const { effective } = levelsOf('listIdeas');
+    const levels = levelsOf('listIdeas', { effective: { ...effective, responses: 'off' } });
+    expect(responsesRow({}, state(), levels)?.next.kind).toBe('off');
+  });
+
+  it('never call ready what was demoted', () => {
+    const step = stepWith();
+    expect(responsesRow({ passed: 5000 }, state(step))).toMatchObject({ step, next: { kind: 'demoted' } });
+  });
+});

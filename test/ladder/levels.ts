@@ -1,0 +1,46 @@
+import type { OperationLevels } from '../../src/ladder/ladder-levels.ts';
+import type { LadderStep } from '../../src/ladder/ladder-step.ts';
+import { type CheckCounts, type LedgerSnapshot } from '../../src/model/ledger-snapshot.ts';
+import { type CheckName, MODES } from '../../src/model/checks.ts';
+
+/** An instant after the epoch. */
+export const NOW = Date.UTC(2026, 4, 11, 12);
+
+/** The levels of an operation in the mode staging, as configured and as they hold. */
+export function levelsOf(operation: string, more: Partial<OperationLevels> = {}): OperationLevels {
+  const { checks } = MODES.staging;
+  return { operation, configured: checks, effective: checks, explicit: [], ...more };
+}
+
+/** A step of the ladder. */
+export function stepWith(more: Partial<LadderStep> = {}): LadderStep {
+  return {
+    operation: 'listIdeas',
+    check: 'responses',
+    move: 'demoted',
+    at: NOW - 60_000,
+    judged: 40,
+    failed: 20,
+    windowSeconds: 60,
+    ...more,
+  };
+}
+
+/** A snapshot of seven days in which the checks of operations said this. */
+export function snapshotOf(
+  ...traffic: readonly (readonly [operation: string, check: CheckName, counts: Partial<CheckCounts>])[]
+): LedgerSnapshot {
+  return {
+    takenAt: NOW,
+    since: NOW - 7 * 86_400_000,
+    releases: [],
+    entries: [],
+    dropped: 0,
+    traffic: traffic.map(([operation, check, counts]) => ({
+      operation,
+      release: 'one',
+      requests: 1,
+      checks: { [check]: { passed: 0, reported: 0, refused: 0, ...counts } },
+    })) as LedgerSnapshot['traffic'],
+  };
+}
