@@ -3,6 +3,7 @@ import type { Command } from './command.ts';
 import { explainCommand } from './explain-command.ts';
 import { hashPasswordCommand } from './hash-password-command.ts';
 import { learnCommand } from './learn-command.ts';
+import { ladderCommand } from './ladder-command.ts';
 import { permissionsCommand } from './permissions-command.ts';
 import { planCommand } from './plan-command.ts';
 import { referenceCommand } from './reference-command.ts';
@@ -18,6 +19,7 @@ export const COMMANDS: readonly Command[] = [
   permissionsCommand,
   explainCommand,
   learnCommand,
+  ladderCommand,
   referenceCommand,
   hashPasswordCommand,
 ];

@@ -30,7 +30,6 @@ export function movedWords({ check, configured, effective, step }: MovedLevel): 
 /** A step in words: when and for which numbers. */
 export function stepWords({ move, at, judged, failed, windowSeconds }: LadderStep): string {
   const day = `${new Date(at).toISOString().slice(0, 16)}Z`;
-  const count = (value: number) => value.toLocaleString('en-US');
   if (move === 'lifted') return `promotion lifted ${day}`;
   if (move === 'demoted')
     return `demoted ${day}, ${count(failed)} of ${count(judged)} answers failed in ${count(windowSeconds)} s`;
@@ -45,3 +44,5 @@ export function movedOf(levels: readonly OperationLevels[], state: LadderState, 
     state,
   ).map(movedWords);
 }
+
+const count = (value: number) => value.toLocaleString('en-US');

@@ -41,6 +41,6 @@ export function snapshotOf(
       release: 'one',
       requests: 1,
       checks: { [check]: { passed: 0, reported: 0, refused: 0, ...counts } },
-    })) as LedgerSnapshot['traffic'],
+    })),
   };
 }

@@ -1,0 +1,156 @@
+import { ladderRows } from '../ladder/ladder-rows.ts';
+import { IN_MEMORY, writeLadderFile } from '../ladder/ladder-file.ts';
+import { LADDER_CHECKS, stepOf } from '../ladder/ladder-step.ts';
+import { liftStep } from '../ladder/lift-step.ts';
+import { openLedgerFile } from '../ledger/open-ledger-file.ts';
+import { LedgerFileError } from '../ledger/ledger-file-error.ts';
+import { closestName } from '../lib/closest-name.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
+import type { LedgerSnapshot } from '../model/ledger-snapshot.ts';
+import type { Settings } from '../config/settings.ts';
+import type { Assembly } from '../gateway.ts';
+import { parseSince } from '../report/parse-since.ts';
+import type { CommandIo } from './command-io.ts';
+import { type Command, type CommandLine, EXIT, UsageError } from './command.ts';
+import { CONFIG_FLAGS, settingsFrom } from './config-flags.ts';
+import { ladderJson, ladderTable } from './ladder-table.ts';
+import { withAssembly } from './offline-assembly.ts';
+
+const FORMATS = ['table', 'json'];
+
+/** `portico ladder`: where every check of every operation stands, and the numbers that justify the next step. */
+export const ladderCommand: Command = {
+  name: 'ladder',
+  summary: 'Show which checks are ready to be enforced, by the numbers, and lift what the ladder moved',
+  words: '',
+  wordCount: [0, 0],
+  flags: [
+    ...CONFIG_FLAGS,
+    { name: 'since', value: 'WHEN', help: 'Count from then on: 24h, 7d or an instant; 7d by default.' },
+    { name: 'operation', value: 'ID', help: 'Only this operation.' },
+    { name: 'format', value: 'FORMAT', help: 'table or json.' },
+    {
+      name: 'lift',
+      value: 'OPERATION[:CHECK]',
+      help: 'Take back what the ladder moved, for the next start; all checks of the operation without CHECK.',
+    },
+  ],
+  notes: [
+    'The numbers come from ledger.file, the moves from ladder.file; a gateway may be running beside.',
+    'Example: portico ladder --operation listQuestions --since 24h',
+    'Example: portico ladder --lift listQuestions:responses',
+  ],
+  run: async (line, io) => {
+    const request = requestOf(line, systemClock);
+    const settings = await settingsFrom(line, io);
+    return withAssembly(settings, (assembly) =>
+      request.lift === undefined ? show(settings, assembly, request, io) : lift(settings, assembly, request.lift, io),
+    );
+  },
+};
+
+interface LadderRequest {
+  readonly since: number;
+  readonly operation: string | undefined;
+  readonly format: string;
+  readonly lift: string | undefined;
+}
+
+function requestOf(line: CommandLine, clock: Clock): LadderRequest {
+  const text = line.last('since') ?? '7d';
+  const since = parseSince(text, clock());
+  if (since === undefined)
+    throw new UsageError(`--since ${text}: write 24h, 7d or an instant such as 2026-05-04T10:00Z`);
+  const format = line.last('format') ?? 'table';
+  if (!FORMATS.includes(format)) throw new UsageError(`--format ${format}: one of ${FORMATS.join(', ')}`);
+  const liftAsked = line.last('lift');
+  if (liftAsked !== undefined && ['since', 'operation', 'format'].some((name) => line.last(name) !== undefined))
+    throw new UsageError('--lift goes without --since, --operation and --format');
+  return { since, operation: line.last('operation'), format, lift: liftAsked };
+}
+
+async function show(
+  settings: Settings,
+  { services }: Assembly,
+  request: LadderRequest,
+  io: CommandIo,
+): Promise<number> {
+  const { ladder } = services;
+  const all = ladder.levels();
+  checkOperation(
+    request.operation,
+    all.map(({ operation }) => operation),
+    '--operation',
+  );
+  const levels = request.operation === undefined ? all : all.filter((one) => one.operation === request.operation);
+  const snapshot = await snapshotOf(settings, request, io);
+  const rows = ladderRows(levels, snapshot, ladder.state(), settings.ladder.promote.minAnswers);
+  if (request.format === 'json') io.out(ladderJson(rows, snapshot, ladder.state()));
+  else ladderTable(rows).forEach(io.out);
+  return EXIT.ok;
+}
+
+/** What the ledger's file says; nothing while there is none yet. */
+async function snapshotOf(
+  settings: Settings,
+  { since, operation }: LadderRequest,
+  io: CommandIo,
+): Promise<LedgerSnapshot> {
+  const { file } = settings.ledger;
+  const nothing = { takenAt: systemClock(), since, releases: [], entries: [], traffic: [], dropped: 0 };
+  if (file === IN_MEMORY) {
+    io.err('ledger.file is :memory:, so that only the console of the running gateway has numbers.');
+    return nothing;
+  }
+  try {
+    const ledger = openLedgerFile(file);
+    try {
+      return await ledger.snapshot({ since, ...(operation === undefined ? {} : { operation }) });
+    } finally {
+      ledger.close();
+    }
+  } catch (error) {
+    if (!(error instanceof LedgerFileError) || error.problem !== 'missing') throw error;
+    io.err(`There is no ledger at ${file} yet: nothing has been judged.`);
+    return nothing;
+  }
+}
+
+async function lift(settings: Settings, { services }: Assembly, asked: string, io: CommandIo): Promise<number> {
+  const { ladder } = services;
+  const [operation = '', check] = asked.split(':', 2);
+  checkOperation(
+    operation,
+    ladder.levels().map((one) => one.operation),
+    '--lift',
+  );
+  const wanted = check === undefined ? LADDER_CHECKS : LADDER_CHECKS.filter((name) => name === check);
+  if (wanted.length === 0) throw new UsageError(`--lift ${asked}: the checks are ${LADDER_CHECKS.join(', ')}`);
+  const state = ladder.state();
+  const found = wanted.flatMap((name) => stepOf(state.steps, operation, name) ?? []);
+  if (found.length === 0) {
+    io.err(
+      `The ladder moved nothing of ${asked}${settings.ladder.file === IN_MEMORY ? ' (ladder.file is :memory:)' : ''}.`,
+    );
+    return EXIT.failed;
+  }
+  const steps = found.reduce((rest, step) => liftStep(rest, step, systemClock()), state.steps);
+  await writeLadderFile(settings.ladder.file, { ...state, steps });
+  for (const step of found) io.out(`${step.operation} ${step.check}: ${WORDS[step.move]}`);
+  io.err('It holds from the next start on; the console of a running gateway lifts at once.');
+  return EXIT.ok;
+}
+
+const WORDS = {
+  demoted: 'the demotion is lifted, the configured level holds again',
+  promoted: 'the promotion is lifted, and not made again under this contract',
+  lifted: 'it may be promoted again',
+} as const;
+
+function checkOperation(id: string | undefined, known: readonly string[], flag: string): void {
+  if (id === undefined || known.includes(id)) return;
+  const near = closestName(id, known);
+  throw new UsageError(
+    `${flag} ${id}: there is no such operation${near === undefined ? '' : `; did you mean ${near}?`}`,
+  );
+}
