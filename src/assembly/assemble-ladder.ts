@@ -36,10 +36,11 @@ export function assembleLadder(
   parts: { readonly clock: Clock; readonly logger: Logger; readonly metrics: Metrics },
 ): AssembledLadder {
   const { clock, logger, metrics } = parts;
-  const file = createLadderFile(settings.ladder.file, (error) =>
-    logger.error({ err: error }, 'the ladder cannot be written: it is kept in memory only'),
-  );
-  const ladder = createLadder({
+  const file = createLadderFile(settings.ladder.file, start.ladder, {
+    onError: (error) => logger.error({ err: error }, 'the file of the ladder fails: it is kept in memory only'),
+    onTakenOut: ({ operation, check }) => void ladder.lift(operation, check),
+  });
+  const ladder: Ladder = createLadder({
     options: settings.ladder,
     operations: configuredLevels(settings, start.contract),
     transparent: settings.mode.transparent,

@@ -6,6 +6,8 @@ import type { Services } from './assemble-services.ts';
 
 // Often enough for a window of hours, seldom enough to cost nothing.
 const PROMOTION_MS = 300_000;
+// So long a running gateway may not know what `portico ladder --lift` did.
+const LOOK_MS = 10_000;
 
 /**
  * Sees that the ladder can be kept, tells what of it holds, and evaluates promotions from time to time. Answers how to
@@ -39,9 +41,10 @@ export async function openLadder(
     logger.warn({ ladder: { operation, check, move, at: new Date(at).toISOString() } }, 'a step of the ladder holds');
   // Written down at once, since promotions ask since when this contract is the one.
   if (reason === undefined && kept?.contract !== state.contract) ladderFile.write(state);
-  if (!settings.ladder.promote.enabled) return () => undefined;
   const evaluate = () =>
     ladder.promote(ledger).catch((error: unknown) => logger.warn({ err: error }, 'promotions could not be evaluated'));
-  const timer = setInterval(() => void evaluate(), PROMOTION_MS).unref();
-  return () => clearInterval(timer);
+  const timers = [setInterval(() => void ladderFile.look(), LOOK_MS)];
+  if (settings.ladder.promote.enabled) timers.push(setInterval(() => void evaluate(), PROMOTION_MS));
+  for (const timer of timers) timer.unref();
+  return () => timers.forEach(clearInterval);
 }

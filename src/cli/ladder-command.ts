@@ -137,7 +137,7 @@ async function lift(settings: Settings, { services }: Assembly, asked: string, i
   const steps = found.reduce((rest, step) => liftStep(rest, step, systemClock()), state.steps);
   await writeLadderFile(settings.ladder.file, { ...state, steps });
   for (const step of found) io.out(`${step.operation} ${step.check}: ${WORDS[step.move]}`);
-  io.err('It holds from the next start on; the console of a running gateway lifts at once.');
+  io.err('A running gateway follows within ten seconds; the console lifts at once.');
   return EXIT.ok;
 }
 

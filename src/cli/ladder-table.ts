@@ -37,7 +37,6 @@ export function ladderTable(rows: readonly LadderRow[]): string[] {
 
 /** The ladder as JSON: instants in ISO form, counts as numbers. */
 export function ladderJson(rows: readonly LadderRow[], { since, takenAt }: LedgerSnapshot, state: LadderState): string {
-  const instant = (at: number | undefined) => (at === undefined ? null : new Date(at).toISOString());
   const written = rows.map(({ operation, check, configured, effective, counts, next, step }) => ({
     operation,
     check,
@@ -53,3 +52,5 @@ export function ladderJson(rows: readonly LadderRow[], { since, takenAt }: Ledge
   const head = { takenAt: instant(takenAt), since: instant(since), contract: state.contract };
   return JSON.stringify({ ...head, rows: written }, null, 2);
 }
+
+const instant = (at: number | undefined) => (at === undefined ? null : new Date(at).toISOString());

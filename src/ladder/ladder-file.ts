@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { readFileSync, type Stats, statSync } from 'node:fs';
+import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { LadderState } from './ladder-step.ts';
+import type { LadderState, LadderStep } from './ladder-step.ts';
 import { formatLadder, parseLadder } from './ladder-text.ts';
 
 /** The path that keeps nothing. */
@@ -13,6 +13,15 @@ export interface LadderFile {
   write(state: LadderState): void;
   /** Resolves once the latest state is written, or could not be. */
   written(): Promise<void>;
+  /** Looks whether somebody else has changed the file; what they took out of it is told. */
+  look(): Promise<void>;
+}
+
+/** Whom the writer of the ladder's file tells. */
+export interface LadderFileEvents {
+  readonly onError: (error: unknown) => void;
+  /** A step that was in the file is no longer there. */
+  readonly onTakenOut: (step: LadderStep) => void;
 }
 
 /** Reads the ladder's file; undefined where there is none. Throws an Error that says what is wrong with one that is broken. */
@@ -58,15 +67,41 @@ export async function writeLadderFile(file: string, state: LadderState): Promise
   }
 }
 
-/** Creates the writer of a file; what cannot be written is told to `onError` and stays in memory. */
-export function createLadderFile(file: string, onError: (error: unknown) => void): LadderFile {
+/** Creates the writer of a file that holds `known`; what cannot be written is told and stays in memory. */
+export function createLadderFile(file: string, known: LadderState | undefined, events: LadderFileEvents): LadderFile {
   let waiting: LadderState | undefined;
   let writing: Promise<void> | undefined;
+  let last = known;
+  let seen = file === IN_MEMORY ? undefined : stampOf(statSync(file, { throwIfNoEntry: false }));
+  const look = async () => {
+    if (file === IN_MEMORY) return;
+    const stamp = stampOf(await stat(file).catch(() => undefined));
+    if (stamp === undefined || stamp === seen) return;
+    seen = stamp;
+    try {
+      const found = readLadderFile(file);
+      if (found === undefined || found.contract !== last?.contract) return;
+      const held = new Set(found.steps.map(nameOf));
+      const taken = last.steps.filter((step) => !held.has(nameOf(step)));
+      last = found;
+      taken.forEach(events.onTakenOut);
+    } catch (error) {
+      events.onError(error);
+    }
+  };
   const work = async () => {
     while (waiting !== undefined) {
+      // Before it is overwritten, so that what an operator took out stays out.
+      await look();
       const state = waiting;
       waiting = undefined;
-      await writeLadderFile(file, state).catch(onError);
+      try {
+        await writeLadderFile(file, state);
+        last = state;
+        seen = stampOf(await stat(file).catch(() => undefined));
+      } catch (error) {
+        events.onError(error);
+      }
     }
     writing = undefined;
   };
@@ -76,5 +111,16 @@ export function createLadderFile(file: string, onError: (error: unknown) => void
       writing ??= work();
     },
     written: async () => writing,
+    look: async () => {
+      await writing;
+      await look();
+    },
   };
+}
+
+const nameOf = ({ operation, check, move, at }: LadderStep) => `${operation} ${check} ${move} ${at}`;
+
+/** What tells one version of a file from the next: every writer puts a new file in the place of the old one. */
+function stampOf(stats: Stats | undefined): string | undefined {
+  return stats === undefined ? undefined : `${stats.ino} ${stats.mtimeMs} ${stats.size}`;
 }

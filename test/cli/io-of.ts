@@ -1,0 +1,15 @@
+import { Readable } from 'node:stream';
+import type { CommandIo } from '../../src/cli/command-io.ts';
+
+/** Streams that keep what is written, for a program that runs in this process. */
+export function processIoOf(cwd: string): { readonly io: CommandIo; readonly text: { out: string; err: string } } {
+  const text = { out: '', err: '' };
+  const io = {
+    out: (line: string) => void (text.out += `${line}\n`),
+    err: (line: string) => void (text.err += `${line}\n`),
+    stdin: Readable.from([]),
+    env: {},
+    cwd,
+  };
+  return { io, text };
+}
