@@ -1,3 +1,4 @@
+import { endOfDay, isDay } from '../ledger/day.ts';
 import type { AcceptedViolation } from '../model/baseline.ts';
 
 /** What an operator said of a violation to be accepted, or what is wrong with it. */
@@ -22,7 +23,7 @@ export function readAcceptRequest(
     return refuse('owner', `Name who answers for it, in at most ${MAX.owner} characters.`);
   if (expires !== '' && !isDay(expires))
     return refuse('expires', 'Give the last day as YYYY-MM-DD, or leave it empty.');
-  if (expires !== '' && expires < new Date(about.now).toISOString().slice(0, 10))
+  if (expires !== '' && endOfDay(expires) <= about.now)
     return refuse('expires', 'The last day is over; give one to come, or leave it empty.');
   const { fingerprint, summary } = about;
   return { ok: true, accepted: { fingerprint, reason, owner, expires: expires === '' ? undefined : expires, summary } };
@@ -34,8 +35,3 @@ const refuse = (field: Field, message: string) => ({ ok: false, field, message }
 
 // One line: what is accepted is read in a file, line by line.
 const textOf = (value: unknown) => (typeof value === 'string' ? value.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim() : '');
-
-function isDay(text: string): boolean {
-  const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
-  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
-}

@@ -1,3 +1,4 @@
+import { endOfDay } from '../ledger/day.ts';
 import type { AcceptedViolation, Baseline } from '../model/baseline.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { LedgerSnapshot } from '../model/ledger-snapshot.ts';
@@ -16,15 +17,13 @@ export function violationRows(snapshot: LedgerSnapshot, baseline: Baseline | und
   for (const { operation, requests: seen } of snapshot.traffic)
     requests.set(operation, (requests.get(operation) ?? 0) + seen);
   const accepted = new Map((baseline?.accepted ?? []).map((one) => [one.fingerprint, one]));
-  const today = new Date(now).toISOString().slice(0, 10);
   return snapshot.entries.map(({ samples: _samples, ...entry }) => {
     const all = requests.get(entry.operation) ?? 0;
     const known = accepted.get(entry.fingerprint);
     return {
       ...entry,
       share: all === 0 ? undefined : Math.min(1, entry.count / all),
-      // The last day counts.
-      accepted: known && { ...known, expired: known.expires !== undefined && known.expires < today },
+      accepted: known && { ...known, expired: known.expires !== undefined && endOfDay(known.expires) <= now },
     };
   });
 }

@@ -63,8 +63,14 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
       res.status(400).json({ error: asked.message, field: asked.field });
       return;
     }
-    await baseline.accept(asked.accepted);
-    res.json({ accepted: asked.accepted });
+    try {
+      await baseline.accept(asked.accepted);
+      res.json({ accepted: asked.accepted });
+    } catch (error) {
+      // The file was broken or taken away since the start: the log tells how.
+      sources.onError(error);
+      res.status(500).json({ error: `${baseline.file} cannot be written now; the log has the cause.` });
+    }
   });
   return router;
 }

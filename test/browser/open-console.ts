@@ -15,6 +15,8 @@ export interface OpenConsole {
 export interface OpenOptions extends BrowserContextOptions {
   /** The token that the browser answers a challenge with; the tests' own unless given, none for null. */
   readonly token?: string | null;
+  /** What the browser tells of answers that the test wants to be refused. */
+  readonly tolerate?: RegExp;
 }
 
 /** Opens a page of the console and watches it. */
@@ -22,7 +24,7 @@ export async function openConsole(
   browser: Browser,
   adminUrl: string,
   hash = '#/traffic',
-  { token = TOKEN, ...options }: OpenOptions = {},
+  { token = TOKEN, tolerate, ...options }: OpenOptions = {},
 ): Promise<OpenConsole> {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 800 },
@@ -34,7 +36,8 @@ export async function openConsole(
   const troubles: string[] = [];
   page.on('pageerror', (error) => troubles.push(`error: ${error.message}`));
   page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') troubles.push(`console: ${message.text()}`);
+    const told = message.type() === 'error' || message.type() === 'warning';
+    if (told && tolerate?.test(message.text()) !== true) troubles.push(`console: ${message.text()}`);
   });
   await page.route(
     (url) => url.hostname !== '127.0.0.1' && url.protocol !== 'data:',

@@ -54,7 +54,7 @@ function App() {
           <li><a href="reference">API reference</a></li>
         </ul>
       </nav>
-      <main id="main" tabindex="-1">
+      <main id="main" tabindex="-1" aria-label=${title}>
         <${Trouble} error=${status.error} />
         ${
           status.data !== undefined &&
@@ -104,7 +104,7 @@ function Trouble({ error }) {
 }
 
 function NotFound() {
-  return html`<h1 tabindex="-1">Not found</h1>
+  return html`<h1>Not found</h1>
     <p>There is no such page. <a href="#/traffic">Go to Traffic</a></p>`;
 }
 
@@ -113,13 +113,13 @@ function skip(event) {
   document.getElementById('main').focus();
 }
 
-/** A new page has a new title, and its heading gets the focus, as after loading one. */
+/** A new page has a new title, and its content gets the focus, as after loading one. */
 function useNewPlace(place, title) {
   const first = useRef(true);
   useEffect(() => {
     document.title = `${title} · Portico`;
     if (!first.current) {
-      document.querySelector('main h1')?.focus();
+      document.getElementById('main').focus();
       scrollTo(0, 0);
     }
     first.current = false;

@@ -95,7 +95,7 @@ function optionsOf(place, series, format) {
     height: HEIGHT,
     legend: { show: false },
     cursor: { show: false },
-    padding: [8, 8, 0, 0],
+    padding: [8, 24, 0, 0],
     scales: { x: { auto: false }, y: { range: (_chart, _min, max) => [0, max > 0 ? max * 1.1 : 1] } },
     axes: [
       {

@@ -13,7 +13,7 @@ export function CachePage({ query, status, announce }) {
   const [asking, setAsking] = useState(undefined);
   const [problem, setProblem] = useState(undefined);
   if (data === undefined)
-    return html`<h1 tabindex="-1">Cache</h1>
+    return html`<h1>Cache</h1>
       <p class=${error ? 'note bad' : 'muted'}>${error?.message ?? 'Reading…'}</p>`;
   const reason = status.readOnlyReason;
   const purge = async () => {
@@ -34,7 +34,7 @@ export function CachePage({ query, status, announce }) {
   ];
   return html`
     <div class="heading">
-      <h1 tabindex="-1">Cache</h1>
+      <h1>Cache</h1>
       <div class="row">
         <button type="button" disabled=${reason !== undefined} aria-describedby="why" onClick=${() => setAsking({})}>
           Purge everything

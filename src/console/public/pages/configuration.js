@@ -10,7 +10,7 @@ const ORIGINS = { file: 'good', environment: 'warn', flag: 'warn', default: '' }
 export function ConfigurationPage({ query }) {
   const { data, error } = usePoll('configuration');
   if (data === undefined)
-    return html`<h1 tabindex="-1">Configuration</h1>
+    return html`<h1>Configuration</h1>
       <p class=${error ? 'note bad' : 'muted'}>${error?.message ?? 'Reading…'}</p>`;
   const { text = '', origin = '' } = query;
   const wanted = text.toLowerCase();
@@ -19,7 +19,7 @@ export function ConfigurationPage({ query }) {
   );
   const choose = (change) => setQuery(['configuration'], { text, origin, ...change });
   return html`
-    <h1 tabindex="-1">Configuration</h1>
+    <h1>Configuration</h1>
     <p class="muted">As it holds since the start. The file is <code>${data.file}</code>; secrets are masked.</p>
     <form class="filters card" role="search" aria-label="Configuration" onSubmit=${(event) => event.preventDefault()}>
       <label>

@@ -28,7 +28,7 @@ export function LadderPage({ query, status, announce }) {
   const [lifting, setLifting] = useState(undefined);
   const [problem, setProblem] = useState(undefined);
   if (data === undefined)
-    return html`<h1 tabindex="-1">Ladder</h1>
+    return html`<h1>Ladder</h1>
       <p class=${error ? 'note bad' : 'muted'}>${error?.message ?? 'Reading…'}</p>`;
   const check = query.check ?? '';
   const checks = [...new Set(data.rows.map((row) => row.check))];
@@ -46,7 +46,7 @@ export function LadderPage({ query, status, announce }) {
   };
   return html`
     <div class="heading">
-      <h1 tabindex="-1">Ladder</h1>
+      <h1>Ladder</h1>
       <form class="row" onSubmit=${(event) => event.preventDefault()}>
         <label>
           <span>Check</span>

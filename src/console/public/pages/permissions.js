@@ -15,7 +15,7 @@ const MARKS = {
 export function PermissionsPage({ query }) {
   const { data, error } = usePoll('permissions');
   return html`
-    <h1 tabindex="-1">Permissions</h1>
+    <h1>Permissions</h1>
     <section class="card" aria-labelledby="explain">
       <h2 id="explain">Explain a decision</h2>
       <p class="muted">What would become of a request, by the code of the live path and without the upstream.</p>

@@ -18,7 +18,7 @@ export function TrafficPage({ query, status }) {
   const choose = (change) => setQuery(['traffic'], { minutes, operation, ...change });
   return html`
     <div class="heading">
-      <h1 tabindex="-1">Traffic</h1>
+      <h1>Traffic</h1>
       <form class="row" onSubmit=${(event) => event.preventDefault()}>
         <label>
           <span>Charts show</span>

@@ -14,11 +14,11 @@ const CIRCUIT = {
 export function UpstreamPage() {
   const { data, error } = usePoll(withQuery('upstream', { minutes: '15' }));
   if (data === undefined)
-    return html`<h1 tabindex="-1">Upstream</h1>
+    return html`<h1>Upstream</h1>
       <p class=${error ? 'note bad' : 'muted'}>${error?.message ?? 'Reading…'}</p>`;
   const [tone, meaning] = CIRCUIT[data.circuit];
   return html`
-    <h1 tabindex="-1">Upstream</h1>
+    <h1>Upstream</h1>
     <dl class="tiles">
       <div class="card">
         <dt>Circuit</dt>

@@ -12,11 +12,11 @@ export function ViolationPage({ words, status, announce }) {
   const { data, error, refresh } = usePoll(`violations/${encodeURIComponent(fingerprint)}`);
   const [asking, setAsking] = useState(false);
   if (error !== undefined && data === undefined)
-    return html`<h1 tabindex="-1">Violation</h1>
+    return html`<h1>Violation</h1>
       <p class="note bad" role="alert">${error.message}</p>
       <p><a href="#/violations">All violations</a></p>`;
   if (data === undefined)
-    return html`<h1 tabindex="-1">Violation</h1>
+    return html`<h1>Violation</h1>
       <p class="muted">Reading…</p>`;
   const reason = status.readOnlyReason ?? data.acceptance.reason;
   const done = () => {
@@ -26,7 +26,7 @@ export function ViolationPage({ words, status, announce }) {
   };
   return html`
     <p><a href="#/violations">All violations</a></p>
-    <h1 tabindex="-1">${data.message}</h1>
+    <h1>${data.message}</h1>
     <p class="row">${stateOf(data)} <span class="badge">${data.category}</span> <code>${data.fingerprint}</code></p>
     ${data.accepted && html`<${Accepted} accepted=${data.accepted} file=${data.acceptance.file} />`}
     <div class="row">

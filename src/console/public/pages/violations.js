@@ -20,7 +20,7 @@ export function ViolationsPage({ query, status }) {
   const choose = (change) => setQuery(['violations'], { ...query, page: '', ...change });
   return html`
     <div class="heading">
-      <h1 tabindex="-1">Violations</h1>
+      <h1>Violations</h1>
       <p class="muted">Differences between the contract and what was sent or answered, each told once.</p>
     </div>
     <form class="filters card" role="search" aria-label="Violations" onSubmit=${(event) => event.preventDefault()}>

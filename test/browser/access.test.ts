@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { parse, stringify } from 'yaml';
+import { describe, expect, it } from 'vitest';
+import { needsProgram } from '../builders/needs-program.ts';
+import { withConsole } from './console-room.ts';
+import { TOKEN } from './open-console.ts';
+
+const NASTY = '<img src=x onerror=alert(1)>';
+
+needsProgram('chromium', 'the console', (path) => {
+  describe('with a token', () => {
+    const { visit } = withConsole(path);
+
+    it('lets a browser in that knows it', async () => {
+      await visit('', (page) => page.getByRole('heading', { name: 'Traffic', level: 1 }).waitFor());
+    });
+
+    it('tells a browser with a wrong one, in words', async () => {
+      await visit(
+        '',
+        async (page) => {
+          await page.getByRole('heading', { name: 'Not let in' }).waitFor();
+          await page.getByText('This is not the admin token.').waitFor();
+        },
+        { token: 'something-else', tolerate: /401/ },
+      );
+    });
+  });
+
+  describe('without a token', () => {
+    const { visit } = withConsole(path, { token: false });
+
+    it('only shows, and says why', async () => {
+      await visit('#/cache', async (page) => {
+        await page.getByText('read-only').waitFor();
+        await page.getByText('The console only shows: set PORTICO_ADMIN_TOKEN').waitFor();
+        expect(await page.getByRole('button', { name: 'Purge everything' }).isDisabled()).toBe(true);
+      });
+    });
+  });
+
+  describe('with names that are markup', () => {
+    const file = parse(readFileSync(new URL('../../config/roles.yaml', import.meta.url), 'utf8')) as {
+      roles: Record<string, unknown>;
+    };
+    const roles = stringify({ ...file, roles: { ...file.roles, [NASTY]: { permissions: ['View list idea'] } } });
+    const { gateway, visit } = withConsole(path, {
+      faults: [`extra-field:${NASTY}@8`],
+      roles,
+      config: { authentication: { realm: NASTY } },
+    });
+
+    it('shows them as text: a role, a value of the configuration, a target to be explained', async () => {
+      await visit('#/permissions', async (page) => {
+        await page.getByRole('columnheader', { name: NASTY }).first().waitFor();
+        await page.getByLabel('Target').fill(`/services/v2/${NASTY.replaceAll(' ', '')}`);
+        await page.getByLabel('Account', { exact: true }).fill(NASTY);
+        await page.getByRole('button', { name: 'Explain' }).click();
+        await page.getByText(`${NASTY} (verified)`).waitFor();
+        expect(await page.locator('main img').count()).toBe(0);
+      });
+      await visit('#/configuration?text=realm', async (page) => {
+        await page.getByText(JSON.stringify(NASTY)).waitFor();
+        expect(await page.locator('main img').count()).toBe(0);
+      });
+    });
+
+    it('shows of a field of the upstream only what the ledger keeps', async () => {
+      await gateway().call('/services/v2/idea.json', { user: 'moderator' });
+      await visit('#/violations', async (page) => {
+        await page.locator('tbody a').first().waitFor();
+        expect(await page.locator('main img').count()).toBe(0);
+        expect(await page.locator('main').innerHTML()).not.toContain('onerror=alert(1)>');
+      });
+    });
+  });
+
+  describe('of the configuration', () => {
+    const { visit } = withConsole(path, {
+      real: true,
+      env: { UPSTREAM_USERNAME: 'robot', UPSTREAM_PASSWORD: 'planted-password' },
+      config: { checks: { authentication: 'enforce', permissions: 'enforce' }, mode: 'staging' },
+    });
+
+    it('shows where each value comes from, and no secret', async () => {
+      await visit('#/configuration', async (page) => {
+        const row = (name: string) => page.getByRole('row', { name: new RegExp(`^${name} `) });
+        expect(await row('upstream.credentials.password').innerText()).toMatch(/secret[^]*environment/);
+        expect(await row('adminToken').innerText()).toMatch(/secret[^]*PORTICO_ADMIN_TOKEN/);
+        expect(await row('mode').innerText()).toMatch(/"staging"[^]*file/);
+        expect(await row('listen.drainSeconds').innerText()).toMatch(/file/);
+        expect(await row('cache.maxBytes').innerText()).toMatch(/default/);
+        const text = await page.content();
+        for (const secret of [TOKEN, 'planted-password']) expect(text).not.toContain(secret);
+      });
+    });
+  });
+});

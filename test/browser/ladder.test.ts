@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { needsProgram } from '../builders/needs-program.ts';
+import { withConsole } from './console-room.ts';
+
+needsProgram('chromium', 'the page of the ladder', (path) => {
+  const { gateway, visit } = withConsole(path, {
+    faults: ['wrong-type:creationDate@6'],
+    config: {
+      operations: { listQuestions: { checks: { responses: 'enforce' } } },
+      ladder: { demote: { minAnswers: 3, share: 0.1, windowSeconds: 60 } },
+    },
+  });
+
+  it('shows a demotion with its numbers, and lifts it', async () => {
+    const statuses: number[] = [];
+    for (const page of [1, 2, 3, 4])
+      statuses.push((await gateway().call(`/services/v2/question.json?page=${page}`)).status);
+    expect([statuses[0], statuses[3]]).toEqual([502, 200]);
+    await visit('#/ladder?check=responses', async (page) => {
+      const row = page.getByRole('row', { name: /^listQuestions responses/ });
+      await row.getByText('configured: enforce').waitFor();
+      await row.getByText(/demoted after 3 of 3 failed/).waitFor();
+      await page.getByRole('button', { name: 'Lift the demotion of responses for listQuestions' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Take back' }).click();
+      await row.getByText('enforced:').waitFor();
+      await page.getByRole('button', { name: /Lift the demotion/ }).waitFor({ state: 'detached' });
+    });
+    expect((await gateway().call('/services/v2/question.json?page=5')).status).toBe(502);
+  });
+});

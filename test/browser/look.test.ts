@@ -1,0 +1,128 @@
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { needsProgram } from '../builders/needs-program.ts';
+import { withConsole } from './console-room.ts';
+
+interface Finding {
+  readonly id: string;
+  readonly impact: string | null;
+  readonly nodes: readonly { readonly html: string }[];
+}
+
+const PAGES = ['traffic', 'violations', 'ladder', 'permissions', 'cache', 'upstream', 'configuration'];
+
+/** Serious findings about accessibility, as lines. */
+async function findings(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const found = await page.evaluate<{ violations: readonly Finding[] }>(
+    "axe.run(document, { resultTypes: ['violations'] })",
+  );
+  return found.violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
+}
+
+const shown = async (page: Page) => {
+  await page.locator('main h1').waitFor();
+  await page.locator('main tbody tr').filter({ visible: true }).first().waitFor();
+};
+
+const groundOf = (page: Page) => page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor');
+const focused = (page: Page) => page.evaluate<string>('document.activeElement.textContent.trim()');
+
+needsProgram('chromium', 'how the console looks', (path) => {
+  const { gateway, visit } = withConsole(path, { faults: ['wrong-type:creationDate@6'] });
+  beforeAll(async () => {
+    await gateway().call('/services/v2/question.json');
+    await gateway().call('/services/v2/idea.json');
+    await gateway().call('/services/v2/question.json?page=x');
+  });
+
+  describe.each(PAGES)('on the page %s', (name) => {
+    it.each(['light', 'dark'] as const)('has no serious finding of axe: %s', async (colorScheme) => {
+      await visit(
+        `#/${name}`,
+        async (page) => {
+          await shown(page);
+          expect(await findings(page)).toEqual([]);
+        },
+        { colorScheme },
+      );
+    });
+
+    it('needs no sideways scrolling on a narrow phone', async () => {
+      await visit(
+        `#/${name}`,
+        async (page) => {
+          await shown(page);
+          const [width, room] = await page.evaluate<[number, number]>(
+            '[document.documentElement.scrollWidth, innerWidth]',
+          );
+          expect([width <= room, room]).toEqual([true, 360]);
+          expect(await findings(page)).toEqual([]);
+        },
+        { viewport: { width: 360, height: 740 } },
+      );
+    });
+  });
+
+  it('is light or dark as the system wants it, the charts too', async () => {
+    await visit(
+      '',
+      async (page) => {
+        await shown(page);
+        await page.locator('canvas').first().waitFor();
+        expect(await groundOf(page)).toBe('rgb(245, 246, 248)');
+        await page.emulateMedia({ colorScheme: 'dark' });
+        expect(await groundOf(page)).toBe('rgb(15, 20, 26)');
+        await page.locator('canvas').first().waitFor();
+      },
+      { colorScheme: 'light' },
+    );
+  });
+
+  it('moves nothing where that is not wanted', async () => {
+    const moving = 'getComputedStyle(document.querySelector(".skip")).transitionDuration';
+    await visit(
+      '',
+      async (page) => {
+        expect(await page.evaluate(moving)).toBe('0s');
+        expect(await page.evaluate('document.getAnimations().length')).toBe(0);
+      },
+      { reducedMotion: 'reduce' },
+    );
+    await visit('', async (page) => expect(await page.evaluate(moving)).toBe('0.12s'), {
+      reducedMotion: 'no-preference',
+    });
+  });
+
+  it('can be used by keyboard alone: skip link, pages, a filter, a dialog and back', async () => {
+    await visit('#/traffic', async (page) => {
+      await shown(page);
+      await page.keyboard.press('Tab');
+      expect(await focused(page)).toBe('Skip to the content');
+      await page.keyboard.press('Enter');
+      expect(await page.evaluate('document.activeElement.id')).toBe('main');
+      await page.getByRole('link', { name: 'Cache', exact: true }).focus();
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'Cache', level: 1 }).waitFor();
+      await page.waitForFunction('document.activeElement.id === "main"');
+      await page.getByRole('main', { name: 'Cache' }).waitFor();
+      await page.keyboard.press('Tab');
+      expect(await focused(page)).toBe('Purge everything');
+      await page.keyboard.press('Enter');
+      await page.getByRole('dialog', { name: 'Purge everything?' }).waitFor();
+      expect(await findings(page)).toEqual([]);
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      expect(await focused(page)).toBe('Purge everything');
+      // Sorting a table.
+      await page.getByRole('button', { name: 'Size' }).first().focus();
+      await page.keyboard.press('Enter');
+      await page.locator('th[aria-sort="descending"]').waitFor();
+      // A focus that is seen.
+      expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
+    });
+  });
+});

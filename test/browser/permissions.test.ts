@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import { needsProgram } from '../builders/needs-program.ts';
+import { withConsole } from './console-room.ts';
+
+needsProgram('chromium', 'the page of permissions', (path) => {
+  const { visit } = withConsole(path, { token: false });
+
+  it('shows what each role and account may do', async () => {
+    await visit('#/permissions', async (page) => {
+      const accounts = page.getByRole('region', { name: 'What each account may do' });
+      await accounts.getByRole('columnheader', { name: 'alice' }).waitFor();
+      const row = accounts.getByRole('row', { name: /^listGroupUsers/ });
+      expect(await row.getByText('denied').count()).toBeGreaterThan(0);
+      expect(await row.getByText('allowed').count()).toBeGreaterThan(0);
+      await page.getByRole('region', { name: 'What each role may do' }).waitFor();
+    });
+  });
+
+  it('explains a decision down to its verdict, and is an address that can be passed on', async () => {
+    await visit('#/permissions', async (page) => {
+      await page.getByLabel('Target').fill('/services/v2/group/1/user.json');
+      await page.getByLabel('Account', { exact: true }).fill('alice');
+      await page.getByRole('button', { name: 'Explain' }).click();
+      await page.getByText('403 permission_denied').waitFor();
+      await page.getByLabel('Account', { exact: true }).fill('admin');
+      await page.getByRole('button', { name: 'Explain' }).click();
+      await page.getByText('answered from memory, else sent on').waitFor();
+      await page.reload();
+      await page.getByText('answered from memory, else sent on').waitFor();
+    });
+  });
+
+  it('says what is wrong with a target', async () => {
+    await visit(
+      '#/permissions',
+      async (page) => {
+        await page.getByLabel('Target').fill('question.json');
+        await page.getByRole('button', { name: 'Explain' }).click();
+        await page.getByText('A target begins with a slash').waitFor();
+        expect(await page.getByLabel('Target').getAttribute('aria-invalid')).toBe('true');
+        // The browser's own console tells of the 400.
+      },
+      { tolerate: /400/ },
+    );
+  });
+});

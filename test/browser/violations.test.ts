@@ -1,0 +1,91 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { needsProgram } from '../builders/needs-program.ts';
+import { withConsole } from './console-room.ts';
+
+needsProgram('chromium', 'the page of violations', (path) => {
+  const { gateway, visit } = withConsole(path, { faults: ['wrong-type:creationDate@6', 'missing-field:title@13'] });
+
+  it('shows what the upstream does wrong, filtered by category, operation and text', async () => {
+    await gateway().call('/services/v2/question.json');
+    await gateway().call('/services/v2/article.json');
+    await gateway().call('/services/v2/question.json?page=x');
+    await visit('#/violations', async (page) => {
+      await page.getByText('3 violations').waitFor();
+      await page.getByLabel('Category').selectOption('missing');
+      await page.getByText('1 of 3 violations').waitFor();
+      await page.getByRole('link', { name: '/list/*/title is missing' }).waitFor();
+      await page.getByRole('link', { name: 'Clear' }).click();
+      await page.getByLabel('Operation').selectOption('listQuestions');
+      await page.getByText('2 of 3 violations').waitFor();
+      await page.getByLabel('Direction').selectOption('response');
+      await page.getByText('1 of 3 violations').waitFor();
+      await page.getByRole('link', { name: 'Clear' }).click();
+      await page.getByLabel('Text').fill('whole number');
+      await page.getByText('1 of 3 violations').waitFor();
+      await page.getByLabel('State').selectOption('new');
+      await page.getByLabel('Text').fill('nothing has this');
+      await page.getByText('No violation passes these filters.').waitFor();
+    });
+  });
+
+  it('leads to each with where, how often, and the requests it was seen in', async () => {
+    const { headers } = await gateway().call('/services/v2/article.json?page=2');
+    const requestId = String(headers['x-request-id']);
+    await visit('#/violations?category=missing', async (page) => {
+      await page.getByRole('link', { name: '/list/*/title is missing' }).click();
+      await page.getByRole('heading', { name: '/list/*/title is missing', level: 1 }).waitFor();
+      await page.getByRole('rowheader', { name: requestId }).waitFor();
+      const where = await page.locator('dl.facts').first().innerText();
+      expect(where).toMatch(/Operation\s+listArticles\s+Direction\s+response\s+Check\s+responses/);
+      expect(where).toMatch(/resources\/article\.schema\.json/);
+    });
+  });
+
+  it('cannot accept where no baseline is configured, and says so', async () => {
+    await visit('#/violations', async (page) => {
+      await page.getByRole('link', { name: '/list/*/title is missing' }).click();
+      expect(await page.getByRole('button', { name: 'Accept into the baseline' }).isDisabled()).toBe(true);
+      await page.getByText('Set contract.baseline to a file').waitFor();
+    });
+  });
+
+  describe('where a baseline is configured', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'portico-console-'));
+    const file = join(folder, 'baseline.yaml');
+    afterAll(() => rmSync(folder, { recursive: true }));
+    const room = withConsole(path, {
+      faults: ['wrong-type:creationDate@6'],
+      config: { contract: { baseline: file } },
+    });
+
+    it('accepts one: the file is written, and it is no longer new', async () => {
+      await room.gateway().call('/services/v2/question.json');
+      await room.visit(
+        '#/violations?state=new',
+        async (page) => {
+          await page.getByRole('link', { name: /creationDate must be/ }).click();
+          await page.getByRole('button', { name: 'Accept into the baseline' }).click();
+          const dialog = page.getByRole('dialog', { name: 'Accept into the baseline' });
+          await dialog.getByLabel('Why is it accepted?').fill('Known since the migration: ticket 17');
+          await dialog.getByLabel('Who answers for it?').fill('team-search');
+          await dialog.getByLabel('Last day').fill('2001-01-01');
+          await dialog.getByRole('button', { name: 'Accept' }).click();
+          await dialog.getByText('The last day is over').waitFor();
+          await dialog.getByLabel('Last day').fill('2999-12-31');
+          await dialog.getByRole('button', { name: 'Accept' }).click();
+          await page.getByText('Accepted by team-search until 2999-12-31').waitFor();
+          await page.getByRole('link', { name: 'All violations' }).click();
+          await page.getByLabel('State').selectOption('accepted');
+          await page.getByRole('row', { name: /creationDate must be .* accepted/ }).waitFor();
+        },
+        { tolerate: /400/ },
+      );
+      expect(readFileSync(file, 'utf8')).toMatch(
+        /reason: "?Known since the migration: ticket 17"?\n +owner: team-search\n +expires: "?2999-12-31/,
+      );
+    });
+  });
+});
