@@ -84,6 +84,7 @@ export function assembleEdges(
       metrics.record(trace);
       ledger.record(trace);
       ladder.record(trace);
+      services.candidate?.recorded(trace);
     },
     isDraining: state.isDraining,
     clock,

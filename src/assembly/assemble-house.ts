@@ -20,6 +20,7 @@ import type { Start } from './load-start.ts';
 import { planOperation } from './plan-operation.ts';
 import { publicAddressOf } from './public-address.ts';
 import { switchedOff } from './switched-off.ts';
+import { showingBodies } from './watch-candidate.ts';
 
 /** Compiles every plan and puts the house together around them. */
 export function assembleHouse(settings: Settings, start: Start, services: Services, { clock }: AssemblyParts): House {
@@ -68,6 +69,7 @@ export function assembleHouse(settings: Settings, start: Start, services: Servic
         services.guard.isDemoted(operation.id),
       ),
     decidePermission,
+    candidate: services.candidate,
     serviceCredential: start.serviceAuthorization !== undefined,
     challenge,
     clock,
@@ -107,13 +109,17 @@ function stageServices(
     forget: (principal) => authenticator.forget(principal),
     mayReadPrivateFields: permissions.mayReadPrivateFields,
     decide: createDecide({ permissions, ownership, lookUp, switchedOff: switchedOff(settings, contract.operations) }),
-    checkBody: createCheckBody({
-      schema: contract.judgeRequest,
-      gdpr: settings.gdpr,
-      comments: settings.comments,
-      holds: ({ grants }, permission) => decidePermission(permission, grants).verdict === 'allowed',
-      lookUp,
-    }),
+    candidate: services.candidate,
+    checkBody: showingBodies(
+      createCheckBody({
+        schema: contract.judgeRequest,
+        gdpr: settings.gdpr,
+        comments: settings.comments,
+        holds: ({ grants }, permission) => decidePermission(permission, grants).verdict === 'allowed',
+        lookUp,
+      }),
+      services.candidate,
+    ),
     purge: (tags) => {
       cache.purge(tags);
       pageCounts.drop(tags);
@@ -122,6 +128,7 @@ function stageServices(
       metrics.record(trace);
       ledger.record(trace);
       ladder.record(trace);
+      services.candidate?.recorded(trace);
     },
     legacyAddresses: {
       rewrite: settings.rewriteUrls,

@@ -12,6 +12,7 @@ import type { Clock } from '../lib/clock.ts';
 import { createPageCounts, type PageCounts } from '../paging/page-counts.ts';
 import { createAuthorLookUp } from '../permissions/author-look-up.ts';
 import { createOwnership, type Ownership } from '../permissions/ownership.ts';
+import type { CandidateWatch } from '../pipeline/candidate-watch.ts';
 import { createLookUp, type LookUp } from '../pipeline/look-up.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
@@ -23,6 +24,7 @@ import { createAuthenticator } from './create-authenticator.ts';
 import { createLearning, type Learning } from './learning.ts';
 import type { Start } from './load-start.ts';
 import { missableTerms } from './missable-terms.ts';
+import { watchCandidate } from './watch-candidate.ts';
 
 /** What a test or an embedding program can put in the place of the machine's own. */
 export interface AssemblyParts {
@@ -51,6 +53,8 @@ export interface Services {
   readonly learning: Learning | undefined;
   /** Reduces a violation to its fingerprint. */
   readonly kindOf: KindOf;
+  /** Lets the candidate contract judge real traffic; undefined where none is configured. */
+  readonly candidate: CandidateWatch | undefined;
   readonly ladder: Ladder;
   readonly ladderFile: LadderFile;
 }
@@ -107,6 +111,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     ledger,
     learning: start.learned && createLearning(settings, start.learned, clock, logger),
     kindOf,
+    candidate: watchCandidate(settings, start, { metrics, ledger }),
     ladder,
     ladderFile,
   };

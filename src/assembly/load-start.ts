@@ -10,11 +10,14 @@ import { serviceAuthorization } from '../upstream/service-authorization.ts';
 import type { LadderState } from '../ladder/ladder-step.ts';
 import { keptLadder } from './assemble-ladder.ts';
 import { type LearnedBefore, loadLearned } from './learning.ts';
+import { loadCandidate } from './load-candidate.ts';
 import { loadPermissions, type LoadedPermissions, readRoles } from './load-permissions.ts';
 
 /** Everything that is read and compiled before a service is made. */
 export interface Start extends LoadedPermissions {
   readonly contract: Contract;
+  /** The contract that only reports; undefined where none is configured. */
+  readonly candidate: Contract | undefined;
   readonly address: UpstreamAddress;
   readonly isPermissionMessage: PermissionMessage;
   /** The `Authorization` of the service account; undefined when credentials are forwarded. */
@@ -40,6 +43,7 @@ export function loadStart(settings: Settings, env: Readonly<Record<string, strin
     }
   };
   const contract = attempt(() => loadContract(settings.contract));
+  const candidate = attempt(() => ({ contract: loadCandidate(settings.contract) }));
   // Names of operations are judged here, where their place in the configuration is known.
   const ids = contract?.operations.map(({ id }) => id);
   if (ids !== undefined) faults.push(...operationFaults(settings, ids));
@@ -51,9 +55,11 @@ export function loadStart(settings: Settings, env: Readonly<Record<string, strin
   const ladder = attempt(() => keptLadder(settings));
   const learned = attempt(() => ({ before: loadLearned(settings) }));
   if (faults.length > 0) throw new StartFault(faults);
-  if (!contract || !rules || !address || !service || !isPermissionMessage || !learned) throw new StartFault([]);
+  if (!contract || !rules || !address || !service || !isPermissionMessage || !learned || !candidate)
+    throw new StartFault([]);
   return {
     contract,
+    candidate: candidate.contract,
     ...rules,
     address,
     isPermissionMessage,

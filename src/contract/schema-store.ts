@@ -68,6 +68,8 @@ const INHERITED = new RegExp(String.raw`"(?:${Object.getOwnPropertyNames(Object.
 function createAjv(schemas: AnySchemaObject[], namesInherited: boolean): Ajv2020 {
   return new Ajv2020({
     strict: true,
+    // What an overlay adds beside a reference has no type of its own.
+    strictTypes: false,
     allowUnionTypes: true,
     // Bodies come from JSON and own what they have, so that this is asked for inherited names only: it takes three
     // quarters of the time of a check.

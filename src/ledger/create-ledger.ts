@@ -61,7 +61,9 @@ export function createLedger(parts: LedgerParts): Ledger {
   const add = (trace: Trace, violation: Violation) => {
     const kind = kindOf(trace.operation, trace.upstream?.status, violation);
     const sample = { requestId: trace.requestId, seenAt: trace.startedAt, found: foundOf(violation) };
-    const caller = trace.background === true ? undefined : callerPlaces(trace.caller);
+    // A candidate judges afterwards what somebody asked for.
+    const asked = trace.background !== true || violation.candidate !== undefined;
+    const caller = asked ? callerPlaces(trace.caller) : undefined;
     const facts = () => entryFactsOf(trace.operation, kind, violation);
     if (!pending[violation.direction].add(kind.fingerprint, facts, { sample, caller })) lose(1);
   };

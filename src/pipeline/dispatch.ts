@@ -38,6 +38,7 @@ export async function dispatch(
     const verdict = undocumentedVerdict(house, arrival, match);
     return { kind: 'passthrough', principal, verdict: passUndocumented(house, arrival, trace, principal, verdict) };
   }
+  house.candidate?.arrived(trace, arrival);
   const admission = admit(plan, house.contract, match, arrival, trace);
   const exchange = toExchange(house, plan, { arrival, principal, ...admission, trace, clientGone });
   try {
@@ -137,11 +138,12 @@ async function authenticate(
 /** Writes what the policy says of a request past the contract; throws where it, or a permission, says no. */
 export function passUndocumented(
   house: House,
-  arrival: Pick<Arrival, 'method' | 'path'>,
+  arrival: Pick<Arrival, 'method' | 'path' | 'query'>,
   trace: Trace,
   principal: Principal,
   verdict: UndocumentedVerdict,
 ): PassingVerdict {
+  house.candidate?.arrived(trace, arrival);
   const level = house.checks.undocumented;
   const documentedPath = !verdict.pass && verdict.code === 'method_not_allowed';
   if (!verdict.pass || verdict.reported) trace.violations.push(undocumented(arrival, documentedPath));

@@ -5,6 +5,7 @@ import type { Checks } from '../model/checks.ts';
 import type { Decision } from '../model/decision.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Grants } from '../permissions/grants.ts';
+import type { CandidateWatch } from './candidate-watch.ts';
 import type { Plan } from './plan.ts';
 import type { compileUndocumentedPolicy } from './undocumented-policy.ts';
 
@@ -22,6 +23,8 @@ export interface House {
   readonly grantsOf: (principal: Principal) => Grants;
   readonly audienceOf: (plan: Plan, principal: Principal, grants: Grants) => string;
   readonly decidePermission: (permission: string, grants: Grants) => Decision;
+  /** Sees the traffic that a candidate contract judges too; undefined where there is none. */
+  readonly candidate?: Pick<CandidateWatch, 'arrived'> | undefined;
   /** True when a service account is configured. */
   readonly serviceCredential: boolean;
   /** `WWW-Authenticate` of a 401. */

@@ -12,6 +12,7 @@ export interface MetricSources {
   readonly cacheBytes?: () => number;
   readonly ledgerEntries?: () => number;
   readonly ledgerDropped?: () => number;
+  readonly candidateDropped?: () => number;
   readonly ready?: () => boolean;
   /** The levels that hold for an operation now. */
   readonly operationChecks?: (operation: string) => Checks;
@@ -68,14 +69,18 @@ export function createGauges(registry: Registry, options: MetricsOptions, scrape
   read(METRICS.folded, () => scrape().foldedOperations);
   read(METRICS.scrapeSeconds, () => scrape().seconds);
   read(METRICS.scrapeBytes, () => scrape().bytes);
-  series += 1;
-  const dropped = new Counter({
-    ...config(METRICS.ledgerDropped),
-    collect: () => {
-      dropped.reset();
-      dropped.inc(sources.ledgerDropped?.() ?? 0);
-    },
-  });
+  const readCount = (entry: MetricEntry, value: () => number | undefined) => {
+    series += 1;
+    const counter: Counter = new Counter({
+      ...config(entry),
+      collect: () => {
+        counter.reset();
+        counter.inc(value() ?? 0);
+      },
+    });
+  };
+  readCount(METRICS.ledgerDropped, () => sources.ledgerDropped?.());
+  readCount(METRICS.candidateDropped, () => sources.candidateDropped?.());
 
   const { checks } = options;
   fixed(

@@ -44,6 +44,12 @@ export const METRICS = {
     labels: ['operation', 'difference'],
     help: 'What the candidate contract would newly refuse, or newly accept.',
   },
+  candidateDropped: {
+    name: 'portico_candidate_dropped_total',
+    type: 'counter',
+    labels: [],
+    help: 'Requests that the candidate contract did not judge, because too many were waiting.',
+  },
   denials: {
     name: 'portico_permission_denials_total',
     type: 'counter',

@@ -236,12 +236,6 @@ describe('a contract with overlays', () => {
       'must be object,boolean',
     ],
     [
-      'a bound that fits no type',
-      [{ target: `${AUTHOR}.properties`, update: { badge: { maxLength: 3 } } }],
-      '/actions/0/update/badge',
-      'missing type "string" for keyword "maxLength"; so it stands at /components/schemas/Author/properties/badge',
-    ],
-    [
       'a requirement of nothing',
       [{ target: AUTHOR, update: { required: ['bagde'] } }],
       '/actions/0/update',

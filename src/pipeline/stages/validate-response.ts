@@ -8,6 +8,7 @@ import type { Operation } from '../../model/operation.ts';
 import { ERROR_INSIDE } from '../../model/trace.ts';
 import type { Violation } from '../../model/violation.ts';
 import { bodyFactsOf } from '../body-facts.ts';
+import type { CandidateWatch } from '../candidate-watch.ts';
 import type { Exchange } from '../exchange.ts';
 import type { AnswerLook, KnownAnswer, KnownAnswers } from '../known-answers.ts';
 import { authorsOf, type Authorship, type LearnAuthor } from '../learn-authors.ts';
@@ -29,6 +30,8 @@ export interface ValidateResponseServices {
   readonly isAccepted: (operation: Operation, violation: Violation, status: number) => boolean;
   /** Looks at the shape of a parsed answer; undefined where nothing is learned from traffic. */
   readonly observe?: ((exchange: Exchange, operation: Operation, status: number, json: unknown) => void) | undefined;
+  /** Sees the answers that a candidate contract judges too; undefined where there is none. */
+  readonly candidate?: Pick<CandidateWatch, 'answered'> | undefined;
   /** Learns who wrote a node that a valid answer shows. */
   readonly learn: LearnAuthor;
 }
@@ -87,6 +90,7 @@ function factsOf(
   if (namesUpstream) exchange.trace.legacyAddress = true;
   const json = parse(text);
   services.observe?.(exchange, operation, look.status, json);
+  services.candidate?.answered(exchange.trace, exchange.arrival, look, json);
   const { validity, reported } = judged(exchange, look, json, planned, services);
   if (level === 'enforce' && validity === 'violations' && look.status < 300) {
     const { trace } = exchange;

@@ -1,0 +1,39 @@
+import type { Settings } from '../config/settings.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { type CandidateWatch, createCandidateWatch } from '../pipeline/candidate-watch.ts';
+import type { CheckBody } from '../pipeline/stages/validate-body.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { Start } from './load-start.ts';
+
+/** Makes the watch of the candidate contract; undefined where none is configured, and then nothing of it runs. */
+export function watchCandidate(
+  settings: Settings,
+  { contract, candidate }: Start,
+  { metrics, ledger }: { readonly metrics: Metrics; readonly ledger: Ledger },
+): CandidateWatch | undefined {
+  if (candidate === undefined) return undefined;
+  const watch = createCandidateWatch({
+    live: contract,
+    candidate,
+    checksFor: settings.checksFor,
+    maxCollected: settings.contract.maxCollected,
+    later: (work) => void setImmediate(work).unref(),
+    found: (trace, request) => {
+      metrics.record(trace);
+      // The exchange was counted with its request; here its status is for the fingerprint only.
+      trace.upstream = request.upstream;
+      ledger.record(trace);
+    },
+  });
+  metrics.watch({ candidateDropped: watch.dropped });
+  return watch;
+}
+
+/** Shows parsed request bodies to the watch before they are checked. */
+export function showingBodies(check: CheckBody, watch: CandidateWatch | undefined): CheckBody {
+  if (watch === undefined) return check;
+  return (planned, body, exchange) => {
+    watch.body(exchange.trace, body, Buffer.isBuffer(exchange.body) ? exchange.body.length : 0);
+    return check(planned, body, exchange);
+  };
+}

@@ -1,0 +1,90 @@
+import type { Contract } from '../contract/contract.ts';
+import type { JudgedAnswer } from '../contract/judge-response.ts';
+import type { PathMatch } from '../contract/path-match.ts';
+import { isToldOnly } from '../contract/unknown-field.ts';
+import type { Checks } from '../model/checks.ts';
+import type { Operation } from '../model/operation.ts';
+import type { Violation } from '../model/violation.ts';
+import { candidateDifferences, type Told } from './candidate-differences.ts';
+
+/** What is kept of a request and its answer until both contracts have judged them. */
+export interface Sighting {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string | undefined;
+  /** The parsed request body; undefined where none was judged. */
+  body?: { readonly value: unknown };
+  /** The upstream's answer; undefined where none was judged. */
+  answer?: JudgedAnswer;
+}
+
+/** The two contracts, and what the one that is in force is asked to check. */
+export interface JudgedContracts {
+  readonly live: Contract;
+  readonly candidate: Contract;
+  readonly checksFor: (operationId: string | undefined) => Checks;
+  /** How many violations of one message the live contract collects. */
+  readonly maxCollected: number;
+}
+
+/** What the candidate would newly refuse and newly accept of a request and its answer; checks that are off say nothing. */
+export function judgeCandidate(seen: Sighting, contracts: JudgedContracts): Violation[] {
+  const { live, candidate, checksFor, maxCollected } = contracts;
+  const method = seen.method === 'HEAD' ? 'GET' : seen.method;
+  const [now, then] = [live.match(seen.path), candidate.match(seen.path)];
+  const [operation, next] = [now?.byMethod.get(method), then?.byMethod.get(method)];
+  if (operation === undefined && next === undefined) return [];
+  const checks = checksFor(operation?.id);
+  if (now === undefined || then === undefined || operation === undefined || next === undefined)
+    return checks.undocumented === 'off' ? [] : [pathDifference(operation, next, then)];
+  const before = live.decodeParameters(operation, now, seen.query);
+  const after = candidate.decodeParameters(next, then, seen.query);
+  const differences: Violation[] = [];
+  if (checks.requests !== 'off') differences.push(...candidateDifferences(before, after));
+  if (checks.requests !== 'off' && seen.body !== undefined)
+    differences.push(
+      ...candidateDifferences(
+        toldOf(live.judgeRequest(operation, seen.body.value), maxCollected),
+        toldOf(candidate.judgeRequest(next, seen.body.value), Number.POSITIVE_INFINITY),
+      ),
+    );
+  if (checks.responses !== 'off' && seen.answer !== undefined) {
+    const old = live.judgeResponse(operation, before.values, seen.answer);
+    differences.push(
+      ...candidateDifferences(
+        { ...old, more: old.violations.length + old.reported.length >= maxCollected },
+        candidate.judgeResponse(next, after.values, seen.answer),
+      ),
+    );
+  }
+  return differences.slice(0, maxCollected);
+}
+
+function toldOf(found: readonly Violation[], maxCollected: number): Told {
+  return {
+    violations: found.filter((violation) => !isToldOnly(violation)),
+    reported: found.filter(isToldOnly),
+    more: found.length >= maxCollected,
+  };
+}
+
+/** A path or a method that only one of the two contracts has. */
+function pathDifference(
+  operation: Operation | undefined,
+  next: Operation | undefined,
+  then: PathMatch | undefined,
+): Violation {
+  const known = operation ?? next;
+  const onlyMethod = operation !== undefined && then !== undefined;
+  return {
+    check: 'undocumented',
+    direction: 'request',
+    category: 'undocumented',
+    location: onlyMethod ? 'method' : 'path',
+    at: known?.path ?? '',
+    keyword: onlyMethod ? 'method' : 'path',
+    schemaPath: '',
+    message: `only ${operation === undefined ? 'the candidate' : 'the contract in force'} has ${known?.method ?? ''} ${known?.path ?? ''}`,
+    candidate: operation === undefined ? 'newly-accepted' : 'newly-refused',
+  };
+}

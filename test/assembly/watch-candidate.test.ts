@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { LedgerEntry } from '../../src/model/ledger-entry.ts';
+import { type ReferenceServer, startReferenceServer } from '../../src/reference/start-reference-server.ts';
+import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+import { overlayFile } from '../contract/overlay/overlay-file.ts';
+
+const QUESTIONS = '/services/v2/question.json';
+
+let reference: ReferenceServer;
+beforeAll(async () => {
+  reference = await startReferenceServer();
+});
+afterAll(() => reference.close());
+
+/** A gateway whose candidate has these overlays; pages are not kept unless a test wants them. */
+const gatewayWith = (overlays: readonly string[], more: Readonly<Record<string, unknown>> = {}) =>
+  startTestGateway({
+    upstream: reference,
+    config: { cache: { enabled: false }, ...more, contract: { candidate: { overlays } } },
+  });
+
+const entriesOf = async ({ gateway }: TestGateway): Promise<readonly LedgerEntry[]> =>
+  (await gateway.services.ledger.snapshot()).entries;
+
+const differing = async (gateway: TestGateway) =>
+  (await entriesOf(gateway)).filter(({ candidate }) => candidate !== undefined);
+
+/** Waits until a series has a value above zero, and answers it. */
+async function counted(
+  gateway: TestGateway,
+  difference: string,
+  operation = 'listQuestions',
+  least = 1,
+): Promise<number> {
+  const series = `portico_candidate_differences_total{operation="${operation}",difference="${difference}"}`;
+  // Each look is a scrape, which leaves room for the work that is waited for.
+  for (;;) {
+    const value = await gateway.metric(series);
+    if (value >= least) return value;
+  }
+}
+
+const tighter = () =>
+  overlayFile({ target: '$.components.schemas.Author.properties.reputation', update: { maximum: -1 } });
+
+describe('a candidate contract', () => {
+  it('reports what it would newly refuse of answers, and changes nothing else', async () => {
+    const gateway = await gatewayWith([tighter()]);
+    const answer = await gateway.call(QUESTIONS);
+    expect(answer.status).toBe(200);
+    expect(answer.headers['contract-status']).toBe('conforming');
+    expect(await counted(gateway, 'newly-refused')).toBeGreaterThan(0);
+    const found = await differing(gateway);
+    expect(found[0]).toMatchObject({
+      operation: 'listQuestions',
+      check: 'responses',
+      direction: 'response',
+      status: 200,
+      keyword: 'maximum',
+      category: 'bounds',
+      candidate: 'newly-refused',
+    });
+    expect(
+      await gateway.metric(
+        'portico_contract_violations_total{operation="listQuestions",direction="response",category="bounds"}',
+      ),
+    ).toBe(0);
+    expect(await gateway.metric('portico_checks_total{check="responses",outcome="reported"}')).toBe(0);
+    expect(await gateway.metric('portico_http_requests_total{operation="listQuestions",status_class="2xx"}')).toBe(1);
+    expect(await gateway.metric('portico_upstream_answers_total{operation="listQuestions",status_class="2xx"}')).toBe(
+      1,
+    );
+  });
+
+  it('reports what it would newly refuse and newly accept of parameters', async () => {
+    const gateway = await gatewayWith([
+      overlayFile(
+        { target: '$.components.parameters.pageSize.schema', update: { maximum: 10 } },
+        {
+          target: `$.paths['${QUESTIONS}'].get.parameters`,
+          update: { name: 'space', in: 'query', 'x-provenance': 'inferred', schema: { type: 'string' } },
+        },
+      ),
+    ]);
+    expect((await gateway.call(`${QUESTIONS}?pageSize=20`)).status).toBe(200);
+    expect((await gateway.call(`${QUESTIONS}?space=1`)).status).toBe(400);
+    await counted(gateway, 'newly-refused');
+    await counted(gateway, 'newly-accepted');
+    const found = (await differing(gateway)).map(({ at, candidate, check }) => [at, candidate, check]);
+    expect(found).toContainEqual(['pageSize', 'newly-refused', 'requests']);
+    expect(found).toContainEqual(['space', 'newly-accepted', 'requests']);
+    expect(found).toHaveLength(2);
+  });
+
+  it('reports what it would newly refuse of bodies', async () => {
+    const gateway = await gatewayWith([
+      overlayFile({ target: '$.components.schemas.CommentWrite.properties.body', update: { maxLength: 3 } }),
+    ]);
+    const created = await gateway.call('/services/v2/node/1/comment.json', {
+      method: 'POST',
+      body: JSON.stringify({ body: 'longer than three' }),
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(created.json?.['code']).not.toBe('invalid_body');
+    await counted(gateway, 'newly-refused', 'createComment');
+    expect(await differing(gateway)).toMatchObject([
+      { operation: 'createComment', keyword: 'maxLength', direction: 'request' },
+    ]);
+  });
+
+  it('reports operations that only one of the two contracts has', async () => {
+    const gateway = await gatewayWith([overlayFile({ target: "$.paths['/services/v2/idea.json']", remove: true })]);
+    await gateway.call('/services/v2/idea.json');
+    await counted(gateway, 'newly-refused', 'listIdeas');
+    expect(await differing(gateway)).toMatchObject([
+      { operation: 'listIdeas', check: 'undocumented', at: '/services/v2/idea.json', candidate: 'newly-refused' },
+    ]);
+  });
+
+  it('says nothing where it says the same', async () => {
+    const gateway = await gatewayWith([overlayFile({ target: '$.info', update: { title: 'Another' } })]);
+    await gateway.call(QUESTIONS);
+    await gateway.call(`${QUESTIONS}?page=x`);
+    await gateway.call('/services/v2/nothing.json');
+    // What comes after them is judged after them.
+    const after = await gatewayWith([tighter()]);
+    await after.call(QUESTIONS);
+    await counted(after, 'newly-refused');
+    expect(await differing(gateway)).toEqual([]);
+  });
+
+  it('does not judge pages from memory again', async () => {
+    const gateway = await gatewayWith([tighter()], { cache: { enabled: true } });
+    await gateway.call(QUESTIONS);
+    const first = await counted(gateway, 'newly-refused');
+    expect((await gateway.call(QUESTIONS)).headers['cache-status']).toContain('hit');
+    await gateway.call(`${QUESTIONS}?page=2`);
+    expect(await counted(gateway, 'newly-refused', 'listQuestions', first + 1)).toBe(2 * first);
+  });
+
+  it('names its faults as its own at start, together with those of the contract', async () => {
+    const file = overlayFile({ target: '$.components.schemas.Author', remove: true });
+    const other = overlayFile({ target: '$.info.title', remove: true });
+    await expect(
+      startTestGateway({
+        upstream: reference,
+        config: { contract: { overlays: [other], candidate: { overlays: [file] } } },
+      }),
+    ).rejects.toMatchObject({
+      faults: expect.arrayContaining([
+        expect.objectContaining({
+          source: file,
+          message: expect.stringMatching(/^the candidate contract: there is no component/) as string,
+        }),
+        expect.objectContaining({ source: other, message: expect.stringMatching(/^selects text/) as string }),
+      ]) as unknown,
+    });
+  });
+
+  it('is not there unless it is configured', async () => {
+    const gateway = await startTestGateway({ upstream: reference });
+    expect(gateway.gateway.services.candidate).toBeUndefined();
+  });
+});

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { createTrace, type Trace } from '../../src/model/trace.ts';
+import { type CandidateWatchParts, createCandidateWatch } from '../../src/pipeline/candidate-watch.ts';
+import { MODES } from '../../src/model/checks.ts';
+import { contract } from '../contract/sample.ts';
+
+const ARRIVAL = { method: 'GET', path: '/services/v2/question.json', query: 'page=x' };
+const trace = () => createTrace({ requestId: 'r', traceparent: '', method: 'GET', startedAt: 1_000 });
+
+/** A watch whose work is done when a test says so; its candidate takes what the contract refuses. */
+function watchWith(more: Partial<CandidateWatchParts> = {}) {
+  const found: Trace[] = [];
+  const work: (() => void)[] = [];
+  const watch = createCandidateWatch({
+    live: contract,
+    candidate: {
+      ...contract,
+      decodeParameters: (...asked) => ({ ...contract.decodeParameters(...asked), violations: [] }),
+    },
+    checksFor: () => MODES.strict.checks,
+    maxCollected: 20,
+    later: (job) => void work.push(job),
+    found: (one) => void found.push(one),
+    ...more,
+  });
+  const run = () => {
+    for (let job = work.shift(); job !== undefined; job = work.shift()) job();
+  };
+  return { watch, found, work, run };
+}
+
+describe('the watch of a candidate', () => {
+  it('judges after the answer, in work of its own, and tells the differences of the request', () => {
+    const { watch, found, work, run } = watchWith();
+    const request = Object.assign(trace(), { operation: 'listQuestions', caller: 'alice' });
+    watch.arrived(request, ARRIVAL);
+    expect(work).toEqual([]);
+    watch.recorded(request);
+    expect([work.length, found.length]).toEqual([1, 0]);
+    run();
+    expect(found).toMatchObject([
+      {
+        requestId: 'r',
+        operation: 'listQuestions',
+        caller: 'alice',
+        background: true,
+        violations: [{ candidate: 'newly-accepted', at: 'page' }],
+      },
+    ]);
+    expect(request.violations).toEqual([]);
+    watch.recorded(request);
+    run();
+    expect(found).toHaveLength(1);
+  });
+
+  it('lets go of what is too much, by number and by bytes, and says how often', () => {
+    const { watch, found, run } = watchWith();
+    for (let count = 0; count < 300; count++) {
+      const request = trace();
+      watch.arrived(request, ARRIVAL);
+      watch.recorded(request);
+    }
+    expect(watch.dropped()).toBe(44);
+    run();
+    expect(found).toHaveLength(256);
+    const large = trace();
+    watch.answered(
+      large,
+      ARRIVAL,
+      { status: 200, mediaType: 'application/json', bytes: Buffer.alloc(17 * 1024 * 1024) },
+      {},
+    );
+    watch.recorded(large);
+    expect(watch.dropped()).toBe(45);
+  });
+
+  it.each([
+    ['hit', 0],
+    ['stale', 0],
+    ['miss', 1],
+  ] as const)('judges a request that met the cache with %s that often: %s', (status, times) => {
+    const { watch, found, run } = watchWith();
+    const request = Object.assign(trace(), { cache: { status } });
+    watch.arrived(request, ARRIVAL);
+    watch.recorded(request);
+    run();
+    expect(found).toHaveLength(times);
+  });
+
+  it('says nothing of checks that are off', () => {
+    const { checks } = MODES.strict;
+    const { watch, found, run } = watchWith({ checksFor: () => ({ ...checks, requests: 'off' }) });
+    const request = trace();
+    watch.arrived(request, ARRIVAL);
+    watch.recorded(request);
+    run();
+    expect(found).toEqual([]);
+  });
+
+  it('survives a candidate that fails, and goes on', () => {
+    let calls = 0;
+    const { watch, found, run } = watchWith({
+      candidate: {
+        ...contract,
+        match: (path) => {
+          calls += 1;
+          if (calls === 1) throw new Error('broken');
+          return contract.match(path);
+        },
+        decodeParameters: (...asked) => ({ ...contract.decodeParameters(...asked), violations: [] }),
+      },
+    });
+    for (const request of [trace(), trace()]) {
+      watch.arrived(request, ARRIVAL);
+      watch.recorded(request);
+    }
+    run();
+    expect([watch.dropped(), found.length]).toEqual([1, 1]);
+  });
+});
