@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Settings } from '../config/settings.ts';
+import { readBaselineFile } from '../ledger/baseline-file.ts';
 import type { Baseline } from '../model/baseline.ts';
 import type { LedgerQuery, LedgerSnapshot } from '../model/ledger-snapshot.ts';
 import type { Operation } from '../model/operation.ts';
@@ -9,7 +10,6 @@ import { toReport } from '../report/to-report.ts';
 import type { CommandIo } from './command-io.ts';
 import { type CommandLine, UsageError } from './command.ts';
 import { createContractPlaces } from './contract-places.ts';
-import { readAccepted } from './read-accepted.ts';
 import { readReportSource } from './read-report-source.ts';
 
 /** Makes reports from the ledger that the command line or the configuration names, or from another file. */
@@ -48,10 +48,12 @@ export function openReports(
   };
 }
 
-/** What is accepted: of the file that was named, else of the configuration's; nothing without either. */
+/** What is accepted: of the file that was named, else of the configuration's, which need not be there yet. */
 function baselineOf(line: CommandLine, { cwd }: Pick<CommandIo, 'cwd'>, { contract }: Settings): Baseline {
   const named = line.last('baseline');
-  return readAccepted(named === undefined ? contract.baseline : resolve(cwd, named));
+  if (named !== undefined) return readBaselineFile(resolve(cwd, named));
+  const { baseline } = contract;
+  return baseline === undefined || !existsSync(baseline) ? { accepted: [] } : readBaselineFile(baseline);
 }
 
 function queryOf({ since, operation, release }: ReportScope): LedgerQuery {

@@ -1,5 +1,6 @@
 import { detailLines } from '../report/detail-lines.ts';
 import { toJsonFinding } from '../report/json-report.ts';
+import { jsonText } from '../report/json-text.ts';
 import { findingsOf } from '../report/report.ts';
 import type { CommandIo } from './command-io.ts';
 import { type CommandLine, EXIT } from './command.ts';
@@ -25,8 +26,7 @@ export async function showFinding(
     io.err(`portico: no single violation: ${why} ${fingerprint} in ${reports.source}. portico report lists them.`);
     return EXIT.failed;
   }
-  const text =
-    request.format === 'json' ? JSON.stringify(toJsonFinding(finding), null, 2) : detailLines(finding).join('\n');
+  const text = request.format === 'json' ? jsonText(toJsonFinding(finding)) : detailLines(finding).join('\n');
   writeText(text, line, io);
   return EXIT.ok;
 }

@@ -22,7 +22,7 @@ export function parseFailRule(text: string): FailRule | { readonly fault: string
   const wrong = names.find((name) => !isCategory(name));
   if (wrong === undefined) return { kind: 'categories', categories: names.filter(isCategory) };
   const near = closestName(wrong, ['new', ...VIOLATION_CATEGORIES]);
-  const hint = near === undefined ? '' : `; did you mean ${near}?`;
+  const hint = near === undefined ? '.' : `; did you mean ${near}?`;
   return {
     fault: `--fail-on ${text}: "${wrong}" is neither new, count=N nor a category${hint} Categories: ${VIOLATION_CATEGORIES.join(', ')}`,
   };

@@ -1,4 +1,5 @@
 import type { LedgerEntry } from '../model/ledger-entry.ts';
+import { jsonText } from './json-text.ts';
 import type { RenderReport } from './render-options.ts';
 import { type Finding, findingsOf, type Report } from './report.ts';
 
@@ -12,37 +13,33 @@ export const REPORT_SCHEMA = 'https://portico.invalid/docs/report.schema.json';
 export const renderJson: RenderReport = (report, { version }) => {
   const findings = findingsOf(report);
   const counted = (standing: Finding['standing']) => findings.filter((finding) => finding.standing === standing).length;
-  return JSON.stringify(
-    {
-      $schema: REPORT_SCHEMA,
-      version: REPORT_VERSION,
-      kind: 'report',
-      portico: version,
-      generatedAt: iso(report.takenAt),
-      scope: {
-        since: report.scope.since === undefined ? null : iso(report.scope.since),
-        operation: report.scope.operation ?? null,
-        release: report.scope.release ?? null,
-      },
-      releases: report.releases,
-      requests: report.requests,
-      dropped: report.dropped,
-      summary: {
-        violations: findings.length,
-        new: counted('new'),
-        expired: counted('expired'),
-        accepted: counted('accepted'),
-        categories: Object.fromEntries(report.groups.map(({ category, findings: { length } }) => [category, length])),
-      },
-      violations: findings.map(toJsonFinding),
-      candidate: report.candidates.map(toJsonFinding),
-      expired: report.expired.map(toJsonAcceptance),
-      noLongerSeen: report.noLongerSeen.map(toJsonAcceptance),
-      traffic: report.traffic.map((one) => ({ ...one, operation: one.operation ?? null })),
+  return jsonText({
+    $schema: REPORT_SCHEMA,
+    version: REPORT_VERSION,
+    kind: 'report',
+    portico: version,
+    generatedAt: iso(report.takenAt),
+    scope: {
+      since: report.scope.since === undefined ? null : iso(report.scope.since),
+      operation: report.scope.operation ?? null,
+      release: report.scope.release ?? null,
     },
-    null,
-    2,
-  );
+    releases: report.releases,
+    requests: report.requests,
+    dropped: report.dropped,
+    summary: {
+      violations: findings.length,
+      new: counted('new'),
+      expired: counted('expired'),
+      accepted: counted('accepted'),
+      categories: Object.fromEntries(report.groups.map(({ category, findings: { length } }) => [category, length])),
+    },
+    violations: findings.map(toJsonFinding),
+    candidate: report.candidates.map(toJsonFinding),
+    expired: report.expired.map(toJsonAcceptance),
+    noLongerSeen: report.noLongerSeen.map(toJsonAcceptance),
+    traffic: report.traffic.map((one) => ({ ...one, operation: one.operation ?? null })),
+  });
 };
 
 /** One violation as the JSON formats write it. */

@@ -1,4 +1,5 @@
 import type { Change, ComparedFinding, Comparison } from './comparison.ts';
+import { jsonText } from './json-text.ts';
 import { REPORT_SCHEMA, REPORT_VERSION, toJsonFinding } from './json-report.ts';
 import { createPaint } from './paint.ts';
 import { escapeMarkdown, markdownCode, plainText } from './plain-text.ts';
@@ -85,18 +86,14 @@ function renderJson(comparison: Comparison): string {
       .map(({ finding, before, after }) =>
         Object.assign(toJsonFinding(finding), { before: sideOf(before), after: sideOf(after) }),
       );
-  return JSON.stringify(
-    {
-      $schema: REPORT_SCHEMA,
-      version: REPORT_VERSION,
-      kind: 'comparison',
-      before: comparison.before,
-      after: comparison.after,
-      ...Object.fromEntries(CHANGES.map((change) => [change, of(change)])),
-    },
-    null,
-    2,
-  );
+  return jsonText({
+    $schema: REPORT_SCHEMA,
+    version: REPORT_VERSION,
+    kind: 'comparison',
+    before: comparison.before,
+    after: comparison.after,
+    ...Object.fromEntries(CHANGES.map((change) => [change, of(change)])),
+  });
 }
 
 const sideOf = (finding: ComparedFinding['before']) =>

@@ -1,4 +1,5 @@
 import { plainText } from './plain-text.ts';
+import { jsonText } from './json-text.ts';
 import type { RenderReport } from './render-options.ts';
 import { type Finding, findingsOf } from './report.ts';
 import { CATEGORY_WORDS, operationName, placeWords, shareWords } from './report-words.ts';
@@ -10,30 +11,26 @@ export const renderSarif: RenderReport = (report, { version }) => {
   const findings = findingsOf(report);
   const ids = [...new Set(findings.map(ruleIdOf))].toSorted();
   const instant = new Date(report.takenAt).toISOString();
-  return JSON.stringify(
-    {
-      $schema: SCHEMA,
-      version: '2.1.0',
-      runs: [
-        {
-          tool: {
-            driver: {
-              name: 'Portico',
-              version,
-              informationUri: 'https://portico.invalid/docs/reports.md',
-              rules: ids.map((id) => toRule(id, findings)),
-            },
+  return jsonText({
+    $schema: SCHEMA,
+    version: '2.1.0',
+    runs: [
+      {
+        tool: {
+          driver: {
+            name: 'Portico',
+            version,
+            informationUri: 'https://portico.invalid/docs/reports.md',
+            rules: ids.map((id) => toRule(id, findings)),
           },
-          automationDetails: { id: 'portico/contract/' },
-          invocations: [{ executionSuccessful: true, endTimeUtc: instant }],
-          columnKind: 'utf16CodeUnits',
-          results: findings.map((finding) => toResult(finding, ids)),
         },
-      ],
-    },
-    null,
-    2,
-  );
+        automationDetails: { id: 'portico/contract/' },
+        invocations: [{ executionSuccessful: true, endTimeUtc: instant }],
+        columnKind: 'utf16CodeUnits',
+        results: findings.map((finding) => toResult(finding, ids)),
+      },
+    ],
+  });
 };
 
 const ruleIdOf = ({ entry }: Finding): string => `${entry.category}/${plainText(entry.keyword)}`;

@@ -41,7 +41,7 @@ export const renderTable: RenderReport = (report, { columns, colours }) => {
 
 const row = (cells: readonly [string, string, string, string, string, string], width: number): string => {
   const [state, operation, count, share, seen, fingerprint] = cells;
-  const wide = width - 59;
+  const wide = width - 60;
   const name = operation.length > wide ? `${operation.slice(0, wide - 1)}…` : operation.padEnd(wide);
   return `  ${state.padEnd(8)}  ${name} ${count.padStart(8)} ${share.padStart(8)}  ${seen.padEnd(10)}  ${fingerprint}`;
 };

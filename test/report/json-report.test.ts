@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020, type AnySchemaObject } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import { CHECK_NAMES } from '../../src/model/checks.ts';
+import { VIOLATION_CATEGORIES } from '../../src/model/violation.ts';
+import { compareReports } from '../../src/report/comparison.ts';
+import { renderJson } from '../../src/report/json-report.ts';
+import { parseJsonReport } from '../../src/report/parse-json-report.ts';
+import { COMPARISON_FORMATS } from '../../src/report/render-comparison.ts';
+import { acceptedWith, entryWith, HOSTILE_REPORT, PLAIN, reportOf, snapshotWith } from './report-fixtures.ts';
+
+const schema = JSON.parse(readFileSync('docs/report.schema.json', 'utf8')) as AnySchemaObject & {
+  $defs: { violation: { properties: { check: { enum: string[] } } }; category: { enum: string[] } };
+};
+const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true, strictRequired: false });
+const validate = ajv.compile(schema);
+const errorsOf = (text: string) => {
+  void validate(JSON.parse(text));
+  return validate.errors ?? [];
+};
+const whole = reportOf(snapshotWith([entryWith(), entryWith({ fingerprint: 'b', category: 'type' })]), [
+  acceptedWith({ fingerprint: 'b' }),
+  acceptedWith({ fingerprint: 'gone', expires: '2020-01-01', summary: 'once' }),
+]);
+
+describe('the JSON report', () => {
+  it.each([
+    ['a whole one', whole],
+    ['an empty one', reportOf(snapshotWith([]))],
+    ['a hostile one', HOSTILE_REPORT],
+    [
+      'a part',
+      reportOf(snapshotWith([entryWith({ operation: undefined, status: undefined })]), [], {
+        since: 1,
+        operation: undefined,
+      }),
+    ],
+  ])('keeps to the documented schema: %s', (_name, report) => {
+    expect(errorsOf(renderJson(report, PLAIN))).toEqual([]);
+  });
+
+  it('keeps to the documented schema as a comparison', () => {
+    const text = COMPARISON_FORMATS.get('json')?.(compareReports(['a', whole], ['b', HOSTILE_REPORT]), PLAIN) ?? '';
+    expect(errorsOf(text)).toEqual([]);
+  });
+
+  it('has a schema that knows every category and check, and refuses what is left out', () => {
+    expect(schema.$defs.category.enum).toEqual([...VIOLATION_CATEGORIES]);
+    expect(schema.$defs.violation.properties.check.enum).toEqual([...CHECK_NAMES, 'upstream']);
+    const { dropped: _dropped, ...less } = JSON.parse(renderJson(whole, PLAIN)) as Record<string, unknown>;
+    expect(errorsOf(JSON.stringify(less))).not.toEqual([]);
+  });
+
+  it('is read back as what it was made from', () => {
+    const snapshot = snapshotWith([
+      entryWith({ category: 'type' }),
+      entryWith({ fingerprint: 'b', candidate: 'newly-refused', suggestion: 'x' }),
+    ]);
+    const read = parseJsonReport(renderJson(reportOf(snapshot), PLAIN));
+    expect(read).toEqual(snapshot);
+  });
+
+  it.each([
+    ['no JSON', '{', 'is no JSON'],
+    ['another version', '{"version": 2, "kind": "report"}', '/version is no report of version 1'],
+    [
+      'a count of text',
+      renderJson(whole, PLAIN).replace('"count": 5', '"count": "5"'),
+      '/violations/0/count must be a number',
+    ],
+    [
+      'a category of its own',
+      renderJson(whole, PLAIN).replace('"category": "missing"', '"category": "odd"'),
+      '/violations/0/category must be one of',
+    ],
+    [
+      'no instant',
+      renderJson(whole, PLAIN).replace(/"lastSeenAt": "[^"]*"/, '"lastSeenAt": "soon"'),
+      '/violations/0/lastSeenAt must be an instant',
+    ],
+  ])('says where it is wrong: %s', (_name, text, message) => {
+    expect(() => parseJsonReport(text)).toThrow(message);
+  });
+});

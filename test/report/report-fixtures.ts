@@ -1,0 +1,117 @@
+import type { AcceptedViolation } from '../../src/model/baseline.ts';
+import type { LedgerEntry } from '../../src/model/ledger-entry.ts';
+import type { LedgerSnapshot } from '../../src/model/ledger-snapshot.ts';
+import type { RenderOptions } from '../../src/report/render-options.ts';
+import type { Report, ReportScope } from '../../src/report/report.ts';
+import { toReport } from '../../src/report/to-report.ts';
+
+/** The instant at which test snapshots are taken. */
+export const TAKEN_AT = Date.UTC(2026, 4, 4, 10, 30);
+
+/** Everything that something can be broken out of, in one text. */
+export const HOSTILE =
+  '<script>alert(1)</script> | a\nb\r\u001b[31mred ]]> "q" \'s\' & `c` [x](http://x.example) @team #1 \u0000\u202e\ud800';
+
+/** A violation with what a test chooses of it. */
+export function entryWith(parts: Partial<LedgerEntry> = {}): LedgerEntry {
+  return {
+    fingerprint: '00000000000000a1',
+    operation: 'listQuestions',
+    check: 'responses',
+    direction: 'response',
+    category: 'missing',
+    location: 'body',
+    keyword: 'required',
+    schemaPath: 'resources/node.schema.json#/required',
+    status: 200,
+    at: '/list/*/title',
+    message: '/list/*/title is missing',
+    suggestion: undefined,
+    count: 5,
+    firstSeenAt: TAKEN_AT - 86_400_000,
+    lastSeenAt: TAKEN_AT - 60_000,
+    callers: 2,
+    releases: { '1.0': 5 },
+    samples: [{ requestId: 'req-1', seenAt: TAKEN_AT - 60_000, found: 'a number' }],
+    ...parts,
+  };
+}
+
+/** An entry whose every text that can come from the wire is hostile. */
+export const hostileEntry = (parts: Partial<LedgerEntry> = {}): LedgerEntry =>
+  entryWith({
+    operation: HOSTILE,
+    keyword: HOSTILE,
+    schemaPath: HOSTILE,
+    at: HOSTILE,
+    message: HOSTILE,
+    suggestion: HOSTILE,
+    releases: { [HOSTILE]: 5 },
+    samples: [{ requestId: HOSTILE, seenAt: TAKEN_AT, found: HOSTILE }],
+    ...parts,
+  });
+
+/** A snapshot of a hundred requests per operation that occurs. */
+export function snapshotWith(entries: readonly LedgerEntry[], parts: Partial<LedgerSnapshot> = {}): LedgerSnapshot {
+  const operations = [...new Set(entries.map(({ operation }) => operation))];
+  return {
+    takenAt: TAKEN_AT,
+    since: undefined,
+    releases: ['1.0'],
+    entries,
+    traffic: operations.map((operation) => ({
+      operation,
+      release: '1.0',
+      requests: 100,
+      checks: { responses: { passed: 95, reported: 5, refused: 0 } },
+    })),
+    dropped: 0,
+    ...parts,
+  };
+}
+
+/** An acceptance with what a test chooses of it. */
+export const acceptedWith = (parts: Partial<AcceptedViolation> = {}): AcceptedViolation => ({
+  fingerprint: '00000000000000a1',
+  reason: 'known since 2019',
+  owner: 'team q',
+  expires: undefined,
+  summary: undefined,
+  ...parts,
+});
+
+/** A report of a snapshot beside what is accepted. */
+export function reportOf(
+  snapshot: LedgerSnapshot,
+  accepted: readonly AcceptedViolation[] = [],
+  scope: Partial<ReportScope> = {},
+): Report {
+  return toReport(snapshot, {
+    scope: { since: undefined, operation: undefined, release: undefined, ...scope },
+    baseline: { accepted },
+    placeOf: ({ schemaPath }) => ({
+      file: `schemas/${schemaPath.split('#')[0]}`,
+      pointer: schemaPath.split('#')[1] ?? '',
+      line: 7,
+      schema: { target: '$.components.schemas.Node', value: { required: ['id', 'title'] } },
+    }),
+  });
+}
+
+/** How tests let reports be rendered. */
+export const PLAIN: RenderOptions = { version: '0.1.0', columns: 80, colours: false };
+
+/** Every violation of every standing, all of them hostile. */
+export const HOSTILE_REPORT: Report = reportOf(
+  snapshotWith([
+    hostileEntry(),
+    hostileEntry({ fingerprint: '00000000000000a2', category: 'type' }),
+    hostileEntry({ fingerprint: '00000000000000a3', category: 'undocumented' }),
+    hostileEntry({ fingerprint: '00000000000000a4', candidate: 'newly-refused' }),
+  ]),
+  [
+    acceptedWith({ fingerprint: '00000000000000a2', reason: HOSTILE, owner: HOSTILE, summary: HOSTILE }),
+    acceptedWith({ fingerprint: '00000000000000a3', reason: HOSTILE, owner: HOSTILE, expires: '2020-01-01' }),
+    acceptedWith({ fingerprint: '00000000000000ff', reason: HOSTILE, owner: HOSTILE, summary: HOSTILE }),
+  ],
+);

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { findingsOf } from '../../src/report/report.ts';
+import { isExpired } from '../../src/report/to-report.ts';
+import { acceptedWith, entryWith, reportOf, snapshotWith, TAKEN_AT } from './report-fixtures.ts';
+
+describe('toReport', () => {
+  it('groups by category in the order of Contract-Status, and puts the new and the frequent first', () => {
+    const report = reportOf(
+      snapshotWith([
+        entryWith({ fingerprint: 'a', count: 1 }),
+        entryWith({ fingerprint: 'b', count: 9, category: 'type' }),
+        entryWith({ fingerprint: 'c', count: 80 }),
+        entryWith({ fingerprint: 'd', count: 7, category: 'undocumented' }),
+        entryWith({ fingerprint: 'e', count: 90 }),
+      ]),
+      [acceptedWith({ fingerprint: 'e' })],
+    );
+    expect(
+      report.groups.map(({ category, findings }) => [category, findings.map((one) => one.entry.fingerprint)]),
+    ).toEqual([
+      ['undocumented', ['d']],
+      ['missing', ['c', 'a', 'e']],
+      ['type', ['b']],
+    ]);
+  });
+
+  it('tells the share of the traffic, and none where there was no traffic', () => {
+    const known = reportOf(snapshotWith([entryWith({ count: 25 })]));
+    expect(findingsOf(known)[0]).toMatchObject({ requests: 100, share: 0.25 });
+    const unknown = reportOf(snapshotWith([entryWith()], { traffic: [] }));
+    expect(findingsOf(unknown)[0]?.share).toBeUndefined();
+  });
+
+  it('accepts until the end of the last day, and lists what expired and what is no longer seen', () => {
+    const [today, yesterday] = [acceptedWith({ expires: '2026-05-04' }), acceptedWith({ expires: '2026-05-03' })];
+    expect([isExpired(today, TAKEN_AT), isExpired(yesterday, TAKEN_AT)]).toEqual([false, true]);
+    const report = reportOf(snapshotWith([entryWith()]), [yesterday, acceptedWith({ fingerprint: 'gone' })]);
+    expect(findingsOf(report)[0]?.standing).toBe('expired');
+    expect(report.expired).toEqual([yesterday]);
+    expect(report.noLongerSeen.map(({ fingerprint }) => fingerprint)).toEqual(['gone']);
+  });
+
+  it('does not accept what has a last day that cannot be read', () => {
+    expect(isExpired(acceptedWith({ expires: 'next summer' }), TAKEN_AT)).toBe(true);
+  });
+
+  it('says of nothing that it is no longer seen when only a part was asked for', () => {
+    const report = reportOf(snapshotWith([]), [acceptedWith()], { operation: 'listIdeas' });
+    expect(report.noLongerSeen).toEqual([]);
+  });
+
+  it('counts one release alone', () => {
+    const entry = entryWith({ count: 9, releases: { '1.0': 6, '1.1': 3 } });
+    const traffic = [
+      { operation: 'listQuestions', release: '1.0', requests: 60, checks: {} },
+      { operation: 'listQuestions', release: '1.1', requests: 10, checks: {} },
+    ];
+    const report = reportOf(snapshotWith([entry], { traffic, releases: ['1.0', '1.1'] }), [], { release: '1.1' });
+    expect(findingsOf(report)[0]).toMatchObject({ entry: { count: 3 }, requests: 10, share: 0.3 });
+    expect(report.releases).toEqual(['1.1']);
+  });
+
+  it('keeps what only a candidate contract says apart', () => {
+    const report = reportOf(snapshotWith([entryWith({ candidate: 'newly-refused' })]));
+    expect(findingsOf(report)).toEqual([]);
+    expect(report.candidates).toHaveLength(1);
+  });
+});
