@@ -61,7 +61,10 @@ function isAlien(guide: Guide, json: unknown, complete: boolean): boolean {
   );
   if (required.size < 2) return false;
   const envelope = guide.sites.some(({ schema }) => schema['x-envelope'] === true);
-  if (!complete && !envelope) return false;
+  if (!complete && !envelope) {
+    const names = typeof json === 'object' && json !== null && !Array.isArray(json) ? Object.keys(json) : [];
+    return names.length > 0 && names.every((name) => guide.member(name) === undefined);
+  }
   if (typeof json !== 'object' || json === null || Array.isArray(json)) return true;
   return [...required].filter((name) => !Object.hasOwn(json, name)).length > required.size / 2;
 }

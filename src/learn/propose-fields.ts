@@ -1,16 +1,15 @@
 import { type DocumentNode, nodeAt, placeName, type SchemaNode } from './document.ts';
 import { flatten } from './guide.ts';
 import type { Described, Observations } from './observations.ts';
-import type { Limits, OverlayAction, Proposal } from './proposal.ts';
+import type { OverlayAction, Proposal } from './proposal.ts';
 import { evidenceOf } from './propose-shapes.ts';
 import { schemaWords } from './schema-words.ts';
 import type { FieldShape } from './shape.ts';
 import { objectKeywords, SURE, toSchema } from './to-schema.ts';
 import { wilsonBound } from './wilson-bound.ts';
 
-/** Proposals about members that the contract does not have, and about those that it requires and answers lack. */
-export function proposeFields({ described }: Observations, document: DocumentNode, limits: Limits): Proposal[] {
-  const { minAnswers, minConfidence } = limits;
+/** Proposals about members that the contract does not have. */
+export function proposeFields({ described }: Observations, document: DocumentNode, minAnswers: number): Proposal[] {
   return [...described].flatMap(([path, seen]) => {
     const schema = nodeAt(document, path) as SchemaNode | undefined;
     if (schema === undefined) return [];
@@ -20,10 +19,8 @@ export function proposeFields({ described }: Observations, document: DocumentNod
     const fields = [...seen.objects.fields].filter(
       ([name, { shape }]) => !known.has(name) && shape.answers >= minAnswers,
     );
-    // Absent ones first: that writes anew the list of required members that fields are added to.
-    const absent = proposeOptional(seen, document, minConfidence);
     const named = fields.map(([name, field]) => proposeField(owner, name, field));
-    return [absent, named, sites.length === 1 ? proposeRest(owner, minAnswers) : []].flat();
+    return [named, sites.length === 1 ? proposeRest(owner, minAnswers) : []].flat();
   });
 }
 
@@ -80,39 +77,4 @@ function proposeRest({ path, seen }: Owner, minAnswers: number): Proposal[] {
       ],
     },
   ];
-}
-
-/** Required members that were absent. An overlay cannot take a text out of a list, so the list is written anew. */
-function proposeOptional({ missing, objects }: Described, document: DocumentNode, least: number): Proposal[] {
-  const found = [...missing]
-    .map(([key, shape]) => ({
-      path: key.slice(0, key.lastIndexOf(' ')),
-      name: key.slice(key.lastIndexOf(' ') + 1),
-      shape,
-    }))
-    .filter(({ shape }) => wilsonBound(shape.seen, shape.seen) >= least);
-  return [...Map.groupBy(found, ({ path }) => path)].flatMap(([path, absent]): Proposal[] => {
-    const { required } = (nodeAt(document, path) ?? {}) as SchemaNode;
-    const gone = absent.filter(({ name }) => required?.includes(name));
-    const [first] = gone;
-    if (required === undefined || first === undefined) return [];
-    const names = gone.map(({ name }) => name);
-    const place = placeName(path);
-    const seldom = gone.reduce((one, { shape }) => (shape.seen < one.seen ? shape : one), first.shape);
-    const description = `${place}: ${names.join(', ')} ${names.length === 1 ? 'was' : 'were'} absent`;
-    const left = required.filter((name) => !names.includes(name));
-    return [
-      {
-        kind: 'optional',
-        place,
-        statement: `lacks what the contract requires: ${names.join(', ')}`,
-        confidence: wilsonBound(seldom.seen, seldom.seen),
-        evidence: { ...evidenceOf(seldom), of: Math.max(objects.seen, seldom.seen) },
-        actions: [
-          { target: `${path}.required`, description, remove: true },
-          { target: path, description: `${place}: what is left of it`, update: { required: left } },
-        ],
-      },
-    ];
-  });
 }

@@ -2,6 +2,7 @@ import type { DocumentNode } from './document.ts';
 import type { Observations } from './observations.ts';
 import type { Limits, Proposal } from './proposal.ts';
 import { proposeFields } from './propose-fields.ts';
+import { proposeOptional } from './propose-optional.ts';
 import { proposePages } from './propose-pages.ts';
 import { proposePaths } from './propose-paths.ts';
 import { proposeShapes } from './propose-shapes.ts';
@@ -15,7 +16,9 @@ export function propose(observations: Observations, document: DocumentNode, limi
   const groups = [
     proposeShapes(observations, document),
     proposeTypes(observations, document),
-    proposeFields(observations, document, limits),
+    // Before fields are added to the lists that this writes anew.
+    proposeOptional(observations, document, minConfidence),
+    proposeFields(observations, document, minAnswers),
     proposeWords(observations, document, minAnswers),
     proposePages(observations, document),
     proposeSwitches(observations, document),
