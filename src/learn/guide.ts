@@ -8,9 +8,9 @@ export interface Site {
   readonly alternative?: boolean;
 }
 
-/** One description of a place with all that it is made of. */
+/** One description of a place, with the types that a value must have one each of. */
 export interface Place extends Site {
-  readonly sites: readonly Site[];
+  readonly types: readonly (readonly string[])[];
 }
 
 /** What the contract says of one place of an answer. */
@@ -29,6 +29,8 @@ export interface Guide {
   readonly sites: readonly Site[];
   /** True where members are described. */
   readonly describesMembers: boolean;
+  /** Members that objects must have, each with the schema that requires it. */
+  readonly required: readonly { readonly path: string; readonly name: string }[];
   /** What is said of a member; undefined for one that is not documented. */
   member(name: string): Guide | undefined;
   /** What is said of elements; undefined where nothing describes arrays. */
@@ -127,12 +129,17 @@ function createGuide(
 ): Guide {
   const [first] = roots;
   if (first === undefined) throw new Error('a guide needs a schema');
-  const places = roots.map((root) => ({ ...root, sites: flatten(document, root) }));
-  const sites = places.flatMap((place) => place.sites);
+  const parts = roots.map((root) => flatten(document, root));
+  const places = roots.map((root, at) => ({ ...root, types: typesOf(parts[at] ?? []) }));
+  const sites = parts.flat();
   const written = roots.at(-1) ?? first;
   const owner = written.schema.$ref === undefined ? written : (referenced(document, written.schema.$ref) ?? written);
-  const childSites = (child: (site: Site) => Site | undefined) =>
-    sites.map(child).filter((site): site is Site => site !== undefined);
+  const guideToAll = (found: readonly Site[]) => (found.length === 0 ? undefined : guideTo(found));
+  const names = new Set(sites.flatMap(({ schema }) => Object.keys(schema.properties ?? {})));
+  // Worked out when first met, because a schema may hold itself, and once, because every object of a page asks.
+  const members = new Map<string, Guide | undefined>();
+  let rest: { guide: Guide | undefined } | undefined;
+  let items: { guide: Guide | undefined } | undefined;
   return {
     written,
     owner,
@@ -140,28 +147,38 @@ function createGuide(
     sites,
     open: sites.every(saysNothing),
     personal: sites.some(({ schema }) => schema['x-pii'] !== undefined),
-    describesMembers: sites.some(({ schema }) => schema.properties !== undefined),
+    describesMembers: names.size > 0,
+    required: sites.flatMap(({ path, schema, alternative }) =>
+      alternative === true ? [] : (schema.required ?? []).map((name) => ({ path, name })),
+    ),
     member: (name) => {
-      const found = childSites(({ path, schema }) => {
-        const member =
-          schema.properties && Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
-        if (member === undefined) return undefined;
-        return { path: stepTo(`${path}.properties`, name), schema: typeof member === 'boolean' ? { not: {} } : member };
-      });
-      if (found.length > 0) return guideTo(found);
-      const open = childSites(({ path, schema }) => {
-        const rest = schema['additionalProperties'];
-        return typeof rest === 'object' && rest !== null
-          ? { path: `${path}.additionalProperties`, schema: rest as SchemaNode }
-          : undefined;
-      });
-      return open.length === 0 ? undefined : guideTo(open);
+      if (!names.has(name)) return (rest ??= { guide: guideToAll(sites.flatMap(restSites)) }).guide;
+      if (!members.has(name)) members.set(name, guideToAll(sites.flatMap((site) => memberSites(site, name))));
+      return members.get(name);
     },
-    items: () => {
-      const found = childSites(({ path, schema }) =>
-        typeof schema.items === 'object' ? { path: `${path}.items`, schema: schema.items } : undefined,
-      );
-      return found.length === 0 ? undefined : guideTo(found);
-    },
+    items: () => (items ??= { guide: guideToAll(sites.flatMap(itemSites)) }).guide,
   };
+}
+
+function typesOf(sites: readonly Site[]): readonly (readonly string[])[] {
+  return sites.flatMap(({ schema, alternative }) =>
+    alternative === true || schema.type === undefined ? [] : [[schema.type].flat()],
+  );
+}
+
+function memberSites({ path, schema }: Site, name: string): Site[] {
+  const { properties = {} } = schema;
+  const member = Object.hasOwn(properties, name) ? properties[name] : undefined;
+  if (member === undefined) return [];
+  return [{ path: stepTo(`${path}.properties`, name), schema: typeof member === 'boolean' ? { not: {} } : member }];
+}
+
+function restSites({ path, schema }: Site): Site[] {
+  const rest = schema['additionalProperties'];
+  if (typeof rest !== 'object' || rest === null) return [];
+  return [{ path: `${path}.additionalProperties`, schema: rest as SchemaNode }];
+}
+
+function itemSites({ path, schema: { items } }: Site): Site[] {
+  return typeof items === 'object' ? [{ path: `${path}.items`, schema: items }] : [];
 }

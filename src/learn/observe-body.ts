@@ -1,6 +1,6 @@
 import { type Adding, addMember, addValue } from './add-value.ts';
 import { addWord, hasVocabulary } from './add-word.ts';
-import type { Guide, Site } from './guide.ts';
+import type { Guide, Place } from './guide.ts';
 import type { Described, Observations } from './observations.ts';
 import { emptyObjects, emptyShape, type Shape, SHAPE_LIMITS } from './shape.ts';
 
@@ -12,18 +12,18 @@ export function observeBody(all: Observations, guide: Guide, json: unknown, addi
   observe(all, { guide, name: '', root: true }, json, adding);
 }
 
-interface Place {
+interface Spot {
   readonly guide: Guide;
   /** The field that the value stands in; elements stand in that of their array. */
   readonly name: string;
   readonly root?: boolean;
 }
 
-function observe(all: Observations, place: Place, value: unknown, adding: Adding): void {
-  const { guide, name } = place;
+function observe(all: Observations, spot: Spot, value: unknown, adding: Adding): void {
+  const { guide, name } = spot;
   if (guide.open) return addValue(shapeAt(all.open, openPath(guide), adding), value, adding);
   if (guide.personal && typeof value === 'string') adding.remember(value);
-  const mistyped = place.root === true ? [] : guide.places.filter(({ sites }) => isMistyped(sites, value));
+  const mistyped = spot.root === true ? NO_PLACES : mistypedPlaces(guide, value);
   // Only the type: what is below is described nowhere.
   for (const { path } of mistyped) addValue(shapeAt(all.mistyped, path, adding), withoutContents(value), adding);
   if (mistyped.length > 0) return;
@@ -31,7 +31,8 @@ function observe(all: Observations, place: Place, value: unknown, adding: Adding
   if (Array.isArray(value)) {
     const items = guide.items();
     if (items === undefined) return;
-    for (const element of value.slice(0, SHAPE_LIMITS.elements)) observe(all, { guide: items, name }, element, adding);
+    const elements = value.length > SHAPE_LIMITS.elements ? value.slice(0, SHAPE_LIMITS.elements) : value;
+    for (const element of elements as readonly unknown[]) observe(all, { guide: items, name }, element, adding);
   } else if (typeof value === 'object' && value !== null) observeMembers(all, guide, value as Members, adding);
 }
 
@@ -39,8 +40,8 @@ function observeMembers(all: Observations, guide: Guide, value: Members, adding:
   const described = describedAt(all, guide.owner.path);
   if (adding.complete) {
     described.objects.seen += 1;
-    for (const { path, name } of missingIn(guide, value))
-      addValue(shapeAt(described.missing, `${path} ${name}`, adding), null, adding);
+    for (const { path, name } of guide.required)
+      if (!Object.hasOwn(value, name)) addValue(shapeAt(described.missing, `${path} ${name}`, adding), null, adding);
   }
   for (const [name, member] of Object.entries(value)) {
     const known = guide.member(name);
@@ -56,9 +57,7 @@ function openPath({ owner, written }: Guide): string {
 
 /** An answer that lacks most of what it must have is another thing altogether: an error, or another envelope. */
 function isAlien(guide: Guide, json: unknown, complete: boolean): boolean {
-  const required = new Set(
-    guide.sites.flatMap((site) => (site.alternative === true ? [] : (site.schema.required ?? []))),
-  );
+  const required = new Set(guide.required.map(({ name }) => name));
   if (required.size < 2) return false;
   const envelope = guide.sites.some(({ schema }) => schema['x-envelope'] === true);
   if (!complete && !envelope) {
@@ -69,24 +68,16 @@ function isAlien(guide: Guide, json: unknown, complete: boolean): boolean {
   return [...required].filter((name) => !Object.hasOwn(json, name)).length > required.size / 2;
 }
 
-function missingIn({ sites }: Guide, value: Members): { path: string; name: string }[] {
-  return sites.flatMap(({ path, schema, alternative }) =>
-    alternative === true || schema.required === undefined
-      ? []
-      : schema.required.filter((name) => !Object.hasOwn(value, name)).map((name) => ({ path, name })),
-  );
-}
-
 function withoutContents(value: unknown): unknown {
   if (Array.isArray(value)) return [];
   return typeof value === 'object' && value !== null ? {} : value;
 }
 
-function isMistyped(sites: readonly Site[], value: unknown): boolean {
-  return sites.some(({ schema, alternative }) => {
-    if (alternative === true || schema.type === undefined) return false;
-    return ![schema.type].flat().some((type) => isType(type, value));
-  });
+const NO_PLACES: readonly Place[] = [];
+
+function mistypedPlaces({ places }: Guide, value: unknown): readonly Place[] {
+  const wrong = ({ types }: Place) => types.some((some) => !some.some((type) => isType(type, value)));
+  return places.some(wrong) ? places.filter(wrong) : NO_PLACES;
 }
 
 function isType(type: string, value: unknown): boolean {
