@@ -31,8 +31,10 @@ export function readLadderFile(file: string): LadderState | undefined {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new Error(`it cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`, { cause: error });
+    const { code } = error as NodeJS.ErrnoException;
+    // Where no file can be, there is none; that nothing can be written there is told apart.
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw new Error(`it cannot be read (${code ?? 'unknown'})`, { cause: error });
   }
   return parseLadder(text);
 }

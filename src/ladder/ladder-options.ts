@@ -1,4 +1,5 @@
-import { CHECK_NAMES, type CheckName } from '../model/checks.ts';
+import type { CheckName } from '../model/checks.ts';
+import { PROMOTABLE_CHECKS } from './ladder-step.ts';
 
 /** When a check of an operation that would refuse nothing is enforced by itself. */
 export interface PromotionOptions {
@@ -53,7 +54,7 @@ export const ladderOptionsSchema = {
       additionalProperties: false,
       properties: {
         enabled: { type: 'boolean', description: 'Enforce by itself what would have refused nothing for long enough.' },
-        checks: { type: 'array', items: { enum: CHECK_NAMES }, description: 'Which checks may be promoted.' },
+        checks: { type: 'array', items: { enum: PROMOTABLE_CHECKS }, description: 'Which checks may be promoted.' },
         minAnswers: {
           type: 'integer',
           minimum: 1,

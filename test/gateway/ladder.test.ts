@@ -1,7 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { writeLadderFile } from '../../src/ladder/ladder-file.ts';
+import { callAt } from '../builders/call.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeAnswer, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { createTestClock } from '../builders/test-clock.ts';
@@ -123,6 +125,88 @@ describe('a page that was kept and a target that was recognised while answers we
     expect(fake.requests).toHaveLength(5);
     expect(gateway.gateway.services.ladder.lift('listIdeas', 'responses')).toBe(true);
     expect(await statuses(gateway, 1)).toEqual([502]);
+  });
+});
+
+describe('a request in flight', () => {
+  it('ends with the plan it began with, which is not remembered for the next one', async () => {
+    const gateway = await start();
+    const { ladder } = gateway.gateway.services;
+    drift = DRIFT;
+    await statuses(gateway, 4);
+    expect(ladder.checksFor('listIdeas').responses).toBe('report');
+    drift = undefined;
+    const { promise: held, resolve: release } = Promise.withResolvers<undefined>();
+    fake.handler = async (request) => {
+      await held;
+      return drift ?? exampleAnswer(request);
+    };
+    const inFlight = gateway.call(LIST);
+    await fake.received(5);
+    ladder.lift('listIdeas', 'responses');
+    release(undefined);
+    expect((await inFlight).status).toBe(200);
+    drift = DRIFT;
+    expect(await statuses(gateway, 1)).toEqual([502]);
+  });
+});
+
+describe('what the ladder moved', () => {
+  it('is told by plan and explain of a gateway that starts with it', async () => {
+    const first = await start();
+    drift = DRIFT;
+    await statuses(first, 4);
+    await first.close();
+    const { gateway } = await start();
+    const words = /responses report instead of enforce: demoted \S+, 4 of 4 answers failed in 60 s/;
+    expect(gateway.planLines.filter((line) => words.test(line))).toMatchObject([expect.stringContaining(LIST)]);
+    expect(gateway.explain({ method: 'GET', target: LIST }).filter((line) => words.test(line))).toHaveLength(1);
+  });
+
+  it('is lifted in a running gateway by who takes it out of the file', async () => {
+    const { gateway, url } = await start();
+    drift = DRIFT;
+    for (let index = 0; index < 4; index += 1) await callAt(url, LIST);
+    const { ladder, ladderFile } = gateway.services;
+    await ladderFile.written();
+    await writeLadderFile(file, { ...ladder.state(), steps: [] });
+    expect((await callAt(url, LIST)).status).toBe(200);
+    await ladderFile.look();
+    expect((await callAt(url, LIST)).status).toBe(502);
+  });
+});
+
+describe("the ladder's file", () => {
+  it('is a fault at start when it is broken, with its place in the configuration', async () => {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, '{"version": 1, "steps": 7}');
+    await expect(start()).rejects.toThrow(/\/ladder\/file: .*ladder\.json holds no ladder: contract must be a text/);
+  });
+
+  it('is a fault at start when it was named and cannot be written', async () => {
+    mkdirSync(dirname(dirname(file)), { recursive: true });
+    writeFileSync(dirname(file), 'a file stands where the folder should be');
+    await expect(start()).rejects.toThrow(/\/ladder\/file: .*ladder\.json cannot be written \(E[A-Z]+\)/);
+  });
+});
+
+describe('promotion', () => {
+  it('enforces what would have refused nothing, by the numbers of the ledger', async () => {
+    const clock = createTestClock();
+    const promote = { enabled: true, checks: ['responses'], minAnswers: 5, windowHours: 1 };
+    const gateway = await start({ operations: {}, ladder: { file, promote } }, clock);
+    const { ladder, ledger } = gateway.gateway.services;
+    await statuses(gateway, 5);
+    await ladder.promote(ledger);
+    expect(ladder.checksFor('listIdeas').responses).toBe('report');
+    clock.advance(3600);
+    await ladder.promote(ledger);
+    expect(ladder.checksFor('listIdeas').responses).toBe('enforce');
+    expect(await gateway.metric('portico_ladder_promotions_total{check="responses"}')).toBe(1);
+    drift = DRIFT;
+    expect(await statuses(gateway, 1)).toEqual([502]);
+    await gateway.close();
+    expect(kept().steps).toMatchObject([{ operation: 'listIdeas', move: 'promoted' }]);
   });
 });
 

@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest';
+import { createLadder, type LadderParts } from '../../src/ladder/create-ladder.ts';
+import { LADDER_DEFAULTS } from '../../src/ladder/ladder-options.ts';
+import type { LadderState, LadderStep } from '../../src/ladder/ladder-step.ts';
+import { type CheckLevel, MODES } from '../../src/model/checks.ts';
+import type { LedgerQuery } from '../../src/model/ledger-snapshot.ts';
+import { createTrace, type ResponseTrace, type Trace } from '../../src/model/trace.ts';
+import { NOW, snapshotOf, stepWith } from './levels.ts';
+
+const HOUR_MS = 3_600_000;
+const OPTIONS = {
+  file: ':memory:',
+  promote: { ...LADDER_DEFAULTS.promote, enabled: true, checks: ['responses'], minAnswers: 100 },
+  demote: { enabled: true, share: 0.5, windowSeconds: 60, minAnswers: 4 },
+} as const;
+
+function ladderWith(responses: CheckLevel, more: Partial<LadderParts> = {}) {
+  const told: string[] = [];
+  const written: LadderState[] = [];
+  const tell = (word: string) => (step: LadderStep) => void told.push(`${word} ${step.operation} ${step.check}`);
+  const ladder = createLadder({
+    options: OPTIONS,
+    operations: [{ operation: 'listIdeas', checks: { ...MODES.staging.checks, responses }, explicit: [] }],
+    transparent: false,
+    state: { contract: 'v', since: NOW - 200 * HOUR_MS, steps: [] },
+    file: { write: (state) => void written.push(state) },
+    events: { demoted: tell('demoted'), promoted: tell('promoted'), lifted: tell('lifted'), alerted: () => undefined },
+    clock: () => NOW,
+    ...more,
+  });
+  ladder.onChange((operation) => told.push(`changed ${operation}`));
+  return { ladder, told, written };
+}
+
+function traceOf(outcome: ResponseTrace['outcome'], more: Partial<Trace> = {}): Trace {
+  const trace = createTrace({ requestId: 'r', traceparent: '', method: 'GET', startedAt: NOW });
+  const verdict = outcome === 'passed' ? 'valid' : 'violations';
+  const responses = { level: 'enforce', outcome, verdict } as const;
+  const upstream = { status: 200, shape: 'answer', seconds: 0, attempts: 1 };
+  return Object.assign(trace, { operation: 'listIdeas', responses, upstream, ...more });
+}
+
+const level = ({ ladder }: ReturnType<typeof ladderWith>) => ladder.checksFor('listIdeas').responses;
+const reader = (passed: number, asked: LedgerQuery[] = []) => ({
+  snapshot: (query: LedgerQuery = {}) => {
+    asked.push(query);
+    return Promise.resolve(snapshotOf(['listIdeas', 'responses', { passed }]));
+  },
+});
+
+describe('the ladder', () => {
+  it('demotes once, tells it, writes it down, and counts answers of requests in flight for nothing', () => {
+    const made = ladderWith('enforce');
+    for (let index = 0; index < 40; index += 1) made.ladder.record(traceOf('refused'));
+    expect(level(made)).toBe('report');
+    expect(made.told).toEqual(['changed listIdeas', 'demoted listIdeas responses']);
+    expect(made.written).toHaveLength(1);
+    expect(made.ladder.state()).toBe(made.written[0]);
+  });
+
+  it.each<[string, Trace]>([
+    [
+      'is off or in report',
+      traceOf('reported', { responses: { level: 'report', outcome: 'reported', verdict: 'violations' } }),
+    ],
+    ['could not judge', traceOf('skipped')],
+    ['saw an error status', traceOf('refused', { upstream: { status: 404, shape: 'json', seconds: 0, attempts: 1 } })],
+    ['saw no answer', traceOf('refused', { upstream: { status: undefined, shape: 'reset', seconds: 0, attempts: 1 } })],
+    ['was not asked, because the page was in memory', traceOf('refused', { upstream: undefined })],
+    ['belongs to no operation', traceOf('refused', { operation: undefined })],
+  ])('is not moved by a request whose response check %s', (_what, trace) => {
+    const made = ladderWith('enforce');
+    for (let index = 0; index < 40; index += 1) made.ladder.record(trace);
+    expect(made.told).toEqual([]);
+  });
+
+  it('counts answers to unverified names as those of one caller', () => {
+    const made = ladderWith('enforce');
+    for (let index = 0; index < 4; index += 1)
+      made.ladder.record(
+        traceOf('passed', {
+          caller: 'bob',
+          authentication: { level: 'enforce', outcome: 'passed', principal: 'verified' },
+        }),
+      );
+    for (let index = 0; index < 100; index += 1)
+      made.ladder.record(
+        traceOf('refused', {
+          caller: `made up ${index}`,
+          authentication: { level: 'report', outcome: 'reported', principal: 'unverified' },
+        }),
+      );
+    expect(level(made)).toBe('enforce');
+  });
+
+  it('promotes what the ledger justifies, over the window of the configuration', async () => {
+    const made = ladderWith('report');
+    const asked: LedgerQuery[] = [];
+    await made.ladder.promote(reader(100, asked));
+    await made.ladder.promote(reader(100, asked));
+    expect(level(made)).toBe('enforce');
+    expect(made.told).toEqual(['changed listIdeas', 'promoted listIdeas responses']);
+    expect(asked[0]).toEqual({ since: NOW - OPTIONS.promote.windowHours * HOUR_MS });
+  });
+
+  it('can demote what it promoted, and does not promote it again', async () => {
+    const made = ladderWith('report');
+    await made.ladder.promote(reader(100));
+    for (let index = 0; index < 4; index += 1) made.ladder.record(traceOf('refused'));
+    expect(level(made)).toBe('report');
+    await made.ladder.promote(reader(100_000));
+    expect(level(made)).toBe('report');
+    expect(made.ladder.state().steps).toHaveLength(1);
+  });
+
+  it('does not promote again what was lifted, until the mark is lifted too', async () => {
+    const made = ladderWith('report');
+    await made.ladder.promote(reader(100));
+    expect(made.ladder.lift('listIdeas', 'responses')).toBe(true);
+    await made.ladder.promote(reader(100));
+    expect(level(made)).toBe('report');
+    expect(made.ladder.lift('listIdeas', 'responses')).toBe(true);
+    expect(made.ladder.lift('listIdeas', 'responses')).toBe(false);
+    await made.ladder.promote(reader(100));
+    expect(level(made)).toBe('enforce');
+  });
+
+  it.each<[string, Partial<LadderParts>]>([
+    ['promotion is off', { options: { ...OPTIONS, promote: { ...OPTIONS.promote, enabled: false } } }],
+    ['the mode changes nothing', { transparent: true }],
+    ['the contract is younger than the window', { state: { contract: 'v', since: NOW - HOUR_MS, steps: [] } }],
+  ])('asks nothing of the ledger where %s', async (_why, more) => {
+    const made = ladderWith('report', more);
+    const asked: LedgerQuery[] = [];
+    await made.ladder.promote(reader(100_000, asked));
+    expect(asked).toEqual([]);
+    expect(level(made)).toBe('report');
+  });
+
+  it('starts where it was left', () => {
+    const made = ladderWith('enforce', { state: { contract: 'v', since: NOW, steps: [stepWith()] } });
+    expect(level(made)).toBe('report');
+    expect(made.ladder.levels()).toMatchObject([
+      { configured: { responses: 'enforce' }, effective: { responses: 'report' } },
+    ]);
+  });
+});
