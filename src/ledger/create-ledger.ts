@@ -2,8 +2,9 @@ import type { Clock } from '../lib/clock.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Violation } from '../model/violation.ts';
 import { createCallerPlaces } from './caller-places.ts';
-import { entryFactsOf, foundOf } from './entry-facts.ts';
+import { entryFactsOf } from './entry-facts.ts';
 import type { KindOf } from './fingerprint.ts';
+import { createHarmless } from './harmless.ts';
 import { type LedgerBatch, piecesOf } from './ledger-batch.ts';
 import type { OpenedStore } from './ledger-store.ts';
 import type { Ledger } from './ledger.ts';
@@ -37,6 +38,7 @@ export function createLedger(parts: LedgerParts): Ledger {
   const { clock, kindOf, release } = parts;
   const traffic = createTrafficCounts(parts.operations);
   const pending = { request: createPendingEntries(), response: createPendingEntries() };
+  const described = createHarmless();
   let opened = parts.inMemory;
   let callerPlaces = createCallerPlaces(opened.callerKey);
   let entries = 0;
@@ -60,7 +62,7 @@ export function createLedger(parts: LedgerParts): Ledger {
   };
   const add = (trace: Trace, violation: Violation) => {
     const kind = kindOf(trace.operation, trace.upstream?.status, violation);
-    const sample = { requestId: trace.requestId, seenAt: trace.startedAt, found: foundOf(violation) };
+    const sample = { requestId: trace.requestId, seenAt: trace.startedAt, found: described(violation.found) };
     // A candidate judges afterwards what somebody asked for.
     const asked = trace.background !== true || violation.candidate !== undefined;
     const caller = asked ? callerPlaces(trace.caller) : undefined;

@@ -20,5 +20,5 @@ export function estimateDistinct(bitmap: Uint8Array): number {
   for (let byte of bitmap) for (; byte !== 0; byte &= byte - 1) marked += 1;
   // A full bitmap says "at least this many"; a logarithm of nothing would say endlessly many.
   const clear = Math.max(1, BITS - marked);
-  return Math.round(-BITS * Math.log(clear / BITS));
+  return Math.round(BITS * Math.log(BITS / clear));
 }

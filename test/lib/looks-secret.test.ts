@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { looksSecret } from '../../src/lib/looks-secret.ts';
+
+describe('what looks like a secret', () => {
+  it.each([
+    'alice@example.org',
+    'alice%40example.org',
+    'the text bob.smith@mail.example is here',
+    'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9',
+    'sk_live_4eC39HqLyjWDarjtT1zdp7dc',
+    'ghp_16C7e42F292c6912E7710c838347Ae178B4a',
+    '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b',
+    '3fa85f64-5717-4562-b3fc-2c963f66afa6',
+    'Basic YWxpY2U6c2VjcmV0',
+    'Bearer abc.def-ghi',
+    '71234567890123',
+    'aB3xK9pQ7mZ2wL5v',
+    'x=7h2k9d8s4j6q1w',
+  ])('is found: %s', (text) => {
+    expect(looksSecret(text)).toBe(true);
+  });
+
+  it.each([
+    '',
+    'colour',
+    'bountyExpiresAt',
+    'creationDateFormatted',
+    'awardedByUserIds',
+    'X-Forwarded-For',
+    'list/*/originalParentId',
+    'avatar48x48Url',
+    'unanswered2026',
+    'must be one of question, answer, idea, kbentry',
+    'text of 12 characters in the form of an address',
+    'must NOT have more than 100000 items',
+    '#/properties/list/items/properties/id/type',
+    'issueTrackerConfigurationIdentifier',
+    'https://portico.invalid/schemas/listQuestions.200.json',
+  ])('is not: %s', (text) => {
+    expect(looksSecret(text)).toBe(false);
+  });
+});
