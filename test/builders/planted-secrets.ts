@@ -1,0 +1,195 @@
+import * as fc from 'fast-check';
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { basic } from './call.ts';
+import { exampleOf } from './contract-examples.ts';
+import type { FakeAnswer } from './fake-upstream.ts';
+import type { OperationCase } from './operations.ts';
+
+/** Things that nobody but their owner should read, each in a form that cannot occur by chance. */
+export interface Secrets {
+  /** A person's name: nothing about it tells that it is one. */
+  readonly name: string;
+  readonly email: string;
+  readonly token: string;
+  readonly password: string;
+  readonly ip: string;
+}
+
+const letters = (size: number) =>
+  fc.string({ unit: fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz'.split('')), minLength: size, maxLength: size });
+const hex = (size: number) =>
+  fc.string({ unit: fc.constantFrom(...'0123456789abcdef'.split('')), minLength: size, maxLength: size });
+const base62 = (size: number) =>
+  fc
+    .string({
+      unit: fc.constantFrom(...'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789'.split('')),
+      minLength: size,
+      maxLength: size,
+    })
+    .map((text) => `a7B${text}x4`);
+const byte = fc.integer({ min: 100, max: 249 });
+
+/** Secrets that differ from run to run. */
+export const anySecrets: fc.Arbitrary<Secrets> = fc.record({
+  name: letters(9).map((text) => `zq${text}`),
+  email: fc.tuple(letters(8), letters(8)).map(([user, host]) => `zq${user}@${host}.example`),
+  token: fc.oneof(
+    hex(40),
+    hex(32).map((text) => text.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')),
+    base62(24),
+    base62(30).map((text) => `sk_live_${text}`),
+    base62(40).map((text) => `eyJhbGciOiJIUzI1NiJ9.${text}.${text}`),
+  ),
+  password: fc.tuple(letters(6), base62(6)).map(([first, second]) => `${first}!${second}`),
+  ip: fc.tuple(byte, byte, byte).map((parts) => `203.${parts.join('.')}`),
+});
+
+/** What can be searched for: every secret as it is and in the forms that programs bring texts into. */
+function formsOf(secrets: Secrets): string[] {
+  const texts = [
+    ...(Object.values(secrets) as string[]),
+    `${secrets.email}:${secrets.password}`,
+    `${secrets.name}:${secrets.password}`,
+  ];
+  return texts.flatMap((text) => [
+    text,
+    encodeURIComponent(text),
+    JSON.stringify(text).slice(1, -1),
+    Buffer.from(text).toString('base64').replace(/=+$/, ''),
+  ]);
+}
+
+/** The secrets that texts or the bytes of files hold, whatever their case. */
+export function findSecrets(
+  searched: string | Buffer | readonly (string | Buffer)[],
+  ...of: readonly Secrets[]
+): string[] {
+  const texts = (Array.isArray(searched) ? searched : [searched]) as readonly (string | Buffer)[];
+  const text = texts
+    .map((one) => (typeof one === 'string' ? one : one.toString('latin1')))
+    .join('\n')
+    .toLowerCase();
+  return [...new Set(of.flatMap(formsOf))].filter((form) => text.includes(form.toLowerCase()));
+}
+
+/** Header fields that any client may send, with secrets in all of them. */
+export function secretHeaders({ name, email, token, password }: Secrets): Record<string, string> {
+  return {
+    Cookie: `session=${token}; user=${encodeURIComponent(email)}`,
+    'X-Auth-Token': token,
+    'X-Api-Key': token,
+    'Proxy-Authorization': basic(name, password),
+    'User-Agent': `agent of ${email}`,
+    Referer: `http://intranet.example/?token=${token}`,
+    From: email,
+    Forwarded: `for=${name}`,
+    tracestate: `vendor=${token.replaceAll(/[^\w-]/g, '')}`,
+    'If-None-Match': `"${token}"`,
+    'Portico-Force': name,
+    'X-Odd': email,
+  };
+}
+
+/** Queries with secrets as values of known and unknown parameters, and as names. */
+export function secretQueries({ name, email, token }: Secrets): string[] {
+  const [mail, key] = [encodeURIComponent(email), encodeURIComponent(token)];
+  return [
+    `q=${mail}&topics=${name}`,
+    `page=${key}&pageSize=${name}&spaceId=${mail}`,
+    `colour=${name}&owner=${mail}&key=${key}`,
+    `${mail}=1`,
+    `${key}=1&${key}=2`,
+    `sort=${key}&includeOnly=${key}`,
+    `q=%ff${key}`,
+    `${mail}=%ff`,
+  ];
+}
+
+/** Targets with secrets as path segments, documented and not. */
+export function secretTargets({ name, email, token }: Secrets): string[] {
+  return [name, encodeURIComponent(email), encodeURIComponent(token)].flatMap((segment) => [
+    `/services/v2/comment/${segment}.json`,
+    `/services/v2/jobs/gdpr/${segment}.json`,
+    `/services/v2/nothing/${segment}/at-all.json`,
+    `/elsewhere/${segment}?key=${segment}`,
+  ]);
+}
+
+/** Request bodies with secrets: uploads, comments, and such as break their schema or are no JSON. */
+export function secretBodies({ name, email, token, password }: Secrets): unknown[] {
+  return [
+    { content: `userId,username\n,${email}\n,${name}\n` },
+    { content: `username\n${email},${name}\n` },
+    { content: `${token},email\n"${name}\n` },
+    { body: `${name} wrote ${email}`, visibility: 'recipients', recipients: [{ id: 7, name, type: 'group' }] },
+    { body: { [token]: email }, visibility: [name], recipients: email },
+    { content: email, body: name, [email]: password, [token]: token, password },
+    `{"content": "${email}`,
+    `${name} ${token}`,
+    [email],
+  ];
+}
+
+/** Answers in which the upstream shows secrets: in every field, in errors of each shape, in pages and in fields of the header. */
+export function secretAnswers(operation: OperationCase, secrets: Secrets): FakeAnswer[] {
+  const { name, email, token } = secrets;
+  const example: unknown = exampleOf(operation.id);
+  const status = operation.success;
+  return [
+    { status, json: planted(example, secrets, 'personal') },
+    { status, json: planted(example, secrets, 'unknown') },
+    { status, json: planted(example, secrets, 'everything') },
+    { status, headers: { 'Set-Cookie': `id=${token}`, 'X-Debug': email, Vary: name }, json: example },
+    { status, headers: { 'Content-Type': `text/${name}` }, body: email },
+    { status: 400, json: { error: `${email} is not known` } },
+    { status: 404, json: { errors: { message: `no ${name} with ${token}` } } },
+    { status: 401, headers: { 'WWW-Authenticate': `Basic realm="${name}"` }, json: { error: token } },
+    { status: 403, json: { errors: { message: `You don't have permission, ${name}` } } },
+    { status: 500, json: { error: `at ${token}`, stack: [email] } },
+    { status: 418, json: { [email]: name } },
+    { status: 500, headers: { 'Content-Type': 'text/html' }, body: `<h1>${email}</h1><p>${token}` },
+    { status: 302, headers: { Location: `http://${name}.example/login?token=${token}` } },
+    { status, json: { error: `${name}: ${token}` } },
+    { status, headers: { 'Content-Type': 'application/json' }, body: `{"a": "${email}` },
+  ];
+}
+
+const PERSONAL = personalNames();
+
+/** Names of the fields that the contract marks with `x-pii`. */
+function personalNames(): ReadonlySet<string> {
+  const document: unknown = parse(readFileSync(new URL('../../schemas/openapi.yaml', import.meta.url), 'utf8'));
+  const names = new Set<string>();
+  const visit = (value: unknown) => {
+    if (typeof value !== 'object' || value === null) return;
+    for (const [key, inner] of Object.entries(value)) {
+      if (typeof inner === 'object' && inner !== null && 'x-pii' in inner) names.add(key);
+      visit(inner);
+    }
+  };
+  visit(document);
+  return names;
+}
+
+/**
+ * An answer with secrets in it. In personal fields anything may stand; elsewhere stand forms that can be told for what they
+ * are, and so do names that nobody knows: a plain word as the name of a field is what the ledger is there to show.
+ */
+function planted(value: unknown, secrets: Secrets, where: 'personal' | 'unknown' | 'everything'): unknown {
+  const { name, email, token, ip } = secrets;
+  const visit = (one: unknown, key: string): unknown => {
+    if (Array.isArray(one)) return one.map((item) => visit(item, key));
+    if (typeof one === 'object' && one !== null) {
+      const members = Object.entries(one).map(([member, inner]) => [member, visit(inner, member)] as const);
+      const strange =
+        where === 'personal'
+          ? {}
+          : { [email]: token, [token]: email, contact: email, notes: { key: token, of: [email] } };
+      return { ...Object.fromEntries(members), ...strange };
+    }
+    if (PERSONAL.has(key)) return key === 'ip' ? ip : where === 'everything' ? { deep: [name, email] } : name;
+    return where === 'everything' ? (key.length % 2 === 0 ? email : token) : one;
+  };
+  return visit(value, '');
+}

@@ -1,0 +1,202 @@
+import * as fc from 'fast-check';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { basic, type Answer, type Call } from '../builders/call.ts';
+import { exampleAnswer } from '../builders/example-answer.ts';
+import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { fastRoles } from '../builders/fast-roles.ts';
+import { OPERATIONS, type OperationCase, targetOf } from '../builders/operations.ts';
+import {
+  anySecrets,
+  findSecrets,
+  secretAnswers,
+  secretBodies,
+  secretHeaders,
+  secretQueries,
+  type Secrets,
+  secretTargets,
+} from '../builders/planted-secrets.ts';
+import { tempFolder } from '../builders/temp-folder.ts';
+import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+import { runInProcess } from '../cli/run-in-process.ts';
+
+/*
+ * The attack: whoever reads the ledger, its file, the log, the metrics, the console, a report or an error page of the
+ * gateway collects passwords, tokens, names and addresses of other people. So they are planted at random in every place
+ * where a client or the upstream can say something, and then looked for in every place where somebody else reads.
+ */
+
+interface Place {
+  readonly mode: string;
+  readonly gateway: TestGateway;
+  readonly file: string;
+  /** How many log lines were searched. */
+  searched: number;
+}
+
+const MODES = ['strict', 'staging', 'observe'] as const;
+/** Statuses whose message is the upstream's own, passed on word for word (rules, 8). */
+const WORDED = new Set([400, 401, 403, 404, 409, 422, 429]);
+const RUNS = 15;
+
+let fake: FakeUpstream;
+const places = new Map<string, Place>();
+const planted: Secrets[] = [];
+
+beforeAll(async () => {
+  fake = await startFakeUpstream(exampleAnswer);
+  const all = ['standard', 'custom', 'site administration', 'moderation', 'private comments', 'attachments'];
+  const roles = await fastRoles([
+    { name: 'everything', roles: all, groups: ['Super Users'], flags: ['admin', 'superuser'] },
+  ]);
+  for (const mode of MODES) {
+    const file = join(tempFolder(), 'ledger.db');
+    const undocumented = { allow: [{ method: '*', path: '/services/v2/**' }] };
+    const config = { mode, undocumented, logging: { level: 'trace' }, ledger: { file } };
+    places.set(mode, { mode, file, searched: 0, gateway: await startTestGateway({ upstream: fake, roles, config }) });
+  }
+});
+
+const placeOf = (mode: string): Place => {
+  const place = places.get(mode);
+  if (place === undefined) throw new Error(`no gateway in ${mode}`);
+  return place;
+};
+
+let count = 0;
+
+/** Sends a request with secrets in every field and waits until it is recorded. */
+async function send({ gateway }: Place, secrets: Secrets, target: string, call: Call = {}): Promise<Answer> {
+  const requestId = `planted-${(count += 1)}`;
+  const headers = { ...secretHeaders(secrets), 'X-Request-Id': requestId, ...call.headers };
+  const answer = await gateway.call(target, { user: 'everything', ...call, headers });
+  await gateway.lineOf(requestId);
+  return answer;
+}
+
+/** What a client is told by the gateway itself. */
+const ownWords = ({ mode }: Place, { status, text }: Answer, asked: number): string =>
+  mode !== 'observe' && status >= 400 && (fake.requests.length === asked || !WORDED.has(status)) ? text : '';
+
+/** Everything that others read of a gateway, except what was searched before. */
+async function readable(place: Place): Promise<string> {
+  const { gateway } = place;
+  const snapshot = await gateway.gateway.services.ledger.snapshot();
+  const log = gateway.log.slice(place.searched);
+  place.searched = gateway.log.length;
+  return [JSON.stringify(snapshot), ...log].join('\n');
+}
+
+/** Runs with secrets of their own, each of them looked for at once, and once more at the end. */
+async function plant(
+  mode: string,
+  act: (place: Place, secrets: Secrets, operation: OperationCase) => Promise<string[]>,
+) {
+  const place = placeOf(mode);
+  await fc.assert(
+    fc.asyncProperty(anySecrets, fc.constantFrom(...OPERATIONS), async (secrets, operation) => {
+      fake.handler = exampleAnswer;
+      planted.push(secrets);
+      const said = await act(place, secrets, operation);
+      expect(findSecrets(`${said.join('\n')}\n${await readable(place)}`, secrets)).toEqual([]);
+    }),
+    { numRuns: RUNS, endOnFailure: true },
+  );
+}
+
+describe.each(MODES)('in %s, secrets are nowhere to be read', (mode) => {
+  it('that clients send in queries and paths', async () => {
+    await plant(mode, async (place, secrets, operation) => {
+      const said: string[] = [];
+      const { method, body } = operation;
+      const targets = [...secretQueries(secrets).map((query) => targetOf(operation, query)), ...secretTargets(secrets)];
+      for (const target of targets) {
+        const asked = fake.requests.length;
+        said.push(ownWords(place, await send(place, secrets, target, { method, body }), asked));
+      }
+      return said;
+    });
+  });
+
+  it('that clients send in bodies and credentials', async () => {
+    await plant(mode, async (place, secrets, operation) => {
+      const said: string[] = [];
+      const { method, body } = operation;
+      const { name, email, password, token } = secrets;
+      const calls: Call[] = [
+        ...(body === undefined ? [] : secretBodies(secrets)).map((one) => ({ method, body: one })),
+        ...[
+          basic(name, password),
+          basic(email, password),
+          basic('everything', password),
+          `Bearer ${token}`,
+          `Basic ${token}`,
+        ].map((Authorization) => ({ method, body, user: null, headers: { Authorization } })),
+      ];
+      for (const call of calls) {
+        const asked = fake.requests.length;
+        said.push(ownWords(place, await send(place, secrets, targetOf(operation), call), asked));
+      }
+      return said;
+    });
+  });
+
+  it('that the upstream shows', async () => {
+    await plant(mode, async (place, secrets, operation) => {
+      const said: string[] = [];
+      const { method, body } = operation;
+      for (const answer of secretAnswers(operation, secrets)) {
+        fake.handler = () => answer;
+        place.gateway.gateway.services.cache.purgeAll();
+        const asked = fake.requests.length;
+        const headers = { 'Portico-Force': 'true' };
+        said.push(ownWords(place, await send(place, secrets, targetOf(operation), { method, body, headers }), asked));
+      }
+      return said;
+    });
+  });
+});
+
+describe('after all of that, no secret is', () => {
+  it.each(MODES)('in the metrics, the console or the files of a gateway in %s', async (mode) => {
+    const { gateway, file } = placeOf(mode);
+    const snapshot = await gateway.gateway.services.ledger.snapshot();
+    expect(snapshot.entries.length).toBeGreaterThan(20);
+    const pages = ['/metrics', '/readyz', '/console/api/violations', '/console/api/traffic', '/console/api/status'];
+    const texts: (string | Buffer)[] = [];
+    for (const page of pages) {
+      const answer = await gateway.admin(page);
+      expect([page, answer.status]).toEqual([page, 200]);
+      texts.push(answer.text);
+    }
+    for (const { fingerprint } of snapshot.entries)
+      texts.push((await gateway.admin(`/console/api/violations/${fingerprint}`)).text);
+    const folder = join(file, '..');
+    const files = readdirSync(folder);
+    expect(files).toContain('ledger.db-wal');
+    texts.push(...files.map((name) => readFileSync(join(folder, name))));
+    expect(findSecrets(texts, ...planted)).toEqual([]);
+  });
+
+  it.each(MODES)('in a report of what was found in %s', async (mode) => {
+    const { file } = placeOf(mode);
+    for (const format of ['table', 'markdown', 'json', 'junit', 'sarif', 'html']) {
+      const { code, out } = await runInProcess(['report', '--ledger', file, '--format', format]);
+      expect([format, code, out.length > 1_000]).toEqual([format, 0, true]);
+      expect(findSecrets(out, ...planted)).toEqual([]);
+    }
+  });
+
+  it('found where there is none, and not overlooked where there is one', () => {
+    const [secrets] = planted;
+    if (secrets === undefined) throw new Error('nothing was planted');
+    expect(findSecrets('a quiet text', secrets)).toEqual([]);
+    for (const secret of Object.values(secrets) as string[]) {
+      expect(findSecrets(`x${secret}y`, secrets)).not.toEqual([]);
+      expect(findSecrets(Buffer.from(`x${secret}y`), secrets)).not.toEqual([]);
+      expect(findSecrets(`q=${encodeURIComponent(secret)}`, secrets)).not.toEqual([]);
+    }
+    expect(findSecrets(basic(secrets.name, secrets.password), secrets)).not.toEqual([]);
+  });
+});
