@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { loadSettings } from '../../src/config/load-settings.ts';
+import { withUpstreamUrl } from '../../src/config/settings.ts';
+import { configurationRows } from '../../src/console/configuration-rows.ts';
+import { configSchema } from '../../src/config/config-schema.ts';
+
+const env = {
+  UPSTREAM_URL: 'http://robot:planted@legacy.example/qa',
+  PORTICO_ADMIN_TOKEN: 'planted-token',
+  PORTICO_CONFIG: new URL('../../config/portico.yaml', import.meta.url).pathname,
+};
+const flags = [{ source: '--port', kind: 'flag' as const, pointer: '/listen/port', value: 9999 }];
+const base = loadSettings({ env: { PORTICO_CONFIG: env.PORTICO_CONFIG }, cwd: '/' });
+
+describe('the rows of the configuration', () => {
+  it('tell each value with where it comes from', () => {
+    const settings = loadSettings({ env: { ...env, UPSTREAM_URL: undefined }, cwd: '/', flags });
+    const rows = new Map(configurationRows(settings).map((row) => [row.key, row]));
+    expect(rows.get('listen.port')).toEqual({
+      key: 'listen.port',
+      value: '9999',
+      origin: 'flag',
+      source: '--port',
+      secret: false,
+    });
+    expect(rows.get('mode')).toMatchObject({ value: '"strict"', origin: 'default', source: undefined });
+    expect(rows.get('adminToken')).toMatchObject({
+      origin: 'environment',
+      source: 'PORTICO_ADMIN_TOKEN',
+      secret: true,
+    });
+  });
+
+  it('mask secrets, and addresses’ names and passwords', () => {
+    const settings = {
+      ...withUpstreamUrl(base, env.UPSTREAM_URL),
+      adminToken: env.PORTICO_ADMIN_TOKEN,
+      upstream: {
+        ...base.upstream,
+        url: env.UPSTREAM_URL,
+        legacyOrigins: ['https://user:planted@old.example'],
+        credentials: { kind: 'service' as const, username: 'robot', password: 'planted' },
+      },
+    };
+    const rows = configurationRows(settings);
+    expect(JSON.stringify(rows)).not.toContain('planted');
+    const url = rows.find(({ key }) => key === 'upstream.url');
+    expect(url?.value).toMatch(/^"http:\/\/•+@legacy\.example\/qa"$/);
+  });
+
+  it('show where a secret is kept, which is none', () => {
+    const place = { kind: 'service' as const, username: 'robot', passwordFile: '/run/secrets/upstream' };
+    const settings = { ...base, upstream: { ...base.upstream, credentials: place } };
+    const row = configurationRows(settings).find(({ key }) => key === 'upstream.credentials.passwordFile');
+    expect(row).toMatchObject({ value: '"/run/secrets/upstream"', secret: false });
+  });
+
+  it('have every key of the configuration', () => {
+    const { properties } = configSchema() as { properties: object };
+    const shown = new Set(configurationRows(base).map(({ key }) => key.split('.')[0]));
+    expect(Object.keys(properties).filter((key) => !shown.has(key))).toEqual([]);
+  });
+});

@@ -1,0 +1,133 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Call } from '../builders/call.ts';
+import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+import { withReferenceServer } from '../reference/with-reference-server.ts';
+
+const TOKEN = 'the-admin-token';
+const bearer = { Authorization: `Bearer ${TOKEN}` };
+const basic = { Authorization: `Basic ${Buffer.from(`me:${TOKEN}`).toString('base64')}` };
+const WRITES = ['violations/0123456789abcdef/accept', 'ladder/lift', 'cache/purge'];
+const READS = ['status', 'traffic', 'violations', 'ladder', 'permissions', 'cache', 'upstream', 'configuration'];
+
+const api = (gateway: TestGateway, path: string, call?: Call) => gateway.admin(`/console/api/${path}`, call);
+
+describe('the data of the console', () => {
+  const { server } = withReferenceServer({ faults: ['missing-field:title@13'] });
+
+  describe('without a token', () => {
+    let gateway: TestGateway;
+    beforeAll(async () => {
+      gateway = await startTestGateway({ upstream: server() });
+      await gateway.call('/services/v2/article.json');
+    });
+
+    it.each(READS)('can be read: %s', async (path) => {
+      const { status, headers } = await api(gateway, path);
+      expect([status, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
+    });
+
+    it.each(WRITES)('cannot be changed, and says what would have to be set: %s', async (path) => {
+      const { status, json } = await api(gateway, path, { method: 'POST', body: { all: true } });
+      expect([status, json.error]).toEqual([403, expect.stringContaining('PORTICO_ADMIN_TOKEN')]);
+      expect((await gateway.call('/services/v2/article.json?page=2')).status).toBe(200);
+    });
+
+    it('is for no page of another site, under whichever name', async () => {
+      const origin = { headers: { Origin: 'http://evil.example' } };
+      expect((await api(gateway, 'status', origin)).status).toBe(403);
+      expect((await api(gateway, 'status', { headers: { Host: 'evil.example' } })).status).toBe(403);
+      expect((await gateway.admin('/console/', { headers: { Host: 'evil.example' } })).status).toBe(403);
+    });
+
+    it('tells of violations, page by page', async () => {
+      const answer = await api(gateway, 'violations?category=missing&page=99');
+      expect(answer.json).toMatchObject({ total: 1, page: 1, pageCount: 1, facets: { category: { missing: 1 } } });
+      const [row] = (JSON.parse(answer.text) as { rows: { fingerprint: string }[] }).rows;
+      expect(row).toMatchObject({ operation: 'listArticles', at: '/list/*/title', check: 'responses' });
+      const one = await api(gateway, `violations/${row?.fingerprint}`);
+      const [sample] = (JSON.parse(one.text) as { samples: { requestId: string }[] }).samples;
+      expect(sample?.requestId).toMatch(/^[0-9a-f-]{36}$/);
+      expect((await api(gateway, 'violations/0000000000000000')).status).toBe(404);
+    });
+
+    it('explains a request, or says which field is wrong', async () => {
+      const target = encodeURIComponent('https://qa.example/services/v2/group/1/user.json');
+      const { text } = await api(gateway, `explain?target=${target}&as=alice`);
+      const { lines } = JSON.parse(text) as { lines: string[] };
+      expect(lines.at(-1)).toContain('403 permission_denied');
+      for (const [query, field] of [
+        ['target=question.json', 'target'],
+        ['target=/a%20b', 'target'],
+        [`target=/${'x'.repeat(5000)}`, 'target'],
+        ['target=/&method=BREW', 'method'],
+      ] as const)
+        expect(await api(gateway, `explain?${query}`)).toMatchObject({ status: 400, json: { field } });
+    });
+
+    it.each([
+      'traffic?minutes=999999',
+      'traffic?minutes=-1&minutes=2',
+      'cache?limit=x&tag=a&tag=b',
+      'violations?page=1e9',
+    ])('keeps within its bounds: %s', async (path) => {
+      expect((await api(gateway, path)).status).toBe(200);
+    });
+  });
+
+  describe('with a token', () => {
+    let gateway: TestGateway;
+    beforeAll(async () => {
+      gateway = await startTestGateway({ upstream: server(), env: { PORTICO_ADMIN_TOKEN: TOKEN } });
+      await gateway.call('/services/v2/question.json');
+    });
+    const purge = (call: Call) => api(gateway, 'cache/purge', { method: 'POST', body: { all: true }, ...call });
+    const json = { 'Content-Type': 'application/json' };
+
+    it('is for nobody without it', async () => {
+      for (const path of READS) expect((await api(gateway, path)).status).toBe(401);
+      for (const path of ['/console/', '/console/main.js']) expect((await gateway.admin(path)).status).toBe(401);
+    });
+
+    it('is for a program with the token as Bearer, and for a browser with it as a password', async () => {
+      for (const headers of [bearer, basic]) expect((await api(gateway, 'status', { headers })).status).toBe(200);
+    });
+
+    // A browser sends Basic by itself, for a page of another site too.
+    it('is changed with Basic only by the console’s own pages', async () => {
+      expect((await purge({ headers: { ...basic, ...json } })).status).toBe(403);
+      for (const site of ['cross-site', 'same-site', 'none'])
+        expect((await purge({ headers: { ...basic, ...json, 'Sec-Fetch-Site': site } })).status).toBe(403);
+      const other = { Origin: 'http://evil.example', 'Sec-Fetch-Site': 'same-origin' };
+      expect((await purge({ headers: { ...basic, ...json, ...other } })).status).toBe(403);
+      expect((await api(gateway, 'cache', { headers: bearer })).json).toMatchObject({ entries: 1 });
+      expect((await purge({ headers: { ...basic, ...json, 'Sec-Fetch-Site': 'same-origin' } })).json).toEqual({
+        purged: 1,
+      });
+      expect((await purge({ headers: { ...basic, ...json, Origin: gateway.adminUrl } })).status).toBe(200);
+      expect((await purge({ headers: { ...bearer, ...json } })).status).toBe(200);
+    });
+
+    it('is changed by JSON only, which no form can send', async () => {
+      const text = { ...bearer, 'Content-Type': 'text/plain' };
+      expect((await purge({ body: '{"all":true}', headers: text })).status).toBe(415);
+      expect((await purge({ body: '{"all"', headers: { ...bearer, ...json } })).status).toBe(400);
+    });
+
+    it.each([
+      ['cache/purge', {}, 400],
+      ['cache/purge', { tag: '' }, 400],
+      ['cache/purge', [], 400],
+      ['ladder/lift', {}, 400],
+      ['ladder/lift', { operation: 'listQuestions', check: 'constructor' }, 400],
+      ['ladder/lift', { operation: 'listQuestions', check: 'responses' }, 409],
+      ['violations/0000000000000000/accept', { reason: 'a', owner: 'b' }, 404],
+    ])('says what is wrong with a change: %s %j', async (path, body, status) => {
+      const answer = await api(gateway, path, { method: 'POST', body, headers: bearer });
+      expect([answer.status, typeof answer.json.error]).toEqual([status, 'string']);
+    });
+
+    it('shows the token nowhere', async () => {
+      for (const path of READS) expect((await api(gateway, path, { headers: bearer })).text).not.toContain(TOKEN);
+    });
+  });
+});

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { isNew, violationRows } from '../../src/console/violation-rows.ts';
+import type { LedgerSnapshot } from '../../src/model/ledger-snapshot.ts';
+import { entryWith } from './violation-fixtures.ts';
+
+const NOW = Date.UTC(2026, 4, 4, 12);
+const traffic = (operation: string | undefined, requests: number, release = 'a') => {
+  return { operation, release, requests, checks: {} };
+};
+const snapshot = (parts: Partial<LedgerSnapshot>): LedgerSnapshot => {
+  return { takenAt: NOW, since: undefined, releases: [], entries: [], traffic: [], dropped: 0, ...parts };
+};
+const accepted = (expires: string | undefined) => {
+  return { accepted: [{ fingerprint: 'f', reason: 'known', owner: 'me', expires, summary: undefined }] };
+};
+
+describe('the rows of violations', () => {
+  it('tell the share of their operation’s requests, over all releases', () => {
+    const entries = [
+      entryWith({ operation: 'one', count: 5 }),
+      entryWith({ operation: undefined, count: 2 }),
+      entryWith({ operation: 'never called' }),
+      entryWith({ operation: 'two', count: 9 }),
+    ];
+    const seen = [traffic('one', 10), traffic('one', 10, 'b'), traffic(undefined, 4), traffic('two', 3)];
+    const rows = violationRows(snapshot({ entries, traffic: seen }), undefined, NOW);
+    // A request can break one rule at several places.
+    expect(rows.map(({ share }) => share)).toEqual([0.25, 0.5, undefined, 1]);
+  });
+
+  it.each([
+    ['without end', undefined, false],
+    ['until today', '2026-05-04', false],
+    ['until yesterday', '2026-05-03', true],
+  ])('know what is accepted %s', (_name, expires, expired) => {
+    const entries = [entryWith({ fingerprint: 'f' }), entryWith({ fingerprint: 'other' })];
+    const [row, other] = violationRows(snapshot({ entries }), accepted(expires), NOW);
+    expect(row?.accepted).toMatchObject({ reason: 'known', expired });
+    expect([row, other].map((one) => isNew(one ?? { accepted: undefined }))).toEqual([expired, true]);
+  });
+
+  it('leave samples to the page of one violation', () => {
+    const [row] = violationRows(snapshot({ entries: [entryWith()] }), undefined, NOW);
+    expect(row).not.toHaveProperty('samples');
+  });
+});
