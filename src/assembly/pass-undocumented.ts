@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { judgeCredentialByAnswer } from '../pipeline/dispatch.ts';
 import { passthroughPurges } from '../pipeline/passthrough-purges.ts';
-import { tellFailure, tellServerError } from '../pipeline/upstream-violation.ts';
+import { endedEarly, tellFailure, tellServerError } from '../pipeline/upstream-violation.ts';
 import type { Passthrough } from '../upstream/create-passthrough.ts';
 import { publicAddressOf } from './public-address.ts';
 
@@ -49,7 +49,7 @@ export function createPass(services: PassServices): (passed: PassedRequest) => P
         },
       });
       trace.bytes = result.bytes;
-      if (result.failure !== undefined) tellFailure(trace, result.failure);
+      if (result.failure !== undefined) endedEarly(trace, result.failure);
     } catch (error) {
       if (error instanceof UpstreamFailure) {
         trace.upstream = { status: undefined, shape: error.kind, seconds: seconds(), attempts: 1 };

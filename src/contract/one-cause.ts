@@ -42,7 +42,8 @@ export function oneCause(
     const within = error.keyword === 'required' ? parentOf(error.at) : undefined;
     if (within === undefined || !strangers.has(within)) return [error];
     const [first, second] = missing.get(within) ?? [];
-    if (second === undefined) return [error];
+    // An empty object that lacks one field lacks that one.
+    if (second === undefined && isEmpty(valueAt(value, within))) return [error];
     return error === first ? [{ ...error, keyword: OTHER_SHAPE, at: within }] : [];
   });
   return { errors: told, unknown: unknown.filter(({ within }) => !unclear.some((at) => isWithin(within, at))) };
@@ -63,6 +64,8 @@ function isStranger(shape: FieldShape, value: unknown, at: string): boolean {
   if (names === undefined || typeof found !== 'object' || found === null) return false;
   return !Object.keys(found).some((name) => names.has(name));
 }
+
+const isEmpty = (value: unknown) => typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 
 const parentOf = (at: string) => at.slice(0, at.lastIndexOf('/'));
 

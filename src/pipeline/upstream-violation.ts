@@ -17,6 +17,13 @@ export function tellFailure(trace: Pick<Trace, 'violations'>, { kind }: Upstream
   if (kind !== 'aborted') trace.violations.push(violation(kind, MESSAGES[kind]));
 }
 
+/** Tells of an answer whose head came and whose body broke off: the exchange failed, whatever its status said. */
+export function endedEarly(trace: Pick<Trace, 'violations' | 'upstream'>, failure: UpstreamFailure): void {
+  if (failure.kind === 'aborted') return;
+  if (trace.upstream !== undefined) trace.upstream = { ...trace.upstream, status: undefined, shape: failure.kind };
+  tellFailure(trace, failure);
+}
+
 /**
  * Tells of a status by which the upstream says that it failed. That its body keeps to the contract makes it no success; what
  * is wrong with the body is told elsewhere, and then this is not.

@@ -41,7 +41,8 @@ describe('one finding for one cause', () => {
 
   it('tells an error of another shape, and not its fields too', () => {
     expect(told('listQuestions', { message: 'no', status: 500 }, { status: 500 })).toEqual(['anyOf ']);
-    expect(told('getGdprJob', { errors: { message: 'x' } }, { status: 404 })).toEqual(['required /error']);
+    expect(told('getGdprJob', { errors: { message: 'x' } }, { status: 404 })).toEqual(['shape ']);
+    expect(told('getGdprJob', {}, { status: 404 })).toEqual(['required /error']);
     expect(told('listQuestions', { error: 'no', code: 5 }, { status: 500 })).toEqual(['undocumented-field /code']);
   });
 

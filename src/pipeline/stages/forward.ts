@@ -14,7 +14,7 @@ import { isPermissionDenial } from '../permission-denial.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
-import { tellFailure } from '../upstream-violation.ts';
+import { endedEarly, tellFailure } from '../upstream-violation.ts';
 
 /** How the last stage reaches the upstream. */
 export interface ForwardServices {
@@ -48,7 +48,7 @@ export function forward(services: ForwardServices): StagePlanner {
           attempts: answer.attempts,
         };
         if (!Buffer.isBuffer(answer.body))
-          answer.body.once('error', (error: unknown) => tellFailure(exchange.trace, toTransportFailure(error, 'body')));
+          answer.body.once('error', (error: unknown) => endedEarly(exchange.trace, toTransportFailure(error, 'body')));
         return { status: answer.status, headers: answer.headers, body: answer.body } satisfies Reply;
       } catch (error) {
         if (error instanceof UpstreamFailure) {

@@ -222,6 +222,7 @@ describe('forward in observe', () => {
       body.destroy(error);
       await ended;
       expect(trace.violations.map(({ keyword }) => keyword)).toEqual(told);
+      expect(trace.upstream?.shape).toBe(told[0] ?? 'answer');
     }
   });
 

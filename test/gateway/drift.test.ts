@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { LedgerEntry } from '../../src/model/ledger-entry.ts';
+import { startReferenceServer, type ReferenceServer } from '../../src/reference/start-reference-server.ts';
+import { callAt, type Answer, type Call } from '../builders/call.ts';
+import { driftTable, type DriftRow } from '../builders/drift-table.ts';
+import { OPERATIONS, type Ids, type OperationCase, targetOf } from '../builders/operations.ts';
+import { referenceIds } from '../builders/reference-ids.ts';
+import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+
+/*
+ * A staging run in front of the reference server: each of its faults must leave exactly the violation in the ledger that the
+ * documentation names, and a server without faults none, whatever is asked of it.
+ */
+
+let reference: ReferenceServer;
+let ids: Ids;
+const gateways = new Map<string, TestGateway>();
+beforeAll(async () => {
+  reference = await startReferenceServer();
+  ids = await referenceIds(reference.url);
+  for (const mode of MODES) {
+    const upstream = { totalTimeoutMs: 250, circuit: { failures: 1000, openSeconds: 1 } };
+    gateways.set(
+      mode,
+      await startTestGateway({ upstream: reference, config: { mode, cache: { enabled: false }, upstream } }),
+    );
+  }
+});
+afterAll(() => reference.close());
+
+const MODES = ['staging', 'observe'] as const;
+const ROWS: Readonly<Record<string, string>> = {
+  uploadGdprFile: '1',
+  getGdprJob: '2',
+  copyAttachments: '3',
+  getComment: '4',
+  listNodeComments: '5',
+  listQuestions: '6',
+  listActions: '7',
+  listIdeas: '8',
+  listGroupUsers: '9',
+  listTopicFollowers: '10',
+  unmarkFavorite: '11',
+  cancelWiki: '12',
+  listArticles: '13',
+  listNodeFollowers: '14',
+  listExpertise: '15',
+  listAnswerComments: '16',
+  createComment: 'C',
+  updateComment: 'U',
+};
+
+const gatewayIn = (mode: string): TestGateway => {
+  const gateway = gateways.get(mode);
+  if (gateway === undefined) throw new Error(`no gateway in ${mode}`);
+  return gateway;
+};
+
+/** An account that may do everything that the tests ask for, and whose own the comment is. */
+const userOf = ({ id }: OperationCase) => (id === 'updateComment' ? 'alice' : 'admin');
+
+/** Makes the state that an operation ends, past the gateway. */
+async function prepare({ id }: OperationCase): Promise<void> {
+  if (id === 'unmarkFavorite') await at(`/services/v2/node/${ids.node}/markfavorite.json`);
+  if (id === 'cancelWiki') await at(`/services/v2/node/${ids.node}/wiki.json`);
+}
+
+const at = (target: string): Promise<Answer> => callAt(reference.url, target, { method: 'PUT' });
+
+const callOf = (operation: OperationCase): Call => ({
+  method: operation.method,
+  user: userOf(operation),
+  headers: { 'Portico-Force': 'true', 'X-Request-Id': `drift-${(requests += 1)}` },
+  ...(operation.body !== undefined && { body: operation.body }),
+});
+
+let requests = 0;
+
+/** What one request adds to the ledger, as `direction operation status category keyword at`, once per occurrence. */
+async function addedBy(gateway: TestGateway, operation: OperationCase, query = ''): Promise<string[]> {
+  const before = await countsOf(gateway);
+  const call = callOf(operation);
+  // A connection that is broken on purpose has no answer, and is recorded all the same.
+  await gateway.call(targetOf(operation, query, ids), call).catch(() => undefined);
+  await gateway.lineOf(`drift-${requests}`);
+  const after = await entriesOf(gateway);
+  return after.flatMap((entry) => {
+    const times = entry.count - (before.get(entry.fingerprint) ?? 0);
+    return Array.from({ length: times }, () => lineOf(entry));
+  });
+}
+
+const lineOf = ({ direction, operation, status, category, keyword, at: place }: LedgerEntry) =>
+  `${direction} ${operation} ${status ?? '-'} ${category} ${keyword} ${place}`.trim();
+
+const entriesOf = async ({ gateway }: TestGateway) => (await gateway.services.ledger.snapshot()).entries;
+
+const countsOf = async (gateway: TestGateway) =>
+  new Map((await entriesOf(gateway)).map(({ fingerprint, count }) => [fingerprint, count]));
+
+const statusOf = ({ status }: DriftRow, { success }: OperationCase) => (status === 'ok' ? String(success) : status);
+
+const TABLE = driftTable();
+
+describe.each(MODES)('a drifting server in %s', (mode) => {
+  it.each(TABLE)('leaves one violation each: $fault of $operations', async (row) => {
+    const wanted = OPERATIONS.filter(({ id }) => row.operations?.includes(ROWS[id] ?? '') ?? true);
+    expect(wanted).toHaveLength(row.operations?.length ?? OPERATIONS.length);
+    const found: Record<string, string[]> = {};
+    const expected: Record<string, string[]> = {};
+    for (const operation of wanted) {
+      reference.setFaults([]);
+      await prepare(operation);
+      reference.setFaults([row.fault]);
+      found[operation.id] = await addedBy(gatewayIn(mode), operation);
+      expected[operation.id] = [`response ${operation.id} ${statusOf(row, operation)} ${row.violation}`];
+    }
+    expect(found).toEqual(expected);
+  });
+
+  it('has every fault of the documentation in the table', async () => {
+    const { FAULT_NAMES } = await import('../../src/reference/faults/fault-names.ts');
+    const named = new Set(TABLE.map(({ fault }) => fault.split(':')[0]));
+    expect(named).toEqual(new Set<string>(FAULT_NAMES));
+  });
+});

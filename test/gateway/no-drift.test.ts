@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startReferenceServer, type ReferenceServer } from '../../src/reference/start-reference-server.ts';
+import { callAt, type Call } from '../builders/call.ts';
+import { type Ids, type OperationCase, OPERATIONS, targetOf } from '../builders/operations.ts';
+import { referenceIds } from '../builders/reference-ids.ts';
+import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+
+/*
+ * The other half of the promise of a ledger: a server that keeps to the contract leaves nothing in it, whoever asks for
+ * whatever the contract documents.
+ */
+
+let reference: ReferenceServer;
+let ids: Ids;
+let nodes: readonly string[];
+let strict: TestGateway;
+beforeAll(async () => {
+  reference = await startReferenceServer();
+  ids = await referenceIds(reference.url);
+  const page = await callAt(reference.url, '/services/v2/question.json?pageSize=100');
+  // The rules by which an account may ask are the same in every mode; only here are they enforced.
+  strict = await startTestGateway({ upstream: reference });
+  nodes = (page.json.list as unknown as readonly { id: number }[]).map(({ id }) => String(id));
+});
+afterAll(() => reference.close());
+
+const ACCOUNTS = ['admin', 'moderator', 'alice', 'bob', 'guest'];
+
+const PAGES = [
+  '',
+  'page=1',
+  'pageSize=1',
+  'pageSize=7&page=2',
+  'pageSize=100',
+  'sort=newest',
+  'sort=nonsense&pageSize=5',
+];
+const PARTS = [
+  'includeOnly=id',
+  'includeOnly=id,author.username,topics.name',
+  'exclude=body,bodyAsHTML',
+  'exclude=author',
+  'include=id,author',
+];
+const ODD = ['wrap=true', 'v1=true', 'wrap=1&v1=1'];
+const SEARCH = ['q=build', 'q=two+words*', 'q=nothing-has-this', 'type=question', 'lang=en'];
+const QUESTIONS = [
+  'topics=build',
+  'topics=a%2Cb&topics=c',
+  'unanswered=true',
+  'unanswered=false',
+  'spaceId=1',
+  'spaceId=999',
+];
+const FOLLOWERS = ['details=true', 'details=false', 'active=false', 'active=true&details=true', 'page=0'];
+
+/** Queries that the contract documents, by operation. */
+const QUERIES: Readonly<Record<string, readonly string[]>> = {
+  getGdprJob: [''],
+  getComment: ['', ...PARTS, ...ODD],
+  listNodeComments: [''],
+  listQuestions: [...PAGES, ...PARTS, ...ODD, ...SEARCH, ...QUESTIONS],
+  listActions: [...PAGES, ...PARTS, ...ODD, 'page=3&pageSize=50'],
+  listIdeas: [...PAGES, ...PARTS, ...ODD, ...SEARCH],
+  listGroupUsers: [...PAGES, ...PARTS, ...ODD, 'sort=username'],
+  listTopicFollowers: [...PAGES.slice(0, 3), ...PARTS, ...ODD, ...FOLLOWERS],
+  listNodeFollowers: [...PAGES.slice(0, 3), ...PARTS, ...ODD, ...FOLLOWERS],
+  listArticles: ['', 'page=1', 'pageSize=3&page=2', ...ODD],
+  listExpertise: ['', ...ODD],
+  listAnswerComments: ['', ...ODD],
+};
+
+/** Ids of many things: what nobody has is answered with an error, which is documented too. */
+const variantsOf = (operation: OperationCase): readonly Ids[] => {
+  if (/^list(?:NodeComments|NodeFollowers)$/.test(operation.id))
+    return nodes.slice(0, 4).map((node) => Object.assign({}, ids, { node }));
+  if (operation.id === 'getGdprJob')
+    return ['1', '2', '3', '4', '999999'].map((job) => Object.assign({}, ids, { job }));
+  return [ids];
+};
+
+/** True when neither the permissions nor the bounds of a page refuse the request. */
+const isAllowed = ({ method }: OperationCase, target: string, as: string) =>
+  strict.gateway.explain({ method, target, as }).some((line) => /^verdict:\s+(?:sent on|answered)/.test(line));
+
+async function askAll(
+  gateway: TestGateway,
+  targets: readonly (readonly [target: string, call: Call])[],
+): Promise<number> {
+  const waiting = [...targets];
+  const ask = async (): Promise<void> => {
+    const next = waiting.shift();
+    if (next === undefined) return;
+    await gateway.call(...next);
+    await ask();
+  };
+  await Promise.all(Array.from({ length: 8 }, ask));
+  return targets.length;
+}
+
+const once = (target: string, call: Call): readonly [target: string, call: Call] => [target, call];
+
+/** Every documented read of every account that may, twice: the second answer is known or kept. */
+const reads = (): (readonly [target: string, call: Call])[] =>
+  OPERATIONS.filter(({ method }) => method === 'GET').flatMap((operation) =>
+    variantsOf(operation).flatMap((own) =>
+      (QUERIES[operation.id] ?? []).flatMap((query) => {
+        const target = targetOf(operation, query, own);
+        const allowed = ACCOUNTS.filter((user) => isAllowed(operation, target, user));
+        const asked = allowed.flatMap((user) => [once(target, { user }), once(target, { user })]);
+        return asked.concat([once(target, { method: 'HEAD' })]);
+      }),
+    ),
+  );
+
+/** The writes of a few nodes, each with the state that it ends. */
+async function writeAll(gateway: TestGateway): Promise<number> {
+  let count = 0;
+  const put = (target: string, user: string, method = 'PUT', body?: unknown) => {
+    count += 1;
+    return gateway.call(target, {
+      user,
+      method,
+      headers: { 'Portico-Force': 'true' },
+      ...(body !== undefined && { body }),
+    });
+  };
+  for (const node of nodes.slice(0, 8)) {
+    const path = `/services/v2/node/${node}`;
+    for (const name of ['markfavorite', 'wiki']) await callAt(reference.url, `${path}/${name}.json`, { method: 'PUT' });
+    await put(`${path}/unmarkfavorite.json`, 'admin');
+    await put(`${path}/cancelwiki.json?wrap=true`, 'admin');
+    const made = await put(`${path}/comment.json`, 'admin', 'POST', {
+      body: 'Well.',
+      visibility: 'recipients',
+      recipients: [],
+    });
+    await put(`/services/v2/comment/${String(made.json['id'])}.json`, 'admin', 'PUT', { body: 'Better.' });
+    await put(`/services/v2/issuetracker/node/${node}/issue/10001/attachments.json`, 'admin', 'POST');
+    await put('/services/v2/users/gdpr/upload.json', 'admin', 'POST', { content: 'userId,username\n,alice\n' });
+  }
+  return count;
+}
+
+describe.each([
+  ['strict', {}],
+  ['staging', { cache: { enabled: false } }],
+  ['observe', {}],
+] as const)('a server without faults, in %s', (mode, more) => {
+  it('leaves nothing in the ledger after thousands of requests over all operations', { timeout: 120_000 }, async () => {
+    const gateway = await startTestGateway({ upstream: reference, config: { mode, ...more } });
+    const asked = (await askAll(gateway, reads())) + (await writeAll(gateway));
+    expect(asked).toBeGreaterThan(1500);
+    const { entries, traffic } = await gateway.gateway.services.ledger.snapshot();
+    expect(
+      entries.map(({ operation, direction, status, keyword, at }) => [operation, direction, status, keyword, at]),
+    ).toEqual([]);
+    expect(new Set(traffic.map(({ operation }) => operation))).toEqual(new Set(OPERATIONS.map(({ id }) => id)));
+    await gateway.close();
+  });
+});
