@@ -15,8 +15,15 @@ export function schemaWords(schema: ProposedSchema): string {
       : 'map, whose keys are data, of ' + valueWords(additionalProperties);
   const always = names.filter((name) => ((required ?? []) as readonly string[]).includes(name));
   const sometimes = names.filter((name) => !always.includes(name));
-  const parts = [always.join(', '), sometimes.length === 0 ? '' : `perhaps ${sometimes.join(', ')}`];
+  const parts = [listed(always), sometimes.length === 0 ? '' : `perhaps ${listed(sometimes)}`];
   return `object of ${names.length} ${names.length === 1 ? 'field' : 'fields'} (${parts.filter((part) => part !== '').join('; ')})`;
+}
+
+const MAX_LISTED = 12;
+
+function listed(names: readonly string[]): string {
+  const more = names.length - MAX_LISTED;
+  return more > 1 ? `${names.slice(0, MAX_LISTED).join(', ')} and ${more} more` : names.join(', ');
 }
 
 const note = (word: unknown) => (typeof word === 'string' ? `, ${word}` : '');
