@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest';
+import { confidenceWord, wilsonBound } from '../../src/learn/wilson-bound.ts';
+
+describe('wilsonBound', () => {
+  it('says little of few and much of many', () => {
+    const bounds = [0, 1, 3, 20, 100, 10_000].map((count) => Number(wilsonBound(count, count).toFixed(2)));
+    expect(bounds).toEqual([0, 0.21, 0.44, 0.84, 0.96, 1]);
+  });
+
+  it('falls with what says otherwise', () => {
+    expect(wilsonBound(50, 100)).toBeCloseTo(0.404, 3);
+    expect(wilsonBound(0, 100)).toBeCloseTo(0, 10);
+  });
+
+  it('is told in a word', () => {
+    expect([0.95, 0.8, 0.5].map(confidenceWord)).toEqual(['high', 'fair', 'low']);
+  });
+});
