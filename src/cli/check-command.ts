@@ -1,7 +1,9 @@
 import { type Command, type CommandLine, EXIT, UsageError } from './command.ts';
 import { CONFIG_FLAGS, settingsFrom } from './config-flags.ts';
+import { contractWords } from './contract-words.ts';
 import { withAssembly } from './offline-assembly.ts';
 import { FAIL_FLAGS } from './report-flags.ts';
+import { warningLines } from './warning-lines.ts';
 
 const WALK_FLAGS = [
   { name: 'against', value: 'URL', help: 'Walk the safe operations of this server and fill the ledger.' },
@@ -36,8 +38,13 @@ export const checkCommand: Command = {
     }
     refuseWalkFlags(line);
     const settings = await settingsFrom(line, io);
-    const operations = await withAssembly(settings, (assembly) => assembly.planLines.length);
-    io.out(`OK: ${settings.file}, ${operations} operations, mode ${settings.mode.name}`);
+    const { contract, operations } = await withAssembly(settings, ({ house, planLines }) => ({
+      contract: house.contract,
+      operations: planLines.length,
+    }));
+    warningLines(contract.warnings).forEach(io.err);
+    const further = contractWords(settings.contract).map((words) => `, ${words}`);
+    io.out(`OK: ${settings.file}, ${operations} operations, mode ${settings.mode.name}${further.join('')}`);
     return EXIT.ok;
   },
 };

@@ -61,6 +61,12 @@ describe('the banner', () => {
     `);
   });
 
+  it('says in a line of its own that overlays are applied and that a candidate runs beside', () => {
+    const lines = banner('contract: { overlays: [a.yaml], candidate: { overlays: [a.yaml, b.yaml] } }').split('\n');
+    expect(lines).toContain('  contract  1 overlay, candidate beside it with 2 overlays');
+    expect(banner('{}')).not.toContain('  contract  ');
+  });
+
   it('names no account and no password in front of a real upstream', () => {
     expect(banner(REAL)).not.toMatch(/alice|password = name/);
   });

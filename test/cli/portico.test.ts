@@ -80,6 +80,29 @@ describe('portico', () => {
 });
 
 describe('portico check', () => {
+  it('tells of overlays and a candidate, and warns of targets that select nothing', async () => {
+    const overlay = join(newFolder(), 'one.yaml');
+    const action = '{ target: $.components.schemas.Qestion, update: {} }';
+    writeFileSync(overlay, `overlay: 1.0.0\ninfo: { title: One, version: '1' }\nactions: [${action}]\n`);
+    const contract = `contract: { overlays: [${overlay}, ${overlay}], candidate: { overlays: [${overlay}] } }\n`;
+    const { code, out, err } = await check(contract);
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/18 operations, mode strict, 2 overlays, candidate beside it with 1 overlay\n$/),
+    ]);
+    expect(err).toContain(`warning: ${overlay} /actions/0/target: selects nothing`);
+    const plan = await runPortico(['plan', '--config', configWith(contract)], { PORTICO_ROLES: ROLES });
+    expect([plan.code, plan.out.trimEnd().split('\n')]).toEqual([0, expect.objectContaining({ length: 18 })]);
+    expect(plan.err).toContain('contract: 2 overlays\n');
+    writeFileSync(overlay, 'overlay: 2.0.0\n');
+    const broken = await check(contract);
+    expect([broken.code, broken.out]).toEqual([1, '']);
+    expect(broken.err).toContain(
+      `${overlay} /overlay\n    this version of overlays is not supported (write overlay: 1.0.0)`,
+    );
+    expect(broken.err).toContain('the candidate contract: ');
+  });
+
   it('says OK for the embedded defaults', async () => {
     expect(await runPortico(['check'])).toMatchObject({
       code: 0,

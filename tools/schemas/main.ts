@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { checkDocument } from '../../src/contract/check-document.ts';
+import { checkSchemas } from '../../src/contract/check-schemas.ts';
 import { contractFolder } from '../../src/contract/contract-files.ts';
 import { parseSource, readSource } from '../../src/contract/document-source.ts';
 import { PARSED_FILE } from '../../src/contract/parsed-document.ts';
@@ -59,7 +60,7 @@ function main(args: readonly string[]): number {
 function generate(folder: string): ReadonlyMap<string, string> {
   const source = readSource(folder);
   const document = parseSource(source);
-  const faults = checkDocument(document);
+  const faults = [...checkSchemas(document), ...checkDocument(document)];
   if (faults.length > 0) throw new StartFault(faults);
   return new Map([...generateSchemas(document), [PARSED_FILE, generateParsed(source, document)]]);
 }
