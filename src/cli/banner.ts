@@ -24,7 +24,7 @@ export function bannerLines(facts: BannerFacts): string[] {
   return [
     `Portico ${facts.version}`,
     `  public    ${base}`,
-    `  admin     ${facts.adminUrl}  (/livez /readyz /metrics)`,
+    `  admin     ${facts.adminUrl}  (/console/ /livez /readyz /metrics)`,
     `  upstream  ${upstreamWords(facts)}`,
     `  mode      ${settings.mode.name}: ${levelWords(settings)}`,
     ...contractLines(settings),

@@ -38,7 +38,11 @@ export function configSchema(): Record<string, unknown> {
         description: 'What clients put before /services/v2/, for example /qa; no slash at the end.',
       },
       listen: listenOptionsSchema,
-      adminToken: { type: 'string', minLength: 8, description: 'Opens purge on the admin side; PORTICO_ADMIN_TOKEN.' },
+      adminToken: {
+        type: 'string',
+        minLength: 8,
+        description: 'Opens the console and purge on the admin side; PORTICO_ADMIN_TOKEN.',
+      },
       upstream: upstreamOptionsSchema,
       rewriteUrls: { type: 'boolean', description: 'Rewrite absolute legacy addresses in bodies.' },
       reference: referenceSchema,
