@@ -104,6 +104,7 @@ const FOLDERS = [
   'cases',
   'contracts',
   'deploy',
+  'examples',
   'gateway',
   'readme',
   'rules',
