@@ -6,6 +6,7 @@ import { referencedName, resolve } from './resolve-reference.ts';
 import { SEMANTIC_RULES } from './semantic/semantic-rules.ts';
 import { closestName } from '../lib/closest-name.ts';
 import { checkPaths, checkResourceNames } from './check-names.ts';
+import { checkReferences } from './check-references.ts';
 
 // Labels of metrics, and what every object has.
 const RESERVED = new Set(['undocumented', 'other', ...Object.getOwnPropertyNames(Object.prototype)]);
@@ -16,7 +17,11 @@ const REQUEST_RULES = ['gdpr-csv', 'comment-visibility'];
 export function checkDocument(document: OpenApiDocument): Fault[] {
   const dangling = danglingReferences(document, document, '');
   if (dangling.length > 0) return dangling;
-  const faults: Fault[] = [...checkPaths(Object.keys(document.paths)), ...checkResourceNames(document)];
+  const faults: Fault[] = [
+    ...checkPaths(Object.keys(document.paths)),
+    ...checkResourceNames(document),
+    ...checkReferences(document),
+  ];
   const ids = new Set<string>();
   for (const [path, methods] of Object.entries(document.paths))
     for (const [method, operation] of Object.entries(methods)) {

@@ -137,6 +137,17 @@ describe('a contract with overlays', () => {
     expect(refusals(one, 'space=x')).toHaveLength(1);
   });
 
+  it('lets a resource hold others of its kind', () => {
+    const one = withActions({
+      target: `${AUTHOR}.properties`,
+      update: { deputy: { $ref: '#/components/schemas/Author' } },
+    });
+    const deputy = { id: 1, username: 'x', reputation: 'much' };
+    expect(judged(one, { deputy: { ...deputy, reputation: 1, deputy } })).toEqual([
+      'type /list/0/author/deputy/deputy/reputation',
+    ]);
+  });
+
   it('documents an operation on a new path', () => {
     const one = withActions(get());
     expect(one.operations).toHaveLength(contract.operations.length + 1);
@@ -263,6 +274,27 @@ describe('a contract with overlays', () => {
       [{ target: "$.paths['/services/v2/comment/{commentId}.json'].get", remove: true }],
       '/actions/0/remove',
       'there is no operation called getComment',
+    ],
+    [
+      'a schema that is judged by itself',
+      [{ target: AUTHOR, update: { allOf: [{ $ref: '#/components/schemas/Author' }] } }],
+      '/actions/0/update/allOf',
+      'is judged by itself again, without end',
+    ],
+    [
+      'a schema that is judged by itself in a roundabout way',
+      [
+        { target: AUTHOR, update: { anyOf: [{ not: { $ref: '#/components/schemas/Recipient' } }] } },
+        { target: '$.components.schemas.Recipient', update: { $ref: '#/components/schemas/Author' } },
+      ],
+      '/actions/1/update/$ref',
+      'is judged by itself again, without end',
+    ],
+    [
+      'a parameter that is a reference',
+      [{ target: '$.components.parameters.page', update: { $ref: '#/components/parameters/page' } }],
+      '/actions/0/update/$ref',
+      'must be written here, not be a reference',
     ],
     [
       'a resource whose file is another one',
