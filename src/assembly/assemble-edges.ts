@@ -14,6 +14,7 @@ import { createPassthrough } from '../upstream/create-passthrough.ts';
 import type { AssemblyParts, Services } from './assemble-services.ts';
 import { createLazyConsole } from './lazy-console.ts';
 import type { Start } from './load-start.ts';
+import { ownAddress } from './own-address.ts';
 import { createPass } from './pass-undocumented.ts';
 
 /** The memory of targets takes at most an eighth of what pages may take. */
@@ -94,7 +95,12 @@ export function assembleEdges(
     readiness: state.readiness,
     metrics,
     purge,
-    console: createLazyConsole(settings, start, services, house, { clock, purge, readiness: state.readiness }),
+    console: createLazyConsole(settings, start, services, house, {
+      clock,
+      purge,
+      readiness: state.readiness,
+      publicAddress: () => ownAddress(publicServer.address()),
+    }),
     onError: (error) => logger.error({ err: error }, 'the admin side failed'),
   });
   const sampling = setInterval(() => services.traffic.sample(), TRAFFIC_HISTORY.stepSeconds * 1000).unref();

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import { packageVersion } from '../config/package-root.ts';
 import type { Settings } from '../config/settings.ts';
 import type { ConsoleSources } from '../console/console-sources.ts';
-import type { Clock } from '../lib/clock.ts';
+import type { ReferenceSources } from '../console/reference/create-reference-router.ts';
 import { permissionMatrix } from '../permissions/permission-matrix.ts';
 import { explain } from '../pipeline/explain.ts';
 import type { House } from '../pipeline/house.ts';
@@ -16,19 +16,32 @@ export function createLazyConsole(
   start: Start,
   services: Services,
   house: House,
-  given: { readonly clock: Clock } & Pick<ConsoleSources, 'purge' | 'readiness'>,
+  given: Pick<ConsoleSources, 'clock' | 'purge' | 'readiness'> & Pick<ReferenceSources, 'publicAddress'>,
 ): RequestHandler {
   const startedAt = given.clock();
   let handler: Promise<RequestHandler> | undefined;
   const load = async () => {
     const { createConsole } = await import('../console/create-console.ts');
-    return createConsole({ ...sourcesOf(settings, start, services, house), ...given, startedAt });
+    const { publicAddress, ...rest } = given;
+    const reference = { ...referenceOf(settings, start, services), publicAddress };
+    return createConsole({ ...sourcesOf(settings, start, services, house), ...rest, reference, startedAt });
   };
   return async (req, res, next) => {
     handler ??= load();
     const handle = await handler;
     await handle(req, res, next);
   };
+}
+
+function referenceOf(settings: Settings, { contract }: Start, { ladder }: Services) {
+  return {
+    contractVersion: contract.version,
+    document: contract.document,
+    operations: contract.operations,
+    checksFor: (id) => ladder.checksFor(id),
+    publicBasePath: settings.publicBasePath,
+    writable: settings.adminToken !== undefined,
+  } satisfies Partial<ReferenceSources>;
 }
 
 function sourcesOf(settings: Settings, start: Start, services: Services, house: House) {

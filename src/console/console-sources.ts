@@ -7,6 +7,7 @@ import type { LedgerReader } from '../model/ledger-snapshot.ts';
 import type { Operation } from '../model/operation.ts';
 import type { PermissionMatrix } from '../permissions/permission-matrix.ts';
 import type { TrafficHistory } from '../telemetry/traffic-history.ts';
+import type { ReferenceSources } from './reference/create-reference-router.ts';
 
 /** What the console shows of the upstream's state at this instant. */
 export interface UpstreamState {
@@ -47,5 +48,7 @@ export interface ConsoleSources {
   /** Drops pages by tag or all; answers how many went. */
   readonly purge: (tags: readonly string[] | 'all') => number;
   readonly upstream: () => UpstreamState;
+  /** What the API reference shows, and where its form sends. */
+  readonly reference: ReferenceSources;
   readonly onError: (error: unknown) => void;
 }

@@ -2,6 +2,7 @@ import express, { type RequestHandler } from 'express';
 import { createApi } from './create-api.ts';
 import { consoleHeaders } from './console-headers.ts';
 import type { ConsoleSources } from './console-sources.ts';
+import { createReferenceRouter } from './reference/create-reference-router.ts';
 import { staticFiles } from './static-files.ts';
 
 /** The console: its pages and the data behind them, as a handler to be mounted below `/console`. */
@@ -9,7 +10,7 @@ export function createConsole(sources: ConsoleSources): RequestHandler {
   const router = express.Router({ caseSensitive: true, strict: true });
   const files = staticFiles();
   router.use(consoleHeaders);
-  router.use('/api', createApi(sources));
+  router.use('/api', createReferenceRouter(sources.reference), createApi(sources));
   router.use(async (req, res, next) => {
     // Without the slash at its end, the page's own addresses would be those beside it.
     if (req.originalUrl.split('?', 1)[0] === req.baseUrl) {

@@ -37,6 +37,15 @@ const OWN = [
   'pages/upstream.js',
   'pages/violation.js',
   'pages/violations.js',
+  'reference/reference.css',
+  'reference/main.js',
+  'reference/curl.js',
+  'reference/filter.js',
+  'reference/operation.js',
+  'reference/prose.js',
+  'reference/sample.js',
+  'reference/schema.js',
+  'reference/try.js',
 ];
 
 /** Files of packages: path below `/console/`, package, and the file beside the package's entry. */
@@ -50,12 +59,13 @@ const VENDORED = [
 
 /**
  * Every file that can be asked for, by path: the only ones that are ever read, so that no request names a path on disk.
- * `/` is the page itself.
+ * `/` is the page itself, `/reference` that of the API.
  */
 export function staticFiles(): ReadonlyMap<string, StaticFile> {
   const require = createRequire(import.meta.url);
   return new Map([
     ['/', fileAt(own('index.html'), 'html')],
+    ['/reference', fileAt(own('reference/index.html'), 'html')],
     ...OWN.map((name) => [`/${name}`, fileAt(own(name), name)] as const),
     ...VENDORED.map(([path, name, file]) => {
       return [`/${path}`, fileAt(join(dirname(require.resolve(name)), file), path, forBrowsers)] as const;

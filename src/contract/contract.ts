@@ -3,7 +3,7 @@ import type { Operation } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
 import type { DecodedParameters } from './decode-parameters.ts';
 import type { JudgedAnswer, Judgement } from './judge-response.ts';
-import type { CatalogueEntry, FieldPermission, PermissionEntry, PrivateOption } from './openapi-document.ts';
+import type { OpenApiDocument, CatalogueEntry, FieldPermission, PermissionEntry, PrivateOption } from './openapi-document.ts';
 import type { OperationValidators } from './operation-validators.ts';
 import type { ParameterValues } from './parameter-values.ts';
 import type { PathMatch } from './path-match.ts';
@@ -17,6 +17,8 @@ export interface Contract {
   /** What is odd and no reason not to start: targets of overlays that select nothing. */
   readonly warnings: readonly Fault[];
   readonly operations: readonly Operation[];
+  /** What all of this was compiled from, overlays applied; for people to read, nothing on the request path does. */
+  readonly document: OpenApiDocument;
   readonly permissions: readonly PermissionEntry[];
   readonly groups: readonly CatalogueEntry[];
   readonly flags: readonly CatalogueEntry[];

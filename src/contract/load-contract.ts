@@ -72,6 +72,7 @@ function compileContract(options: ContractOptions, folder: string): Contract {
     overlays: options.overlays,
     warnings,
     operations: [...compiled.values()].map((entry) => entry.operation).toSorted(byRow),
+    document,
     permissions: document['x-permissions'],
     groups: document['x-groups'],
     flags: document['x-flags'],

@@ -1,0 +1,11 @@
+import type { AddressInfo } from 'node:net';
+
+/** Where the process itself reaches one of its listeners; a listener on every address is reached by loopback. */
+export function ownAddress(
+  address: AddressInfo | string | null,
+): { readonly host: string; readonly port: number } | undefined {
+  if (address === null || typeof address === 'string') return undefined;
+  const { address: host, port } = address;
+  if (host === '0.0.0.0') return { host: '127.0.0.1', port };
+  return { host: host === '::' ? '::1' : host, port };
+}

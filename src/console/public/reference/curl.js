@@ -1,0 +1,27 @@
+/** A text as one word of a POSIX shell. */
+export function shellWord(text) {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** The same request for a terminal; the password is left to be asked for. */
+export function curlLine({ origin, method, target, user, headers = {}, body }) {
+  const words = ['curl'];
+  if (method === 'HEAD') words.push('-I');
+  else if (method !== 'GET') words.push('-X', method);
+  if (user) words.push('-u', shellWord(user));
+  for (const [name, value] of Object.entries(headers)) words.push('-H', shellWord(`${name}: ${value}`));
+  if (body !== undefined) words.push('--data-binary', shellWord(body));
+  words.push(shellWord(`${origin}${target}`));
+  return words.join(' ');
+}
+
+/** The target of an operation with its parameters; empty ones of the query are left out. */
+export function targetOf(operation, values) {
+  const valueOf = (where, name) => values[`${where}:${name}`] ?? '';
+  const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(valueOf('path', name)));
+  const query = operation.parameters
+    .filter(({ in: where, name }) => where === 'query' && valueOf('query', name) !== '')
+    .map(({ name }) => `${encodeURIComponent(name)}=${encodeURIComponent(valueOf('query', name))}`)
+    .join('&');
+  return query === '' ? path : `${path}?${query}`;
+}

@@ -1,0 +1,138 @@
+import { get } from '../lib/api.js';
+import { html, render, useEffect, useState } from '../lib/html.js';
+import { matches } from './filter.js';
+import { Operation } from './operation.js';
+import { Prose } from './prose.js';
+
+function App() {
+  const [contract, setContract] = useState();
+  const [error, setError] = useState();
+  const [text, setText] = useState('');
+  // Here and nowhere else: gone with the page.
+  const [credential, setCredential] = useState({ name: '', password: '' });
+  useEffect(() => {
+    void get('contract').then(setContract, (reason) => setError(reason));
+  }, []);
+  useDeepLinks(contract !== undefined);
+  const groups = (contract?.groups ?? [])
+    .map(({ name, description, operations }) => ({
+      name,
+      description,
+      operations: operations.filter((one) => matches(one, text)),
+    }))
+    .filter((group) => group.operations.length > 0);
+  const found = groups.reduce((sum, group) => sum + group.operations.length, 0);
+
+  return html`
+    <a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
+    <header class="top">
+      <a class="brand" href="./"><img src="icon.svg" alt="" width="28" height="28" />Portico</a>
+      <span class="muted">API reference</span>
+      <div class="facts">
+        ${contract !== undefined && html`<span class="muted">contract ${contract.version}</span>`}
+        <a href="./">Console</a>
+      </div>
+    </header>
+    <div class="frame reference">
+      <nav aria-label="Operations">
+        <label class="field" for="search">
+          <span>Search</span>
+          <input
+            id="search"
+            type="search"
+            autocomplete="off"
+            value=${text}
+            onInput=${(event) => setText(event.currentTarget.value)}
+          />
+        </label>
+        <p class="muted" role="status">${contract === undefined ? '' : `${found} operations`}</p>
+        ${groups.map(
+          ({ name, operations }) =>
+            html`<section key=${name} aria-label=${name}>
+              <h2>${name}</h2>
+              <ul>
+                ${operations.map(
+                  ({ id, method }) =>
+                    html`<li key=${id}>
+                      <a href=${`#${id}`}><small>${method}</small> ${id}</a>
+                    </li>`,
+                )}
+              </ul>
+            </section>`,
+        )}
+      </nav>
+      <main id="main" tabindex="-1">
+        <h1>${contract?.title ?? 'API reference'}</h1>
+        ${error !== undefined && html`<div class="note bad" role="alert">${error.message}</div>`}
+        ${contract === undefined && error === undefined && html`<p class="muted">Reading the contract…</p>`}
+        ${
+          contract !== undefined &&
+          html`<${Prose} text=${contract.description} />
+            <${Credential} credential=${credential} onChange=${setCredential} />
+            ${found === 0 && html`<p class="empty">No operation is meant by these words.</p>`}
+            ${groups.map(
+              (group) =>
+                html`<section key=${group.name} aria-label=${`Operations: ${group.name}`}>
+                  <h2 class="group">${group.name}</h2>
+                  <p class="muted">${group.description}</p>
+                  ${group.operations.map(
+                    (operation) =>
+                      html`<${Operation}
+                        key=${operation.id}
+                        operation=${operation}
+                        contract=${contract}
+                        credential=${credential}
+                      />`,
+                  )}
+                </section>`,
+            )}`
+        }
+      </main>
+    </div>
+  `;
+}
+
+function Credential({ credential, onChange }) {
+  const field = (name, type) =>
+    html`<label for=${`credential-${name}`}>
+      <span>${name === 'name' ? 'Name' : 'Password'}</span>
+      <input
+        id=${`credential-${name}`}
+        type=${type}
+        autocomplete="off"
+        value=${credential[name]}
+        onInput=${(event) => onChange({ ...credential, [name]: event.currentTarget.value })}
+      />
+    </label>`;
+  return html`<section class="card" aria-labelledby="credential-title">
+    <h2 id="credential-title">Credential for what you try</h2>
+    <p class="muted">
+      Sent to the gateway with each request below. It is kept in this page only and is gone when you leave it.
+    </p>
+    <div class="filters">${field('name', 'text')} ${field('password', 'password')}</div>
+  </section>`;
+}
+
+/** The address may name an operation: it is shown once it is there, and whenever the address changes. */
+function useDeepLinks(ready) {
+  useEffect(() => {
+    if (!ready) return undefined;
+    const show = () => {
+      const place = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+      place?.scrollIntoView();
+      place?.querySelector('h3')?.focus({ preventScroll: true });
+    };
+    show();
+    addEventListener('hashchange', show);
+    return () => removeEventListener('hashchange', show);
+  }, [ready]);
+}
+
+function skip(event) {
+  event.preventDefault();
+  document.getElementById('main').focus();
+}
+
+const app = document.getElementById('app');
+app.replaceChildren();
+render(html`<${App} />`, app);

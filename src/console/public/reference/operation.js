@@ -1,0 +1,170 @@
+import { html } from '../lib/html.js';
+import { Prose, Provenance, Words } from './prose.js';
+import { pretty } from './sample.js';
+import { boundsText, Schema, typeText } from './schema.js';
+import { TryForm } from './try.js';
+
+/** One operation: what it takes, who may call it, what it answers, and a form to try it. */
+export function Operation({ operation, contract, credential }) {
+  const { id, method, path, summary, description, row, since, provenance } = operation;
+  return html`<article class="card operation" id=${id} aria-labelledby=${`${id}-title`}>
+    <h3 id=${`${id}-title`} tabindex="-1"><a href=${`#${id}`}>${summary}</a></h3>
+    <p class="row address"><span class="badge method">${method}</span><code>${contract.publicBasePath}${path}</code></p>
+    <p class="row">
+      <code>${id}</code><${Provenance} is=${provenance} />
+      ${row !== undefined && html`<span class="muted">row ${row}</span>`}
+      ${since !== undefined && html`<span class="muted">since ${since}</span>`}
+    </p>
+    <${Prose} text=${description} />
+    <${Facts} operation=${operation} />
+    <${Parameters} operation=${operation} schemas=${contract.schemas} />
+    ${
+      operation.requestBody !== undefined &&
+      html`<h4>Body ${operation.requestBody.required && html`<span class="badge">required</span>`}</h4>
+        <${Contents} content=${operation.requestBody.content} schemas=${contract.schemas} />
+        <${Rules} rules=${operation.requestRules} />`
+    }
+    <h4>Answers</h4>
+    ${operation.responses.map(
+      (response) =>
+        html`<details key=${response.status} class="response">
+          <summary><strong>${response.status}</strong> ${response.description}</summary>
+          <p class="row">
+            <${Provenance} is=${response['x-provenance']} />
+            <${Provenance} is=${response['x-status-provenance']} of="status" />
+            ${response['x-since'] !== undefined && html`<span class="muted">since ${response['x-since']}</span>`}
+          </p>
+          ${
+            response['x-documented-text'] !== undefined &&
+            html`<p>Documented text: <q>${response['x-documented-text']}</q></p>`
+          }
+          <${Contents} content=${response.content} schemas=${contract.schemas} />
+        </details>`,
+    )}
+    <${Rules} rules=${operation.answerRules} />
+    <${TryForm} operation=${operation} contract=${contract} credential=${credential} />
+  </article>`;
+}
+
+function Facts({ operation }) {
+  const { requires, requiresProvenance, needsCredential, cache, paging, purges, checks, unknownParameters } = operation;
+  const facts = [
+    ['Permissions', html`${requires} <${Provenance} is=${requiresProvenance} />`],
+    [
+      'Credential',
+      needsCredential
+        ? 'needed, also where anonymous callers are allowed'
+        : 'needed unless anonymous callers are allowed',
+    ],
+    operation.needsFeature !== undefined && ['Needs', operation.needsFeature],
+    [
+      'Checks',
+      Object.entries(checks)
+        .map(([name, level]) => `${name} ${level}`)
+        .join(', '),
+    ],
+    [
+      'Unknown parameters',
+      unknownParameters === 'refuse' ? 'refused where requests are enforced' : 'counted, never refused',
+    ],
+    paging !== undefined && ['Pages', pagesText(paging)],
+    ['Cache', cacheText(cache)],
+    purges.length > 0 && ['A success drops', purges.join(', ')],
+    [
+      'Service account',
+      operation.identityIndependent ? 'may stand in for the caller' : "never: the caller's own credential is sent",
+    ],
+  ];
+  return html`<dl class="facts">
+    ${facts
+      .filter((one) => one !== false)
+      .map(
+        ([term, value]) =>
+          html`<div key=${term}>
+            <dt>${term}</dt>
+            <dd>${value}</dd>
+          </div>`,
+      )}
+  </dl>`;
+}
+
+function pagesText({ firstPage, observedPageSize, hasPageCount }) {
+  const size = observedPageSize === undefined ? '' : `, ${observedPageSize} items where none was asked for`;
+  return `an absent page means ${firstPage}${size}${hasPageCount ? '' : ', answers tell no pageCount'}`;
+}
+
+function cacheText(cache) {
+  if (cache === undefined) return 'never kept';
+  return `${cache.byDefault ? 'kept where the cache is on' : 'kept only where it is switched on for this operation'}; tags ${cache.tags.join(', ')}`;
+}
+
+function Parameters({ operation: { parameters, id }, schemas }) {
+  if (parameters.length === 0)
+    return html`<h4>Parameters</h4>
+      <p class="muted">None.</p>`;
+  return html`<h4 id=${`${id}-parameters`}>Parameters</h4>
+    <div class="scroll" tabindex="0" role="region" aria-labelledby=${`${id}-parameters`}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">In</th>
+            <th scope="col">Type and bounds</th>
+            <th scope="col">Known</th>
+            <th scope="col">What</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${parameters.map(
+            (one) =>
+              html`<tr key=${`${one.in}:${one.name}`}>
+                <th scope="row"><code>${one.name}</code></th>
+                <td>${one.in}</td>
+                <td>
+                  ${typeText(one.schema, schemas)}
+                  <small class="path">${boundsText(one.schema, schemas)}</small>
+                </td>
+                <td>
+                  <${Provenance} is=${one['x-provenance']} />
+                  <${Provenance} is=${one['x-bounds-provenance']} of="bounds" />
+                </td>
+                <td>
+                  <${Words} text=${one.description ?? ''} />
+                  ${one['x-single'] === true && html` <span class="muted">Once only.</span>`}
+                  ${one['x-acceptance'] === 'report' && html` <span class="muted">Counted as undocumented, let through.</span>`}
+                  ${one.example !== undefined && html` <span class="muted">Example: <code>${String(one.example)}</code></span>`}
+                </td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>`;
+}
+
+function Contents({ content, schemas }) {
+  return content.map(
+    ({ mediaType, schema, examples, 'x-breaks-contract': breaks }) =>
+      html`<div key=${mediaType}>
+        <p class="row">
+          <code>${mediaType}</code> <span>${typeText(schema, schemas)}</span>
+          ${breaks === true && html`<span class="badge bad">met in the field, breaks the contract</span>`}
+        </p>
+        <${Schema} schema=${schema} schemas=${schemas} />
+        ${examples.map(
+          ({ name, value, summary }) =>
+            html`<details key=${name}>
+              <summary>Example: ${summary ?? name}</summary>
+              <pre tabindex="0" aria-label=${`Example ${name}`}>${pretty(value)}</pre>
+            </details>`,
+        )}
+      </div>`,
+  );
+}
+
+function Rules({ rules }) {
+  if (rules.length === 0) return null;
+  return html`<p class="muted">Rules beyond the schema:</p>
+    <ul>
+      ${rules.map(({ name, text }) => html`<li key=${name}><code>${name}</code>: <${Words} text=${text} /></li>`)}
+    </ul>`;
+}

@@ -1,0 +1,112 @@
+import { post } from '../lib/api.js';
+import { html, useId, useState } from '../lib/html.js';
+import { curlLine, targetOf } from './curl.js';
+import { firstBody, firstValues, prettyBody } from './sample.js';
+
+const SAFE = new Set(['GET', 'HEAD']);
+
+/** The form of one operation; what is sent goes through the admin side to the gateway's own public side. */
+export function TryForm({ operation, contract, credential }) {
+  const { method, parameters, requestBody } = operation;
+  const [values, setValues] = useState(() => firstValues(operation));
+  const [body, setBody] = useState(() => firstBody(operation));
+  const [state, setState] = useState({});
+  const own = useId();
+  const target = targetOf(operation, values);
+  const hasBody = requestBody !== undefined;
+  const allowed = contract.writable || SAFE.has(method);
+  const headers = hasBody ? { 'Content-Type': 'application/json' } : {};
+  const asked = { method, target, headers: { Accept: 'application/json', ...headers }, ...(hasBody && { body }) };
+  const line = curlLine({
+    origin: contract.gatewayUrl,
+    method,
+    target: `${contract.publicBasePath}${target}`,
+    user: credential.name,
+    headers,
+    ...(hasBody && { body }),
+  });
+
+  async function send(event) {
+    event.preventDefault();
+    setState({ busy: true });
+    const signed = credential.name === '' ? {} : { credential };
+    try {
+      setState({ answer: await post('try', { ...asked, ...signed }) });
+    } catch (error) {
+      setState({ error });
+    }
+  }
+
+  return html`<section class="try" aria-label=${`Try ${operation.id}`}>
+    <h4>Try it</h4>
+    <form onSubmit=${send}>
+      <div class="filters">
+        ${parameters.map(({ name, in: where }) => {
+          const key = `${where}:${name}`;
+          return html`<label key=${key} class="grow" for=${`${own}-${key}`}>
+            <span>${name}${where === 'path' ? ' (path)' : ''}</span>
+            <input
+              id=${`${own}-${key}`}
+              name=${key}
+              required=${where === 'path'}
+              autocomplete="off"
+              value=${values[key] ?? ''}
+              onInput=${(event) => setValues({ ...values, [key]: event.currentTarget.value })}
+            />
+          </label>`;
+        })}
+      </div>
+      ${
+        hasBody &&
+        html`<label class="field" for=${`${own}-body`}>
+          <span>Body</span>
+          <textarea
+            id=${`${own}-body`}
+            rows="6"
+            spellcheck="false"
+            value=${body}
+            onInput=${(event) => setBody(event.currentTarget.value)}
+          ></textarea>
+        </label>`
+      }
+      <p class="row">
+        <button class="primary" disabled=${!allowed || state.busy === true}>Send ${method}</button>
+        <span class="muted">${credential.name === '' ? 'without a credential' : `as ${credential.name}`}</span>
+        ${!allowed && html`<span class="muted">${contract.readOnlyReason}</span>`}
+      </p>
+    </form>
+    <pre class="curl" tabindex="0" aria-label="The same for a terminal">${line}</pre>
+    <div role="status">
+      ${state.busy && html`<p class="muted">Waiting for the answer…</p>`}
+      ${state.error !== undefined && html`<p class="note bad">${state.error.message}</p>`}
+      ${state.answer !== undefined && html`<${Answer} answer=${state.answer} />`}
+    </div>
+  </section>`;
+}
+
+function Answer({ answer: { status, statusText, headers, seconds, body, bytes, cut } }) {
+  const valueOf = (name) => headers.find(([one]) => one.toLowerCase() === name)?.[1];
+  const tone = status < 300 ? 'good' : status < 500 ? 'warn' : 'bad';
+  const contractStatus = valueOf('contract-status');
+  return html`<div class="answer">
+    <p class="row">
+      <span class=${`badge ${tone}`}>${status} ${statusText}</span>
+      <span>${Math.max(1, Math.round(seconds * 1000))} ms</span>
+      <span class="muted">${bytes} bytes${cut ? ', cut' : ''}</span>
+      ${contractStatus !== undefined && html`<span>Contract-Status: <code>${contractStatus}</code></span>`}
+    </p>
+    <details>
+      <summary>${headers.length} header fields</summary>
+      <dl class="facts">
+        ${headers.map(
+          ([name, value], index) =>
+            html`<div key=${index}>
+              <dt>${name}</dt>
+              <dd>${value}</dd>
+            </div>`,
+        )}
+      </dl>
+    </details>
+    <pre tabindex="0" aria-label="Body of the answer">${prettyBody(body, valueOf('content-type') ?? '')}</pre>
+  </div>`;
+}

@@ -1,0 +1,73 @@
+import { request as httpRequest } from 'node:http';
+import type { TryRequest } from './try-request.ts';
+
+/** What came back; nothing was followed or sent again. */
+export interface TryAnswer {
+  readonly status: number;
+  readonly statusText: string;
+  /** In the order in which they came. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** Seconds until the last byte. */
+  readonly seconds: number;
+  readonly body: string;
+  readonly bytes: number;
+  /** True where the body was longer than what is shown. */
+  readonly cut: boolean;
+}
+
+/** Where the gateway's own public side listens. */
+export interface PublicAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+const MAX_SHOWN_BYTES = 512 * 1024;
+const TIMEOUT_MS = 60_000;
+
+/** Sends a request to the gateway's public side, on a connection of its own; never anywhere else, and once. */
+export function sendTry({ host, port }: PublicAddress, basePath: string, asked: TryRequest): Promise<TryAnswer> {
+  const startedAt = performance.now();
+  const body = asked.body === undefined ? undefined : Buffer.from(asked.body);
+  return new Promise((resolve, reject) => {
+    const sent = httpRequest({
+      host,
+      port,
+      method: asked.method,
+      path: `${basePath}${asked.target}`,
+      headers: { ...asked.headers, ...(body && { 'Content-Length': body.byteLength }) },
+      agent: false,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    sent.on('error', reject);
+    sent.on('response', (answer) => {
+      const parts: Buffer[] = [];
+      let bytes = 0;
+      const end = () =>
+        resolve({
+          status: answer.statusCode ?? 0,
+          statusText: answer.statusMessage ?? '',
+          headers: pairsOf(answer.rawHeaders),
+          seconds: (performance.now() - startedAt) / 1000,
+          body: Buffer.concat(parts).toString('utf8'),
+          bytes,
+          cut: bytes > MAX_SHOWN_BYTES || !answer.complete,
+        });
+      answer.on('data', (part: Buffer) => {
+        const room = MAX_SHOWN_BYTES - bytes;
+        bytes += part.byteLength;
+        if (room > 0) parts.push(part.subarray(0, room));
+        if (bytes > MAX_SHOWN_BYTES) answer.destroy();
+      });
+      // What came before the connection broke is worth showing; `cut` tells the rest.
+      answer.on('error', () => undefined);
+      answer.on('close', end);
+    });
+    sent.end(body);
+  });
+}
+
+function pairsOf(raw: readonly string[]): [string, string][] {
+  const pairs: [string, string][] = [];
+  for (let at = 0; at < raw.length; at += 2) pairs.push([raw[at] ?? '', raw[at + 1] ?? '']);
+  return pairs;
+}
