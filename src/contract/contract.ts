@@ -3,7 +3,13 @@ import type { Operation } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
 import type { DecodedParameters } from './decode-parameters.ts';
 import type { JudgedAnswer, Judgement } from './judge-response.ts';
-import type { OpenApiDocument, CatalogueEntry, FieldPermission, PermissionEntry, PrivateOption } from './openapi-document.ts';
+import type {
+  OpenApiDocument,
+  CatalogueEntry,
+  FieldPermission,
+  PermissionEntry,
+  PrivateOption,
+} from './openapi-document.ts';
 import type { OperationValidators } from './operation-validators.ts';
 import type { ParameterValues } from './parameter-values.ts';
 import type { PathMatch } from './path-match.ts';

@@ -1,27 +1,10 @@
-import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { needsProgram } from '../builders/needs-program.ts';
 import { withConsole } from './console-room.ts';
-
-interface Finding {
-  readonly id: string;
-  readonly impact: string | null;
-  readonly nodes: readonly { readonly html: string }[];
-}
+import { seriousFindings } from './serious-findings.ts';
 
 const PAGES = ['traffic', 'violations', 'ladder', 'permissions', 'cache', 'upstream', 'configuration'];
-
-/** Serious findings about accessibility, as lines. */
-async function findings(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const found = await page.evaluate<{ violations: readonly Finding[] }>(
-    "axe.run(document, { resultTypes: ['violations'] })",
-  );
-  return found.violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
-}
 
 const shown = async (page: Page) => {
   await page.locator('main h1').waitFor();
@@ -45,7 +28,7 @@ needsProgram('chromium', 'how the console looks', (path) => {
         `#/${name}`,
         async (page) => {
           await shown(page);
-          expect(await findings(page)).toEqual([]);
+          expect(await seriousFindings(page)).toEqual([]);
         },
         { colorScheme },
       );
@@ -60,7 +43,7 @@ needsProgram('chromium', 'how the console looks', (path) => {
             '[document.documentElement.scrollWidth, innerWidth]',
           );
           expect([width <= room, room]).toEqual([true, 360]);
-          expect(await findings(page)).toEqual([]);
+          expect(await seriousFindings(page)).toEqual([]);
         },
         { viewport: { width: 360, height: 740 } },
       );
@@ -113,7 +96,7 @@ needsProgram('chromium', 'how the console looks', (path) => {
       expect(await focused(page)).toBe('Purge everything');
       await page.keyboard.press('Enter');
       await page.getByRole('dialog', { name: 'Purge everything?' }).waitFor();
-      expect(await findings(page)).toEqual([]);
+      expect(await seriousFindings(page)).toEqual([]);
       await page.keyboard.press('Escape');
       await page.getByRole('dialog').waitFor({ state: 'detached' });
       expect(await focused(page)).toBe('Purge everything');

@@ -45,7 +45,9 @@ function App() {
             onInput=${(event) => setText(event.currentTarget.value)}
           />
         </label>
-        <p class="muted" role="status">${contract === undefined ? '' : `${found} operations`}</p>
+        <p class="muted" role="status">
+          ${contract === undefined ? '' : `${found} ${found === 1 ? 'operation' : 'operations'}`}
+        </p>
         ${groups.map(
           ({ name, operations }) =>
             html`<section key=${name} aria-label=${name}>
@@ -109,7 +111,9 @@ function Credential({ credential, onChange }) {
     <p class="muted">
       Sent to the gateway with each request below. It is kept in this page only and is gone when you leave it.
     </p>
-    <div class="filters">${field('name', 'text')} ${field('password', 'password')}</div>
+    <form class="filters" onSubmit=${(event) => event.preventDefault()}>
+      ${field('name', 'text')} ${field('password', 'password')}
+    </form>
   </section>`;
 }
 

@@ -1,0 +1,193 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { needsProgram } from '../builders/needs-program.ts';
+import { OPERATIONS } from '../builders/operations.ts';
+import { withConsole } from './console-room.ts';
+import { seriousFindings } from './serious-findings.ts';
+
+const operation = (page: Page, id: string) => page.locator(`article#${id}`);
+
+async function ready(page: Page, id = 'listQuestions'): Promise<void> {
+  await operation(page, id).waitFor();
+}
+
+const idsOn = (page: Page) =>
+  page.evaluate<string[]>("[...document.querySelectorAll('article.operation')].map(({ id }) => id)");
+
+async function signIn(page: Page, name: string): Promise<void> {
+  await page.getByLabel('Name', { exact: true }).fill(name);
+  await page.getByLabel('Password').fill(name);
+}
+
+async function send(page: Page, id: string): Promise<string> {
+  await operation(page, id).getByRole('button', { name: /^Send/ }).click();
+  const badge = operation(page, id).locator('.answer .badge').first();
+  await badge.waitFor();
+  return badge.innerText();
+}
+
+needsProgram('chromium', 'the API reference in a browser', (path) => {
+  const { gateway, visit } = withConsole(path);
+
+  it('shows every operation with its address, and nothing else', async () => {
+    await visit('reference', async (page) => {
+      await ready(page);
+      const ids = await idsOn(page);
+      expect(ids.toSorted()).toEqual(OPERATIONS.map(({ id }) => id).toSorted());
+      expect(await operation(page, 'getComment').locator('.address').innerText()).toBe(
+        'GET\n/services/v2/comment/{commentId}.json',
+      );
+    });
+  });
+
+  it('tells parameters, permissions, cache, errors, rules and how each is known', async () => {
+    await visit('reference#listQuestions', async (page) => {
+      await ready(page);
+      const text = await operation(page, 'listQuestions').innerText();
+      for (const part of [
+        'View the questions list',
+        'pageSize',
+        'at least 1',
+        'observed',
+        'list-count',
+        'kept where the cache is on',
+      ])
+        expect(text).toContain(part);
+      const upload = operation(page, 'uploadGdprFile');
+      await upload.getByText('None of the users exists').click();
+      expect(await upload.innerText()).toContain('The provided file does not have a valid user.');
+      expect(await upload.innerText()).toContain('x-pii identifiers');
+    });
+  });
+
+  it('opens what an answer holds level by level, and its examples', async () => {
+    await visit('reference#getComment', async (page) => {
+      const comment = operation(page, 'getComment');
+      await comment.getByText('200 The comment').click();
+      await comment.getByText('Fields of author').first().click();
+      await comment.getByText('Fields of author').first().locator('..').locator('.fields .name').first().waitFor();
+      await comment.locator('summary', { hasText: 'Example:' }).first().click();
+      await comment
+        .getByLabel(/^Example/)
+        .first()
+        .waitFor();
+      expect(await comment.getByText('x-pii').count()).toBeGreaterThan(0);
+      expect(await comment.getByText('private', { exact: true }).count()).toBeGreaterThan(0);
+    });
+  });
+
+  it('finds operations by words, and leads to one by its address', async () => {
+    await visit('reference#unwikify', async (page) => {
+      await ready(page);
+      await page.getByLabel('Search').fill('COMMENT  get');
+      await page.getByText('3 operations').waitFor();
+      const found = await idsOn(page);
+      expect(found).toEqual(['getComment', 'listNodeComments', 'listAnswerComments']);
+      await page.getByLabel('Search').fill('nothing such');
+      await page.getByText('No operation is meant by these words.').waitFor();
+      await page.getByLabel('Search').fill('');
+      await page.getByRole('link', { name: 'GET listGroupUsers' }).click();
+      expect(page.url()).toMatch(/#listGroupUsers$/);
+      await page.waitForFunction('document.activeElement.closest("article")?.id === "listGroupUsers"');
+      const top = await page.evaluate<number>('document.getElementById("listGroupUsers").getBoundingClientRect().top');
+      expect(Math.abs(top)).toBeLessThan(400);
+    });
+  });
+
+  it('tries a request with a credential, and shows status, verdict, header fields and body', async () => {
+    await visit('reference#listQuestions', async (page) => {
+      await ready(page);
+      await signIn(page, 'alice');
+      const article = operation(page, 'listQuestions');
+      await article.getByLabel('pageSize', { exact: true }).fill('2');
+      expect(await article.locator('.curl').innerText()).toBe(
+        `curl -u alice '${gateway().url}/services/v2/question.json?pageSize=2'`,
+      );
+      expect(await send(page, 'listQuestions')).toBe('200 OK');
+      const body: unknown = JSON.parse(await article.getByLabel('Body of the answer').innerText());
+      expect(body).toMatchObject({ listCount: 2 });
+      await article.getByText('header fields').click();
+      expect(await article.locator('.answer dl').innerText()).toMatch(/x-request-id/i);
+    });
+  });
+
+  it('shows refusals of the gateway as it answers them', async () => {
+    await visit('reference#listQuestions', async (page) => {
+      await ready(page);
+      expect(await send(page, 'listQuestions')).toBe('401 Unauthorized');
+      await signIn(page, 'alice');
+      await operation(page, 'listQuestions').getByLabel('page', { exact: true }).fill('x');
+      expect(await send(page, 'listQuestions')).toBe('400 Bad Request');
+      expect(await operation(page, 'listQuestions').getByLabel('Body of the answer').innerText()).toContain(
+        'invalid_parameter',
+      );
+    });
+  });
+
+  it('sends what changes something, with its body', async () => {
+    await visit('reference#uploadGdprFile', async (page) => {
+      await ready(page);
+      await signIn(page, 'admin');
+      await operation(page, 'uploadGdprFile')
+        .getByLabel('Body', { exact: true })
+        .fill('{"content":"username\\nalice\\n"}');
+      expect(await send(page, 'uploadGdprFile')).toBe('201 Created');
+    });
+  });
+
+  it('keeps the credential nowhere: not in the address, not in storage, and it is gone with the page', async () => {
+    await visit('reference', async (page) => {
+      await ready(page);
+      await signIn(page, 'alice');
+      await send(page, 'listQuestions');
+      const kept = await page.evaluate<string>(
+        'JSON.stringify([location.href, {...localStorage}, {...sessionStorage}, document.cookie])',
+      );
+      expect(kept).not.toContain('alice');
+      await page.reload();
+      await ready(page);
+      expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('');
+    });
+  }, 60_000);
+
+  describe.each(['light', 'dark'] as const)('in %s colours', (colorScheme) => {
+    it.each([
+      ['a desk', 1280],
+      ['a phone', 360],
+    ])(
+      'has no serious finding of axe and needs no sideways scrolling on %s',
+      async (_, width) => {
+        await visit(
+          'reference#getComment',
+          async (page) => {
+            await ready(page);
+            await operation(page, 'getComment').getByText('200 The comment').click();
+            await signIn(page, 'alice');
+            await send(page, 'getComment');
+            expect(await seriousFindings(page)).toEqual([]);
+            const widths = await page.evaluate<[number, number]>('[document.documentElement.scrollWidth, innerWidth]');
+            expect(widths[0]).toBeLessThanOrEqual(widths[1]);
+            expect(widths[1]).toBe(width);
+          },
+          { colorScheme, viewport: { width, height: 800 } },
+        );
+      },
+      60_000,
+    );
+  });
+});
+
+needsProgram('chromium', 'the API reference without an admin token', (path) => {
+  const { visit } = withConsole(path, { token: false });
+
+  it('tries what changes nothing, and says why the rest cannot be tried', async () => {
+    await visit('reference#uploadGdprFile', async (page) => {
+      await ready(page);
+      await signIn(page, 'alice');
+      expect(await send(page, 'listQuestions')).toBe('200 OK');
+      const upload = operation(page, 'uploadGdprFile');
+      expect(await upload.getByRole('button', { name: 'Send POST' }).isDisabled()).toBe(true);
+      expect(await upload.locator('.try').innerText()).toContain('PORTICO_ADMIN_TOKEN');
+    });
+  });
+});
