@@ -48,7 +48,8 @@ export function readLedgerDatabase(path: string): DatabaseSync {
       return read(path);
     } catch (error) {
       // SQLite wants to put its index beside the file, which a folder that takes no files refuses; then nobody writes there.
-      if (sqliteCodeOf(error) !== SQLITE.cannotOpen || existsSync(`${path}-wal`)) throw error;
+      const code = sqliteCodeOf(error);
+      if ((code !== SQLITE.cannotOpen && code !== SQLITE.readOnly) || existsSync(`${path}-wal`)) throw error;
       return read(new URL('?immutable=1', pathToFileURL(path)));
     }
   });

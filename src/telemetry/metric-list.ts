@@ -146,7 +146,7 @@ export const METRICS = {
     name: 'portico_ledger_dropped_total',
     type: 'counter',
     labels: [],
-    help: 'Distinct violations dropped from the full ledger.',
+    help: 'What the ledger lost because it was full or could not be written.',
   },
   mode: {
     name: 'portico_mode_info',
