@@ -17,6 +17,7 @@ caption { text-align: left; padding: .25rem 0; color: var(--soft); }
 th, td { padding: .4rem .6rem; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }
 thead th { background: var(--head); }
 tbody th { font-weight: 600; }
+tbody th code { overflow-wrap: break-word; } time { white-space: nowrap; }
 td.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 code { font: .875em/1.4 ui-monospace, monospace; overflow-wrap: anywhere; }
 .state { font-weight: 600; white-space: nowrap; }

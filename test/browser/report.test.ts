@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import axe from 'axe-core';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { renderHtml } from '../../src/report/html-report.ts';
+import { renderJunit } from '../../src/report/junit-report.ts';
+import { needsProgram } from '../builders/needs-program.ts';
+import { acceptedWith, entryWith, HOSTILE_REPORT, PLAIN, reportOf, snapshotWith } from '../report/report-fixtures.ts';
+import { launch } from './launch.ts';
+
+const WHOLE = reportOf(
+  snapshotWith([
+    entryWith({ suggestion: 'title' }),
+    entryWith({ fingerprint: 'b', category: 'type', message: '/list/*/id must be integer', count: 90 }),
+    entryWith({ fingerprint: 'c', category: 'type', message: '/list/*/author must be object', operation: 'listIdeas' }),
+  ]),
+  [
+    acceptedWith({ fingerprint: 'b' }),
+    acceptedWith({ fingerprint: 'c', expires: '2026-01-01' }),
+    acceptedWith({ fingerprint: 'gone', summary: 'once' }),
+  ],
+);
+
+/** Run by the browser: what its parser makes of a JUnit report. */
+const READ_XML = `(xml) => {
+  const document = new DOMParser().parseFromString(xml, 'application/xml');
+  const count = (name) => document.querySelectorAll(name).length;
+  return {
+    errors: count('parsererror'),
+    counts: { cases: count('testcase'), failures: count('failure'), skipped: count('skipped') },
+    told: ['tests', 'failures', 'skipped'].map((name) => Number(document.documentElement.getAttribute(name))),
+  };
+}`;
+
+needsProgram('chromium', 'reports in a browser', (path) => {
+  const folder = mkdtempSync(join(tmpdir(), 'portico-report-'));
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launch(path);
+  });
+  afterAll(async () => {
+    await browser.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function shown(html: string, scheme: 'light' | 'dark', width = 1200) {
+    const file = join(folder, 'report.html');
+    writeFileSync(file, html);
+    const page = await browser.newPage({ colorScheme: scheme, viewport: { width, height: 800 } });
+    const asked: string[] = [];
+    const said: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    page.on('console', (message) => said.push(message.text()));
+    page.on('dialog', (dialog) => void dialog.dismiss().then(() => said.push('a dialog')));
+    await page.goto(pathToFileURL(file).href);
+    return { page, asked, said };
+  }
+
+  it('the HTML report asks for nothing but itself, and breaks no policy', async () => {
+    const { page, asked, said } = await shown(renderHtml(HOSTILE_REPORT, PLAIN), 'light');
+    expect(asked).toHaveLength(1);
+    expect(said).toEqual([]);
+    expect(await page.locator('script').count()).toBe(0);
+    expect(await page.locator('a, img, iframe, link, form').count()).toBe(0);
+    await page.close();
+  });
+
+  it.each(['light', 'dark'] as const)('the HTML report can be read by everybody, %s', async (scheme) => {
+    const { page } = await shown(renderHtml(WHOLE, PLAIN), scheme);
+    await page.locator('summary').first().click();
+    // The policy of the page lets no script in, so that the checker is handed over by the debugger.
+    const { violations } = (await page.evaluate(
+      `(async () => { ${axe.source}; return window.axe.run(document); })()`,
+    )) as {
+      violations: { id: string }[];
+    };
+    expect(violations.map(({ id }) => id)).toEqual([]);
+    expect(await page.locator('table').count()).toBe(await page.locator('table > caption').count());
+    expect(await page.locator('th:not([scope])').count()).toBe(0);
+    expect(await page.locator('details[open] dd').first().textContent()).toBe('00000000000000a1');
+    await page.close();
+  });
+
+  it('the HTML report fits a phone', async () => {
+    const { page } = await shown(renderHtml(WHOLE, PLAIN), 'light', 360);
+    expect(await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth')).toBe(true);
+    await page.close();
+  });
+
+  it.each([
+    ['a whole one', WHOLE, { cases: 3, failures: 2, skipped: 1 }],
+    ['one with texts from the wire', HOSTILE_REPORT, { cases: 3, failures: 2, skipped: 1 }],
+    ['an empty one', reportOf(snapshotWith([])), { cases: 1, failures: 0, skipped: 1 }],
+  ])('the JUnit report is well-formed XML: %s', async (_name, report, counts) => {
+    const page = await browser.newPage();
+    const read = await page.evaluate(`(${READ_XML})(${JSON.stringify(renderJunit(report, PLAIN))})`);
+    expect(read).toEqual({ errors: 0, counts, told: [counts.cases, counts.failures, counts.skipped] });
+    await page.close();
+  });
+});
