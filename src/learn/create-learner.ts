@@ -84,7 +84,7 @@ export function createLearner({ document, clock, before, walk = false }: Learner
     },
     observePath: ({ method, path, status, json }) => {
       before.untilAt = clock();
-      const key = `${/^[A-Z]{1,10}$/.test(method) ? method : 'OTHER'} ${templateOf(path)}`;
+      const key = `${/^[A-Z]{1,10}$/.test(method) ? method : 'OTHER'} ${templateOf(path, status >= 200 && status < 300)}`;
       const place = before.paths.get(key) ?? emptyPath(clock());
       if (!before.paths.has(key) && before.paths.size >= MAX_PATHS) {
         before.dropped += 1;

@@ -36,12 +36,15 @@ const FIELD_WORDS = [
 const MAX_SEGMENTS = 10;
 const PREFIX = 'services/v2';
 
+/** Turns a path into a template; only what `exists` may have words that nobody knows. */
+export type PathTemplate = (path: string, exists: boolean) => string;
+
 /** Turns paths into templates: `/services/v2/question/118.json` into `/services/v2/question/{id}.json`. */
-export function compilePathTemplate(contractPaths: Iterable<string>): (path: string) => string {
+export function compilePathTemplate(contractPaths: Iterable<string>): PathTemplate {
   const words = new Set<string>(FIELD_WORDS);
   for (const path of contractPaths)
     for (const segment of path.replace(/\.json$/, '').split('/')) if (!segment.startsWith('{')) words.add(segment);
-  return (path) => {
+  return (path, exists) => {
     const ending = path.endsWith('.json') ? '.json' : '';
     const segments = path
       .slice(0, path.length - ending.length)
@@ -50,8 +53,9 @@ export function compilePathTemplate(contractPaths: Iterable<string>): (path: str
     const start = segments.slice(0, 2).join('/') === PREFIX ? 2 : 0;
     const template = segments.map((segment, at) => {
       if (at < start || words.has(segment)) return segment;
-      // The first word names a collection, one after an id a part of it; any other may be somebody's name.
-      const names = at === start || /\d/.test(segments[at - 1] ?? '');
+      // The first word names a collection, one after an id a part of it; any other may be somebody's name, and so may
+      // all that a client made up.
+      const names = exists && (at === start || /\d/.test(segments[at - 1] ?? ''));
       if (names && isWord(segment)) return segment;
       return /^\d+$/.test(segment) ? '{id}' : '{name}';
     });

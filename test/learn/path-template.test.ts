@@ -15,7 +15,7 @@ describe('compilePathTemplate', () => {
     ['/login', '/login'],
     ['/', '/'],
   ])('keeps what is no data: %s', (path, template) => {
-    expect(templateOf(path)).toBe(template);
+    expect(templateOf(path, true)).toBe(template);
   });
 
   it.each([
@@ -25,10 +25,16 @@ describe('compilePathTemplate', () => {
     ['/services/v2/question/why-is-jana-ill.json', '/services/v2/question/{name}.json'],
     ['/services/v2/topic/7f9a3b2c1d/x.json', '/services/v2/topic/{name}/x.json'],
   ])('replaces what may be somebody’s: %s', (path, template) => {
-    expect(templateOf(path)).toBe(template);
+    expect(templateOf(path, true)).toBe(template);
+  });
+
+  it('keeps no word that nobody knows of an address that does not exist', () => {
+    expect(templateOf('/services/v2/alice.json', false)).toBe('/services/v2/{name}.json');
+    expect(templateOf('/services/v2/question/7/alice.json', false)).toBe('/services/v2/question/{id}/{name}.json');
+    expect(templateOf('/services/v2/question/7/answer.json', false)).toBe('/services/v2/question/{id}/answer.json');
   });
 
   it('ends with the tenth segment', () => {
-    expect(templateOf(`/services/v2${'/1'.repeat(50)}`)).toBe(`/services/v2${'/{id}'.repeat(8)}`);
+    expect(templateOf(`/services/v2${'/1'.repeat(50)}`, true)).toBe(`/services/v2${'/{id}'.repeat(8)}`);
   });
 });

@@ -72,3 +72,60 @@ describe('an overlay that was learned from pages of shapes that nobody knew', ()
     );
   }, 120_000);
 });
+
+const attachment = (at: number) => ({ fileId: at, label: 'x', madeDate: '2026-05-04' });
+const seen = (members: (at: number) => Record<string, unknown>) => {
+  const one = learner();
+  for (let at = 0; at < 30; at += 1) one.observeAnswer(answer(page(members(at))));
+  return contractWith(learnedBy(one).overlay);
+};
+
+describe('a contract with what was learned', () => {
+  it('tells attachments of another shape, which nothing was said of before', () => {
+    const contract = seen((at) => ({ attachments: [attachment(at)] }));
+    expect(judge(contract, page({ attachments: [attachment(1)] }))).toEqual([]);
+    expect(judge(contract, page({ attachments: [{ ...attachment(1), label: 7 }] }))).toEqual([
+      'type /list/0/attachments/0/label',
+    ]);
+    expect(judge(contract, page({ attachments: [{ fileId: 1, label: 'x' }] }))).toEqual([
+      'required /list/0/attachments/0/madeDate',
+    ]);
+    expect(judge(contract, page({ attachments: [{ ...attachment(1), madeDate: 'today' }] }))).toEqual([
+      'pattern /list/0/attachments/0/madeDate',
+    ]);
+    expect(judge(contractWith(''), page({ attachments: [7] }))).toEqual([]);
+  });
+
+  it('asks for a field only where it was never absent', () => {
+    const contract = seen((at) => ({ badge: at, ...(at % 2 === 0 && { medal: 'x' }) }));
+    expect(judge(contract, page({ badge: 1 }))).toEqual([]);
+    expect(judge(contract, page({}))).toEqual(['required /list/0/badge']);
+  });
+
+  it('accepts values of a map under keys that it does not know, and tells those of another type', () => {
+    const contract = seen((at) => ({ votesBy: { [`user${at}`]: at } }));
+    expect(judge(contract, page({ votesBy: { 'someone else': 1 } }))).toEqual([]);
+    expect(judge(contract, page({ votesBy: { 'someone else': 'x' } }))).toHaveLength(1);
+  });
+
+  it('tells a word that is new to a vocabulary that was closed', () => {
+    const one = learner();
+    for (let at = 0; at < 90; at += 1)
+      one.observeAnswer(answer(page({ nodeStates: at % 2 === 0 ? ['closed'] : ['closed', 'locked'] })));
+    const { overlay } = learnedBy(one);
+    expect(overlay).toContain('Seen: closed, locked');
+    const contract = contractWith(overlay);
+    expect(judge(contract, page({ nodeStates: ['locked'] }))).toEqual([]);
+    expect(judge(contract, page({ nodeStates: ['frozen'] }))).toEqual(['enum /list/0/nodeStates/0']);
+  });
+
+  it('keeps no word that is none, or that is somebody’s name, and closes nothing beside one', () => {
+    const one = learner();
+    const author = { id: 1, username: 'janacerny', reputation: 1 };
+    for (let at = 0; at < 90; at += 1)
+      one.observeAnswer(answer(page({ author, nodeStates: ['closed', 'by jana', 'janacerny'] })));
+    const { overlay, file } = learnedBy(one);
+    expect(file + overlay).not.toContain('jana');
+    expect(judge(contractWith(overlay), page({ nodeStates: ['frozen'] }))).toEqual([]);
+  });
+});

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { answer, learnedBy, learner, page } from './learned.ts';
+
+const times = (count: number, step: (at: number) => void) => Array.from({ length: count }, (_, at) => step(at));
+
+const sized = (pageSize: number, items: number) => ({
+  ...page(...Array.from({ length: items }, () => ({}))),
+  pageSize,
+});
+
+describe('a learner', () => {
+  it('wants all of the first answers of an operation, and later one in sixteen', () => {
+    const one = learner();
+    const wanted = Array.from({ length: 460 }, () => one.wants('listQuestions'));
+    expect(wanted.slice(0, 300).every(Boolean)).toBe(true);
+    expect(wanted.slice(300).filter(Boolean)).toHaveLength(10);
+    expect(one.wants('listIdeas')).toBe(true);
+  });
+
+  it('learns nothing of fields from answers whose shape a switch may have changed', () => {
+    const one = learner();
+    times(5, () => one.observeAnswer(answer(page({ serialNumber: 1 }), { wrap: true })));
+    times(5, () => one.observeAnswer(answer(page({ serialNumber: 1 }), { v1: true })));
+    expect(learnedBy(one).overlay).toBe('');
+  });
+
+  it('does not take for absent what a caller did not ask for', () => {
+    const one = learner();
+    times(30, () => one.observeAnswer(answer(page({ badge: 1 }))));
+    times(30, () => one.observeAnswer(answer({ ...page(), list: [{ id: 7 }], listCount: 1 }, { projected: true })));
+    const { overlay, proposals } = learnedBy(one);
+    expect(proposals.filter(({ kind }) => kind === 'optional')).toEqual([]);
+    expect(overlay).toMatch(/required:\n\s+- badge/);
+  });
+
+  it('learns nothing from an error or another envelope where a page should be', () => {
+    const one = learner();
+    times(5, () => one.observeAnswer(answer({ error: 'no', list: [] })));
+    times(5, () => one.observeAnswer(answer([1, 2, 3])));
+    times(5, () => one.observeAnswer(answer({ data: page({}) })));
+    expect(learnedBy(one).overlay).toBe('');
+  });
+
+  it('believes a page size only where that many items came', () => {
+    const one = learner();
+    times(5, () => one.observeAnswer(answer(sized(1000, 2), { pageSize: 1000 })));
+    times(5, () => one.observeAnswer(answer(sized(3, 3), { pageSize: 3 })));
+    expect(learnedBy(one).proposals.map(({ statement }) => statement)).toContain(
+      '3 is honoured; nothing larger was tried with as many items',
+    );
+  });
+
+  it('tells of a switch that changes the shape of answers', () => {
+    const one = learner();
+    times(3, (at) => {
+      const question = `/services/v2/question.json?page=${at}`;
+      one.observeAnswer(answer({ wrapped: page({}) }, { wrap: true, question }));
+      one.observeAnswer(answer(page({}), { question }));
+    });
+    expect(learnedBy(one).proposals.map(({ place, statement }) => `${place} ${statement}`)).toContain(
+      'wrap changes the shape of answers to listQuestions',
+    );
+  });
+
+  it('keeps a field of the contract’s own name beside keys that are data', () => {
+    const one = learner();
+    times(4, () =>
+      one.observeAnswer(answer(page({ tally: { 'jana@example.org': 1, 'max@example.org': 2, score: 3 } }))),
+    );
+    expect(learnedBy(one).overlay).toMatch(/score:\n\s+type: integer/);
+  });
+});
