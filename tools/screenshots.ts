@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium, type Browser } from 'playwright-core';
+import { chromium, type Browser, type Page } from 'playwright-core';
 import { loadSettings } from '../src/config/load-settings.ts';
 import { withUpstreamUrl } from '../src/config/settings.ts';
 import { createGateway, type Gateway } from '../src/gateway.ts';
@@ -9,7 +9,7 @@ import { createSeededRandom } from '../src/lib/seeded-random.ts';
 import { startReferenceServer } from '../src/reference/start-reference-server.ts';
 
 /*
- * Draws the pictures of the console again: docs/images/console*.png, or every page below a folder with --all FOLDER.
+ * Draws the pictures of the console again: docs/images/*.png, or every page below a folder with --all FOLDER.
  * A quarter of an hour of calls to a reference server with a few faults is played on a clock of its own.
  */
 
@@ -55,6 +55,16 @@ async function play(gateway: Gateway, move: (at: number) => void, until: number)
   }
 }
 
+async function tryIdeas(tab: Page): Promise<void> {
+  await tab.getByLabel('Name', { exact: true }).fill('moderator');
+  await tab.getByLabel('Password').fill('moderator');
+  const ideas = tab.locator('#listIdeas');
+  await ideas.getByLabel('pageSize', { exact: true }).fill('2');
+  await ideas.getByRole('button', { name: 'Send GET' }).click();
+  await ideas.locator('.answer').waitFor();
+  await tab.evaluate("document.querySelector('#listIdeas .try').scrollIntoView({ block: 'end' })");
+}
+
 async function shoot(
   browser: Browser,
   url: string,
@@ -71,10 +81,11 @@ async function shoot(
   });
   const tab = await context.newPage();
   const hash = page === 'violation' ? 'violations' : page === 'permissions' ? page + EXPLAINED : page;
-  await tab.goto(`${url}/console/#/${hash}`);
+  await tab.goto(page === 'reference' ? `${url}/console/reference#listIdeas` : `${url}/console/#/${hash}`);
   if (page === 'violation') await tab.locator('tbody a').first().click();
   await tab.locator('tbody tr').filter({ visible: true }).first().waitFor();
   if (page === 'permissions') await tab.getByText('verdict').waitFor();
+  if (page === 'reference') await tryIdeas(tab);
   // The charts are drawn in the frame after their numbers came.
   await tab.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
   await tab.screenshot({ path: file });
@@ -140,6 +151,7 @@ try {
     await shoot(browser, gateway.adminUrl, 'traffic', join(images, 'console.png'), 'light', DESK);
     await shoot(browser, gateway.adminUrl, 'violations', join(images, 'console-dark.png'), 'dark', DESK);
     await shoot(browser, gateway.adminUrl, 'violations', join(images, 'console-phone.png'), 'light', PHONE);
+    await shoot(browser, gateway.adminUrl, 'reference', join(images, 'reference.png'), 'light', DESK);
   }
 } finally {
   await browser.close();

@@ -1,7 +1,7 @@
 import { html } from '../lib/html.js';
 import { Prose, Provenance, Words } from './prose.js';
 import { pretty } from './sample.js';
-import { boundsText, Schema, typeText } from './schema.js';
+import { boundsText, nameOf, Schema, typeText } from './schema.js';
 import { TryForm } from './try.js';
 
 /** One operation: what it takes, who may call it, what it answers, and a form to try it. */
@@ -28,7 +28,7 @@ export function Operation({ operation, contract, credential }) {
     ${operation.responses.map(
       (response) =>
         html`<details key=${response.status} class="response">
-          <summary><strong>${response.status}</strong> ${response.description}</summary>
+          <summary><strong>${response.status}</strong> <${Words} text=${response.description} /></summary>
           <p class="row">
             <${Provenance} is=${response['x-provenance']} />
             <${Provenance} is=${response['x-status-provenance']} of="status" />
@@ -146,7 +146,7 @@ function Contents({ content, schemas }) {
     ({ mediaType, schema, examples, 'x-breaks-contract': breaks }) =>
       html`<div key=${mediaType}>
         <p class="row">
-          <code>${mediaType}</code> <span>${typeText(schema, schemas)}</span>
+          <code>${mediaType}</code> <span>${nameOf(schema) ?? typeText(schema, schemas)}</span>
           ${breaks === true && html`<span class="badge bad">met in the field, breaks the contract</span>`}
         </p>
         <${Schema} schema=${schema} schemas=${schemas} />

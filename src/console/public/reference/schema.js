@@ -59,6 +59,8 @@ export function fieldsOf(schema, schemas, depth = 0) {
     name,
     schema: inner,
     required: required.has(name),
+    // A field without a mark of its own is known as its resource is.
+    provenance: at['x-provenance'],
   }));
   const parts = depth > 6 ? [] : (at.allOf ?? []).flatMap((one) => fieldsOf(one, schemas, depth + 1));
   const merged = new Map(parts.map((field) => [field.name, field]));
@@ -95,7 +97,7 @@ export function Schema({ schema, schemas }) {
   `;
 }
 
-function Field({ name, schema, required, schemas }) {
+function Field({ name, schema, required, provenance, schemas }) {
   const at = resolved(schema, schemas);
   const bounds = boundsText(schema, schemas);
   return html`<li>
@@ -105,29 +107,32 @@ function Field({ name, schema, required, schemas }) {
         >${nameOf(schema) === undefined ? typeText(schema, schemas) : `${nameOf(schema)}: ${typeText(schema, schemas)}`}</span
       >
       ${required && html`<span class="badge">required</span>`}
-      <${Provenance} is=${at['x-provenance']} />
+      <${Provenance} is=${at['x-provenance'] ?? provenance} />
       ${at['x-pii'] !== undefined && html`<span class="badge bad" title="personal data">x-pii ${at['x-pii']}</span>`}
       ${at['x-private-field'] === true && html`<span class="badge warn" title="only some callers see it">private</span>`}
       ${at['x-since'] !== undefined && html`<span class="muted">since ${at['x-since']}</span>`}
     </p>
     ${bounds !== '' && html`<p class="muted block">${bounds}</p>`}
     ${
-      isOpenable(at)
+      isOpenable(at, schemas)
         ? html`<${Part} schema=${schema} schemas=${schemas} label=${name} />`
         : at.description !== undefined && html`<p class="muted"><${Words} text=${at.description} /></p>`
     }
   </li>`;
 }
 
-const isOpenable = (at) =>
-  [at.properties, at.items, at.anyOf, at.oneOf, at.allOf].some((one) => typeof one === 'object');
+// A list of plain values has nothing inside that its type does not say.
+function isOpenable(at, schemas) {
+  if (typeof at.items === 'object') return isOpenable(resolved(at.items, schemas), schemas);
+  return [at.properties, at.anyOf, at.oneOf, at.allOf].some((one) => typeof one === 'object');
+}
 
 // Schemas may contain themselves: what is inside is made when it is opened.
 function Part({ schema, schemas, label }) {
   const [open, setOpen] = useState(false);
   const at = resolved(schema, schemas);
   const text = nameOf(schema) ?? typeText(schema, schemas);
-  if (!isOpenable(at))
+  if (!isOpenable(at, schemas))
     return html`<p class="part">${text} <span class="muted block">${boundsText(schema, schemas)}</span></p>`;
   return html`<details class="part" onToggle=${(event) => setOpen(event.currentTarget.open)}>
     <summary>${label === undefined ? text : `Fields of ${label}`}</summary>
