@@ -66,7 +66,7 @@ export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<nu
     }
     const report = reports.of(await own.snapshot(), { since: undefined, operation: undefined, release: undefined });
     [...walkLines(summary), '', ...shortLines(report)].forEach(io.out);
-    io.out(`The whole report: portico report${ledgerWords(line)}`);
+    if (settings.ledger.file !== ':memory:') io.out(`The whole report: portico report${ledgerWords(line)}`);
     if (failed !== undefined) io.err(`portico: ${failed}`);
     const code = tellFailures(failures(report, rules), io);
     return failed === undefined ? code : EXIT.failed;

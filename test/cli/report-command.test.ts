@@ -146,7 +146,7 @@ describe('portico check --against', () => {
   });
 
   it('fails under --fail-on for what this walk found', async () => {
-    const { code, err } = await portico(
+    const { code, out, err } = await portico(
       [
         'check',
         '--against',
@@ -163,6 +163,8 @@ describe('portico check --against', () => {
     );
     expect(code).toBe(1);
     expect(err).toContain('1 distinct violation of missing');
+    // Nothing is left of that ledger that a report could show.
+    expect(out).not.toContain('portico report');
   });
 
   it('says in one line that nobody answers, or that nobody is let in', async () => {

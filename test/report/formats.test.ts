@@ -20,7 +20,7 @@ describe('every format', () => {
   });
 
   it.each(['markdown', 'junit', 'html'])('%s holds no tag that came from the wire', (format) => {
-    expect(rendered(format)).not.toContain('<script>');
+    expect(rendered(format)).not.toContain('<script');
     expect(rendered(format)).not.toContain(']]>');
   });
 
@@ -159,7 +159,7 @@ describe('a comparison', () => {
     const text =
       COMPARISON_FORMATS.get(format)?.(compareReports([HOSTILE, HOSTILE_REPORT], ['1.1', after]), PLAIN) ?? '';
     expect(text).not.toMatch(ACTING);
-    if (format === 'markdown') expect(text).not.toContain('<script>');
+    if (format === 'markdown') expect(text).not.toContain('<script');
     expect(text).toContain('00000000000000a1');
   });
 });
