@@ -1,5 +1,5 @@
 import { type DocumentNode, nodeAt, placeName, type SchemaNode, splitPath } from './document.ts';
-import { flatten } from './guide.ts';
+import { flatten } from './sites.ts';
 import type { Observations } from './observations.ts';
 import type { OverlayAction, Proposal } from './proposal.ts';
 import { evidenceOf } from './propose-shapes.ts';
