@@ -14,7 +14,7 @@ import type { Reply } from '../../src/pipeline/reply.ts';
 import type { Handler } from '../../src/pipeline/stage.ts';
 import { callAt, type Call } from '../builders/call.ts';
 import { expectError } from '../builders/expect-error.ts';
-import { callerNamed, exchangeWith, JSON_TYPE, kept, plannedWith } from '../builders/exchange.ts';
+import { callerNamed, exchangeWith, JSON_TYPE, kept, plannedWith, violationWith } from '../builders/exchange.ts';
 import { houseWith } from '../builders/house.ts';
 import { until } from '../builders/until.ts';
 import { serve, talk } from './serve.ts';
@@ -284,7 +284,7 @@ describe('every other request', () => {
   it('teaches nothing when something was found wrong with it', async () => {
     const made = await handled({
       handle: ({ trace }) => {
-        trace.violations.push({} as Trace['violations'][number]);
+        trace.violations.push(violationWith({ check: 'requests' }));
         return page;
       },
     });
@@ -292,6 +292,17 @@ describe('every other request', () => {
       await made.call(`${THINGS}?q=wrong`);
       expect(made.authenticated).toHaveLength(times);
     }
+  });
+
+  it('teaches what it asks for when something was found in its answer, which is judged again', async () => {
+    const made = await handled({
+      handle: ({ trace }) => {
+        trace.violations.push(violationWith({ check: 'responses', direction: 'response' }));
+        return page;
+      },
+    });
+    for (let times = 0; times < 3; times += 1) await made.call(`${THINGS}?q=drift`);
+    expect(made.authenticated).toHaveLength(1);
   });
 
   it('teaches nothing when it was no GET', async () => {
