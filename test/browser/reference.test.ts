@@ -1,9 +1,11 @@
 import type { Page } from 'playwright-core';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { needsProgram } from '../builders/needs-program.ts';
 import { OPERATIONS } from '../builders/operations.ts';
 import { withConsole } from './console-room.ts';
 import { seriousFindings } from './serious-findings.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
 
 const operation = (page: Page, id: string) => page.locator(`article#${id}`);
 
@@ -148,7 +150,7 @@ needsProgram('chromium', 'the API reference in a browser', (path) => {
       await ready(page);
       expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('');
     });
-  }, 60_000);
+  });
 
   describe.each(['light', 'dark'] as const)('in %s colours', (colorScheme) => {
     it.each([
