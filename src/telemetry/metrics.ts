@@ -26,7 +26,7 @@ export interface Metrics {
   readonly traffic: TrafficCounts;
 }
 
-/** So many series make a scrape of about a megabyte: a contract of some 190 operations. */
+/** So many series make a scrape of about a megabyte: a contract of some 140 operations. */
 const MAX_SERIES = 10_000;
 /** The ladder takes at most a fifth of them. */
 const LADDER_SHARE = 5;
