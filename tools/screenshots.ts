@@ -65,6 +65,15 @@ async function tryIdeas(tab: Page): Promise<void> {
   await tab.evaluate("document.querySelector('#listIdeas .try').scrollIntoView({ block: 'end' })");
 }
 
+/** Somebody knows of the missing titles already. */
+async function acceptOne({ services, baseline }: Gateway): Promise<void> {
+  const { entries } = await services.ledger.snapshot();
+  const known = entries.find(({ at }) => at === '/list/*/title');
+  if (known === undefined) throw new Error('no title was missing');
+  const { fingerprint, message: summary } = known;
+  await baseline?.accept({ fingerprint, reason: 'ticket 4711', owner: 'team-search', expires: undefined, summary });
+}
+
 async function shoot(
   browser: Browser,
   url: string,
@@ -137,6 +146,7 @@ try {
     },
     end,
   );
+  await acceptOne(gateway);
   const [flag, wanted = ''] = process.argv.slice(2);
   if (flag === '--all') {
     mkdirSync(wanted, { recursive: true });

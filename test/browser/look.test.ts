@@ -50,6 +50,14 @@ needsProgram('chromium', 'how the console looks', (path) => {
     });
   });
 
+  it('has no serious finding of axe on a violation either', async () => {
+    await visit('#/violations', async (page) => {
+      await page.locator('tbody a').first().click();
+      await page.getByRole('heading', { name: 'Requests it was seen in' }).waitFor();
+      expect(await seriousFindings(page)).toEqual([]);
+    });
+  });
+
   it('is light or dark as the system wants it, the charts too', async () => {
     await visit(
       '',
@@ -92,6 +100,7 @@ needsProgram('chromium', 'how the console looks', (path) => {
       await page.getByRole('heading', { name: 'Cache', level: 1 }).waitFor();
       await page.waitForFunction('document.activeElement.id === "main"');
       await page.getByRole('main', { name: 'Cache' }).waitFor();
+      await page.getByRole('button', { name: 'Purge everything' }).waitFor();
       await page.keyboard.press('Tab');
       expect(await focused(page)).toBe('Purge everything');
       await page.keyboard.press('Enter');
@@ -99,7 +108,13 @@ needsProgram('chromium', 'how the console looks', (path) => {
       expect(await seriousFindings(page)).toEqual([]);
       await page.keyboard.press('Escape');
       await page.getByRole('dialog').waitFor({ state: 'detached' });
-      expect(await focused(page)).toBe('Purge everything');
+      await page.waitForFunction('document.activeElement.textContent.trim() === "Purge everything"');
+      await page.keyboard.press('Enter');
+      await page.getByRole('dialog').waitFor();
+      await page.keyboard.press('Tab');
+      await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).press('Enter');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      await page.waitForFunction('document.activeElement.textContent.trim() === "Purge everything"');
       // Sorting a table.
       await page.getByRole('button', { name: 'Size' }).first().focus();
       await page.keyboard.press('Enter');

@@ -1,15 +1,24 @@
-import { html, useEffect, useId, useRef } from './html.js';
+import { html, useLayoutEffect, useId, useRef } from './html.js';
 
 /** A dialog that is open as long as it is there; Escape and the button give it up, and focus goes back by itself. */
 export function Dialog({ title, onClose, children }) {
   const dialog = useRef(null);
+  const gone = useRef(false);
   const id = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement;
-    dialog.current.showModal();
-    return () => before instanceof HTMLElement && before.isConnected && before.focus();
+    const own = dialog.current;
+    own.showModal();
+    return () => {
+      gone.current = true;
+      // While a dialog is open, nothing outside of it takes the focus.
+      own.close();
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
   }, []);
-  return html`<dialog ref=${dialog} aria-labelledby=${id} onCancel=${onClose} onClose=${onClose}>
+  // The browser tells of a closed dialog later, when another one may be open already.
+  const close = () => gone.current || onClose();
+  return html`<dialog ref=${dialog} aria-labelledby=${id} onCancel=${close} onClose=${close}>
     <h2 id=${id}>${title}</h2>
     ${children}
   </dialog>`;

@@ -91,7 +91,12 @@ export function CachePage({ query, status, announce }) {
         {
           title: 'Purge',
           cell: (row) =>
-            html`<button type="button" disabled=${reason !== undefined} onClick=${() => setAsking({ tag: row.tag })}>
+            html`<button
+              type="button"
+              disabled=${reason !== undefined}
+              aria-describedby=${reason && 'why'}
+              onClick=${() => setAsking({ tag: row.tag })}
+            >
               Purge<span class="unseen"> ${row.tag}</span>
             </button>`,
         },

@@ -61,6 +61,7 @@ export function LadderPage({ query, status, announce }) {
       How far each check goes (off, report, enforce), and the numbers of the last ${age(data.windowHours * 3600)} that
       justify the next step. Levels are set in the configuration; by itself only <code>responses</code> ever falls back.
     </p>
+    ${status.readOnlyReason && html`<p class="muted" id="why">${status.readOnlyReason}</p>`}
     ${problem && html`<p class="note bad" role="alert">${problem.message}</p>`}
     <${Table}
       caption="Enforcement by operation and check"
@@ -114,7 +115,12 @@ function moved(row, status, onLift) {
   return html`<p class="muted">
       ${dateTime(at)}: ${move} after ${count(failed)} of ${count(judged)} failed in ${age(windowSeconds)}.
     </p>
-    <button type="button" disabled=${reason !== undefined} title=${reason} onClick=${() => onLift(row)}>
+    <button
+      type="button"
+      disabled=${reason !== undefined}
+      aria-describedby=${reason && 'why'}
+      onClick=${() => onLift(row)}
+    >
       ${WORDS[move].button}<span class="unseen"> of ${row.check} for ${row.operation}</span>
     </button>`;
 }
