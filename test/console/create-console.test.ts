@@ -47,8 +47,9 @@ describe('the console', () => {
     const names = readdirSync(PUBLIC, { recursive: true, encoding: 'utf8', withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name).slice(PUBLIC.length))
-      .filter((name) => name !== '/index.html');
-    const served = [...staticFiles().keys()].filter((name) => name !== '/' && !name.startsWith('/vendor/'));
+      // A page is served under the name of its folder.
+      .map((name) => (name === '/index.html' ? '/' : name.replace(/\/index\.html$/, '')));
+    const served = [...staticFiles().keys()].filter((name) => !name.startsWith('/vendor/'));
     expect(served.toSorted()).toEqual(names.toSorted());
     const types = { js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml' } as const;
     for (const name of staticFiles().keys()) {
