@@ -36,6 +36,12 @@ export interface Command {
   run(line: CommandLine, io: CommandIo): Promise<number>;
 }
 
+/** A command by its name; the rest of it is read when it is asked for. */
+export interface CommandEntry {
+  readonly name: string;
+  load(): Promise<Command>;
+}
+
 /** A command line that makes no sense: exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';

@@ -1,25 +1,15 @@
-import { checkCommand } from './check-command.ts';
-import type { Command } from './command.ts';
-import { explainCommand } from './explain-command.ts';
-import { hashPasswordCommand } from './hash-password-command.ts';
-import { learnCommand } from './learn-command.ts';
-import { ladderCommand } from './ladder-command.ts';
-import { permissionsCommand } from './permissions-command.ts';
-import { planCommand } from './plan-command.ts';
-import { referenceCommand } from './reference-command.ts';
-import { reportCommand } from './report-command.ts';
-import { serveCommand } from './serve-command.ts';
+import type { CommandEntry } from './command.ts';
 
-/** Every command, in the order of help. */
-export const COMMANDS: readonly Command[] = [
-  serveCommand,
-  checkCommand,
-  reportCommand,
-  planCommand,
-  permissionsCommand,
-  explainCommand,
-  learnCommand,
-  ladderCommand,
-  referenceCommand,
-  hashPasswordCommand,
+/** Every command, in the order of help; a gateway that runs has read none but its own. */
+export const COMMANDS: readonly CommandEntry[] = [
+  { name: 'serve', load: async () => (await import('./serve-command.ts')).serveCommand },
+  { name: 'check', load: async () => (await import('./check-command.ts')).checkCommand },
+  { name: 'report', load: async () => (await import('./report-command.ts')).reportCommand },
+  { name: 'plan', load: async () => (await import('./plan-command.ts')).planCommand },
+  { name: 'permissions', load: async () => (await import('./permissions-command.ts')).permissionsCommand },
+  { name: 'explain', load: async () => (await import('./explain-command.ts')).explainCommand },
+  { name: 'learn', load: async () => (await import('./learn-command.ts')).learnCommand },
+  { name: 'ladder', load: async () => (await import('./ladder-command.ts')).ladderCommand },
+  { name: 'reference', load: async () => (await import('./reference-command.ts')).referenceCommand },
+  { name: 'hash-password', load: async () => (await import('./hash-password-command.ts')).hashPasswordCommand },
 ];

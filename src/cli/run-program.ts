@@ -1,14 +1,14 @@
 import { packageVersion } from '../config/package-root.ts';
 import { closestName } from '../lib/closest-name.ts';
 import type { CommandIo } from './command-io.ts';
-import { type Command, EXIT, UsageError } from './command.ts';
+import { type CommandEntry, EXIT, UsageError } from './command.ts';
 import { failureLines } from './failure-lines.ts';
 import { commandHelp, programHelp } from './help-text.ts';
 import { parseCommandLine } from './parse-command-line.ts';
 
 /** Runs the command that the words name and answers with the exit code: 0 done, 1 faults or failure, 2 wrong usage. */
 export async function runProgram(
-  commands: readonly Command[],
+  commands: readonly CommandEntry[],
   argv: readonly string[],
   io: CommandIo,
 ): Promise<number> {
@@ -18,11 +18,12 @@ export async function runProgram(
     return EXIT.ok;
   }
   if (first === undefined || first === '--help' || first === '-h' || first === 'help') {
-    (first === undefined ? io.err : io.out)(programHelp(commands, packageVersion()));
+    const all = await Promise.all(commands.map((command) => command.load()));
+    (first === undefined ? io.err : io.out)(programHelp(all, packageVersion()));
     return first === undefined ? EXIT.usage : EXIT.ok;
   }
   try {
-    const command = commandNamed(commands, first);
+    const command = await commandNamed(commands, first).load();
     const line = parseCommandLine(command, rest);
     if (line !== 'help') return await command.run(line, io);
     io.out(commandHelp(command));
@@ -38,7 +39,7 @@ export async function runProgram(
   }
 }
 
-function commandNamed(commands: readonly Command[], name: string): Command {
+function commandNamed(commands: readonly CommandEntry[], name: string): CommandEntry {
   const command = commands.find((one) => one.name === name);
   if (command !== undefined) return command;
   const near = closestName(

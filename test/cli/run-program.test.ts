@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { runInProcess } from './run-in-process.ts';
 
-describe.each(COMMANDS)('portico $name --help', ({ name, flags }) => {
+describe.each(COMMANDS)('portico $name --help', ({ name, load }) => {
   it('shows usage and every flag, runs nothing and exits 0', async () => {
+    const { name: own, flags } = await load();
+    expect(own).toBe(name);
     const { code, out, err } = await runInProcess([name, '--help']);
     expect([code, err]).toEqual([0, '']);
     expect(out).toContain(`Usage: portico ${name}`);
