@@ -2,6 +2,7 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { configSchema } from './config-schema.ts';
 import { isPlainObject } from './plain-object.ts';
 import { closestName } from '../lib/closest-name.ts';
+import { escapePointer } from '../lib/json-pointer.ts';
 
 /** One thing wrong with a value of the configuration; the value itself is never in it, it may be a secret. */
 export interface ConfigProblem {
@@ -75,7 +76,7 @@ function toProblem(error: ErrorObject): ConfigProblem {
     const known = isPlainObject(parent) && isPlainObject(parent['properties']) ? Object.keys(parent['properties']) : [];
     const elsewhere = closestName(key, known) ?? placeOfKey(key, configSchema());
     return {
-      pointer: `${error.instancePath}/${escapeKey(key)}`,
+      pointer: `${error.instancePath}/${escapePointer(key)}`,
       message: 'is not a key that Portico knows',
       ...(elsewhere !== undefined && { suggestion: `did you mean ${elsewhere}?` }),
     };
@@ -123,5 +124,3 @@ function placeOfKey(key: string, schema: Readonly<Record<string, unknown>>, trai
   }
   return undefined;
 }
-
-const escapeKey = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { keysOf } from '../lib/json-pointer.ts';
 import { dirname, join, relative, resolve } from 'node:path';
 import { isMap, isPair, isScalar, LineCounter, parseDocument, type Document } from 'yaml';
 import type { Fault } from '../model/fault.ts';
@@ -76,10 +77,7 @@ export function parseConfig(text: string, name: string, folder: string): ConfigF
 }
 
 function offsetOf(document: Document, pointer: string): number | undefined {
-  const path = pointer
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const path = keysOf(pointer);
   const key = path.at(-1);
   const parent = document.getIn(path.slice(0, -1), true);
   if (key === undefined) return undefined;

@@ -2,6 +2,7 @@ import type { Fault } from '../model/fault.ts';
 import { isPlainObject } from './plain-object.ts';
 import type { Settings } from './settings.ts';
 import { closestName } from '../lib/closest-name.ts';
+import { escapePointer } from '../lib/json-pointer.ts';
 
 /** The faults of keys that name an operation which the contract does not have. */
 export function operationFaults(settings: Settings, operationIds: readonly string[]): readonly Fault[] {
@@ -28,6 +29,6 @@ function keysUnder(pointer: string, value: unknown): { id: string; pointer: stri
   if (!isPlainObject(value)) return [];
   return Object.keys(value).map((id) => ({
     id,
-    pointer: `${pointer}/${id.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    pointer: `${pointer}/${escapePointer(id)}`,
   }));
 }

@@ -1,3 +1,5 @@
+import { keysOf, pointerTo } from '../lib/json-pointer.ts';
+
 /** A mapping as it comes out of YAML or JSON. */
 export type PlainObject = Readonly<Record<string, unknown>>;
 
@@ -22,7 +24,7 @@ export function withValueAt(root: PlainObject, pointer: string, value: unknown):
   const [, key = '', ...rest] = pointer.split('/');
   if (rest.length === 0) return { ...root, [key]: value };
   const child = root[key];
-  return { ...root, [key]: withValueAt(isPlainObject(child) ? child : {}, `/${rest.join('/')}`, value) };
+  return { ...root, [key]: withValueAt(isPlainObject(child) ? child : {}, pointerTo(rest), value) };
 }
 
 /** A copy without members that hold nothing: an empty key in YAML says as much as an absent one. */
@@ -38,9 +40,8 @@ export function withoutNulls(value: unknown): unknown {
 
 /** A copy without the value at a JSON pointer; a list on the way goes as a whole. */
 export function withoutValueAt(root: PlainObject, pointer: string): PlainObject {
-  const [, part = '', ...rest] = pointer.split('/');
-  const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+  const [key = '', ...rest] = keysOf(pointer);
   const { [key]: child, ...others } = root;
   if (rest.length === 0 || !isPlainObject(child)) return others;
-  return { ...others, [key]: withoutValueAt(child, `/${rest.join('/')}`) };
+  return { ...others, [key]: withoutValueAt(child, pointerTo(rest)) };
 }

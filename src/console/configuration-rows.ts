@@ -1,4 +1,5 @@
 import type { Origin, Settings } from '../config/settings.ts';
+import { pointerTo } from '../lib/json-pointer.ts';
 
 /** One key of the configuration as it holds. */
 export interface ConfigurationRow {
@@ -27,7 +28,7 @@ export function configurationRows(settings: Settings): readonly ConfigurationRow
     .filter(([key, value]) => typeof value !== 'function' && !LEFT_OUT.has(key))
     .flatMap(([key, value]) => leaves(key, value))
     .map(([path, value]) => {
-      const pointer = `/${path.map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')}`;
+      const pointer = pointerTo(path);
       const key = path.join('.');
       const secret = SECRET.test(key) && !NAMES_A_PLACE.test(key) && value !== undefined;
       const origin = originOf(pointer);

@@ -5,6 +5,7 @@ import type { OpenApiDocument, OperationObject, ParameterObject } from './openap
 import { referencedName, resolve } from './resolve-reference.ts';
 import { SEMANTIC_RULES } from './semantic/semantic-rules.ts';
 import { closestName } from '../lib/closest-name.ts';
+import { escapePointer, pointerTo } from '../lib/json-pointer.ts';
 import { checkPaths, checkResourceNames } from './check-names.ts';
 import { checkReferences } from './check-references.ts';
 
@@ -25,7 +26,7 @@ export function checkDocument(document: OpenApiDocument): Fault[] {
   const ids = new Set<string>();
   for (const [path, methods] of Object.entries(document.paths))
     for (const [method, operation] of Object.entries(methods)) {
-      const pointer = `/paths/${path.replaceAll('~', '~0').replaceAll('/', '~1')}/${method}`;
+      const pointer = pointerTo(['paths', path, method]);
       if (ids.has(operation.operationId)) faults.push(fault(`${pointer}/operationId`, 'is used twice'));
       if (RESERVED.has(operation.operationId))
         faults.push(fault(`${pointer}/operationId`, 'is a name that means something else'));
@@ -95,7 +96,7 @@ function danglingReferences(document: OpenApiDocument, value: unknown, pointer: 
   if (typeof value !== 'object' || value === null) return [];
   const faults: Fault[] = [];
   for (const [key, child] of Object.entries(value)) {
-    const at = `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    const at = `${pointer}/${escapePointer(key)}`;
     if (typeof child === 'string' && child.startsWith('#/')) {
       const kind = child.split('/')[2] ?? '';
       const components = document.components as Readonly<Record<string, object | undefined>>;

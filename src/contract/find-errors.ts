@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { escapePointer, pointerTo } from '../lib/json-pointer.ts';
 import { plainName } from '../lib/plain-name.ts';
 import { isType, KEYWORD_GROUPS, KEYWORDS } from './schema-keywords.ts';
 import type { SchemaObject, SchemaOrBoolean } from './openapi-document.ts';
@@ -77,7 +78,7 @@ function apply(all: Search, place: Place, keyword: string, value: unknown, at: s
   const below = (child: SchemaOrBoolean, ...keys: readonly (string | number)[]): Place => ({
     schema: child,
     file: place.file,
-    pointer: `${place.pointer}/${keyword}${keys.map((key) => `/${escapeKey(String(key))}`).join('')}`,
+    pointer: `${place.pointer}/${keyword}${pointerTo(keys)}`,
   });
   switch (keyword) {
     case '$ref': {
@@ -106,14 +107,15 @@ function apply(all: Search, place: Place, keyword: string, value: unknown, at: s
       return;
     case 'required':
       for (const name of schema.required ?? [])
-        if (!Object.hasOwn(value as object, name)) tell(all, place, keyword, `${at}/${escapeKey(name)}`, name);
+        if (!Object.hasOwn(value as object, name)) tell(all, place, keyword, `${at}/${escapePointer(name)}`, name);
       return;
     case 'additionalProperties':
       return searchBeyond(all, below(schema.additionalProperties ?? true), place, value as object, at);
     case 'properties': {
       const members = value as Readonly<Record<string, unknown>>;
       for (const [name, child] of Object.entries(schema.properties ?? {}))
-        if (Object.hasOwn(members, name)) search(all, below(child, name), members[name], `${at}/${escapeKey(name)}`);
+        if (Object.hasOwn(members, name))
+          search(all, below(child, name), members[name], `${at}/${escapePointer(name)}`);
       return;
     }
     case 'items': {
@@ -143,5 +145,3 @@ const errorsOf = (all: Search, place: Place, value: unknown, at: string): Schema
   search({ ...all, found }, place, value, at);
   return found;
 };
-
-const escapeKey = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');

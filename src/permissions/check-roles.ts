@@ -1,5 +1,6 @@
 import type { Fault } from '../model/fault.ts';
 import { closestName } from '../lib/closest-name.ts';
+import { pointerTo } from '../lib/json-pointer.ts';
 import { inheritanceCycles } from './inheritance-cycles.ts';
 import type { RawRoles } from './parse-roles-text.ts';
 
@@ -26,7 +27,7 @@ export function checkRoles(raw: RawRoles, source: string, catalogue: Catalogue |
   };
 
   for (const [name, { inherits = [], permissions = [] }] of Object.entries(raw.roles)) {
-    const pointer = `/roles/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    const pointer = pointerTo(['roles', name]);
     expect('role', inherits, roleNames, `${pointer}/inherits`);
     expect('permission', permissions, catalogue?.permissions, `${pointer}/permissions`);
   }

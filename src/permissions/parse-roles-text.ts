@@ -2,6 +2,7 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { parseDocument } from 'yaml';
 import type { Fault } from '../model/fault.ts';
 import { closestName } from '../lib/closest-name.ts';
+import { escapePointer } from '../lib/json-pointer.ts';
 import { rolesFileSchema } from './roles-file-schema.ts';
 
 /** The roles file as it is written, once its shape is known to be right. */
@@ -60,8 +61,7 @@ function toFault(error: ErrorObject, source: string): Fault {
   if (typeof unknown !== 'string') return { source, pointer: instancePath, message: `${message} (${keyword})` };
   const known = Object.keys((parentSchema?.['properties'] ?? {}) as object);
   const suggestion = closestName(unknown, known) ?? `one of ${known.join(', ')}`;
-  return { source, pointer: `${instancePath}/${escape(unknown)}`, message: 'unknown key', suggestion };
+  return { source, pointer: `${instancePath}/${escapePointer(unknown)}`, message: 'unknown key', suggestion };
 }
 
 /** A name as a part of a JSON pointer (RFC 6901, 3). */
-const escape = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');

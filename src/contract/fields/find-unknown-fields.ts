@@ -1,3 +1,4 @@
+import { pointerTo } from '../../lib/json-pointer.ts';
 import { plainName } from '../../lib/plain-name.ts';
 import type { FieldShape, KnownFields, ObjectShape } from './field-shape.ts';
 
@@ -96,8 +97,6 @@ function tell({ found, path, max }: Search, name: string, value: unknown): void 
   const shown = plainName(name);
   const place = [...path.map((step) => (typeof step === 'number' ? '*' : step)), shown].join('/');
   if (found.has(place) || found.size >= max) return;
-  const within = path.map((step) => `/${escapeStep(String(step))}`).join('');
+  const within = pointerTo(path);
   found.set(place, { within, at: `${within}/${shown}`, value });
 }
-
-const escapeStep = (step: string) => step.replaceAll('~', '~0').replaceAll('/', '~1');

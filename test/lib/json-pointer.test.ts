@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest';
+import { escapePointer, keysOf, pointerTo } from '../../src/lib/json-pointer.ts';
+
+describe('a JSON pointer', () => {
+  it('leads to a place by its names and indices', () => {
+    expect(pointerTo(['paths', '/question.json', 'get', 0])).toBe('/paths/~1question.json/get/0');
+    expect(pointerTo([])).toBe('');
+  });
+
+  it('gives back the names that it was made of, whatever signs they hold', () => {
+    const names = ['a/b', '~1', '~', '', 'x~0/y'];
+    expect(keysOf(pointerTo(names))).toEqual(names);
+    expect(keysOf('')).toEqual([]);
+  });
+
+  it('escapes one name', () => {
+    expect(escapePointer('~/')).toBe('~0~1');
+  });
+});
