@@ -22,31 +22,35 @@ export function compileValidators(
   const check = (file: string, place: SchemaPlace) =>
     toSchemaCheck(store.compile(file), place, { ...telling, unknownFields: true });
   const request = operation.requestBody ? check(requestFile(id), REQUEST) : () => [];
-  const responses = new Map<string, Record<ResponseVariant, SchemaCheck>>();
+  const responses = new Map<string, DocumentedResponse>();
   const projects = (operation.parameters ?? []).some(
     (place) => resolve<ParameterObject>(document, 'parameters', place).name === 'includeOnly',
   );
   for (const [status, place] of Object.entries(operation.responses)) {
-    const media = resolve<ResponseObject>(document, 'responses', place).content['application/json'];
+    const { content, 'x-may-be-empty': mayBeEmpty = false } = resolve<ResponseObject>(document, 'responses', place);
+    const media = content['application/json'];
     const full = check(responseFile(id, status, 'full'), RESPONSE);
     const projected =
       projects && status.startsWith('2') ? check(responseFile(id, status, 'projected'), RESPONSE) : full;
     const open = media?.['x-variants'] ? check(responseFile(id, status, 'open'), RESPONSE) : full;
-    responses.set(status, { full, projected, open });
+    responses.set(status, { full, projected, open, mayBeEmpty });
   }
   return { request, response: (head) => toResponseCheck(responses, head) };
 }
 
-function toResponseCheck(
-  responses: ReadonlyMap<string, Record<ResponseVariant, SchemaCheck>>,
-  head: AnswerHead,
-): SchemaCheck {
+/** The checks of the answers with one status. */
+interface DocumentedResponse extends Readonly<Record<ResponseVariant, SchemaCheck>> {
+  readonly mayBeEmpty: boolean;
+}
+
+function toResponseCheck(responses: ReadonlyMap<string, DocumentedResponse>, head: AnswerHead): SchemaCheck {
   const { status, variant } = head;
   const documented = responses.get(String(status)) ?? (status >= 400 ? responses.get('default') : undefined);
   if (!documented) {
     const message = 'the status is not documented for this operation';
     return () => [responseViolation('undocumented', 'status', '', 'status', message)];
   }
+  if (documented.mayBeEmpty && head.isEmpty === true) return () => [];
   const media = judgeMedia(head.mediaType);
   return (json) => {
     if (media.length > 0) return [...media];

@@ -16,6 +16,8 @@ export interface JudgedAnswer {
   readonly status: number;
   /** The value of `Content-Type`; undefined when there is none. */
   readonly mediaType: string | undefined;
+  /** True for an answer that has no body at all; not known of when undefined. */
+  readonly isEmpty?: boolean;
   /** The parsed body; undefined when it is empty or no JSON. */
   readonly json: unknown;
 }

@@ -56,6 +56,8 @@ export interface ResponseObject {
   readonly content: ContentObject;
   readonly 'x-provenance': Provenance;
   readonly 'x-documented-text'?: string;
+  /** Set where an answer without a body is as documented as one with it. */
+  readonly 'x-may-be-empty'?: true;
 }
 
 /** An operation as the document writes it. */

@@ -6,6 +6,8 @@ export interface AnswerHead {
   readonly status: number;
   /** The value of `Content-Type`, parameters and all; undefined when the answer has none. */
   readonly mediaType: string | undefined;
+  /** True for an answer that has no body at all. */
+  readonly isEmpty?: boolean;
   readonly variant: ResponseVariant;
 }
 

@@ -77,7 +77,7 @@ export function createCandidateWatch(parts: CandidateWatchParts): CandidateWatch
     },
     answered: (trace, arrival, { status, mediaType, bytes: body }, json) => {
       const sighting = sightingOf(trace, arrival);
-      sighting.answer = { status, mediaType, json };
+      sighting.answer = { status, mediaType, isEmpty: body.length === 0, json };
       sighting.bytes += body.length;
     },
     recorded: (trace) => {

@@ -24,6 +24,17 @@ describe('judging status and content type (rules, 7)', () => {
     expect(judge('copyAttachments', { errors: { message: 'x' } }, { status: 403 }).verdict).toBe('violations');
   });
 
+  it('lets a challenge come without a body, and nothing else', () => {
+    const empty = { mediaType: undefined, isEmpty: true };
+    expect(judge('listActions', undefined, { ...empty, status: 401 }).verdict).toBe('valid');
+    expect(judge('listGroupUsers', undefined, { ...empty, status: 401 }).verdict).toBe('valid');
+    for (const status of [200, 400, 404, 500])
+      expect(found(judge('listActions', undefined, { ...empty, status }))).toEqual(['content-type content-type']);
+    expect(found(judge('listActions', undefined, { status: 401, mediaType: undefined }))).toEqual([
+      'content-type content-type',
+    ]);
+  });
+
   it('keeps the body of a refused visibility open, as it was not shown', () => {
     expect(judge('createComment', { whatever: 1 }, { status: 400 }).verdict).toBe('valid');
   });

@@ -43,14 +43,19 @@ export function bent(json: unknown, path: string, value: unknown): unknown {
 export function judge(
   id: string,
   json: unknown,
-  more: { query?: string; status?: number; mediaType?: string | undefined } = {},
+  more: { query?: string; status?: number; mediaType?: string | undefined; isEmpty?: boolean } = {},
 ): Judgement {
   const one = operation(id);
   const names = one.parameters.filter((parameter) => parameter.location === 'path').map((parameter) => parameter.name);
   const rawParameters = Object.fromEntries(names.map((name) => [name, '1']));
   const { values } = contract.decodeParameters(one, { rawParameters }, more.query);
   const mediaType = 'mediaType' in more ? more.mediaType : 'application/json';
-  return contract.judgeResponse(one, values, { status: more.status ?? 200, mediaType, json });
+  return contract.judgeResponse(one, values, {
+    status: more.status ?? 200,
+    mediaType,
+    json,
+    isEmpty: more.isEmpty === true,
+  });
 }
 
 /** What was found, in short: `keyword at`. */

@@ -142,6 +142,21 @@ async function writeAll(gateway: TestGateway): Promise<number> {
   return count;
 }
 
+describe('a server without faults, in observe', () => {
+  it('leaves nothing on the side of answers, whatever callers have to be told', async () => {
+    const gateway = await startTestGateway({ upstream: reference, config: { mode: 'observe' } });
+    const callers: readonly Call[] = [{ user: null }, { user: 'alice', password: 'wrong' }, { user: 'guest' }];
+    const asked = OPERATIONS.flatMap((operation) =>
+      callers.map((caller) => once(targetOf(operation, '', ids), { ...caller, method: operation.method })),
+    );
+    expect(await askAll(gateway, asked)).toBe(54);
+    const { entries } = await gateway.gateway.services.ledger.snapshot();
+    const answers = entries.filter(({ direction }) => direction === 'response');
+    expect(answers.map(({ operation, status, keyword, at }) => [operation, status, keyword, at])).toEqual([]);
+    await gateway.close();
+  });
+});
+
 describe.each([
   ['strict', {}],
   ['staging', { cache: { enabled: false } }],

@@ -133,12 +133,17 @@ interface Judged {
 
 function judged(
   exchange: Exchange,
-  { status, mediaType }: AnswerLook,
+  { status, mediaType, bytes }: AnswerLook,
   json: unknown,
   { operation, checks }: PlannedOperation,
   services: ValidateResponseServices,
 ): Judged {
-  const judgement = services.judge(operation, exchange.values(), { status, mediaType, json });
+  const judgement = services.judge(operation, exchange.values(), {
+    status,
+    mediaType,
+    isEmpty: bytes.length === 0,
+    json,
+  });
   const { violations, reported } = judgement;
   // What is only reported makes no verdict: such an answer is passed on and kept like any other.
   exchange.trace.violations.push(...violations, ...reported);
