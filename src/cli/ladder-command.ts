@@ -1,9 +1,9 @@
+import { existsSync } from 'node:fs';
 import { ladderRows } from '../ladder/ladder-rows.ts';
 import { IN_MEMORY, writeLadderFile } from '../ladder/ladder-file.ts';
 import { LADDER_CHECKS, stepOf } from '../ladder/ladder-step.ts';
 import { liftStep } from '../ladder/lift-step.ts';
 import { openLedgerFile } from '../ledger/open-ledger-file.ts';
-import { LedgerFileError } from '../ledger/ledger-file-error.ts';
 import { closestName } from '../lib/closest-name.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { LedgerSnapshot } from '../model/ledger-snapshot.ts';
@@ -102,17 +102,15 @@ async function snapshotOf(
     io.err('ledger.file is :memory:, so that only the console of the running gateway has numbers.');
     return nothing;
   }
-  try {
-    const ledger = openLedgerFile(file);
-    try {
-      return await ledger.snapshot({ since, ...(operation === undefined ? {} : { operation }) });
-    } finally {
-      ledger.close();
-    }
-  } catch (error) {
-    if (!(error instanceof LedgerFileError) || error.problem !== 'missing') throw error;
+  if (!existsSync(file)) {
     io.err(`There is no ledger at ${file} yet: nothing has been judged.`);
     return nothing;
+  }
+  const ledger = openLedgerFile(file);
+  try {
+    return await ledger.snapshot({ since, ...(operation === undefined ? {} : { operation }) });
+  } finally {
+    ledger.close();
   }
 }
 
