@@ -4,6 +4,7 @@ import { GatewayError } from '../errors/gateway-error.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Arrival } from '../model/arrival.ts';
 import { traceContext } from '../telemetry/trace-context.ts';
+import { isHarmlessId } from './harmless-id.ts';
 import { unsafeTargetReason } from '../pipeline/unsafe-path.ts';
 import type { Client } from './read-client.ts';
 
@@ -14,14 +15,13 @@ export interface ArrivalOptions {
   readonly publicBasePath: string;
 }
 
-const REQUEST_ID = /^[\w.:+/=-]{1,128}$/;
 const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
 // RFC 3986, 3.2.2: names, addresses of both kinds, and a port; empty where the target has no host.
 const HOST = /^(?:[\w.~%!$&'()*+,;=-]*|\[[\da-f:.]+\])(?::\d{0,5})?$/i;
 
 /** Names a request for logs and answers: the client's own id where it is harmless, else a new one. */
 export function requestIdOf(sent: string | string[] | undefined): string {
-  return typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : randomUUID();
+  return typeof sent === 'string' && isHarmlessId(sent) ? sent : randomUUID();
 }
 
 /** Whether the text of a `Host` field is a host (RFC 9112, 3.2). */

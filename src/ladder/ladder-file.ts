@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readFileSync, type Stats, statSync } from 'node:fs';
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -45,7 +46,7 @@ export async function whyUnwritable(file: string): Promise<string | undefined> {
   const tried = unfinishedName(file);
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    await writeFile(tried, '', { mode: 0o600 });
+    await writeFile(tried, '', { mode: 0o600, flag: 'wx' });
     await rm(tried, { force: true });
     return undefined;
   } catch (error) {
@@ -53,7 +54,8 @@ export async function whyUnwritable(file: string): Promise<string | undefined> {
   }
 }
 
-const unfinishedName = (file: string) => `${file}.${process.pid}.tmp`;
+// Nobody else can guess it, and put a link to another file there first.
+const unfinishedName = (file: string) => `${file}.${randomBytes(6).toString('hex')}.tmp`;
 
 /** Writes the ladder's file in one step, so that a reader sees the old text or the new one; only its owner may read it. */
 export async function writeLadderFile(file: string, state: LadderState): Promise<void> {
@@ -61,7 +63,7 @@ export async function writeLadderFile(file: string, state: LadderState): Promise
   const unfinished = unfinishedName(file);
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   try {
-    await writeFile(unfinished, formatLadder(state), { mode: 0o600, flush: true });
+    await writeFile(unfinished, formatLadder(state), { mode: 0o600, flush: true, flag: 'wx' });
     await rename(unfinished, file);
   } catch (error) {
     await rm(unfinished, { force: true }).catch(() => undefined);

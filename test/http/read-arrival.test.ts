@@ -112,14 +112,39 @@ describe('an arrival with odd fields', () => {
 });
 
 describe('the id of a request', () => {
-  it.each(['abc-1', 'A.b:c+d/e=f_g-h', 'x'.repeat(128)])(
-    'is the own one of the client where it is harmless: %s',
-    (id) => {
-      expect(requestIdOf(id)).toBe(id);
-    },
-  );
+  it.each([
+    'abc-1',
+    'A.b:c+d/e=f_g-h',
+    'x'.repeat(128),
+    '3fa85f64-5717-4562-b3fc-2c963f66afa6',
+    '0af7651916cd43dd8448eb211c80319c',
+    '01ARZ3NDEKTSV4RRFFQ69G5FAV',
+    'V1StGXR8_Z5jdHi6B-myT',
+    'Root=1-67891233-abcdef012345678912345678',
+    '1700000000000-17',
+    'tasks-and-tokens-7',
+    'release-1.2.3.4.5',
+  ])('is the own one of the client where it is harmless: %s', (id) => {
+    expect(requestIdOf(id)).toBe(id);
+  });
 
   it.each(['', 'a b', 'a@b.example', 'a\nb', '<b>', 'ä', 'x'.repeat(129)])('is a new one in the place of %j', (id) => {
+    expect(requestIdOf(id)).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  // What a client calls its request is repeated in the log, in the ledger and upstream.
+  it.each([
+    'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc',
+    'id-sk_live_4eC39HqLyjWDarjtT1zdp7dc',
+    'glpat-abcdefghijkl12345',
+    'password=hunter2',
+    'Bearer:abcdef',
+    'from-203.0.113.9',
+    '203.0.113.9',
+    Buffer.from('alice:secret').toString('base64'),
+    `basic-${Buffer.from('alice:secret').toString('base64url')}`,
+    Buffer.from('alice@mail.example').toString('base64'),
+  ])('is a new one in the place of what could be a secret: %s', (id) => {
     expect(requestIdOf(id)).toMatch(/^[0-9a-f-]{36}$/);
   });
 

@@ -1,4 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -69,6 +78,18 @@ describe("the ladder's file", () => {
     await file.look();
     expect(taken).toEqual([]);
     expect(errors).toHaveLength(1);
+  });
+
+  it('writes through no link that somebody put beside it, and takes the place of one under its own name', async () => {
+    const { path } = fileIn('linked');
+    const other = join(folder, 'other.txt');
+    writeFileSync(other, 'untouched');
+    mkdirSync(join(folder, 'linked'));
+    for (const name of [path, `${path}.tmp`, `${path}.${process.pid}.tmp`]) symlinkSync(other, name);
+    expect(await whyUnwritable(path)).toBeUndefined();
+    await writeLadderFile(path, state(ideas));
+    expect(readFileSync(other, 'utf8')).toBe('untouched');
+    expect(readLadderFile(path)).toEqual(state(ideas));
   });
 
   it('says why it cannot be written, and leaves nothing behind where it can', async () => {
