@@ -27,7 +27,12 @@ export interface LearnWalkOptions {
   readonly delayMs: number;
   readonly signal: AbortSignal;
   readonly probePageSize: boolean;
-  readonly onProgress: (sent: number, what: string) => void;
+  readonly onProgress: (progress: {
+    readonly sent: number;
+    /** Requests of the walk over the contract that wait; undefined beyond it. */
+    readonly left?: number | undefined;
+    readonly operation: string;
+  }) => void;
 }
 
 /** What was asked. */
@@ -55,7 +60,6 @@ export async function walkToLearn(
       ...options,
       ids: new Map(),
       record: () => undefined,
-      onProgress: ({ sent, operation }) => options.onProgress(sent, operation),
     },
     ({ operation, exchange, status, json, text }) => {
       if (json !== undefined) learner.observeAnswer(toObservedAnswer(exchange, operation.id, status, json));
@@ -95,7 +99,7 @@ function createAsker(
       await sleep(delayMs, undefined, { signal }).catch(() => undefined);
       const { target, operation, details = false, pageSize } = question;
       sent += 1;
-      onProgress(before + sent, operation ?? 'addresses outside the contract');
+      onProgress({ sent: before + sent, operation: operation ?? 'addresses outside the contract' });
       const answer = await answerOf(upstream, target, headers);
       if (answer === undefined) return undefined;
       const { status, json, text } = answer;

@@ -1,15 +1,13 @@
-import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Settings } from '../config/settings.ts';
-import { withUpstreamUrl } from '../config/settings.ts';
 import { emptyObservations, type Observations } from '../learn/observations.ts';
 import type { Proposal } from '../learn/proposal.ts';
 import { systemClock } from '../lib/clock.ts';
 import { type Command, type CommandLine, EXIT, UsageError } from './command.ts';
 import type { CommandIo } from './command-io.ts';
 import { CONFIG_FLAGS, settingsFrom } from './config-flags.ts';
-import { createProgress } from './learn-progress.ts';
-import { readSecret } from './read-secret.ts';
+import { numberFlag } from './number-flag.ts';
+import { writeText } from './write-text.ts';
 
 /** `portico learn`: what the contract does not show, as an overlay with its evidence. */
 export const learnCommand: Command = {
@@ -25,7 +23,7 @@ export const learnCommand: Command = {
     { name: 'min-confidence', value: 'SHARE', help: 'Leave out what is less sure, 0 to 1; 0.4 by default.' },
     { name: 'min-answers', value: 'NUMBER', help: 'Answers in which a name must have been; 3, the least, by default.' },
     { name: 'write-addresses', help: 'Write every learned address into the overlay, not only look-ups of tickets.' },
-    { name: 'user', value: 'NAME', help: 'Whom to ask as; the password is read from standard input.' },
+    { name: 'user', value: 'NAME', help: 'Who asks; the password comes from PORTICO_PASSWORD or is asked for.' },
     { name: 'max-requests', value: 'NUMBER', help: 'Most requests of the walk over the contract; 300 by default.' },
     { name: 'delay', value: 'MS', help: 'Pause between requests in milliseconds; 50 by default.' },
     { name: 'probe-page-size', help: 'Ask for pages of up to 1000 items, to find the largest.' },
@@ -37,7 +35,7 @@ export const learnCommand: Command = {
   ],
   run: async (line, io) => {
     const limits = {
-      minAnswers: numberOf(line, 'min-answers', 3, [3, 1_000_000]),
+      minAnswers: numberFlag(line, 'min-answers', 3, [3, 1_000_000]),
       minConfidence: shareOf(line),
       writeAddresses: line.last('write-addresses') !== undefined,
     };
@@ -69,10 +67,9 @@ async function tell(
     io.err(`Nothing to write: ${observations.answers} answers were observed.`);
     return;
   }
-  const text = stringify(overlay, { lineWidth: 120, aliasDuplicateObjects: false });
-  if (output === undefined) return io.out(text.trimEnd());
-  writeFileSync(resolve(io.cwd, output), text);
-  io.err(`${overlay.actions.length} actions in ${output}: read them, then name the file in contract.overlays.`);
+  writeText(stringify(overlay, { lineWidth: 120, aliasDuplicateObjects: false }).trimEnd(), line, io);
+  if (output !== undefined)
+    io.err(`${overlay.actions.length} actions: read them, then name the file in contract.overlays.`);
 }
 
 async function observe(line: CommandLine, io: CommandIo, settings: Settings): Promise<Observations> {
@@ -89,7 +86,8 @@ async function observe(line: CommandLine, io: CommandIo, settings: Settings): Pr
   }
   const before =
     file === undefined ? emptyObservations(systemClock()) : readObservationFile(path, place, systemClock());
-  return walkAgainst(against, line, io, settings, before);
+  const { observeUpstream } = await import('./observe-upstream.ts');
+  return observeUpstream(against, line, io, settings, before);
 }
 
 function nothingObserved(path: string): Error {
@@ -98,73 +96,8 @@ function nothingObserved(path: string): Error {
   );
 }
 
-async function walkAgainst(
-  url: string,
-  line: CommandLine,
-  io: CommandIo,
-  settings: Settings,
-  before: Observations,
-): Promise<Observations> {
-  const { assembleGateway } = await import('../gateway.ts');
-  const { walkToLearn } = await import('../assembly/learn-walk.ts');
-  const { readLearnDocument } = await import('../assembly/learning.ts');
-  const { createLearner } = await import('../learn/create-learner.ts');
-  const { toWalkSettings } = await import('../walk/walk-settings.ts');
-  const maxRequests = numberOf(line, 'max-requests', 300, [1, 100_000]);
-  const delayMs = numberOf(line, 'delay', 50, [0, 60_000]);
-  const authorization = await authorizationOf(line, io);
-  const quiet = {
-    ...toWalkSettings(withUpstreamUrl(settings, url), undefined),
-    learn: { traffic: false, file: ':memory:' },
-    ledger: { ...settings.ledger, file: ':memory:' },
-    ladder: { ...settings.ladder, file: ':memory:' },
-  };
-  const assembly = assembleGateway(quiet, { logStream: { write: () => undefined } });
-  const learner = createLearner({ document: readLearnDocument(settings), clock: systemClock, before, walk: true });
-  const progress = createProgress(io.err);
-  const stop = new AbortController();
-  const onSignal = () => stop.abort();
-  process.once('SIGINT', onSignal);
-  try {
-    const { walked, further } = await walkToLearn(
-      { house: assembly.house, upstream: assembly.services.upstream },
-      learner,
-      {
-        authorization,
-        maxRequests,
-        delayMs,
-        signal: stop.signal,
-        probePageSize: line.last('probe-page-size') !== undefined,
-        onProgress: progress.step,
-      },
-    );
-    progress.end();
-    if (walked.ended === 'unreachable') throw new Error(`${url} does not answer: ${walked.failure ?? 'no reason'}`);
-    io.err(`${walked.requests + further} requests, ended: ${walked.ended}.`);
-    return learner.observations();
-  } finally {
-    process.off('SIGINT', onSignal);
-    await assembly.close();
-  }
-}
-
-async function authorizationOf(line: CommandLine, io: CommandIo): Promise<string | undefined> {
-  const user = line.last('user');
-  if (user === undefined) return undefined;
-  if (user.includes(':'))
-    throw new UsageError('--user is a name without a colon; the password is read from standard input');
-  const password = await readSecret(io, `Password of ${user}: `);
-  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
-}
-
 function shareOf(line: CommandLine): number {
   const text = line.last('min-confidence') ?? '0.4';
   if (/^(?:0(?:\.\d{1,6})?|1(?:\.0{1,6})?)$/.test(text)) return Number(text);
   throw new UsageError('--min-confidence must be a number from 0 to 1');
-}
-
-function numberOf(line: CommandLine, flag: string, standard: number, [least, most]: readonly [number, number]): number {
-  const text = line.last(flag) ?? String(standard);
-  if (/^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text);
-  throw new UsageError(`--${flag} must be a whole number from ${least} to ${most}`);
 }

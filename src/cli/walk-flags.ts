@@ -1,4 +1,5 @@
 import { type CommandLine, UsageError } from './command.ts';
+import { numberFlag } from './number-flag.ts';
 
 /** The bounds of a walk, as they were given. */
 export interface WalkBounds {
@@ -16,18 +17,11 @@ const DELAY_MS = 50;
 export function walkBounds(line: CommandLine, parameters: readonly string[]): WalkBounds {
   const timeout = line.last('timeout');
   return {
-    maxRequests: wholeNumber(line, 'max-requests', [1, 1_000_000]) ?? MAX_REQUESTS,
-    delayMs: wholeNumber(line, 'delay', [0, 600_000]) ?? DELAY_MS,
+    maxRequests: numberFlag(line, 'max-requests', MAX_REQUESTS, [1, 1_000_000]),
+    delayMs: numberFlag(line, 'delay', DELAY_MS, [0, 600_000]),
     timeoutMs: timeout === undefined ? undefined : secondsOf(timeout),
     ids: idsOf(line.all('id'), parameters),
   };
-}
-
-function wholeNumber(line: CommandLine, flag: string, [least, most]: readonly [number, number]): number | undefined {
-  const text = line.last(flag);
-  if (text === undefined) return undefined;
-  if (/^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text);
-  throw new UsageError(`--${flag} must be a whole number from ${least} to ${most}`);
 }
 
 function secondsOf(text: string): number {

@@ -1,8 +1,16 @@
 import type { CommandIo } from './command-io.ts';
 
+/** One request of a walk. */
+export interface WalkStep {
+  readonly sent: number;
+  /** Requests that wait; undefined where nobody knows how many will follow. */
+  readonly left?: number | undefined;
+  readonly operation: string;
+}
+
 /** Shows how far a walk is. */
 export interface WalkProgress {
-  readonly step: (progress: { readonly sent: number; readonly left: number; readonly operation: string }) => void;
+  readonly step: (progress: WalkStep) => void;
   /** Clears the live line. */
   readonly end: () => void;
 }
@@ -14,9 +22,9 @@ const EVERY = 50;
 export function createWalkProgress({ live, err }: Pick<CommandIo, 'live' | 'err'>, maxRequests: number): WalkProgress {
   return {
     step: ({ sent, left, operation }) => {
-      const total = Math.min(maxRequests, sent + left);
-      if (live !== undefined) live(`${sent}/${total}  ${operation}`);
-      else if (sent % EVERY === 0) err(`${sent} of ${total} requests, ${operation}`);
+      const total = left === undefined ? undefined : Math.min(maxRequests, sent + left);
+      if (live !== undefined) live(`${total === undefined ? sent : `${sent}/${total}`}  ${operation}`);
+      else if (sent % EVERY === 0) err(`${total === undefined ? sent : `${sent} of ${total}`} requests, ${operation}`);
     },
     end: () => live?.(''),
   };

@@ -16,6 +16,7 @@ import { settingsFrom } from './config-flags.ts';
 import { openReports } from './open-reports.ts';
 import { failRules } from './report-flags.ts';
 import { tellFailures } from './tell-failures.ts';
+import { untilInterrupted } from './until-interrupted.ts';
 import { walkCredential } from './walk-credential.ts';
 import { walkBounds } from './walk-flags.ts';
 import { walkLines } from './walk-lines.ts';
@@ -34,9 +35,7 @@ export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<nu
   const authorization = await walkCredential(line, io);
   const assembly = assembleGateway(toWalkSettings(settings, bounds.timeoutMs), { logStream: warningsTo(io) });
   const own = ownLedger(settings, assembly);
-  const controller = new AbortController();
-  const stop = () => controller.abort();
-  process.once('SIGINT', stop).once('SIGTERM', stop);
+  const interrupted = untilInterrupted();
   const progress = createWalkProgress(io, bounds.maxRequests);
   try {
     await assembly.services.ledger.open();
@@ -48,7 +47,7 @@ export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<nu
       {
         ...bounds,
         authorization,
-        signal: controller.signal,
+        signal: interrupted.signal,
         record: (trace) => {
           assembly.services.ledger.record(trace);
           own.record(trace);
@@ -71,7 +70,7 @@ export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<nu
     const code = tellFailures(failures(report, rules), io);
     return failed === undefined ? code : EXIT.failed;
   } finally {
-    process.off('SIGINT', stop).off('SIGTERM', stop);
+    interrupted.release();
     await own.close();
     await assembly.close();
   }

@@ -15,6 +15,9 @@ export function toWalkSettings(settings: Settings, timeoutMs: number | undefined
     errors: mode.errors,
     errorsFor: () => mode.errors,
     embedded: false,
+    // Files of the gateway that serves: a walk changes none of them, and no promotion in them holds here.
+    ladder: { ...settings.ladder, file: ':memory:' },
+    learn: { traffic: false, file: ':memory:' },
     rewriteUrls: false,
     // Whoever asks is known to the upstream, not to the roles file; its demo accounts exist behind no real upstream.
     authentication: { ...settings.authentication, verifier: 'upstream' },

@@ -41,7 +41,7 @@ async function overlayFrom(pages: readonly number[]): Promise<{ overlay: string;
   await askPages(gateway, pages);
   await gateway.close();
   const { code, err } = await runInProcess(['learn', '--observations', observations, '--output', overlay]);
-  expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining(`actions in ${overlay}`) as string });
+  expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining(`Written to ${overlay}`) as string });
   return { overlay, observations };
 }
 

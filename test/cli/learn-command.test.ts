@@ -17,13 +17,17 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const reference = await startReferenceServer();
 afterAll(() => reference.close());
 
-async function learn(args: readonly string[], stdin = ''): Promise<{ code: number; out: string; err: string }> {
+async function learn(
+  args: readonly string[],
+  stdin = '',
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ code: number; out: string; err: string }> {
   const text = { out: '', err: '' };
   const code = await runProgram(COMMANDS, ['learn', ...args], {
     out: (line) => void (text.out += `${line}\n`),
     err: (line) => void (text.err += `${line}\n`),
     stdin: Readable.from([stdin]),
-    env: {},
+    env,
     cwd: folder,
   });
   return { code, ...text };
@@ -184,6 +188,24 @@ describe('portico learn', () => {
     });
   });
 
+  it('takes the password from PORTICO_PASSWORD, and refuses to ask as somebody without one', async () => {
+    const args = ['--against', reference.url, '--user', 'admin', '--delay', '0', '--max-requests', '1'];
+    const { code, out } = await learn(args, '', { PORTICO_PASSWORD: 'admin' });
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('overlay: 1.0.0') as string });
+    expect(await learn(args)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('no password for admin') as string,
+    });
+  });
+
+  it('says how far it is, now and then', async () => {
+    const { err } = await learn(
+      ['--against', reference.url, '--user', 'admin', '--delay', '0', '--max-requests', '1'],
+      'admin',
+    );
+    expect(err).toMatch(/^50 requests, /m);
+  });
+
   it('ends with 1 where nobody answers', async () => {
     const { code, err } = await learn(['--against', 'http://127.0.0.1:9', '--delay', '0']);
     expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('does not answer') as string });
@@ -193,7 +215,7 @@ describe('portico learn', () => {
     [['--min-confidence', '2'], '--min-confidence must be a number from 0 to 1'],
     [['--min-answers', '1'], '--min-answers must be a whole number from 3'],
     [['--user', 'x'], '--user needs --against'],
-    [['--against', 'http://127.0.0.1:9', '--user', 'x:y'], '--user is a name without a colon'],
+    [['--against', 'http://127.0.0.1:9', '--user', 'x:y'], '--user must be a name, without a colon'],
   ])('ends with 2 where it is used wrongly: %j', async (args, message) => {
     const { code, err } = await learn(args);
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(message) as string });
