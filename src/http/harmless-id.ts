@@ -7,7 +7,7 @@ const TELLING = [
   // Addresses of machines, which are people's at home.
   /(?:^|[^\d.])\d{1,3}(?:\.\d{1,3}){3}(?:$|[^\d.])/,
 ];
-const BASE64 = /[A-Za-z\d+/]{6,}/g;
+const BASE64 = /[A-Za-z\d+/]{8,}/g;
 const CREDENTIAL = /^[\x20-\x7e]+:[\x20-\x7e]*$/;
 const EMAIL = /[\w.+-]@[\w-]+\.\w/;
 

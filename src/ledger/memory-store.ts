@@ -6,6 +6,7 @@ import { type EntryDelta, hourOf, type LedgerBatch, MAX_SAMPLES } from './ledger
 import type { LedgerStore, OpenedStore, StoreLimits } from './ledger-store.ts';
 import { createMemoryTraffic } from './memory-traffic.ts';
 import { forgottenBefore } from './retention.ts';
+import { tooMany } from './too-many.ts';
 import { operationOf } from './wanted-operation.ts';
 
 interface Kept {
@@ -23,8 +24,8 @@ export function openMemoryStore(limits: StoreLimits): OpenedStore {
 }
 
 /**
- * Creates a store in memory. Each direction has a share of its own and loses its least recently seen entry when that is
- * full: callers who invent parameter names cannot push out what is known about the upstream.
+ * Creates a store in memory. Each direction has a share of its own; when that is full, what there is most of loses its
+ * least recently seen entries: callers who invent parameter names push out other inventions and nothing else.
  */
 export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): LedgerStore {
   const share = Math.max(1, Math.floor(maxEntries / 2));
@@ -43,13 +44,9 @@ export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): L
     kept.set(fingerprint, entry);
   };
   const makeRoom = (kept: Map<string, Kept>): number => {
-    let gone = 0;
-    for (const fingerprint of kept.keys()) {
-      if (kept.size <= share) break;
-      kept.delete(fingerprint);
-      gone += 1;
-    }
-    return gone;
+    const gone = tooMany(kept, share);
+    for (const fingerprint of gone) kept.delete(fingerprint);
+    return gone.length;
   };
   const forget = (before: number) => {
     for (const kept of Object.values(shares))

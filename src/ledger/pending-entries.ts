@@ -20,6 +20,8 @@ export interface PendingEntries {
 
 /** Kinds of one direction that may wait for the store. */
 const MAX_PENDING = 1_000;
+/** Share of them that one rule of one operation may have once half of the room is taken: who invents names leaves room for others. */
+const SHARE = 0.02;
 const MAX_HOURS = 48;
 const MAX_CALLERS = 2_048;
 
@@ -35,14 +37,24 @@ interface Pending {
 /** Creates the pending entries of one direction. */
 export function createPendingEntries(limit = MAX_PENDING): PendingEntries {
   let entries = new Map<string, Pending>();
+  let likes = new Map<string, number>();
+  const hasRoom = ({ operation, keyword }: EntryFacts) => {
+    const like = `${operation ?? ''} ${keyword}`;
+    const count = likes.get(like) ?? 0;
+    if (entries.size >= limit / 2 && count >= Math.ceil(limit * SHARE)) return false;
+    likes.set(like, count + 1);
+    return true;
+  };
   return {
     add(fingerprint, facts, { sample, caller }) {
       const { seenAt } = sample;
       let entry = entries.get(fingerprint);
       if (entry === undefined) {
         if (entries.size >= limit) return false;
+        const known = facts();
+        if (!hasRoom(known)) return false;
         entry = {
-          facts: facts(),
+          facts: known,
           firstSeenAt: seenAt,
           lastSeenAt: seenAt,
           hours: new Map(),
@@ -72,6 +84,7 @@ export function createPendingEntries(limit = MAX_PENDING): PendingEntries {
         callers: [...callers],
       }));
       entries = new Map();
+      likes = new Map();
       return taken;
     },
   };

@@ -7,7 +7,7 @@ import { forgottenBefore } from './retention.ts';
 export interface SqliteRoom {
   /** Forgets what is older than the retention. */
   forget(now: number): void;
-  /** Takes the least recently seen entries out that are too many in their direction; answers how many. */
+  /** Takes entries out that are too many in their direction, of what there is most of the least recently seen; answers how many. */
   evict(): number;
   /** Takes out what is oldest, for a file that is full; answers how many pieces, 0 when nothing is left. */
   makeRoom(): number;
@@ -20,7 +20,13 @@ export function prepareRoom(database: DatabaseSync, { maxEntries, retentionDays 
   const share = Math.max(1, Math.floor(maxEntries / 2));
   const count = database.prepare('SELECT count(*) AS count FROM entries WHERE direction = ?');
   const removeOldest = database.prepare(
-    `DELETE FROM entries WHERE id IN (SELECT id FROM entries WHERE direction = ? ORDER BY last_seen_at, id LIMIT ?)`,
+    // The place among its like goes first, so that who invents names pushes out nothing but other inventions.
+    `DELETE FROM entries WHERE id IN (
+       SELECT id FROM (
+         SELECT id, last_seen_at,
+           row_number() OVER (PARTITION BY operation, facts ->> '$.keyword' ORDER BY last_seen_at DESC, id DESC) AS place
+         FROM entries WHERE direction = ?
+       ) ORDER BY place DESC, last_seen_at, id LIMIT ?)`,
   );
   const span = database.prepare(
     `SELECT min(hour) AS first, max(hour) AS last FROM (SELECT hour FROM entry_hours UNION ALL SELECT hour FROM traffic)`,

@@ -11,6 +11,7 @@ interface Given {
   readonly fingerprint?: string;
   readonly direction?: 'request' | 'response';
   readonly operation?: string | undefined;
+  readonly keyword?: string;
   readonly at?: number;
   readonly count?: number;
   readonly callers?: readonly number[];
@@ -26,7 +27,7 @@ const entry = ({ at = NOW, ...given }: Given = {}): EntryDelta => ({
     direction: given.direction ?? 'response',
     category: 'type',
     location: 'body',
-    keyword: 'type',
+    keyword: given.keyword ?? 'type',
     schemaPath: '#/type',
     at: '/list/*/id',
     message: '/list/*/id must be integer',
@@ -125,6 +126,29 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
           undocumented: { passed: 0, reported: 0, refused: 4 },
         },
       });
+    });
+
+    // Whoever can invent names could hide behind them what else they do, and what others found.
+    it('loses inventions first when it is full of them, whatever is older', async () => {
+      const store = storeWith({ maxEntries: 20 });
+      const old = ['missing', 'format', 'enum'].map((keyword, index) =>
+        entry({ fingerprint: keyword, direction: 'request', keyword, at: NOW + index }),
+      );
+      await store.write(batch({ entries: old }));
+      for (let round = 1; round <= 5; round++) {
+        const invented = Array.from({ length: 10 }, (_, index) =>
+          entry({
+            fingerprint: `f${round}-${index}`,
+            direction: 'request',
+            keyword: 'unknown',
+            at: NOW + 10 * round + index,
+          }),
+        );
+        await store.write(batch({ entries: invented }));
+      }
+      const left = (await read(store)).entries.map(({ fingerprint }) => fingerprint);
+      const newest = Array.from({ length: 7 }, (_, index) => `f5-${9 - index}`);
+      expect(left).toEqual([...newest, 'enum', 'format', 'missing']);
     });
 
     it('gives the most recently seen first', async () => {
