@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { RequestHandler } from 'express';
+import { LRUCache } from 'lru-cache';
 import { createFailureLimiter } from '../identity/failure-limiter.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { attemptOf } from './admin-attempt.ts';
@@ -14,8 +15,11 @@ export interface AdminGuardOptions {
   readonly clock?: Clock;
 }
 
-/** How often a wrong token may be tried from one address; beyond it the right one has to wait as well. */
+/** How often a wrong token may be tried from one address; beyond it the right one has to wait as well, unless it was at work there. */
 const ATTEMPTS = { limit: 20, windowSeconds: 60, maxPairs: 10_000 };
+
+/** For how long an operator is remembered at an address: whoever shares it, behind one proxy, cannot lock them out. */
+const AT_WORK = { seconds: 3_600, max: 1_000 };
 
 const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 
@@ -28,6 +32,8 @@ const CHALLENGES = ['Basic realm="Portico admin", charset="UTF-8"', 'Bearer real
  */
 export function createAdminGuard({ loopback, token, clock = systemClock }: AdminGuardOptions): RequestHandler {
   const failures = createFailureLimiter(ATTEMPTS);
+  const atWorkAt = new LRUCache<string, number>({ max: AT_WORK.max });
+  const isAtWork = (from: string, now: number) => now - (atWorkAt.get(from) ?? -Infinity) < AT_WORK.seconds * 1000;
   return (req, res, next) => {
     const { host = '', origin } = req.headers;
     const attempt = attemptOf(req);
@@ -45,12 +51,16 @@ export function createAdminGuard({ loopback, token, clock = systemClock }: Admin
       refuse(401, 'The admin token is needed.');
     } else {
       const now = clock();
-      const limited = failures.begin(attempt.from, now);
+      const { from } = attempt;
+      const right = sameText(attempt.token, token);
+      const known = right && isAtWork(from, now);
+      const limited = known ? undefined : failures.begin(from, now);
       if (limited !== undefined) {
         res.set('Retry-After', String(limited.retryAfterSeconds));
         refuse(429, 'Too many wrong tokens came from this address; wait a minute.');
-      } else if (sameText(attempt.token, token)) {
-        failures.withdraw(attempt.from, now);
+      } else if (right) {
+        if (!known) failures.withdraw(from, now);
+        atWorkAt.set(from, now);
         next();
       } else {
         res.set('WWW-Authenticate', CHALLENGES);

@@ -110,6 +110,20 @@ describe('the guard of the admin side', () => {
     expect(ask(right).status).toBe('in');
   });
 
+  it('locks no operator out whom somebody at the same address, behind one proxy, would like to keep away', () => {
+    const clock = createTestClock();
+    const ask = guardOf({ ...bearer, clock });
+    const right = { host: 'admin.example', authorization: asBasic('secret') };
+    const wrong = { host: 'admin.example', authorization: 'Bearer guess' };
+    expect(ask(right).status).toBe('in');
+    clock.advance(1_800);
+    for (let times = 0; times < 30; times++) ask(wrong);
+    expect([ask(wrong).status, ask(right).status, ask(wrong).status]).toEqual([429, 'in', 429]);
+    clock.advance(3_601);
+    for (let times = 0; times < 30; times++) ask(wrong);
+    expect(ask(right).status).toBe(429);
+  });
+
   it('counts neither the right token nor a request without one as a try', () => {
     const ask = guardOf(bearer);
     for (let times = 0; times < 50; times++) {
