@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
+import { IN_MEMORY } from '../files/in-memory.ts';
 import { createLedger } from '../ledger/create-ledger.ts';
 import type { KindOf } from '../ledger/fingerprint.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -31,7 +32,7 @@ export function assembleLedger(
 }
 
 function openStore({ ledger, originOf, placeOf }: Settings, inMemory: OpenedStore, logger: Logger): OpenedStore {
-  if (ledger.file === ':memory:') return inMemory;
+  if (ledger.file === IN_MEMORY) return inMemory;
   try {
     return openFileStore(ledger.file, ledger);
   } catch (error) {

@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { readFileSync, statSync } from 'node:fs';
+import { IN_MEMORY } from '../files/in-memory.ts';
+import { replaceFile, replaceFileSync } from '../files/replace-file.ts';
 import { emptyObservations, type Observations } from '../learn/observations.ts';
 import { readObservations } from '../learn/read-observations.ts';
 import { MAX_OBSERVATIONS_BYTES, writeObservations } from '../learn/write-observations.ts';
@@ -15,7 +14,7 @@ export interface ObservationPlace {
 
 /** Reads a file of observations; nothing was observed where there is none. Throws a StartFault for one that is broken. */
 export function readObservationFile(file: string, place: ObservationPlace, now: number): Observations {
-  if (file === ':memory:') return emptyObservations(now);
+  if (file === IN_MEMORY) return emptyObservations(now);
   const text = textOf(file, place);
   if (text === undefined) return emptyObservations(now);
   const read = readObservations(text);
@@ -57,29 +56,19 @@ export function createObservationWriter(
   observations: () => Observations,
   onFailure: (message: string) => void,
 ): ObservationWriter {
-  if (file === ':memory:') return { changed: () => undefined, close: () => undefined };
+  if (file === IN_MEMORY) return { changed: () => undefined, close: () => undefined };
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
-  const draftText = (): { draft: string; text: string } | undefined => {
+  const settled = (): string | undefined => {
     const text = writeObservations(observations());
-    if (text !== undefined) return { draft: `${file}.${randomBytes(6).toString('hex')}.tmp`, text };
-    onFailure(`the observations have more than ${MAX_OBSERVATIONS_BYTES} bytes`);
-    return undefined;
+    if (text === undefined) onFailure(`the observations have more than ${MAX_OBSERVATIONS_BYTES} bytes`);
+    return text;
   };
   const failed = (error: unknown) => onFailure(error instanceof Error ? error.message : 'unknown error');
   const write = async (): Promise<void> => {
-    const made = draftText();
-    if (made === undefined) return;
-    try {
-      await mkdir(dirname(file), { recursive: true });
-      await writeFile(made.draft, made.text, { mode: 0o600, flag: 'wx' });
-      // Whoever closed it in the meantime has written more.
-      if (!closed) renameSync(made.draft, file);
-    } catch (error) {
-      failed(error);
-    } finally {
-      await rm(made.draft, { force: true });
-    }
+    const text = settled();
+    // Whoever closed it in the meantime has written more.
+    if (text !== undefined) await replaceFile(file, text, 0o600, () => !closed).catch(failed);
   };
   return {
     changed: () => {
@@ -94,12 +83,10 @@ export function createObservationWriter(
       const waiting = timer !== undefined && !closed;
       closed = true;
       clearTimeout(timer);
-      const made = waiting ? draftText() : undefined;
-      if (made === undefined) return;
+      const text = waiting ? settled() : undefined;
+      if (text === undefined) return;
       try {
-        mkdirSync(dirname(file), { recursive: true });
-        writeFileSync(made.draft, made.text, { mode: 0o600, flag: 'wx' });
-        renameSync(made.draft, file);
+        replaceFileSync(file, text, 0o600);
       } catch (error) {
         failed(error);
       }

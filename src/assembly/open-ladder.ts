@@ -1,5 +1,5 @@
 import type { Settings } from '../config/settings.ts';
-import { whyUnwritable } from '../ladder/ladder-file.ts';
+import { whyUnwritable } from '../files/why-unwritable.ts';
 import type { LadderState } from '../ladder/ladder-step.ts';
 import { StartFault } from '../model/fault.ts';
 import type { Services } from './assemble-services.ts';

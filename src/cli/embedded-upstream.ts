@@ -4,6 +4,7 @@ import type { Place, Settings } from '../config/settings.ts';
 import { systemClock } from '../lib/clock.ts';
 import { StartFault } from '../model/fault.ts';
 import { type ReferenceServer, startReferenceServer } from '../reference/start-reference-server.ts';
+import { IN_MEMORY } from '../files/in-memory.ts';
 import { misbehaviourFaults } from './misbehaviour-faults.ts';
 
 /** Where the embedded upstream listens: a free loopback port unless something is said. */
@@ -29,7 +30,7 @@ export async function startEmbeddedUpstream(
   const misspelt = misbehaviourFaults(faults, places.faults);
   if (misspelt.length > 0) throw new StartFault(misspelt);
   try {
-    if (db !== ':memory:') mkdirSync(dirname(db), { recursive: true });
+    if (db !== IN_MEMORY) mkdirSync(dirname(db), { recursive: true });
     return await startReferenceServer({
       ...place,
       db,

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { ladderRows } from '../ladder/ladder-rows.ts';
-import { IN_MEMORY, writeLadderFile } from '../ladder/ladder-file.ts';
+import { IN_MEMORY } from '../files/in-memory.ts';
+import { writeLadderFile } from '../ladder/ladder-file.ts';
 import { LADDER_CHECKS, stepOf } from '../ladder/ladder-step.ts';
 import { liftStep } from '../ladder/lift-step.ts';
 import { openLedgerFile } from '../ledger/open-ledger-file.ts';

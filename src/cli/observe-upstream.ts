@@ -6,6 +6,7 @@ import { createLearner } from '../learn/create-learner.ts';
 import type { Observations } from '../learn/observations.ts';
 import { systemClock } from '../lib/clock.ts';
 import { toWalkSettings } from '../walk/walk-settings.ts';
+import { IN_MEMORY } from '../files/in-memory.ts';
 import type { CommandIo } from './command-io.ts';
 import type { CommandLine } from './command.ts';
 import { numberFlag } from './number-flag.ts';
@@ -26,7 +27,7 @@ export async function observeUpstream(
   const authorization = await walkCredential(line, io);
   const quiet = toWalkSettings(withUpstreamUrl(settings, url), undefined);
   const assembly = assembleGateway(
-    { ...quiet, ledger: { ...quiet.ledger, file: ':memory:' } },
+    { ...quiet, ledger: { ...quiet.ledger, file: IN_MEMORY } },
     { logStream: { write: () => undefined } },
   );
   const learner = createLearner({ document: readLearnDocument(settings), clock: systemClock, before, walk: true });

@@ -7,6 +7,7 @@ import type { LedgerQuery, LedgerSnapshot } from '../model/ledger-snapshot.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Report, ReportScope } from '../report/report.ts';
 import { toReport } from '../report/to-report.ts';
+import { IN_MEMORY } from '../files/in-memory.ts';
 import type { CommandIo } from './command-io.ts';
 import { type CommandLine, UsageError } from './command.ts';
 import { createContractPlaces } from './contract-places.ts';
@@ -39,7 +40,7 @@ export function openReports(
     of,
     read: async (scope, file) => {
       const path = resolve(io.cwd, file ?? source);
-      if (file === undefined && source === ':memory:')
+      if (file === undefined && source === IN_MEMORY)
         throw new UsageError('the ledger is in the memory of the gateway; name a file with --ledger or in ledger.file');
       // Before the first traffic there is no ledger yet; a name that somebody wrote must be there.
       if (file === undefined && given === undefined && !existsSync(path)) return of(emptySnapshot(), scope);

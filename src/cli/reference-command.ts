@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { systemClock } from '../lib/clock.ts';
+import { IN_MEMORY } from '../files/in-memory.ts';
 import { type Command, EXIT, UsageError } from './command.ts';
 import { FAULT_NOTES, REFERENCE_FLAGS } from './config-flags.ts';
 import { endWithRunner } from './end-with-runner.ts';
@@ -24,7 +25,7 @@ export const referenceCommand: Command = {
     const tracker = line.last('tracker');
     const server = await startEmbeddedUpstream(
       {
-        db: db === ':memory:' ? db : resolve(io.cwd, db),
+        db: db === IN_MEMORY ? db : resolve(io.cwd, db),
         seed: numberOf(line.last('seed'), 'seed', 1),
         faults: line.all('fault'),
         ...(tracker !== undefined && { issueTrackerUrl: tracker }),

@@ -10,6 +10,7 @@ import { walk } from '../walk/walk.ts';
 import { toWalkSettings } from '../walk/walk-settings.ts';
 import type { WalkSummary } from '../walk/walk-summary.ts';
 import { toWalkedHouse } from '../walk/walked-house.ts';
+import { IN_MEMORY } from '../files/in-memory.ts';
 import type { CommandIo } from './command-io.ts';
 import { type CommandLine, EXIT } from './command.ts';
 import { settingsFrom } from './config-flags.ts';
@@ -65,7 +66,7 @@ export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<nu
     }
     const report = reports.of(await own.snapshot(), { since: undefined, operation: undefined, release: undefined });
     [...walkLines(summary), '', ...shortLines(report)].forEach(io.out);
-    if (settings.ledger.file !== ':memory:') io.out(`The whole report: portico report${ledgerWords(line)}`);
+    if (settings.ledger.file !== IN_MEMORY) io.out(`The whole report: portico report${ledgerWords(line)}`);
     if (failed !== undefined) io.err(`portico: ${failed}`);
     const code = tellFailures(failures(report, rules), io);
     return failed === undefined ? code : EXIT.failed;

@@ -10,6 +10,7 @@ import { MODES, type ModeName } from '../model/checks.ts';
 import { toPagingOptions } from '../paging/paging-options.ts';
 import { PERMISSIONS_DEFAULTS, ROLES_DEFAULTS } from '../permissions/permissions-options.ts';
 import { UPSTREAM_DEFAULTS } from '../upstream/upstream-options.ts';
+import { IN_MEMORY } from '../files/in-memory.ts';
 import { toContractOptions } from './contract-key.ts';
 import { LISTEN_DEFAULTS } from './listen-options.ts';
 import { isPlainObject, withDefaults, type PlainObject } from './plain-object.ts';
@@ -46,7 +47,7 @@ export function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
   // What the program writes is found from where it is started, not beside a configuration that may be read-only.
   const kept = <T extends { readonly file: string }>(defaults: T, key: string): T => {
     const options = withDefaults(defaults, raw[key]);
-    return { ...options, file: options.file === ':memory:' ? options.file : resolve(place.cwd, options.file) };
+    return { ...options, file: options.file === IN_MEMORY ? options.file : resolve(place.cwd, options.file) };
   };
   return {
     mode,
@@ -60,7 +61,7 @@ export function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     adminToken: raw['adminToken'] as string | undefined,
     upstream,
     rewriteUrls: raw['rewriteUrls'] === true,
-    reference: { ...reference, db: reference.db === ':memory:' ? reference.db : resolve(place.cwd, reference.db) },
+    reference: { ...reference, db: reference.db === IN_MEMORY ? reference.db : resolve(place.cwd, reference.db) },
     authentication: withDefaults(
       { ...IDENTITY_DEFAULTS, verifier: embedded ? ('file' as const) : ('upstream' as const) },
       raw['authentication'],

@@ -1,12 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { readFileSync, type Stats, statSync } from 'node:fs';
-import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { IN_MEMORY } from '../files/in-memory.ts';
+import { replaceFile } from '../files/replace-file.ts';
 import type { LadderState, LadderStep } from './ladder-step.ts';
 import { formatLadder, parseLadder } from './ladder-text.ts';
-
-/** The path that keeps nothing. */
-export const IN_MEMORY = ':memory:';
 
 /** Where the ladder's state outlives the process. */
 export interface LadderFile {
@@ -40,35 +37,10 @@ export function readLadderFile(file: string): LadderState | undefined {
   return parseLadder(text);
 }
 
-/** Makes the folder of the file and tries to write there; answers why that fails, or undefined. */
-export async function whyUnwritable(file: string): Promise<string | undefined> {
-  if (file === IN_MEMORY) return undefined;
-  const tried = unfinishedName(file);
-  try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    await writeFile(tried, '', { mode: 0o600, flag: 'wx' });
-    await rm(tried, { force: true });
-    return undefined;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code ?? 'unknown';
-  }
-}
-
-// Nobody else can guess it, and put a link to another file there first.
-const unfinishedName = (file: string) => `${file}.${randomBytes(6).toString('hex')}.tmp`;
-
 /** Writes the ladder's file in one step, so that a reader sees the old text or the new one; only its owner may read it. */
 export async function writeLadderFile(file: string, state: LadderState): Promise<void> {
   if (file === IN_MEMORY) return;
-  const unfinished = unfinishedName(file);
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  try {
-    await writeFile(unfinished, formatLadder(state), { mode: 0o600, flush: true, flag: 'wx' });
-    await rename(unfinished, file);
-  } catch (error) {
-    await rm(unfinished, { force: true }).catch(() => undefined);
-    throw error;
-  }
+  await replaceFile(file, formatLadder(state), 0o600);
 }
 
 /** Creates the writer of a file that holds `known`; what cannot be written is told and stays in memory. */

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { replaceFile } from '../files/replace-file.ts';
 import type { AcceptedViolation, Baseline } from '../model/baseline.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
 import { endOfDay } from './day.ts';
@@ -39,7 +39,7 @@ export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'po
     if (parsed.baseline === undefined) throw new StartFault(parsed.faults);
     const after = editBaseline(parsed.document, accepted);
     const next = baselineOf(after, file);
-    await replaceFile(file, after);
+    await writeBaseline(file, after);
     current = next;
     ends = endsOf(next);
   };
@@ -88,27 +88,14 @@ function endsOf({ accepted }: Baseline): ReadonlyMap<string, number> {
   );
 }
 
-/** Puts a text in the place of a file at once: nobody ever reads half of it, and a link to it stays one. */
-async function replaceFile(file: string, text: string): Promise<void> {
+/** Replaces the file that a link leads to, with the permissions that it has. */
+async function writeBaseline(file: string, text: string): Promise<void> {
   const target = await realpath(file).catch(() => file);
   const mode = await stat(target).then(
     (found) => found.mode & 0o777,
     () => 0o644,
   );
-  const draft = `${target}.${randomBytes(6).toString('hex')}.tmp`;
-  try {
-    const handle = await open(draft, 'wx', mode);
-    try {
-      await handle.writeFile(text);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(draft, target);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
-  }
+  await replaceFile(target, text, mode);
 }
 
 const isMissing = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT';

@@ -25,7 +25,7 @@ const FEATURES = [
 const FLOORS: readonly (readonly string[])[] = [
   ['lib'],
   ['model'],
-  ['errors'],
+  ['errors', 'files'],
   FEATURES,
   ['pipeline', 'config'],
   ['http', 'console', 'walk'],
