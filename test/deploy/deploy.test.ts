@@ -44,6 +44,21 @@ describe('the examples for running it', () => {
     expect(faultsOf(String(data))).toEqual([]);
   });
 
+  it('start it where it may write: the ledger, the ladder and what was observed are kept there', () => {
+    const started = {
+      Dockerfile: /^WORKDIR (.+)\nVOLUME \1$/m.exec(read('deploy', 'Dockerfile'))?.[1],
+      'kubernetes.yaml': /workingDir: (.+)$/m.exec(read('deploy', 'kubernetes.yaml'))?.[1],
+      'portico.service': /^WorkingDirectory=(%S\/portico)$/m.exec(read('deploy', 'portico.service'))?.[1],
+    };
+    for (const [name, folder] of Object.entries(started)) {
+      expect(folder, name).toBeDefined();
+      expect(read('deploy', name)).toMatch(/PORTICO_LEDGER/);
+      expect(read('deploy', name)).toContain(`${folder}/.portico/ledger.db`);
+    }
+    expect(read('deploy', 'kubernetes.yaml')).toContain(`mountPath: ${started['kubernetes.yaml']} }`);
+    expect(read('deploy', 'portico.service')).toContain('StateDirectory=portico');
+  });
+
   it('give the drain more time than it takes', () => {
     const seconds = files.flatMap(({ text }) =>
       [...text.matchAll(/(?:terminationGracePeriodSeconds: |TimeoutStopSec=)(\d+)/g)].map(([, number]) =>
