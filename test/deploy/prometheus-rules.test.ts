@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { packageRoot } from '../../src/config/package-root.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { type KnownSeries, seriesOfGateway, strangeNames, withRecorded } from './known-series.ts';
 import { dashboardQueries } from './dashboard-file.ts';
@@ -51,6 +52,13 @@ describe('the rules for Prometheus', () => {
       expect(['page', 'ticket', 'info'], alert).toContain(labels?.['severity']);
       expect(annotations?.['summary'], alert).toMatch(/^.{15,}\.$/);
     }
+  });
+
+  it('say of every alert what to do, in the page about operations', () => {
+    const page = readFileSync(join(packageRoot, 'docs', 'operations.md'), 'utf8');
+    expect(alerts.map(({ alert }) => alert).filter((alert) => !page.includes(`\`${alert}\``))).toEqual([]);
+    const named = [...page.matchAll(/`(Portico[A-Z]\w+)`/g)].map(([, name]) => name);
+    expect(named.filter((name) => !alerts.some(({ alert }) => alert === name))).toEqual([]);
   });
 
   it('have a test for every alert that fires, one that is silent before it, and silence on a healthy gateway', () => {
