@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { basic, type Answer, type Call } from '../builders/call.ts';
@@ -40,6 +40,12 @@ const MODES = ['strict', 'staging', 'observe'] as const;
 const WORDED = new Set([400, 401, 403, 404, 409, 422, 429]);
 const RUNS = 15;
 
+/** What else is kept, beside the ledger, so that its files are searched too. */
+const keptIn = (folder: string) => ({
+  learn: { traffic: true, file: join(folder, 'observations.json') },
+  ladder: { file: join(folder, 'ladder.json') },
+});
+
 let fake: FakeUpstream;
 const places = new Map<string, Place>();
 const planted: Secrets[] = [];
@@ -51,9 +57,10 @@ beforeAll(async () => {
     { name: 'everything', roles: all, groups: ['Super Users'], flags: ['admin', 'superuser'] },
   ]);
   for (const mode of MODES) {
-    const file = join(tempFolder(), 'ledger.db');
+    const folder = tempFolder();
+    const file = join(folder, 'ledger.db');
     const undocumented = { allow: [{ method: '*', path: '/services/v2/**' }] };
-    const config = { mode, undocumented, logging: { level: 'trace' }, ledger: { file } };
+    const config = { mode, undocumented, logging: { level: 'trace' }, ledger: { file }, ...keptIn(folder) };
     places.set(mode, { mode, file, searched: 0, gateway: await startTestGateway({ upstream: fake, roles, config }) });
   }
 });
@@ -142,6 +149,26 @@ describe.each(MODES)('in %s, secrets are nowhere to be read', (mode) => {
     });
   });
 
+  // A name, and a random token, cannot be told from what people call their requests.
+  it('that clients send as ids of their requests', async () => {
+    await plant(mode, async (place, secrets, operation) => {
+      const said: string[] = [];
+      const { method, body } = operation;
+      const { name, email, password, token, ip } = secrets;
+      const told = [email, ip, `from-${ip}`, basic(name, password), `${email}:1`, `Bearer:${token}`, `token=${token}`];
+      const hidden = [`${name}:${password}`, email].map((text) => Buffer.from(text).toString('base64'));
+      for (const id of [...told, ...hidden, ...(/^(?:eyJ|sk_)/.test(token) ? [token] : [])]) {
+        const headers = { 'X-Request-Id': id };
+        const { gateway } = place;
+        const answer = await gateway.call(targetOf(operation), { user: 'everything', method, body, headers });
+        const given = String(answer.headers['x-request-id']);
+        await gateway.lineOf(given);
+        said.push(given);
+      }
+      return said;
+    });
+  });
+
   it('that the upstream shows', async () => {
     await plant(mode, async (place, secrets, operation) => {
       const said: string[] = [];
@@ -163,7 +190,8 @@ describe('after all of that, no secret is', () => {
     const { gateway, file } = placeOf(mode);
     const snapshot = await gateway.gateway.services.ledger.snapshot();
     expect(snapshot.entries.length).toBeGreaterThan(20);
-    const pages = ['/metrics', '/readyz', '/console/api/violations', '/console/api/traffic', '/console/api/status'];
+    const views = ['violations', 'traffic', 'status', 'upstream', 'ladder', 'cache', 'permissions', 'configuration'];
+    const pages = ['/metrics', '/readyz', ...[...views, 'contract'].map((view) => `/console/api/${view}`)];
     const texts: (string | Buffer)[] = [];
     for (const page of pages) {
       const answer = await gateway.admin(page);
@@ -185,6 +213,44 @@ describe('after all of that, no secret is', () => {
       const { code, out } = await runInProcess(['report', '--ledger', file, '--format', format]);
       expect([format, code, out.length > 1_000]).toEqual([format, 0, true]);
       expect(findSecrets(out, ...planted)).toEqual([]);
+    }
+  });
+
+  it.each(MODES)('in what portico learn proposes and portico ladder shows of a gateway in %s', async (mode) => {
+    const { file, gateway } = placeOf(mode);
+    // What was learned last is written when the gateway ends.
+    await gateway.close();
+    const observations = join(file, '..', 'observations.json');
+    const learned = await runInProcess(['learn', '--observations', observations, '--min-confidence', '0']);
+    const beside = tempFolder();
+    const config = join(beside, 'portico.yaml');
+    writeFileSync(join(beside, 'roles.yaml'), await fastRoles());
+    writeFileSync(config, JSON.stringify({ ledger: { file }, ...keptIn(join(file, '..')) }));
+    const ladder = await runInProcess(['ladder', '--config', config, '--mode', mode]);
+    expect([learned.code, ladder.code]).toEqual([0, 0]);
+    expect(learned.out).toContain('overlay: 1.0.0');
+    const files = readdirSync(join(file, '..'));
+    expect(files).toContain('observations.json');
+    const texts = [learned, ladder].flatMap(({ out, err }) => [out, err]);
+    texts.push(...files.map((one) => readFileSync(join(file, '..', one), 'latin1')));
+    expect(findSecrets(texts, ...planted)).toEqual([]);
+  });
+
+  it('in what portico check tells of a walk over a server that shows them everywhere', async () => {
+    for (const secrets of planted.slice(-8)) {
+      const answers = OPERATIONS.map((operation) => [operation, secretAnswers(operation, secrets)] as const);
+      let asked = 0;
+      fake.handler = ({ target: url }) => {
+        const [, those = []] =
+          answers.find(([operation]) => url.startsWith(targetOf(operation).split('?')[0] ?? '')) ?? [];
+        asked += 1;
+        return those[asked % Math.max(1, those.length)] ?? { status: 200, json: { [secrets.email]: secrets.token } };
+      };
+      const ledger = join(tempFolder(), 'walk.db');
+      const walk = ['--against', fake.url, '--delay', '0', '--max-requests', '60', '--ledger', ledger];
+      const { out, err } = await runInProcess(['check', ...walk]);
+      expect(asked).toBeGreaterThan(10);
+      expect(findSecrets([out, err, readFileSync(ledger)], secrets)).toEqual([]);
     }
   });
 
