@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Learner } from '../learn/create-learner.ts';
+import { parseJson } from '../lib/parse-json.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import type { House } from '../pipeline/house.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';
@@ -128,7 +129,7 @@ async function answerOf(upstream: Upstream, target: string, headers: readonly (r
     const { status, body } = await upstream.exchange({ method: 'GET', target, headers, mode: 'buffered' });
     if (!Buffer.isBuffer(body)) return undefined;
     const text = body.toString('utf8');
-    return { status, text, json: parse(text) };
+    return { status, text, json: parseJson(text) };
   } catch (error) {
     // One question less: what it would have shown stays unknown.
     if (error instanceof UpstreamFailure) return undefined;
@@ -144,12 +145,4 @@ async function probePageSizes({ ask }: Asker): Promise<void> {
       const { list, totalCount } = (json ?? {}) as { readonly list?: unknown; readonly totalCount?: unknown };
       if (!Array.isArray(list) || typeof totalCount !== 'number' || totalCount <= list.length) break;
     }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text.replace(/^\uFEFF/, '')) as unknown;
-  } catch {
-    return undefined;
-  }
 }

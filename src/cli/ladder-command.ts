@@ -1,11 +1,7 @@
 import { existsSync } from 'node:fs';
 import { ladderRows } from '../ladder/ladder-rows.ts';
 import { IN_MEMORY } from '../files/in-memory.ts';
-import { writeLadderFile } from '../ladder/ladder-file.ts';
-import { LADDER_CHECKS, stepOf } from '../ladder/ladder-step.ts';
-import { liftStep } from '../ladder/lift-step.ts';
 import { openLedgerFile } from '../ledger/open-ledger-file.ts';
-import { closestName } from '../lib/closest-name.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { LedgerSnapshot } from '../model/ledger-snapshot.ts';
 import type { Settings } from '../config/settings.ts';
@@ -14,7 +10,9 @@ import { parseSince } from '../report/parse-since.ts';
 import type { CommandIo } from './command-io.ts';
 import { type Command, type CommandLine, EXIT, UsageError } from './command.ts';
 import { CONFIG_FLAGS, settingsFrom } from './config-flags.ts';
+import { knownOperation } from './known-operation.ts';
 import { ladderJson, ladderTable } from './ladder-table.ts';
+import { liftLevels } from './lift-levels.ts';
 import { withAssembly } from './offline-assembly.ts';
 
 const FORMATS = ['table', 'json'];
@@ -45,7 +43,9 @@ export const ladderCommand: Command = {
     const request = requestOf(line, systemClock);
     const settings = await settingsFrom(line, io);
     return withAssembly(settings, (assembly) =>
-      request.lift === undefined ? show(settings, assembly, request, io) : lift(settings, assembly, request.lift, io),
+      request.lift === undefined
+        ? show(settings, assembly, request, io)
+        : liftLevels(settings, assembly, request.lift, io),
     );
   },
 };
@@ -78,7 +78,7 @@ async function show(
 ): Promise<number> {
   const { ladder } = services;
   const all = ladder.levels();
-  checkOperation(
+  knownOperation(
     request.operation,
     all.map(({ operation }) => operation),
     '--operation',
@@ -113,43 +113,4 @@ async function snapshotOf(
   } finally {
     ledger.close();
   }
-}
-
-async function lift(settings: Settings, { services }: Assembly, asked: string, io: CommandIo): Promise<number> {
-  const { ladder } = services;
-  const [operation = '', check] = asked.split(':', 2);
-  checkOperation(
-    operation,
-    ladder.levels().map((one) => one.operation),
-    '--lift',
-  );
-  const wanted = check === undefined ? LADDER_CHECKS : LADDER_CHECKS.filter((name) => name === check);
-  if (wanted.length === 0) throw new UsageError(`--lift ${asked}: the checks are ${LADDER_CHECKS.join(', ')}`);
-  const state = ladder.state();
-  const found = wanted.flatMap((name) => stepOf(state.steps, operation, name) ?? []);
-  if (found.length === 0) {
-    io.err(
-      `The ladder moved nothing of ${asked}${settings.ladder.file === IN_MEMORY ? ' (ladder.file is :memory:)' : ''}.`,
-    );
-    return EXIT.failed;
-  }
-  const steps = found.reduce((rest, step) => liftStep(rest, step, systemClock()), state.steps);
-  await writeLadderFile(settings.ladder.file, { ...state, steps });
-  for (const step of found) io.out(`${step.operation} ${step.check}: ${WORDS[step.move]}`);
-  io.err('A running gateway follows within ten seconds; the console lifts at once.');
-  return EXIT.ok;
-}
-
-const WORDS = {
-  demoted: 'the demotion is lifted, the configured level holds again',
-  promoted: 'the promotion is lifted, and not made again under this contract',
-  lifted: 'it may be promoted again',
-} as const;
-
-function checkOperation(id: string | undefined, known: readonly string[], flag: string): void {
-  if (id === undefined || known.includes(id)) return;
-  const near = closestName(id, known);
-  throw new UsageError(
-    `${flag} ${id}: there is no such operation${near === undefined ? '' : `; did you mean ${near}?`}`,
-  );
 }

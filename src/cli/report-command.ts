@@ -5,7 +5,8 @@ import { REPORT_FORMATS } from '../report/formats.ts';
 import type { Command } from './command.ts';
 import { CONFIG_FLAGS, settingsFrom } from './config-flags.ts';
 import { openReports } from './open-reports.ts';
-import { checkOperation, FAIL_FLAGS, reportRequest } from './report-flags.ts';
+import { knownOperation } from './known-operation.ts';
+import { FAIL_FLAGS, reportRequest } from './report-flags.ts';
 import { showComparison } from './show-comparison.ts';
 import { showFinding } from './show-finding.ts';
 import { tellFailures } from './tell-failures.ts';
@@ -39,9 +40,10 @@ export const reportCommand: Command = {
     const request = reportRequest(line, systemClock());
     const settings = await settingsFrom(line, io);
     const { operations } = loadContract(settings.contract);
-    checkOperation(
+    knownOperation(
       request.operation,
       operations.map(({ id }) => id),
+      '--operation',
     );
     const reports = openReports(line, io, settings, operations);
     const { fingerprint, compare, format, rules } = request;

@@ -73,15 +73,6 @@ export function failRules(line: CommandLine): readonly FailRule[] {
   });
 }
 
-/** Throws UsageError with the nearest name for an operation that there is not. */
-export function checkOperation(id: string | undefined, known: readonly string[]): void {
-  if (id === undefined || known.includes(id)) return;
-  const near = closestName(id, known);
-  throw new UsageError(
-    `--operation ${id}: there is no such operation${near === undefined ? '' : `; did you mean ${near}?`}`,
-  );
-}
-
 function formatOf(line: CommandLine, known: Iterable<string>): string {
   const names = [...known];
   const format = line.last('format') ?? 'table';

@@ -2,7 +2,7 @@ import { anyIndex } from '../lib/any-index.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
 import type { DescribeFound } from './describe-found.ts';
-import { toObject } from './items-of.ts';
+import { isErrorInside } from './is-error-inside.ts';
 import type { OperationValidators } from './operation-validators.ts';
 import type { ParameterValues } from './parameter-values.ts';
 import { fieldsBeyond } from './projection-limit.ts';
@@ -78,13 +78,6 @@ const ERROR_IN_SUCCESS = responseViolation(
   'error-in-success',
   'the body is an error, the status says success',
 );
-
-/** True for an error where a success should be: nothing else is missing or wrong in it. */
-function isErrorInside({ documentedFields }: Operation, json: unknown): boolean {
-  const body = toObject(json);
-  if (body === undefined || !(Object.hasOwn(body, 'error') || Object.hasOwn(body, 'errors'))) return false;
-  return !documentedFields.some((name) => Object.hasOwn(body, name));
-}
 
 /** What the schemas told already, and how much may be told. */
 interface Told {

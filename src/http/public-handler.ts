@@ -1,7 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Express } from 'express';
 import { createTrace, type Trace } from '../model/trace.ts';
-import { passUndocumented, toExchange, valuesOf } from '../pipeline/dispatch.ts';
+import { toExchange, valuesOf } from '../pipeline/dispatch.ts';
+import { passUndocumented } from '../pipeline/judge-undocumented.ts';
 import type { KnownOperation, KnownPassage } from '../pipeline/known-targets.ts';
 import type { Reply } from '../pipeline/reply.ts';
 import { clientGone } from './client-gone.ts';

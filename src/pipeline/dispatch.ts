@@ -1,21 +1,17 @@
 import type { ParameterValues } from '../contract/parameter-values.ts';
-import type { PathMatch } from '../contract/path-match.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { Ending } from '../lib/ending.ts';
 import type { Arrival } from '../model/arrival.ts';
 import type { CheckLevel } from '../model/checks.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Trace } from '../model/trace.ts';
-import type { Violation } from '../model/violation.ts';
-import { safePath } from '../telemetry/safe-path.ts';
 import { admit } from './admit.ts';
 import type { Exchange } from './exchange.ts';
 import type { House } from './house.ts';
-import { traceDecision } from './permission-violation.ts';
+import { passUndocumented, undocumentedVerdict } from './judge-undocumented.ts';
 import type { Plan } from './plan.ts';
 import type { Reply } from './reply.ts';
-import { permissionRefusal } from './stages/authorize.ts';
-import type { PassingVerdict, UndocumentedVerdict } from './undocumented-policy.ts';
+import type { PassingVerdict } from './undocumented-policy.ts';
 
 /** What becomes of an arrival: an answer of its plan, or a way past the contract that the policy allows. */
 export type Dispatched =
@@ -46,20 +42,6 @@ export async function dispatch(
   } finally {
     if (plan.transparent) judgeCredentialByAnswer(trace);
   }
-}
-
-/** What the policy says of a request that no operation answers. */
-export function undocumentedVerdict(
-  house: Pick<House, 'undocumented'>,
-  { method, path }: Pick<Arrival, 'method' | 'path'>,
-  match: PathMatch | undefined,
-): UndocumentedVerdict {
-  // The methods of operations that are switched off make the path an undocumented one for them (rules, 10).
-  return house.undocumented(
-    method,
-    path,
-    match?.undocumentedMethods.has(method) === true ? undefined : match?.byMethod,
-  );
 }
 
 /** In `observe` nobody is asked about a credential; the upstream's own answer says whether it would have been refused. */
@@ -133,73 +115,4 @@ async function authenticate(
     trace.authentication = { level, outcome: 'refused', principal: 'none', ...reason };
     throw error;
   }
-}
-
-/** Writes what the policy says of a request past the contract; throws where it, or a permission, says no. */
-export function passUndocumented(
-  house: House,
-  arrival: Pick<Arrival, 'method' | 'path' | 'query'>,
-  trace: Trace,
-  principal: Principal,
-  verdict: UndocumentedVerdict,
-): PassingVerdict {
-  house.candidate?.arrived(trace, arrival);
-  const level = house.checks.undocumented;
-  const documentedPath = !verdict.pass && verdict.code === 'method_not_allowed';
-  if (!verdict.pass || verdict.reported) trace.violations.push(undocumented(arrival, documentedPath));
-  trace.undocumented = {
-    level,
-    outcome: !verdict.pass ? 'refused' : verdict.reported ? 'reported' : level === 'off' ? 'skipped' : 'passed',
-  };
-  if (!verdict.pass) throw undocumentedRefusal(arrival, verdict.code, verdict.allow);
-  const { permission } = verdict;
-  const permissions = house.checks.permissions;
-  if (permission !== undefined && permissions !== 'off') {
-    const decision = house.decidePermission(permission, house.grantsOf(principal));
-    traceDecision(trace, permissions, decision);
-    if (decision.verdict === 'denied' && permissions === 'enforce')
-      throw permissionRefusal(undefined, principal, decision.missing, house.challenge);
-  }
-  if (house.serviceCredential && principal.authorization === undefined)
-    throw new GatewayError('needs_caller_credential', 'This address needs the credential of the caller itself.');
-  return verdict;
-}
-
-function undocumentedRefusal(
-  { method }: Pick<Arrival, 'method'>,
-  code: 'not_in_contract' | 'method_not_allowed',
-  allow: readonly string[],
-): GatewayError {
-  if (code === 'method_not_allowed')
-    return new GatewayError(
-      code,
-      `${method.slice(0, 20)} is not a method of this address; it has ${allow.join(', ')}.`,
-      {
-        details: [{ in: 'method', message: `use ${allow.join(' or ')}` }],
-        headers: { Allow: allow.join(', ') },
-      },
-    );
-  return new GatewayError(code, 'This address is not in the contract.', {
-    details: [
-      { in: 'path', message: 'paths are exact: mind upper and lower case, slashes and the ending .json' },
-      { in: 'path', message: 'what is not in the contract passes only with an entry in undocumented.allow' },
-    ],
-  });
-}
-
-/** The path is told with the words of such addresses only: any other part of it may name somebody. */
-function undocumented({ method, path }: Pick<Arrival, 'method' | 'path'>, documentedPath: boolean): Violation {
-  const place = safePath(path).replaceAll('{}', '*');
-  return {
-    check: 'undocumented',
-    direction: 'request',
-    category: 'undocumented',
-    location: documentedPath ? 'method' : 'path',
-    at: documentedPath ? `${method} ${place}` : place,
-    keyword: documentedPath ? 'method' : 'path',
-    schemaPath: '',
-    message: documentedPath
-      ? 'The contract has this path, but not this method.'
-      : 'The contract does not have this path.',
-  };
 }

@@ -7,7 +7,8 @@ import { createTrace } from '../model/trace.ts';
 import { boundPage } from '../paging/bound-page.ts';
 import { admit, type Admission } from './admit.ts';
 import { decideFromMemory } from './decide-permission.ts';
-import { toExchange, undocumentedVerdict } from './dispatch.ts';
+import { toExchange } from './dispatch.ts';
+import { undocumentedVerdict } from './judge-undocumented.ts';
 import {
   describeBound,
   describeCredential,

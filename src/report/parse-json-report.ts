@@ -1,3 +1,4 @@
+import { parseJson } from '../lib/parse-json.ts';
 import { CHECK_NAMES } from '../model/checks.ts';
 import type { LedgerEntry, LedgerSample } from '../model/ledger-entry.ts';
 import type { LedgerSnapshot, OperationTraffic } from '../model/ledger-snapshot.ts';
@@ -30,11 +31,9 @@ export function parseJsonReport(text: string): LedgerSnapshot {
 }
 
 function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text.replace(/^\uFEFF/, '')) as unknown;
-  } catch {
-    throw new ReportFault('', 'is no JSON');
-  }
+  const json = parseJson(text);
+  if (json === undefined) throw new ReportFault('', 'is no JSON');
+  return json;
 }
 
 function entriesAt(report: Members, name: string): LedgerEntry[] {

@@ -1,3 +1,4 @@
+import { parseJson } from '../lib/parse-json.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { ErrorCode } from '../errors/catalogue.ts';
 import { headerValue } from '../model/header-pairs.ts';
@@ -110,7 +111,7 @@ function unavailable(answer: UpstreamAnswer): GatewayError {
 function errorInSuccess(answer: UpstreamAnswer, context: FailureContext): TranslatedFailure | undefined {
   // Looking for the word first spares a second parse of nearly every page.
   if (!Buffer.isBuffer(answer.body) || !answer.body.includes('"error')) return undefined;
-  const body = parse(answer.body);
+  const body = parseJson(answer.body.toString('utf8'));
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
   const names = Object.keys(body);
   if (!names.includes('error') && !names.includes('errors')) return undefined;
@@ -132,12 +133,4 @@ function textOf(reading: ErrorReading, otherwise: string): string {
 
 function htmlPage(): GatewayError {
   return new GatewayError('upstream_html', 'The upstream answered with an HTML page.');
-}
-
-function parse(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8').replace(/^\uFEFF/, '')) as unknown;
-  } catch {
-    return undefined;
-  }
 }

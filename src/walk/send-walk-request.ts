@@ -8,6 +8,7 @@ import { createTrace, type Trace } from '../model/trace.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { traceContext } from '../telemetry/trace-context.ts';
 import { toGatewayError } from '../upstream/to-gateway-error.ts';
+import { parseJson } from '../lib/parse-json.ts';
 import type { WalkedAnswer } from './walked-answer.ts';
 import type { WalkedHouse } from './walked-house.ts';
 
@@ -46,7 +47,15 @@ export async function sendWalkRequest(
     trace.bytes = bytes?.length;
     const text = bytes?.toString('utf8').replace(/^\uFEFF/, '');
     const mediaType = headerValue(reply.headers, 'content-type');
-    const answer = { operation, exchange, status: reply.status, mediaType, text, json: parse(text), trace };
+    const answer = {
+      operation,
+      exchange,
+      status: reply.status,
+      mediaType,
+      text,
+      json: text === undefined ? undefined : parseJson(text),
+      trace,
+    };
     return { kind: 'answer', answer, trace };
   } catch (thrown) {
     const error = toError(thrown);
@@ -86,12 +95,4 @@ function toError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
   if (thrown instanceof UpstreamFailure) return toGatewayError(thrown);
   throw thrown;
-}
-
-function parse(text: string | undefined): unknown {
-  try {
-    return text === undefined ? undefined : (JSON.parse(text) as unknown);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,7 +1,9 @@
 import type { Validity } from '../../cache/may-store.ts';
 import type { Contract } from '../../contract/contract.ts';
+import { isErrorInside } from '../../contract/is-error-inside.ts';
 import { isToldOnly } from '../../contract/unknown-field.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
+import { parseJson } from '../../lib/parse-json.ts';
 import type { CheckLevel } from '../../model/checks.ts';
 import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
 import type { Operation } from '../../model/operation.ts';
@@ -77,7 +79,7 @@ function factsOf(
   const level = checks.responses;
   if (level === 'off') {
     exchange.trace.responses = { level, outcome: 'skipped', reason: 'off', verdict: 'skipped' };
-    const unjudged = parse(look.bytes.toString('utf8'));
+    const unjudged = parseJson(look.bytes.toString('utf8'));
     services.observe?.(exchange, operation, look.status, unjudged);
     return { validity: 'off', body: bodyFactsOf(planned, unjudged) };
   }
@@ -88,13 +90,13 @@ function factsOf(
   const text = look.bytes.toString('utf8');
   const namesUpstream = services.namesUpstream(text);
   if (namesUpstream) exchange.trace.legacyAddress = true;
-  const json = parse(text);
+  const json = parseJson(text);
   services.observe?.(exchange, operation, look.status, json);
   services.candidate?.answered(exchange.trace, exchange.arrival, look, json);
   const { validity, reported } = judged(exchange, look, json, planned, services);
   if (level === 'enforce' && validity === 'violations' && look.status < 300) {
     const { trace } = exchange;
-    if (trace.responses !== undefined && isErrorInside(json, operation))
+    if (trace.responses !== undefined && isErrorInside(operation, json))
       trace.responses = { ...trace.responses, reason: ERROR_INSIDE };
     throw invalid(exchange);
   }
@@ -168,23 +170,9 @@ function skipped(exchange: Exchange, reply: Reply, planned: PlannedOperation, re
   return { ...reply, facts: { validity: 'skipped', body: bodyFactsOf(planned, undefined) } };
 }
 
-/** An error in the clothes of a success, which names no documented field (rules, 8): the upstream failed, the contract did not. */
-function isErrorInside(json: unknown, { documentedFields }: Operation): boolean {
-  if (typeof json !== 'object' || json === null || !('error' in json || 'errors' in json)) return false;
-  return !documentedFields.some((name) => name in json);
-}
-
 function invalid({ trace }: Exchange): GatewayError {
   const found = trace.violations.filter((violation) => violation.check === 'responses' && !isToldOnly(violation));
   return new GatewayError('upstream_invalid_response', 'The answer of the upstream breaks the contract.', {
     details: found.slice(0, 10).map(({ location, at, message }) => ({ in: location, name: at, message })),
   });
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
