@@ -115,6 +115,18 @@ describe('the admin side', () => {
     },
   );
 
+  it('lets a browser load nothing and frame nothing, whatever is answered', async () => {
+    const { call } = await admin();
+    const asked: [string, Call?][] = [['/livez'], ['/metrics'], ['/nowhere'], ['/%zz'], ['/cache/purge', purge({})]];
+    for (const [target, one] of asked) {
+      const { headers } = await call(target, one);
+      expect([target, headers['content-security-policy']]).toEqual([
+        target,
+        "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+      ]);
+    }
+  });
+
   it('has no other page', async () => {
     const { call } = await admin();
     const answer = await call('/elsewhere');
