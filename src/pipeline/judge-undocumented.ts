@@ -34,7 +34,7 @@ export function passUndocumented(
 ): PassingVerdict {
   house.candidate?.arrived(trace, arrival);
   const level = house.checks.undocumented;
-  const documentedPath = !verdict.pass && verdict.code === 'method_not_allowed';
+  const documentedPath = verdict.pass ? verdict.documentedPath === true : verdict.code === 'method_not_allowed';
   if (!verdict.pass || verdict.reported) trace.violations.push(undocumented(arrival, documentedPath));
   trace.undocumented = {
     level,

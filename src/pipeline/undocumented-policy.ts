@@ -16,6 +16,8 @@ export interface PassingVerdict {
   readonly pass: true;
   readonly permission: string | undefined;
   readonly reported: boolean;
+  /** The contract has the path, with other methods; said where it is reported. */
+  readonly documentedPath?: boolean;
 }
 
 /** What happens to a request that no operation answers. */
@@ -43,13 +45,14 @@ export function compileUndocumentedPolicy(
     matches: compilePathPattern(entry.path),
   }));
   return (method, path, byMethod) => {
-    if (transparent) return { pass: true, permission: undefined, reported: level !== 'off' };
+    const documentedPath = byMethod !== undefined;
+    if (transparent) return { pass: true, permission: undefined, reported: level !== 'off', documentedPath };
     const entry = path.startsWith(PASSTHROUGH_BASE)
       ? allowed.find((one) => methodMatches(one.method, method) && one.matches(path))
       : undefined;
     if (entry !== undefined) return { pass: true, permission: entry.permission, reported: false };
     if (level !== 'enforce' && SAFE.has(method) && path.startsWith(PASSTHROUGH_BASE))
-      return { pass: true, permission: undefined, reported: level === 'report' };
+      return { pass: true, permission: undefined, reported: level === 'report', documentedPath };
     if (byMethod === undefined) return { pass: false, code: 'not_in_contract', allow: [] };
     return { pass: false, code: 'method_not_allowed', allow: allowedMethods(byMethod) };
   };

@@ -208,6 +208,13 @@ describe('an undocumented request', () => {
     expect(trace.violations).toMatchObject([{ location: 'method' }]);
   });
 
+  it('is told as the wrong method of its path where it passes', async () => {
+    const verdict = { pass: true, permission: undefined, reported: true, documentedPath: true } as const;
+    const { outcome, trace } = dispatched({ verdict }, { method: 'DELETE' });
+    await outcome;
+    expect(trace.violations).toMatchObject([{ location: 'method', keyword: 'method' }]);
+  });
+
   it('has no documented path for the methods of operations that are switched off', async () => {
     const match = { undocumentedMethods: new Set(['PUT']) };
     const off = dispatched({ match }, { method: 'PUT' });

@@ -11,6 +11,20 @@ describe('the policy for undocumented paths', () => {
     expect(policy('DELETE', '/elsewhere', undefined)).toMatchObject({ pass: true, reported: true });
   });
 
+  it('tells another method of a documented path from an unknown path where it lets it pass, too', () => {
+    for (const transparent of [true, false]) {
+      const policy = compileUndocumentedPolicy('report', transparent, []);
+      expect(policy('OPTIONS', '/services/v2/question.json', known)).toMatchObject({
+        reported: true,
+        documentedPath: true,
+      });
+      expect(policy('OPTIONS', '/services/v2/nothing.json', undefined)).toMatchObject({
+        reported: true,
+        documentedPath: false,
+      });
+    }
+  });
+
   it('passes safe methods under the base path at report', () => {
     const policy = compileUndocumentedPolicy('report', false, []);
     expect(policy('GET', '/services/v2/user/7.json', undefined)).toMatchObject({ pass: true, reported: true });
