@@ -4,7 +4,7 @@ import { contractFolder } from '../contract/contract-files.ts';
 import { readDocument } from '../contract/read-document.ts';
 import type { DocumentNode } from '../learn/document.ts';
 import { createLearner } from '../learn/create-learner.ts';
-import type { Observations } from '../learn/observations.ts';
+import type { Observations } from '../learn/observations/observations.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Exchange } from '../pipeline/exchange.ts';

@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { IN_MEMORY } from '../files/in-memory.ts';
 import { replaceFile, replaceFileSync } from '../files/replace-file.ts';
-import { emptyObservations, type Observations } from '../learn/observations.ts';
-import { readObservations } from '../learn/read-observations.ts';
-import { MAX_OBSERVATIONS_BYTES, writeObservations } from '../learn/write-observations.ts';
+import { emptyObservations, type Observations } from '../learn/observations/observations.ts';
+import { readObservations } from '../learn/observations/read-observations.ts';
+import { MAX_OBSERVATIONS_BYTES, writeObservations } from '../learn/observations/write-observations.ts';
 import { StartFault } from '../model/fault.ts';
 
 /** Where a file of observations is named, for faults about it. */

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Settings } from '../config/settings.ts';
-import { emptyObservations, type Observations } from '../learn/observations.ts';
-import type { Proposal } from '../learn/proposal.ts';
+import { emptyObservations, type Observations } from '../learn/observations/observations.ts';
+import type { Proposal } from '../learn/propose/proposal.ts';
 import { systemClock } from '../lib/clock.ts';
 import { type Command, type CommandLine, EXIT, UsageError } from './command.ts';
 import type { CommandIo } from './command-io.ts';
@@ -41,7 +41,7 @@ export const learnCommand: Command = {
     };
     const settings = await settingsFrom(line, io);
     const { readLearnDocument } = await import('../assembly/learning.ts');
-    const { propose } = await import('../learn/propose.ts');
+    const { propose } = await import('../learn/propose/propose.ts');
     const observations = await observe(line, io, settings);
     const proposals = propose(observations, readLearnDocument(settings), limits);
     await tell(line, io, proposals, observations);
@@ -55,8 +55,8 @@ async function tell(
   proposals: readonly Proposal[],
   observations: Observations,
 ): Promise<void> {
-  const { proposalLines } = await import('../learn/proposal-lines.ts');
-  const { toOverlay } = await import('../learn/to-overlay.ts');
+  const { proposalLines } = await import('../learn/propose/proposal-lines.ts');
+  const { toOverlay } = await import('../learn/propose/to-overlay.ts');
   const { stringify } = await import('yaml');
   const output = line.last('output');
   const overlay = toOverlay(proposals, observations);

@@ -3,7 +3,7 @@ import { walkToLearn } from '../assembly/learn-walk.ts';
 import { type Settings, withUpstreamUrl } from '../config/settings.ts';
 import { assembleGateway } from '../gateway.ts';
 import { createLearner } from '../learn/create-learner.ts';
-import type { Observations } from '../learn/observations.ts';
+import type { Observations } from '../learn/observations/observations.ts';
 import { systemClock } from '../lib/clock.ts';
 import { toWalkSettings } from '../walk/walk-settings.ts';
 import { IN_MEMORY } from '../files/in-memory.ts';

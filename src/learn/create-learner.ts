@@ -1,17 +1,17 @@
 import type { Clock } from '../lib/clock.ts';
-import { addValue, type Adding } from './add-value.ts';
+import { addValue, type Adding } from './shape/add-value.ts';
 import { type DocumentNode, fieldNames } from './document.ts';
 import { compileGuides } from './guide.ts';
-import type { ObservedAnswer, ObservedPath } from './observed.ts';
-import { observeBody } from './observe-body.ts';
-import { observePageSize } from './observe-pages.ts';
-import { createSwitchWatch } from './observe-switches.ts';
-import { countShapes } from './count-shapes.ts';
-import type { Observations, PathCounts } from './observations.ts';
-import { compilePathTemplate } from './path-template.ts';
-import { createPersonalMemory } from './personal-memory.ts';
-import { settleObservations } from './settle-observations.ts';
-import { emptyShape, SHAPE_LIMITS } from './shape.ts';
+import type { ObservedAnswer, ObservedPath } from './observe/observed.ts';
+import { observeBody } from './observe/observe-body.ts';
+import { observePageSize } from './observe/observe-pages.ts';
+import { createSwitchWatch } from './observe/observe-switches.ts';
+import { countShapes } from './observations/count-shapes.ts';
+import type { Observations, PathCounts } from './observations/observations.ts';
+import { compilePathTemplate } from './observe/path-template.ts';
+import { createPersonalMemory } from './observe/personal-memory.ts';
+import { settleObservations } from './observations/settle-observations.ts';
+import { emptyShape, SHAPE_LIMITS } from './shape/shape.ts';
 
 /** Learns from answers; cheap enough for the request path. */
 export interface Learner {

@@ -85,7 +85,9 @@ describe('validate-response', () => {
     const { judged, run } = validating(reply);
     const { answer, trace } = run();
     const { body, facts, pageCount } = await answer;
-    expect(judged).toEqual([{ status: 200, mediaType: 'application/json;charset=UTF-8', json: pageOf([1]) }]);
+    expect(judged).toEqual([
+      { status: 200, mediaType: 'application/json;charset=UTF-8', isEmpty: false, json: pageOf([1]) },
+    ]);
     expect(body).toBe(reply.body);
     expect(facts).toEqual({ validity: 'valid', body: bodyFactsOf(plannedWith(), pageOf([1])) });
     expect(pageCount).toBe(3);

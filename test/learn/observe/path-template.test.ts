@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { compilePathTemplate } from '../../src/learn/path-template.ts';
-import { document } from '../contract/sample.ts';
+import { compilePathTemplate } from '../../../src/learn/observe/path-template.ts';
+import { document } from '../../contract/sample.ts';
 
 const templateOf = compilePathTemplate(Object.keys(document.paths));
 

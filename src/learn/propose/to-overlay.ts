@@ -1,4 +1,4 @@
-import type { Observations } from './observations.ts';
+import type { Observations } from '../observations/observations.ts';
 import type { Proposal } from './proposal.ts';
 import { confidenceWord } from './wilson-bound.ts';
 

@@ -1,5 +1,5 @@
 import type { Observations } from './observations.ts';
-import type { ObjectCounts, Shape } from './shape.ts';
+import type { ObjectCounts, Shape } from '../shape/shape.ts';
 
 /** How many named shapes observations hold, for the limit on them. */
 export function countShapes({ open, described, mistyped, paths }: Observations): number {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { confidenceWord, wilsonBound } from '../../src/learn/wilson-bound.ts';
+import { confidenceWord, wilsonBound } from '../../../src/learn/propose/wilson-bound.ts';
 
 describe('wilsonBound', () => {
   it('says little of few and much of many', () => {

@@ -1,9 +1,9 @@
-import type { DocumentNode } from './document.ts';
-import type { Observations, PathCounts } from './observations.ts';
+import type { DocumentNode } from '../document.ts';
+import type { Observations, PathCounts } from '../observations/observations.ts';
 import type { Limits, OverlayAction, Proposal } from './proposal.ts';
 import { componentName, freeName } from './propose-shapes.ts';
 import { schemaWords } from './schema-words.ts';
-import { toSchema } from './to-schema.ts';
+import { toSchema } from '../shape/to-schema.ts';
 import { wilsonBound } from './wilson-bound.ts';
 
 /** What the specification names without showing it; every other address would be opened to all callers unasked. */

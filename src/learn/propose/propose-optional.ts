@@ -1,9 +1,9 @@
-import { type DocumentNode, nodeAt, placeName, type SchemaNode } from './document.ts';
-import { mergeShapes } from './merge-shapes.ts';
-import type { Observations } from './observations.ts';
+import { type DocumentNode, nodeAt, placeName, type SchemaNode } from '../document.ts';
+import { mergeShapes } from '../shape/merge-shapes.ts';
+import type { Observations } from '../observations/observations.ts';
 import type { Proposal } from './proposal.ts';
 import { evidenceOf } from './propose-shapes.ts';
-import type { Shape } from './shape.ts';
+import type { Shape } from '../shape/shape.ts';
 import { wilsonBound } from './wilson-bound.ts';
 
 /** A required member that was absent, of how many objects. */

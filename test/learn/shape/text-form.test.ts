@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formPattern, TEXT_FORMS, textForm } from '../../src/learn/text-form.ts';
+import { formPattern, TEXT_FORMS, textForm } from '../../../src/learn/shape/text-form.ts';
 
 describe('textForm', () => {
   it.each([

@@ -1,4 +1,4 @@
-import type { ObjectCounts, Shape } from './shape.ts';
+import type { ObjectCounts, Shape } from '../shape/shape.ts';
 
 /** How often a word was seen. */
 export interface WordCounts {

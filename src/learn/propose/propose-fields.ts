@@ -1,11 +1,11 @@
-import { type DocumentNode, nodeAt, placeName, type SchemaNode } from './document.ts';
-import { flatten } from './sites.ts';
-import type { Described, Observations } from './observations.ts';
+import { type DocumentNode, nodeAt, placeName, type SchemaNode } from '../document.ts';
+import { flatten } from '../sites.ts';
+import type { Described, Observations } from '../observations/observations.ts';
 import type { OverlayAction, Proposal } from './proposal.ts';
 import { evidenceOf } from './propose-shapes.ts';
 import { schemaWords } from './schema-words.ts';
-import type { FieldShape } from './shape.ts';
-import { objectKeywords, SURE, toSchema } from './to-schema.ts';
+import type { FieldShape } from '../shape/shape.ts';
+import { objectKeywords, SURE, toSchema } from '../shape/to-schema.ts';
 import { wilsonBound } from './wilson-bound.ts';
 
 /** Proposals about members that the contract does not have. */

@@ -1,4 +1,4 @@
-import type { Observations, PageSizes } from './observations.ts';
+import type { Observations, PageSizes } from '../observations/observations.ts';
 
 /** Sizes of one operation that are remembered. */
 const MAX_SIZES = 8;

@@ -2,7 +2,7 @@ import { mergeShapes } from './merge-shapes.ts';
 import { personalMark } from './personal-field.ts';
 import { type IntegerCounts, kindsOf, type ObjectCounts, type Shape, type TextCounts } from './shape.ts';
 import { formPattern, type TextForm } from './text-form.ts';
-import { wilsonBound } from './wilson-bound.ts';
+import { wilsonBound } from '../propose/wilson-bound.ts';
 
 /** A schema as a proposal writes it. */
 export type ProposedSchema = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 import type { Observations, Vocabulary } from './observations.ts';
-import { settleObjects, settleShape, type Settling } from './settle-shape.ts';
+import { settleObjects, settleShape, type Settling } from '../shape/settle-shape.ts';
 
 /** A copy that may be written down: without names and words that were seen too seldom, or that may be somebody's. */
 export function settleObservations(all: Observations, settling: Settling): Observations {

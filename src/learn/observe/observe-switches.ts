@@ -1,6 +1,6 @@
 import type { ObservedAnswer } from './observed.ts';
-import type { SwitchCounts } from './observations.ts';
-import { shapeSignature } from './shape-signature.ts';
+import type { SwitchCounts } from '../observations/observations.ts';
+import { shapeSignature } from '../shape/shape-signature.ts';
 
 /** Compares answers to the same question with and without `wrap` and `v1`. */
 export interface SwitchWatch {

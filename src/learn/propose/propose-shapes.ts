@@ -1,9 +1,9 @@
-import { type DocumentNode, nodeAt, placeName, type SchemaNode } from './document.ts';
-import type { Observations } from './observations.ts';
+import { type DocumentNode, nodeAt, placeName, type SchemaNode } from '../document.ts';
+import type { Observations } from '../observations/observations.ts';
 import type { Evidence, OverlayAction, Proposal } from './proposal.ts';
 import { schemaWords } from './schema-words.ts';
-import type { Shape } from './shape.ts';
-import { type ProposedSchema, toSchema } from './to-schema.ts';
+import type { Shape } from '../shape/shape.ts';
+import { type ProposedSchema, toSchema } from '../shape/to-schema.ts';
 import { wilsonBound } from './wilson-bound.ts';
 
 /** The evidence that a shape is. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answer, learnedBy, learner, page } from './learned.ts';
+import { answer, learnedBy, learner, page } from '../learned.ts';
 
 /** What is proposed of a field of questions that was answered like this, one page each. */
 function proposed(values: readonly unknown[], members: Readonly<Record<string, unknown>> = {}): string {

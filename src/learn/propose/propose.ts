@@ -1,5 +1,5 @@
-import type { DocumentNode } from './document.ts';
-import type { Observations } from './observations.ts';
+import type { DocumentNode } from '../document.ts';
+import type { Observations } from '../observations/observations.ts';
 import type { Limits, Proposal } from './proposal.ts';
 import { proposeFields } from './propose-fields.ts';
 import { proposeOptional } from './propose-optional.ts';

@@ -1,4 +1,4 @@
-import { isWord } from './field-name.ts';
+import { isWord } from '../shape/field-name.ts';
 
 /** Words of addresses that are known from the field, beside those of the contract. */
 const FIELD_WORDS = [

@@ -1,10 +1,10 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { emptyVocabulary } from './add-word.ts';
-import { emptyPageSizes } from './observe-pages.ts';
+import { emptyVocabulary } from '../observe/add-word.ts';
+import { emptyPageSizes } from '../observe/observe-pages.ts';
 import { OBSERVATIONS_SCHEMA } from './observations-schema.ts';
 import { type Described, emptyObservations, type Observations, type Vocabulary } from './observations.ts';
-import { emptyObjects, emptyShape, type ObjectCounts, type Shape } from './shape.ts';
-import { isTextForm, type TextForm } from './text-form.ts';
+import { emptyObjects, emptyShape, type ObjectCounts, type Shape } from '../shape/shape.ts';
+import { isTextForm, type TextForm } from '../shape/text-form.ts';
 
 type Stored = Readonly<Record<string, unknown>>;
 

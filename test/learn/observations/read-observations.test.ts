@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { readObservations } from '../../src/learn/read-observations.ts';
-import { MAX_OBSERVATIONS_BYTES, writeObservations } from '../../src/learn/write-observations.ts';
-import { answer, learner, page } from './learned.ts';
+import { readObservations } from '../../../src/learn/observations/read-observations.ts';
+import { MAX_OBSERVATIONS_BYTES, writeObservations } from '../../../src/learn/observations/write-observations.ts';
+import { answer, learner, page } from '../learned.ts';
 
 const filled = () => {
   const one = learner(true);

@@ -1,5 +1,5 @@
-import { type DocumentNode, nodeAt, placeName, type SchemaNode } from './document.ts';
-import type { Observations, Vocabulary } from './observations.ts';
+import { type DocumentNode, nodeAt, placeName, type SchemaNode } from '../document.ts';
+import type { Observations, Vocabulary } from '../observations/observations.ts';
 import type { OverlayAction, Proposal } from './proposal.ts';
 import { wilsonBound } from './wilson-bound.ts';
 

@@ -1,8 +1,8 @@
-import { type Adding, addMember, addValue } from './add-value.ts';
+import { type Adding, addMember, addValue } from '../shape/add-value.ts';
 import { addWord, hasVocabulary } from './add-word.ts';
-import type { Guide, Place } from './guide.ts';
-import type { Described, Observations } from './observations.ts';
-import { emptyObjects, emptyShape, type Shape, SHAPE_LIMITS } from './shape.ts';
+import type { Guide, Place } from '../guide.ts';
+import type { Described, Observations } from '../observations/observations.ts';
+import { emptyObjects, emptyShape, type Shape, SHAPE_LIMITS } from '../shape/shape.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { answer, contractWith, judge, learnedBy, learner, page } from './learned.ts';
+import { answer, contractWith, judge, learnedBy, learner, page } from '../learned.ts';
 
 const SECRETS = [
   'jana.cerny@example.org',

@@ -1,5 +1,5 @@
-import { type DocumentNode, stepTo } from './document.ts';
-import type { Observations, PageSizes } from './observations.ts';
+import { type DocumentNode, stepTo } from '../document.ts';
+import type { Observations, PageSizes } from '../observations/observations.ts';
 import type { OverlayAction, Proposal } from './proposal.ts';
 import { wilsonBound } from './wilson-bound.ts';
 

@@ -1,9 +1,9 @@
-import { type DocumentNode, nodeAt, placeName, type SchemaNode, splitPath } from './document.ts';
-import { flatten } from './sites.ts';
-import type { Observations } from './observations.ts';
+import { type DocumentNode, nodeAt, placeName, type SchemaNode, splitPath } from '../document.ts';
+import { flatten } from '../sites.ts';
+import type { Observations } from '../observations/observations.ts';
 import type { OverlayAction, Proposal } from './proposal.ts';
 import { evidenceOf } from './propose-shapes.ts';
-import { kindsOf } from './shape.ts';
+import { kindsOf } from '../shape/shape.ts';
 import { wilsonBound } from './wilson-bound.ts';
 
 /** Proposals about fields whose values had another type than the contract says. */

@@ -1,5 +1,5 @@
-import type { DocumentNode } from './document.ts';
-import type { Observations, SwitchCounts } from './observations.ts';
+import type { DocumentNode } from '../document.ts';
+import type { Observations, SwitchCounts } from '../observations/observations.ts';
 import type { Proposal } from './proposal.ts';
 import { wilsonBound } from './wilson-bound.ts';
 

@@ -1,4 +1,4 @@
-import type { ProposedSchema } from './to-schema.ts';
+import type { ProposedSchema } from '../shape/to-schema.ts';
 
 /** A proposed schema in a few words, for a table: `object of 3 fields (id, name; sometimes size)`. */
 export function schemaWords(schema: ProposedSchema): string {

@@ -1,7 +1,7 @@
-import type { Adding } from './add-value.ts';
-import { isWord } from './field-name.ts';
-import type { Guide } from './guide.ts';
-import type { Vocabulary } from './observations.ts';
+import type { Adding } from '../shape/add-value.ts';
+import { isWord } from '../shape/field-name.ts';
+import type { Guide } from '../guide.ts';
+import type { Vocabulary } from '../observations/observations.ts';
 
 /** Documented fields whose texts are words of a closed set, and nobody's. */
 const FIELDS: ReadonlySet<string> = new Set([
