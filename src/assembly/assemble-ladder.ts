@@ -54,7 +54,7 @@ export function assembleLadder(
 }
 
 /** What the configuration says of the checks of each operation. */
-export function configuredLevels(settings: Settings, { operations }: Contract): readonly ConfiguredLevels[] {
+function configuredLevels(settings: Settings, { operations }: Contract): readonly ConfiguredLevels[] {
   return operations.map(({ id }) => {
     const own = settings.operations[id]?.checks ?? {};
     const explicit = CHECK_NAMES.filter((check) => own[check] !== undefined);

@@ -55,7 +55,7 @@ export function readConfigFile(path: string, cwd: string): ConfigFile {
 }
 
 /** Parses the text of a configuration file. */
-export function parseConfig(text: string, name: string, folder: string): ConfigFile {
+function parseConfig(text: string, name: string, folder: string): ConfigFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
   const at = (offset: number | undefined) => (offset === undefined ? name : `${name}:${lines.linePos(offset).line}`);

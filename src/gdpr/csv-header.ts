@@ -1,5 +1,5 @@
 /** The columns that an upload may have. */
-export const UPLOAD_COLUMNS = ['email', 'userId', 'username'] as const;
+const UPLOAD_COLUMNS = ['email', 'userId', 'username'] as const;
 
 const FORMS: readonly (readonly string[])[] = [
   ['email'],

@@ -41,7 +41,7 @@ const SAMPLE = 16;
 const MAX_PATHS = 200;
 
 /** Distinct answers below which the name of an unknown field, or a word, is written nowhere. */
-export const MIN_ANSWERS = 3;
+const MIN_ANSWERS = 3;
 
 /** Makes a learner for one contract. */
 export function createLearner({ document, clock, before, walk = false }: LearnerParts): Learner {

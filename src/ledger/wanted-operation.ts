@@ -1,5 +1,5 @@
 /** What queries call everything outside the contract. */
-export const UNDOCUMENTED_OPERATION = 'undocumented';
+const UNDOCUMENTED_OPERATION = 'undocumented';
 
 /** The operation that a query names, as entries have it. */
 export function operationOf(wanted: string): string | undefined {

@@ -1,7 +1,7 @@
 import { looksSecret } from './looks-secret.ts';
 
 /** What stands for a name that must not be repeated. */
-export const UNTOLD_NAME = '?';
+const UNTOLD_NAME = '?';
 
 const MAX_LENGTH = 64;
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;

@@ -29,7 +29,7 @@ export interface KnownAnswers {
 }
 
 /** Bound on the remembered bodies of all operations together, in bytes. */
-export const KNOWN_ANSWERS_BYTES = 4 * 1024 * 1024;
+const KNOWN_ANSWERS_BYTES = 4 * 1024 * 1024;
 
 // A body that is larger than this share of the bound would drive out too many others.
 const LARGEST_SHARE = 1 / 8;

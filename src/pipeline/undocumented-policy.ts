@@ -30,7 +30,7 @@ export type UndocumentedVerdict =
     };
 
 /** The base path that passthrough is limited to outside of `observe` (rules, 11). */
-export const PASSTHROUGH_BASE = '/services/v2/';
+const PASSTHROUGH_BASE = '/services/v2/';
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 

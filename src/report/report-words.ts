@@ -58,7 +58,7 @@ export function summaryWords(report: Report): string {
 }
 
 /** What a report was limited to, as the end of a sentence; empty for everything. */
-export function scopeWords({ scope }: Pick<Report, 'scope'>): string {
+function scopeWords({ scope }: Pick<Report, 'scope'>): string {
   return [
     ...(scope.since === undefined ? [] : [` since ${timeWords(scope.since)} UTC`]),
     ...(scope.operation === undefined ? [] : [` of ${scope.operation}`]),

@@ -2,7 +2,7 @@ import type { Arrival } from '../model/arrival.ts';
 import { headerValue, type HeaderPairs } from '../model/header-pairs.ts';
 
 /** What we call ourselves in `Via` (RFC 9110 §7.6.3). */
-export const VIA = '1.1 portico';
+const VIA = '1.1 portico';
 
 const FORWARDING = new Set(['forwarded', 'x-real-ip', 'via', 'x-request-id', 'traceparent', 'tracestate']);
 

@@ -7,19 +7,6 @@ import { openMemoryStore } from '../../src/ledger/memory-store.ts';
 /** An instant at the start of an hour. */
 export const NOW = Date.UTC(2026, 4, 4, 10);
 
-/** A violation of an answer. */
-export const responseViolation = (more: Partial<Violation> = {}): Violation => ({
-  check: 'responses',
-  direction: 'response',
-  category: 'type',
-  location: 'body',
-  at: '/list/3/id',
-  keyword: 'type',
-  schemaPath: '#/properties/id/type',
-  message: 'must be an integer',
-  ...more,
-});
-
 let made = 0;
 
 /** The trace of a finished request with these violations. */

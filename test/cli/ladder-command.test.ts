@@ -10,7 +10,7 @@ import { exampleAnswer } from '../builders/example-answer.ts';
 import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { startTestGateway } from '../builders/test-gateway.ts';
 import { stepWith } from '../ladder/levels.ts';
-import { processIoOf } from './io-of.ts';
+import { processIoOf } from './process-io-of.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'portico-ladder-command-'));
 afterAll(() => rmSync(root, { recursive: true }));

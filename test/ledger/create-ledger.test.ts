@@ -3,7 +3,8 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openMemoryStore } from '../../src/ledger/memory-store.ts';
 import type { LedgerStore } from '../../src/ledger/ledger-store.ts';
 import type { Trace } from '../../src/model/trace.ts';
-import { finished, ledgerWith, NOW, responseViolation } from '../builders/ledger.ts';
+import { finished, ledgerWith, NOW } from '../builders/ledger.ts';
+import { responseViolation } from '../builders/response-violation.ts';
 import { until } from '../builders/until.ts';
 
 const HOUR = 3_600_000;

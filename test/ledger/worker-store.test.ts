@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createWorkerStore } from '../../src/ledger/worker-store.ts';
-import { finished, ledgerWith, NOW, responseViolation } from '../builders/ledger.ts';
+import { finished, ledgerWith, NOW } from '../builders/ledger.ts';
+import { responseViolation } from '../builders/response-violation.ts';
 import { openFileStore } from '../../src/ledger/open-file-store.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 import { ledgerStoreContract } from '../contracts/ledger-store.contract.ts';

@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, request, type Server, type ServerRe
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createAccessLog, type AccessEntry, type AccessLogOptions } from '../../src/telemetry/access-log.ts';
-import { finishedTrace, responseViolation } from './fixed-trace.ts';
+import { responseViolation } from '../builders/response-violation.ts';
+import { finishedTrace } from './fixed-trace.ts';
 
 const SECRET = Buffer.from('alice:s3cret-word').toString('base64');
 const servers: Server[] = [];

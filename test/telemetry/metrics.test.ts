@@ -5,7 +5,8 @@ import type { Trace } from '../../src/model/trace.ts';
 import { METRICS } from '../../src/telemetry/metric-list.ts';
 import type { MetricsOptions } from '../../src/telemetry/metrics-options.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
-import { finishedTrace, responseViolation } from './fixed-trace.ts';
+import { responseViolation } from '../builders/response-violation.ts';
+import { finishedTrace } from './fixed-trace.ts';
 
 const list = {
   id: 'listQuestions',

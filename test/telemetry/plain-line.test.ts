@@ -5,7 +5,8 @@ import { createAccessLog } from '../../src/telemetry/access-log.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createPlainLine } from '../../src/telemetry/plain-line.ts';
 import { type LineFacts, traceLine } from '../../src/telemetry/trace-line.ts';
-import { finishedTrace, responseViolation } from './fixed-trace.ts';
+import { responseViolation } from '../builders/response-violation.ts';
+import { finishedTrace } from './fixed-trace.ts';
 
 const clock = () => 1_700_000_001_234;
 const TEMPLATE = '/services/v2/question.json';
