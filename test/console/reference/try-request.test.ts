@@ -1,5 +1,17 @@
+import { pathToFileURL } from 'node:url';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readTryRequest } from '../../../src/console/reference/try-request.ts';
+
+interface Asked {
+  readonly origin: string;
+  readonly method: string;
+  readonly target: string;
+  readonly body?: string;
+}
+
+const file = join(import.meta.dirname, '../../../src/console/public/reference/curl.js');
+const { curlLine } = (await import(pathToFileURL(file).href)) as { curlLine: (asked: Asked) => string };
 
 const form = (more: object = {}) =>
   readTryRequest({ method: 'GET', target: '/services/v2/question.json?page=1', ...more });
@@ -86,5 +98,20 @@ describe('a request to be tried', () => {
 
   it.each([undefined, null, [], 'text'])('is no %j', (given) => {
     expect(readTryRequest(given)).toMatchObject({ ok: false, field: 'method' });
+  });
+});
+
+describe('the same request for a terminal', () => {
+  const asked = { origin: 'http://127.0.0.1:8080', method: 'POST', target: '/services/v2/x.json' };
+
+  it('keeps what was typed one word of the shell', () => {
+    const body = `'; touch /tmp/x; echo '`;
+    expect(curlLine({ ...asked, body })).toContain(String.raw`--data-raw ''\''; touch /tmp/x; echo '\''' `);
+  });
+
+  // After --data and --data-binary, @ names a file.
+  it('sends a body that begins with @ as it is, and no file of that name', () => {
+    const line = curlLine({ ...asked, body: '@/etc/passwd' });
+    expect(line).toBe('curl -X POST --data-raw @/etc/passwd http://127.0.0.1:8080/services/v2/x.json');
   });
 });

@@ -3,14 +3,14 @@ export function shellWord(text) {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** The same request for a terminal; the password is left to be asked for. */
+/** The same request for a terminal; the password is left to be asked for, and no body names a file that curl would send. */
 export function curlLine({ origin, method, target, user, headers = {}, body }) {
   const words = ['curl'];
   if (method === 'HEAD') words.push('-I');
   else if (method !== 'GET') words.push('-X', method);
   if (user) words.push('-u', shellWord(user));
   for (const [name, value] of Object.entries(headers)) words.push('-H', shellWord(`${name}: ${value}`));
-  if (body !== undefined) words.push('--data-binary', shellWord(body));
+  if (body !== undefined) words.push('--data-raw', shellWord(body));
   words.push(shellWord(`${origin}${target}`));
   return words.join(' ');
 }
