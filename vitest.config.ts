@@ -7,5 +7,7 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 20_000,
     hookTimeout: 60_000,
+    // What is polled comes from other processes and sockets; on a busy machine a second is not enough.
+    expect: { poll: { timeout: 10_000 } },
   },
 });

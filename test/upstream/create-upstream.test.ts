@@ -314,14 +314,14 @@ describe('a connection', () => {
     const server = await startRawServer(ok);
     const upstream = upstreamAt(server.origin, { idleTimeoutMs: 50 });
     await upstream.exchange(get);
-    await expect.poll(() => upstream.stats().openConnections, { timeout: 2500 }).toBe(0);
+    await expect.poll(() => upstream.stats().openConnections).toBe(0);
   });
 
   it('is kept no longer because the upstream says so', async () => {
     const server = await startRawServer((request) => reply(request, 200, 'x', 'Keep-Alive: timeout=600'));
     const upstream = upstreamAt(server.origin, { idleTimeoutMs: 50 });
     await upstream.exchange(get);
-    await expect.poll(() => upstream.stats().openConnections, { timeout: 2500 }).toBe(0);
+    await expect.poll(() => upstream.stats().openConnections).toBe(0);
   });
 });
 
