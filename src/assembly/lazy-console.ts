@@ -27,7 +27,11 @@ export function createLazyConsole(
     return createConsole({ ...sourcesOf(settings, start, services, house), ...rest, reference, startedAt });
   };
   return async (req, res, next) => {
-    handler ??= load();
+    handler ??= load().catch((error: unknown) => {
+      // Files that could not be read now may be there the next time.
+      handler = undefined;
+      throw error;
+    });
     const handle = await handler;
     await handle(req, res, next);
   };
