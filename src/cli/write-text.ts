@@ -1,6 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { packageVersion } from '../config/package-root.ts';
+import { makeFolder } from '../files/make-folder.ts';
 import { StartFault } from '../model/fault.ts';
 import type { RenderOptions } from '../report/render-options.ts';
 import type { CommandIo } from './command-io.ts';
@@ -23,7 +24,7 @@ export function writeText(text: string, line: CommandLine, io: Pick<CommandIo, '
   }
   try {
     const path = resolve(io.cwd, output);
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     writeFileSync(path, `${text}\n`);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

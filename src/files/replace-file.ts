@@ -1,9 +1,8 @@
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { draftOf } from './draft-of.ts';
-
-const FOLDER = { recursive: true, mode: 0o700 } as const;
+import { makeFolder } from './make-folder.ts';
 
 /**
  * Puts a text in the place of a file at once, so that nobody ever reads half of it, and makes its folder. `mode` are its
@@ -16,7 +15,7 @@ export async function replaceFile(
   isWanted: () => boolean = () => true,
 ): Promise<void> {
   const draft = draftOf(file);
-  await mkdir(dirname(file), FOLDER);
+  makeFolder(dirname(file));
   try {
     await writeFile(draft, text, { mode, flag: 'wx', flush: true });
     // Nothing may come between the question and the move, so the move is not waited for elsewhere.
@@ -29,7 +28,7 @@ export async function replaceFile(
 /** The same for the end of the process, when nothing can be waited for. */
 export function replaceFileSync(file: string, text: string, mode: number): void {
   const draft = draftOf(file);
-  mkdirSync(dirname(file), FOLDER);
+  makeFolder(dirname(file));
   try {
     writeFileSync(draft, text, { mode, flag: 'wx', flush: true });
     renameSync(draft, file);

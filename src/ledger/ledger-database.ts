@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { DatabaseSync } from 'node:sqlite';
+import { makeFolder } from '../files/make-folder.ts';
 import { LedgerFileError } from './ledger-file-error.ts';
 import { APPLICATION_ID, TABLES, TABLES_VERSION } from './ledger-tables.ts';
 import { SQLITE, sqliteCodeOf } from './sqlite-errors.ts';
@@ -66,7 +67,7 @@ export function assertSound(database: DatabaseSync, path: string): void {
 
 // The file is made before SQLite opens it, because SQLite would make it readable for everybody; its companions inherit that.
 function createFile(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path));
   closeSync(openSync(path, 'a', 0o600));
 }
 

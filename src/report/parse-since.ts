@@ -3,7 +3,7 @@ const INSTANT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|
 
 /** Reads `24h`, `7d` or an ISO instant as epoch milliseconds; undefined for anything else. Without a zone it is UTC. */
 export function parseSince(text: string, now: number): number | undefined {
-  const ago = /^(?<count>\d{1,6})(?<unit>[mhdw])$/.exec(text)?.groups;
+  const ago = /^(?<count>[1-9]\d{0,5})(?<unit>[mhdw])$/.exec(text)?.groups;
   if (ago !== undefined) return now - Number(ago['count']) * (UNIT_MS[ago['unit'] ?? ''] ?? 0);
   if (!INSTANT.test(text)) return undefined;
   const zoned = !text.includes('T') || /(?:Z|[+-]\d{2}:\d{2})$/.test(text) ? text : `${text}Z`;
