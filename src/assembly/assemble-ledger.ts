@@ -26,15 +26,19 @@ export function assembleLedger(
     release,
     operations: contract.operations.map(({ id }) => id),
     inMemory,
-    openStore: async () => Promise.resolve(openStore(settings, inMemory, logger)),
+    openStore: () => openStore(settings, inMemory, logger),
     onLost: (error) => logger.warn({ err: error }, 'the ledger cannot be written: what it should hold is dropped'),
   });
 }
 
-function openStore({ ledger, originOf, placeOf }: Settings, inMemory: OpenedStore, logger: Logger): OpenedStore {
+async function openStore(
+  { ledger, originOf, placeOf }: Settings,
+  inMemory: OpenedStore,
+  logger: Logger,
+): Promise<OpenedStore> {
   if (ledger.file === IN_MEMORY) return inMemory;
   try {
-    return openFileStore(ledger.file, ledger);
+    return await openFileStore(ledger.file, ledger);
   } catch (error) {
     if (!(error instanceof LedgerFileError)) throw error;
     // Nobody asked for this place, so that a folder that cannot be written is no reason not to start.

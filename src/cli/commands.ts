@@ -1,8 +1,15 @@
 import type { CommandEntry } from './command.ts';
+import { keepNurserySmall } from './small-nursery.ts';
 
 /** Every command, in the order of help; a gateway that runs has read none but its own. */
 export const COMMANDS: readonly CommandEntry[] = [
-  { name: 'serve', load: async () => (await import('./serve-command.ts')).serveCommand },
+  {
+    name: 'serve',
+    load: async () => {
+      keepNurserySmall();
+      return (await import('./serve-command.ts')).serveCommand;
+    },
+  },
   { name: 'check', load: async () => (await import('./check-command.ts')).checkCommand },
   { name: 'report', load: async () => (await import('./report-command.ts')).reportCommand },
   { name: 'plan', load: async () => (await import('./plan-command.ts')).planCommand },

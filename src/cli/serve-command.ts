@@ -8,7 +8,7 @@ import { bannerLines } from './banner.ts';
 import { type Command, EXIT } from './command.ts';
 import { CONFIG_FLAGS, FAULT_NOTES, LISTEN_FLAGS, REFERENCE_FLAGS, settingsFrom } from './config-flags.ts';
 import { endWithRunner } from './end-with-runner.ts';
-import { keepNurserySmall } from './small-nursery.ts';
+import { letNurseryGrow } from './small-nursery.ts';
 import { untilSignal } from './until-signal.ts';
 
 /** `portico serve`: the gateway, with the reference server behind it while no upstream is configured. */
@@ -24,7 +24,6 @@ export const serveCommand: Command = {
     ...FAULT_NOTES,
   ],
   run: async (line, io) => {
-    const letNurseryGrow = keepNurserySmall();
     const settings = await settingsFrom(line, io);
     const { createGateway } = await import('../gateway.ts');
     const embedded = settings.embedded ? await startEmbedded(settings) : undefined;

@@ -17,6 +17,11 @@ export function toArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** The items of an answer without their places, objects or not. */
+export function itemValues(itemsAt: ItemsAt, json: unknown): readonly unknown[] {
+  return placeOf(itemsAt, json)[1];
+}
+
 /** The items of an answer that are objects, wherever this operation keeps them. */
 export function itemsOf(itemsAt: ItemsAt, json: unknown): Item[] {
   const [prefix, values] = placeOf(itemsAt, json);

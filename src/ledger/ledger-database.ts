@@ -1,25 +1,27 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, openSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { DatabaseSync } from 'node:sqlite';
-import { makeFolder } from '../files/make-folder.ts';
+import { beginFile } from './begin-file.ts';
 import { LedgerFileError } from './ledger-file-error.ts';
 import { APPLICATION_ID, TABLES, TABLES_VERSION } from './ledger-tables.ts';
 import { SQLITE, sqliteCodeOf } from './sqlite-errors.ts';
 import { inTransaction } from './sqlite-transaction.ts';
+import { ANOTHER_FILE, tellFault } from './tell-fault.ts';
 
 /** Milliseconds that a writer waits for another one: a second gateway may be writing to the same file. */
 const BUSY_MS = 5_000;
-const ANOTHER_FILE = 'name another file in ledger.file, or move this one away';
 
-/** Opens a ledger's file for writing, making folder, file and tables where there are none; throws LedgerFileError. */
-export function openLedgerDatabase(path: string): DatabaseSync {
-  return opened(path, () => {
-    createFile(path);
+/**
+ * Opens a ledger's file for writing, making folder, file and tables where there are none; throws LedgerFileError. New
+ * tables count callers under `callerKey`, one of their own unless given.
+ */
+export function openLedgerDatabase(path: string, callerKey?: string): DatabaseSync {
+  return tellFault(path, () => {
+    beginFile(path);
     const database = new DatabaseSync(path, { timeout: BUSY_MS });
     try {
-      if (isEmpty(database)) fill(database, path);
+      if (isEmpty(database)) fill(database, path, callerKey);
       assertOurs(database, path);
       database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304;');
       return database;
@@ -44,7 +46,7 @@ export function readLedgerDatabase(path: string): DatabaseSync {
       throw error;
     }
   };
-  return opened(path, () => {
+  return tellFault(path, () => {
     try {
       return read(path);
     } catch (error) {
@@ -58,17 +60,11 @@ export function readLedgerDatabase(path: string): DatabaseSync {
 
 /** Throws LedgerFileError when pages of the file are damaged. */
 export function assertSound(database: DatabaseSync, path: string): void {
-  opened(path, () => {
+  tellFault(path, () => {
     const [first] = database.prepare('PRAGMA quick_check(1)').all();
     if (first?.['quick_check'] !== 'ok')
       throw new LedgerFileError('not ours', `${path} is damaged: ${String(first?.['quick_check'])}`, ANOTHER_FILE);
   });
-}
-
-// The file is made before SQLite opens it, because SQLite would make it readable for everybody; its companions inherit that.
-function createFile(path: string): void {
-  makeFolder(dirname(path));
-  closeSync(openSync(path, 'a', 0o600));
 }
 
 function isEmpty(database: DatabaseSync): boolean {
@@ -78,13 +74,13 @@ function isEmpty(database: DatabaseSync): boolean {
 }
 
 // Looked at again inside the transaction, as another process may be filling the same file.
-function fill(database: DatabaseSync, path: string): void {
+function fill(database: DatabaseSync, path: string, callerKey = randomBytes(32).toString('hex')): void {
   database.exec('PRAGMA auto_vacuum = INCREMENTAL');
   inTransaction(database, () => {
     if (!isEmpty(database)) return;
     database.exec(TABLES);
     const add = database.prepare('INSERT INTO meta (name, value) VALUES (?, ?)');
-    add.run('callerKey', randomBytes(32).toString('hex'));
+    add.run('callerKey', callerKey);
     add.run('dropped', 0);
   });
   assertOurs(database, path);
@@ -104,27 +100,4 @@ function assertOurs(database: DatabaseSync, path: string): void {
 
 function numberOf(database: DatabaseSync, pragma: 'application_id' | 'user_version'): number {
   return Number(database.prepare(`PRAGMA ${pragma}`).get()?.[pragma]);
-}
-
-function opened<T>(path: string, open: () => T): T {
-  try {
-    return open();
-  } catch (error) {
-    if (error instanceof LedgerFileError) throw error;
-    const code = sqliteCodeOf(error);
-    if (code === SQLITE.notADatabase)
-      throw new LedgerFileError('not ours', `${path} is no SQLite database`, ANOTHER_FILE);
-    if (code === SQLITE.corrupt) throw new LedgerFileError('not ours', `${path} is damaged`, ANOTHER_FILE);
-    if (code === undefined && !(error instanceof Error && 'syscall' in error)) throw error;
-    throw new LedgerFileError(
-      'unusable',
-      `${path} cannot be opened (${reasonOf(error)})`,
-      'name a file that can be written',
-    );
-  }
-}
-
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown reason';
-  return 'errstr' in error ? String(error.errstr) : 'code' in error ? String(error.code) : error.message;
 }

@@ -3,8 +3,8 @@ import { openSqliteStore } from './sqlite-store.ts';
 import type { WorkerAnswer, WorkerRequest, WorkerStart } from './worker-messages.ts';
 
 // The thread that writes the ledger's file: requests never wait for a disk.
-const { path, limits } = workerData as WorkerStart;
-const store = openSqliteStore(path, limits);
+const { path, limits, callerKey } = workerData as WorkerStart;
+const store = openSqliteStore(path, limits, callerKey);
 
 const perform = async (task: WorkerRequest) => {
   if (task.kind === 'write') return store.write(task.batch);

@@ -1,18 +1,28 @@
+import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { StartFault } from '../model/fault.ts';
-import type { LedgerReader } from '../model/ledger-snapshot.ts';
+import type { LedgerQuery, LedgerReader, LedgerSnapshot } from '../model/ledger-snapshot.ts';
 import { readLedgerDatabase } from './ledger-database.ts';
 import { LedgerFileError } from './ledger-file-error.ts';
 import { readSnapshot } from './sqlite-snapshot.ts';
 
 /** Opens a ledger's file for reading, also beside a gateway that writes it; throws StartFault where it is none of ours. */
 export function openLedgerFile(path: string, clock: Clock = systemClock): LedgerReader & { close(): void } {
-  const database = openForReading(path);
+  // It holds nothing while a gateway has not seen a request yet.
+  const opened = () => (statSync(path, { throwIfNoEntry: false })?.size === 0 ? undefined : openForReading(path));
+  let database = opened();
   return {
-    snapshot: async (query = {}) => Promise.resolve(readSnapshot(database, query, clock())),
-    close: () => database.close(),
+    snapshot: async (query = {}) => {
+      database ??= opened();
+      return Promise.resolve(database ? readSnapshot(database, query, clock()) : nothingYet(query, clock()));
+    },
+    close: () => database?.close(),
   };
+}
+
+function nothingYet({ since }: LedgerQuery, takenAt: number): LedgerSnapshot {
+  return { takenAt, since, releases: [], entries: [], traffic: [], dropped: 0 };
 }
 
 function openForReading(path: string): DatabaseSync {

@@ -16,8 +16,8 @@ export interface FileLimits extends StoreLimits {
 const MAX_TRIES = 12;
 
 /** Opens a store in a SQLite file, in the thread that calls; throws LedgerFileError. */
-export function openSqliteStore(path: string, limits: FileLimits): LedgerStore {
-  const database = openLedgerDatabase(path);
+export function openSqliteStore(path: string, limits: FileLimits, callerKey?: string): LedgerStore {
+  const database = openLedgerDatabase(path, callerKey);
   const add = prepareBatch(database);
   const room = prepareRoom(database, limits);
   const addDropped = database.prepare(`UPDATE meta SET value = value + ? WHERE name = 'dropped'`);

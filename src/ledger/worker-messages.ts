@@ -7,6 +7,8 @@ import type { FileLimits } from './sqlite-store.ts';
 export interface WorkerStart {
   readonly path: string;
   readonly limits: FileLimits;
+  /** Under which callers are counted in tables that have to be made. */
+  readonly callerKey?: string;
 }
 
 /** What the thread of the ledger is asked. */

@@ -19,11 +19,14 @@ export interface Ownership {
 
 /** A bounded memory of authors in front of an optional look-up. */
 export function createOwnership(options: OwnershipOptions, clock: Clock, lookUp?: AuthorLookUp): Ownership {
-  const authors = new LRUCache<string, { readonly name: string; readonly learnedAt: number }>({
-    max: options.maxEntries,
-  });
+  const authors = new LRUCache<string, { readonly name: string; learnedAt: number }>({ max: options.maxEntries });
 
-  const learn = (nodeId: string, name: string) => void authors.set(nodeId, { name, learnedAt: clock() });
+  const learn = (nodeId: string, name: string) => {
+    const known = authors.get(nodeId);
+    // A page shows many nodes that were known before; putting each in anew would take longer than judging the page.
+    if (known?.name === name) known.learnedAt = clock();
+    else authors.set(nodeId, { name, learnedAt: clock() });
+  };
   const authorOf = (nodeId: string) => {
     const author = authors.get(nodeId);
     return author && clock() - author.learnedAt < options.maxAgeSeconds * 1000 ? author.name : undefined;

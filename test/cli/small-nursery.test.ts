@@ -7,15 +7,15 @@ const nursery = new URL('../../src/cli/small-nursery.ts', import.meta.url).href;
 function roomAfter(keepSmall: boolean): readonly number[] {
   const script = `
     import { getHeapSpaceStatistics } from 'node:v8';
-    import { keepNurserySmall } from ${JSON.stringify(nursery)};
-    const letGrow = ${keepSmall} ? keepNurserySmall() : () => undefined;
+    import { keepNurserySmall, letNurseryGrow } from ${JSON.stringify(nursery)};
+    if (${keepSmall}) keepNurserySmall();
     const kept = [];
     const room = () => {
       for (let made = 0; made < 1_000_000; made++) kept.push({ made });
       return getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space').space_size;
     };
     const during = room();
-    letGrow();
+    letNurseryGrow();
     console.log(JSON.stringify([during, room()]));`;
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
   // Unknown flags are told on standard error.

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { beginFile } from '../../src/ledger/begin-file.ts';
 import { openLedgerFile } from '../../src/ledger/open-ledger-file.ts';
 import { openSqliteStore } from '../../src/ledger/sqlite-store.ts';
 import { StartFault } from '../../src/model/fault.ts';
@@ -24,6 +25,19 @@ describe('a ledger that is read from its file', () => {
       traffic: [{ operation: 'listIdeas', release: 'one', requests: 2, checks: {} }],
       dropped: 1,
     });
+    reader.close();
+    await store.close();
+  });
+
+  it('holds nothing while a gateway has begun it and seen no request, and what comes later is found', async () => {
+    const path = join(folder, 'begun.db');
+    expect(beginFile(path)).toBe(true);
+    const reader = openLedgerFile(path, () => NOW);
+    expect(await reader.snapshot({ since: 1 })).toMatchObject({ since: 1, entries: [], traffic: [], dropped: 0 });
+    const store = openSqliteStore(path, { maxEntries: 10, retentionDays: 1, maxBytes: 1024 * 1024 });
+    await store.write({ writtenAt: NOW, release: 'one', entries: [], traffic: [], dropped: 3 });
+    expect((await reader.snapshot()).dropped).toBe(3);
+    expect(beginFile(path)).toBe(false);
     reader.close();
     await store.close();
   });
