@@ -34,11 +34,14 @@ export function openLedgerDatabase(path: string, callerKey?: string): DatabaseSy
 
 /** Opens a ledger's file for reading only, beside a gateway that writes it or without one; throws LedgerFileError. */
 export function readLedgerDatabase(path: string): DatabaseSync {
-  if (!existsSync(path) || statSync(path).size === 0)
-    throw new LedgerFileError('missing', `${path} holds no ledger`, 'run portico serve first, or name another file');
+  const missing = () =>
+    new LedgerFileError('missing', `${path} holds no ledger`, 'run portico serve first, or name another file');
+  if (!existsSync(path) || statSync(path).size === 0) throw missing();
   const read = (file: string | URL) => {
     const database = new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS });
     try {
+      // So it is for a moment while its tables are made.
+      if (isEmpty(database)) throw missing();
       assertOurs(database, path);
       return database;
     } catch (error) {

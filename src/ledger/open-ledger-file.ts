@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { StartFault } from '../model/fault.ts';
@@ -9,12 +9,10 @@ import { readSnapshot } from './sqlite-snapshot.ts';
 
 /** Opens a ledger's file for reading, also beside a gateway that writes it; throws StartFault where it is none of ours. */
 export function openLedgerFile(path: string, clock: Clock = systemClock): LedgerReader & { close(): void } {
-  // It holds nothing while a gateway has not seen a request yet.
-  const opened = () => (statSync(path, { throwIfNoEntry: false })?.size === 0 ? undefined : openForReading(path));
-  let database = opened();
+  let database = openForReading(path);
   return {
     snapshot: async (query = {}) => {
-      database ??= opened();
+      database ??= openForReading(path);
       return Promise.resolve(database ? readSnapshot(database, query, clock()) : nothingYet(query, clock()));
     },
     close: () => database?.close(),
@@ -25,11 +23,13 @@ function nothingYet({ since }: LedgerQuery, takenAt: number): LedgerSnapshot {
   return { takenAt, since, releases: [], entries: [], traffic: [], dropped: 0 };
 }
 
-function openForReading(path: string): DatabaseSync {
+/** Undefined while the file holds nothing, because a gateway has begun it and seen no request yet. */
+function openForReading(path: string): DatabaseSync | undefined {
   try {
     return readLedgerDatabase(path);
   } catch (error) {
     if (!(error instanceof LedgerFileError)) throw error;
+    if (error.problem === 'missing' && existsSync(path)) return undefined;
     throw new StartFault([{ source: path, pointer: '', message: error.message, suggestion: error.fix }]);
   }
 }
