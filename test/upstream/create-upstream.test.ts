@@ -56,7 +56,7 @@ describe('a request to the upstream', () => {
     await upstreamAt(server.origin).exchange({ ...post, headers });
     const lines = server.requests[0]?.head.split('\r\n').slice(1) ?? [];
     expect(lines.filter((line) => /^x-|^proxy|^te:|^expect/i.test(line))).toEqual(['X-Twice: 1', 'x-twice: 2']);
-    expect(lines.filter((line) => /evil|999/.test(line))).toEqual([]);
+    expect(lines.filter((line) => /evil|^content-length: 999/i.test(line))).toEqual([]);
     expect(server.requests[0]?.body).toBe('{"x":1}');
   });
 
