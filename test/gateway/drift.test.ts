@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LedgerEntry } from '../../src/model/ledger-entry.ts';
+import { DRIFT_KINDS, FAULT_NAMES } from '../../src/reference/faults/fault-names.ts';
 import { startReferenceServer, type ReferenceServer } from '../../src/reference/start-reference-server.ts';
 import { callAt, type Answer, type Call } from '../builders/call.ts';
 import { driftTable, type DriftRow } from '../builders/drift-table.ts';
@@ -119,8 +120,24 @@ describe.each(MODES)('a drifting server in %s', (mode) => {
   });
 
   it('has every fault of the documentation in the table', async () => {
-    const { FAULT_NAMES } = await import('../../src/reference/faults/fault-names.ts');
     const named = new Set(TABLE.map(({ fault }) => fault.split(':')[0]));
-    expect(named).toEqual(new Set<string>(FAULT_NAMES));
+    // What `drift` stands for has rows of its own.
+    expect(named).toEqual(new Set<string>(FAULT_NAMES.filter((name) => name !== 'drift')));
+  });
+
+  it('leaves the violations of its four kinds, one an answer, where each answer drifts in its own way', async () => {
+    const questions = OPERATIONS.filter(({ id }) => id === 'listQuestions');
+    const kinds = TABLE.filter(
+      ({ fault, operations }) => (DRIFT_KINDS as readonly string[]).includes(fault) && operations?.includes('6'),
+    );
+    expect(kinds.map(({ fault }) => fault)).toEqual(DRIFT_KINDS);
+    reference.setFaults(['drift']);
+    const found: string[][] = [];
+    for (const operation of Array.from({ length: 24 }, () => questions).flat())
+      found.push(await addedBy(gatewayIn(mode), operation));
+    expect(found.map(({ length }) => length)).toEqual(found.map(() => 1));
+    expect(new Set(found.flat())).toEqual(
+      new Set(kinds.map(({ violation }) => `response listQuestions 200 ${violation}`)),
+    );
   });
 });

@@ -11,11 +11,20 @@ export const FAULTS = {
   'wrong-type': 'gives a field of the first item another type; parameter: the field (default id, or else the first)',
   'extra-field': 'adds a field to the first item; parameter: the field (default unexpectedField)',
   'wrong-envelope': 'sends a list without its envelope, anything else inside {data}',
+  drift: 'one of the four above, drawn for each answer; parameter: one of them, with its own (drift:wrong-type:title)',
   'error-in-200': 'answers 200 with an error inside; parameter: permission for the permission message',
 } as const;
 
 /** The name of a fault. */
 export type FaultName = keyof typeof FAULTS;
+
+/** The kinds of `drift`: a right answer in a form that the specification does not have. */
+export const DRIFT_KINDS = [
+  'missing-field',
+  'wrong-type',
+  'extra-field',
+  'wrong-envelope',
+] as const satisfies readonly FaultName[];
 
 /** The names of the faults, for help texts. */
 export const FAULT_NAMES = Object.keys(FAULTS) as readonly FaultName[];

@@ -1,4 +1,5 @@
-import { createSeededRandom } from '../../lib/seeded-random.ts';
+import { createSeededRandom, type SeededRandom } from '../../lib/seeded-random.ts';
+import { DRIFT_KINDS } from './fault-names.ts';
 import type { Fault } from './fault.ts';
 
 /** Decides which of the faults hit a request. */
@@ -12,6 +13,11 @@ function matches({ target }: Fault, operation: number | undefined, url: string):
   return typeof target === 'number' ? target === operation : target.test(url);
 }
 
+/** What a fault is for one request: a drift is another each time. */
+function drawn(fault: Fault, random: SeededRandom): Fault {
+  return fault.name === 'drift' ? { ...fault, name: random.pick(DRIFT_KINDS) } : fault;
+}
+
 /** Creates a plan; each fault counts its own matching requests, so the same seed and requests give the same hits. */
 export function createFaultPlan(faults: readonly Fault[], seed: number): FaultPlan {
   const armed = faults.map((fault, index) => ({ fault, random: createSeededRandom(seed * 31 + index + 1) }));
@@ -19,6 +25,6 @@ export function createFaultPlan(faults: readonly Fault[], seed: number): FaultPl
     draw: (operation, url) =>
       armed
         .filter(({ fault, random }) => matches(fault, operation, url) && random.chance(fault.share))
-        .map(({ fault }) => fault),
+        .map(({ fault, random }) => drawn(fault, random)),
   };
 }

@@ -1,4 +1,4 @@
-import { FAULT_GRAMMAR, FAULT_NAMES, type FaultName } from './fault-names.ts';
+import { DRIFT_KINDS, FAULT_GRAMMAR, FAULT_NAMES, type FaultName } from './fault-names.ts';
 import type { Fault } from './fault.ts';
 
 /** Every text that is no fault, one line each. */
@@ -32,6 +32,7 @@ function parameterProblem(name: FaultName, parameter: string): string | undefine
       ? undefined
       : `${name} needs a number from ${range.least} to ${range.most}, not ${JSON.stringify(parameter)}`;
   }
+  if (name === 'drift') return `the parameter of drift is one of ${DRIFT_KINDS.join(', ')}`;
   if (name === 'error-in-200' && parameter !== 'permission') return 'error-in-200 knows only the parameter permission';
   // A line break or a sign outside Latin-1 cannot be sent in a header.
   const printable = /^[\x20-\x7e]+$/.test(parameter);
@@ -50,8 +51,14 @@ function parseTarget(text: string): number | RegExp | string {
   }
 }
 
+/** `drift:KIND` and `drift:KIND:FIELD` are other ways to write `KIND` and `KIND:FIELD`. */
+function plainKind(text: string): string {
+  const [, kind] = /^drift[:=]([a-z-]+)/.exec(text) ?? [];
+  return (DRIFT_KINDS as readonly (string | undefined)[]).includes(kind) ? text.slice('drift:'.length) : text;
+}
+
 function parseFault(text: string): Fault | string {
-  const parts = /^([^:=@%]+)(?:[:=]([^@]*?))?(?:@(.+?))?(?:%([^%]*))?$/.exec(text.trim());
+  const parts = /^([^:=@%]+)(?:[:=]([^@]*?))?(?:@(.+?))?(?:%([^%]*))?$/.exec(plainKind(text.trim()));
   if (parts === null) return 'it cannot be read';
   const [, name = '', parameter, targetText, shareText] = parts;
   if (!isFaultName(name)) return `there is no fault ${JSON.stringify(name)}, only ${FAULT_NAMES.join(', ')}`;

@@ -19,6 +19,21 @@ const hits = async (seed: number): Promise<string> => {
   return outcomes.map((status) => (status === 500 ? 'x' : '.')).join('');
 };
 
+/** In which way a list of questions drifts. */
+function kindOf(body: unknown): string {
+  if (Array.isArray(body)) return 'envelope';
+  const [first] = (body as { list: Record<string, unknown>[] }).list;
+  if (first === undefined || !('id' in first)) return 'missing';
+  return 'unexpectedField' in first ? 'extra' : typeof first['id'] === 'number' ? 'none' : 'type';
+}
+
+async function kindsOfDrift(): Promise<string[]> {
+  server().setFaults(['drift']);
+  const seen: string[] = [];
+  for (let turn = 0; turn < 30; turn++) seen.push(kindOf((await call(list)).json));
+  return seen;
+}
+
 describe('faults', () => {
   it('answers as if nothing were wrong without a fault', async () => {
     expect((await call(list)).status).toBe(200);
@@ -93,6 +108,12 @@ describe('faults', () => {
     expect((await call(list)).json).toHaveLength(3);
     const [question] = (await call(list)).items;
     expect((await call(`/node/${question.id}/comment.json`)).json).toHaveProperty('list');
+  });
+
+  it('lets each answer drift in one of four ways, the same ones for the same seed', async () => {
+    const seen = await kindsOfDrift();
+    expect(new Set(seen)).toEqual(new Set(['missing', 'type', 'extra', 'envelope']));
+    expect(await kindsOfDrift()).toEqual(seen);
   });
 
   it('answers 200 with an error inside, in both shapes', async () => {

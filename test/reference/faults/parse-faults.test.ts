@@ -25,6 +25,14 @@ describe('parseFaults', () => {
     ]);
   });
 
+  it('reads a kind of drift as the fault that it is', () => {
+    expect(parseFaults(['drift%10', 'drift:wrong-type@6', 'drift=missing-field:title'])).toEqual([
+      { name: 'drift', share: 0.1 },
+      { name: 'wrong-type', target: 6, share: 1 },
+      { name: 'missing-field', parameter: 'title', share: 1 },
+    ]);
+  });
+
   it('reads a type as the parameter of content-type', () => {
     expect(parseFaults(['content-type:text/html; charset=utf-8'])).toEqual([
       { name: 'content-type', parameter: 'text/html; charset=utf-8', share: 1 },
@@ -34,6 +42,7 @@ describe('parseFaults', () => {
   it.each([
     ['sloow', /no fault "sloow"/],
     ['', /cannot be read/],
+    ['drift:slow', /one of missing-field, wrong-type, extra-field, wrong-envelope/],
     ['slow:soon', /number from 0 to 600000/],
     ['html:99', /number from 200 to 599/],
     ['reset:now', /takes no parameter/],
