@@ -1,0 +1,34 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { startReferenceServer } from '../../src/reference/start-reference-server.ts';
+import { tempFolder } from '../builders/temp-folder.ts';
+import { startTestGateway } from '../builders/test-gateway.ts';
+import { runInProcess } from '../cli/run-in-process.ts';
+import { readText, sectionOf } from '../readme/tables.ts';
+
+/** The report that the README shows, without its days. */
+function shownReport(): string {
+  const [, shown = ''] =
+    /```text\n(.*?)```/s.exec(sectionOf(readText('README.md'), 'The ledger and its reports')) ?? [];
+  return withoutDays(shown);
+}
+
+const withoutDays = (text: string) => text.replaceAll(/\d{4}-\d\d-\d\d/g, 'DAY').trim();
+
+it('a drifting server is reported as the README shows it', async () => {
+  const reference = await startReferenceServer({ faults: ['missing-field:title@6%25', 'html:500@8%10'] });
+  const file = join(tempFolder(), 'ledger.db');
+  const config = { mode: 'staging', ledger: { file }, cache: { enabled: false } };
+  const gateway = await startTestGateway({ upstream: reference, config });
+  for (let page = 1; page <= 20; page += 1) {
+    await gateway.call(`/services/v2/question.json?page=${page}&pageSize=5`);
+    await gateway.call(`/services/v2/idea.json?page=${page}&pageSize=5`);
+  }
+  await gateway.call('/services/v2/question.json?colour=red', { headers: { 'X-Request-Id': 'last' } });
+  await gateway.lineOf('last');
+  await gateway.close();
+  await reference.close();
+  const { out } = await runInProcess(['report', '--ledger', file]);
+  expect(withoutDays(out)).toContain(shownReport());
+  expect(shownReport()).toContain('distinct violations');
+});
