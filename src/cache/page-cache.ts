@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/clock.ts';
 import { createTagGenerations } from '../lib/tag-generations.ts';
 import type { CacheOptions } from './cache-options.ts';
+import { type Compress, createCompressOnce } from './compress-once.ts';
 import { type InventoryQuery, pageInventory, type PageInventory } from './page-inventory.ts';
 import { purgeReach, spoiledBy } from './purge-reach.ts';
 import { ageSeconds, pageBytes, type StoredPage, type StoredPageInput, toStoredPage } from './stored-page.ts';
@@ -38,13 +39,8 @@ interface Held {
   readonly order: number;
 }
 
-/** Makes the gzip form of a body without holding up the event loop. */
-export type Compress = (body: Buffer) => Promise<Buffer>;
-
 /** Smaller bodies fit into a packet or two as they are. */
 const MIN_GZIP_BYTES = 1024;
-/** Compressions under way at one time; a page that comes on top is compressed later. */
-const MAX_COMPRESSING = 4;
 
 /** The store of list pages. */
 export interface PageCache {
@@ -86,30 +82,14 @@ export function createPageCache(
     dispose: ({ page }, key) => index.remove(key, spoiledBy(page.tags)),
   });
   let fills = 0;
-  // Pages that were compressed or are just being: what came of it is with the page.
-  const begun = new WeakSet<StoredPage>();
-  let compressing = 0;
-
   const keepGzip = (key: string, page: StoredPage, bytes: Buffer) => {
     const held = pages.peek(key);
     const grown = (held?.bytes ?? 0) + bytes.length;
-    if (held?.page !== page || bytes.length >= page.body.length || grown > maxEntryBytes) return;
+    if (held?.page !== page || grown > maxEntryBytes) return;
     // Its tags stay, so that it is not to be disposed of.
     pages.set(key, { ...held, gzip: bytes, bytes: grown }, { noDisposeOnSet: true });
   };
-  const beginGzip = (key: string, page: StoredPage) => {
-    if (begun.has(page) || compressing >= MAX_COMPRESSING) return;
-    begun.add(page);
-    compressing += 1;
-    compress(page.body)
-      .then((bytes) => keepGzip(key, page, bytes))
-      // What cannot be compressed is sent as it is.
-      .catch(() => undefined)
-      .finally(() => {
-        compressing -= 1;
-      })
-      .catch(() => undefined);
-  };
+  const compressOnce = createCompressOnce(compress);
 
   return {
     lookup(key) {
@@ -153,7 +133,7 @@ export function createPageCache(
       const held = pages.peek(key);
       if (held === undefined || held.page.body !== body || body.length < MIN_GZIP_BYTES || !options.gzip)
         return undefined;
-      if (held.gzip === undefined) beginGzip(key, held.page);
+      if (held.gzip === undefined) compressOnce(held.page, (bytes) => keepGzip(key, held.page, bytes));
       return held.gzip;
     },
     purge(tags) {

@@ -7,7 +7,6 @@ import type { UpstreamAnswer } from '../model/upstream-answer.ts';
 import { UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-failure.ts';
 import { decodedAnswer, transparentAnswer } from './answer-body.ts';
 import { createConnections } from './connections.ts';
-import { endToEnd } from './hop-by-hop.ts';
 import type { UpstreamAddress } from './parse-upstream-url.ts';
 import { sendBuffered } from './send-buffered.ts';
 import { sendRequest } from './send-request.ts';
@@ -17,6 +16,7 @@ import { toTransportFailure } from './transport-failure.ts';
 import { createUpstreamGate, type GatePass, type UpstreamGate } from './upstream-gate.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 import { upstreamPath } from './upstream-path.ts';
+import { wireHeaders } from './wire-headers.ts';
 
 /** One request towards the upstream. */
 export interface UpstreamRequest {
@@ -169,14 +169,3 @@ const isDead = (error: unknown) =>
 const kindOf = (error: unknown) => toTransportFailure(error, 'body').kind;
 
 type SendOnce<T> = (dispatcher: Dispatcher, wire: WireRequest, progress: SendProgress) => Promise<T>;
-
-// Only a streamed body keeps the length its sender declared: it is checked while it is sent.
-function wireHeaders(headers: HeaderPairs, body: Buffer | Readable | undefined): string[] {
-  const keepsLength = body !== undefined && !Buffer.isBuffer(body);
-  const flat: string[] = [];
-  for (const [name, value] of endToEnd(headers)) {
-    const key = name.toLowerCase();
-    if (key !== 'host' && key !== 'expect' && (key !== 'content-length' || keepsLength)) flat.push(name, value);
-  }
-  return flat;
-}

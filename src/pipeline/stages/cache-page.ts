@@ -1,23 +1,19 @@
 import type { AudienceGuard } from '../../cache/audience-guard.ts';
 import { audienceOf } from '../../cache/audience-of.ts';
-import { CLIENT_CACHE_HEADERS } from '../../cache/client-cache-headers.ts';
-import { cacheStatus, type CacheOutcome } from '../../cache/cache-status.ts';
 import { etagOf } from '../../cache/etag-of.ts';
-import { keptHeaders } from '../../cache/kept-headers.ts';
 import { mayBypass } from '../../cache/may-bypass.ts';
 import type { CacheLookup, PageCache } from '../../cache/page-cache.ts';
 import { tagsOf } from '../../cache/tags-of.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
-import { createRecentTexts } from '../../lib/recent-texts.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type CacheTrace, createTrace, type Trace } from '../../model/trace.ts';
 import type { Exchange } from '../exchange.ts';
 import { keepPage } from '../keep-page.ts';
 import { pageKey } from '../page-key.ts';
+import { keptReply, tagged, withCacheStatus } from '../page-reply.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
 import type { Reply } from '../reply.ts';
 import type { Handler, StagePlanner } from '../stage.ts';
-import { visibleHeaders } from '../visible-headers.ts';
 
 /** What the stage needs from the rest of the house. */
 export interface CachePageServices {
@@ -67,7 +63,7 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     const collapsed = reply.shared === true;
     const stored = !collapsed && keepPage(planned, exchange, reply, { cache, fill: began, key, clock: services.clock });
     trace.cache = { ...asked, ...(collapsed && !bypassed ? { status: 'coalesced' } : {}), stored };
-    return withStatus(reply, { kind: 'forward', because, stored, collapsed });
+    return withCacheStatus(reply, { kind: 'forward', because, stored, collapsed });
   };
 
   const background = (exchange: Exchange, work: (exchange: Exchange) => Promise<unknown>, done: () => void) => {
@@ -139,7 +135,7 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     if (found.state === 'stale') refresh(exchange, key);
     else if (planned.cache?.audience !== 'caller') compare(exchange, found);
     exchange.trace.cache = { status: found.state === 'fresh' ? 'hit' : 'stale', ageSeconds: found.ageSeconds };
-    return fromStore(key, found, { kind: 'hit', ttlSeconds: found.ttlSeconds });
+    return keptReply(key, found, { kind: 'hit', ttlSeconds: found.ttlSeconds });
   };
 }
 
@@ -166,41 +162,10 @@ function mayStandIn(error: unknown): boolean {
 function standIn(key: string, found: CacheLookup | undefined, { trace }: Exchange): Reply | undefined {
   if (found?.mayServeOnError !== true) return undefined;
   trace.cache = { status: 'stale', reason: 'stale-if-error', ageSeconds: found.ageSeconds };
-  return fromStore(key, found, {
+  return keptReply(key, found, {
     kind: 'forward',
     because: 'stale',
     ttlSeconds: found.ttlSeconds,
     detail: 'stale-if-error',
   });
-}
-
-const ageText = createRecentTexts(String);
-
-function fromStore(key: string, { entry, ageSeconds }: CacheLookup, outcome: CacheOutcome): Reply {
-  return {
-    status: entry.status,
-    headers: [
-      ...entry.headers,
-      ...CLIENT_CACHE_HEADERS,
-      ['Age', ageText(ageSeconds)],
-      ['Cache-Status', cacheStatus(outcome)],
-    ],
-    body: entry.body,
-    etag: entry.etag,
-    keptAs: key,
-    pageCount: entry.pageCount,
-  };
-}
-
-function withStatus(reply: Reply, outcome: CacheOutcome): Reply {
-  // A miss looks like the hit that follows it.
-  const kept = reply.status === 200 ? keptHeaders(reply.headers) : visibleHeaders(reply.headers);
-  const headers = [...kept, ...CLIENT_CACHE_HEADERS, ['Cache-Status', cacheStatus(outcome)] as const];
-  return { ...reply, headers };
-}
-
-/** The reply with the entity tag that the stored page and the client both get. */
-function tagged(reply: Reply): Reply {
-  if (reply.status !== 200 || !Buffer.isBuffer(reply.body) || reply.etag !== undefined) return reply;
-  return { ...reply, etag: etagOf(reply.body) };
 }

@@ -1,0 +1,41 @@
+import { CLIENT_CACHE_HEADERS } from '../cache/client-cache-headers.ts';
+import { cacheStatus, type CacheOutcome } from '../cache/cache-status.ts';
+import { etagOf } from '../cache/etag-of.ts';
+import { keptHeaders } from '../cache/kept-headers.ts';
+import type { CacheLookup } from '../cache/page-cache.ts';
+import { createRecentTexts } from '../lib/recent-texts.ts';
+import type { Reply } from './reply.ts';
+import { visibleHeaders } from './visible-headers.ts';
+
+const ageText = createRecentTexts(String);
+
+/** The reply that a kept page is. */
+export function keptReply(key: string, { entry, ageSeconds }: CacheLookup, outcome: CacheOutcome): Reply {
+  return {
+    status: entry.status,
+    headers: [
+      ...entry.headers,
+      ...CLIENT_CACHE_HEADERS,
+      ['Age', ageText(ageSeconds)],
+      ['Cache-Status', cacheStatus(outcome)],
+    ],
+    body: entry.body,
+    etag: entry.etag,
+    keptAs: key,
+    pageCount: entry.pageCount,
+  };
+}
+
+/** A fetched reply with what the cache has to say of it. */
+export function withCacheStatus(reply: Reply, outcome: CacheOutcome): Reply {
+  // A miss looks like the hit that follows it.
+  const kept = reply.status === 200 ? keptHeaders(reply.headers) : visibleHeaders(reply.headers);
+  const headers = [...kept, ...CLIENT_CACHE_HEADERS, ['Cache-Status', cacheStatus(outcome)] as const];
+  return { ...reply, headers };
+}
+
+/** The reply with the entity tag that the stored page and the client both get. */
+export function tagged(reply: Reply): Reply {
+  if (reply.status !== 200 || !Buffer.isBuffer(reply.body) || reply.etag !== undefined) return reply;
+  return { ...reply, etag: etagOf(reply.body) };
+}
