@@ -30,6 +30,7 @@ export function compileOperation(
     identityIndependent: source['x-identity-independent'] ?? false,
     requires: source['x-requires'],
     needsFeature: source['x-needs-feature'],
+    mayBePrivate: source['x-may-be-private'] ?? false,
     parameters: (source.parameters ?? []).map((place) => toParameter(document, resolve(document, 'parameters', place))),
     unknownParameters: source['x-unknown-parameters'] ?? 'refuse',
     itemsAt: source['x-items-at'],

@@ -85,6 +85,7 @@ export interface OperationObject {
   readonly 'x-semantic-rules'?: readonly string[];
   readonly 'x-request-rules'?: readonly string[];
   readonly 'x-unknown-parameters'?: 'refuse' | 'report';
+  readonly 'x-may-be-private'?: true;
 }
 
 /** One name of a catalogue at the root of the document. */

@@ -77,6 +77,8 @@ export interface Operation {
   readonly requires: Requirement | undefined;
   /** The part of the legacy service without which the operation does not exist (3); undefined for the others. */
   readonly needsFeature: Feature | undefined;
+  /** True where the thing that is named can be private to others, so that a denial says nothing of the caller's permissions. */
+  readonly mayBePrivate: boolean;
   readonly parameters: readonly Parameter[];
   /** `report` where unknown parameters are counted and never refused (operation 7). */
   readonly unknownParameters: 'refuse' | 'report';

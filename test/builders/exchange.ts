@@ -33,6 +33,7 @@ export function operationWith(more: Partial<Operation> = {}): Operation {
     needsFeature: undefined,
     parameters: [],
     unknownParameters: 'refuse',
+    mayBePrivate: false,
     itemsAt: 'list',
     paging: { firstPage: 1, observedPageSize: 15, hasPageCount: true },
     cacheability: { byDefault: true, tags: ['things'] },

@@ -13,6 +13,8 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 let reference: ReferenceServer;
 let ids: Ids;
 let nodes: readonly string[];
+/** Comments that their author alone, and whom they are for, may see. */
+let hidden: readonly string[];
 let strict: TestGateway;
 beforeAll(async () => {
   reference = await startReferenceServer();
@@ -20,9 +22,17 @@ beforeAll(async () => {
   const page = await callAt(reference.url, '/services/v2/question.json?pageSize=100');
   // The rules by which an account may ask are the same in every mode; only here are they enforced.
   strict = await startTestGateway({ upstream: reference });
+  const privately = [
+    { body: 'Between us.', visibility: 'recipients', recipients: [] },
+    { body: 'For moderators.', visibility: 'moderators' },
+  ];
+  hidden = await Promise.all(privately.map(async (body) => String((await commentOn(ids.node, body)).json['id'])));
   nodes = (page.json.list as unknown as readonly { id: number }[]).map(({ id }) => String(id));
 });
 afterAll(() => reference.close());
+
+const commentOn = (node: string, body: unknown) =>
+  callAt(reference.url, `/services/v2/node/${node}/comment.json`, { user: 'admin', method: 'POST', body });
 
 const ACCOUNTS = ['admin', 'moderator', 'alice', 'bob', 'guest'];
 
@@ -41,6 +51,7 @@ const PARTS = [
   'exclude=body,bodyAsHTML',
   'exclude=author',
   'include=id,author',
+  'include=favoriteCount,followerCount',
 ];
 const ODD = ['wrap=true', 'v1=true', 'wrap=1&v1=1'];
 const SEARCH = ['q=build', 'q=two+words*', 'q=nothing-has-this', 'type=question', 'lang=en'];
@@ -73,7 +84,8 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
 /** Ids of many things: what nobody has is answered with an error, which is documented too. */
 const variantsOf = (operation: OperationCase): readonly Ids[] => {
   if (/^list(?:NodeComments|NodeFollowers)$/.test(operation.id))
-    return nodes.slice(0, 4).map((node) => Object.assign({}, ids, { node }));
+    return [...nodes.slice(0, 4), ...hidden].map((node) => Object.assign({}, ids, { node }));
+  if (operation.id === 'getComment') return hidden.map((comment) => Object.assign({}, ids, { comment })).concat([ids]);
   if (operation.id === 'getGdprJob')
     return ['1', '2', '3', '4', '999999'].map((job) => Object.assign({}, ids, { job }));
   return [ids];

@@ -30,7 +30,7 @@ export function authorize(decide: Decide, challenge: string): StagePlanner {
           const delegated = decision.verdict === 'delegated' || exchange.delegated;
           const reply = next(delegated === exchange.delegated ? exchange : { ...exchange, delegated });
           // A reply that is there at once is from memory: the upstream has said nothing to compare with.
-          return reply instanceof Promise ? compared(exchange, decision, reply) : reply;
+          return reply instanceof Promise ? compared(operation, exchange, decision, reply) : reply;
         };
         return (exchange) => whenReady(decide(planned, exchange), (decision) => goOn(exchange, decision));
       };
@@ -62,22 +62,29 @@ export function permissionRefusal(
   return new GatewayError('permission_denied', text, { details });
 }
 
-async function compared(exchange: Exchange, decision: Decision, pending: Promise<Reply>): Promise<Reply> {
+async function compared(
+  operation: Operation,
+  exchange: Exchange,
+  decision: Decision,
+  pending: Promise<Reply>,
+): Promise<Reply> {
   try {
     const reply = await pending;
-    compare(exchange, decision, reply.status);
+    compare(operation, exchange, decision, reply.status);
     return reply;
   } catch (error) {
-    if (error instanceof GatewayError) compare(exchange, decision, error.status);
+    if (error instanceof GatewayError) compare(operation, exchange, decision, error.status);
     throw error;
   }
 }
 
 /** Two verdicts on one caller that differ are how a team learns that its roles file is wrong (rules, 3). */
-function compare({ trace }: Exchange, decision: Decision, status: number): void {
+function compare({ mayBePrivate }: Operation, { trace }: Exchange, decision: Decision, status: number): void {
   if (trace.upstream === undefined || decision.verdict === 'delegated') return;
   const upstreamDenied = trace.upstream.denied === true;
   const oursDenied = decision.verdict === 'denied';
   if (upstreamDenied === oursDenied || (!upstreamDenied && status >= 400)) return;
+  // A private comment is kept from callers who hold every permission.
+  if (upstreamDenied && mayBePrivate) return;
   trace.violations.push(permissionMismatch(upstreamDenied));
 }

@@ -6,7 +6,7 @@ const EXTRAS = [
   ['followerCount', "SELECT COUNT(*) AS value FROM follows WHERE kind = 'node' AND target_id = ? AND active = 1"],
 ] as const;
 
-/** A node with the counts that are shown only when `include` or `includeOnly` names them. */
+/** A node with the counts that undocumented addresses show when `include` or `includeOnly` names them; no documented answer has them. */
 export function withExtraFields(
   sql: Sql,
   item: Record<string, unknown>,

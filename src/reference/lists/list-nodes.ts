@@ -7,7 +7,6 @@ import { NODE_SORT_NAMES, NODE_SORTS } from './node-sorts.ts';
 import { toPagedList } from './paged-list.ts';
 import { readPageRequest } from './page-request.ts';
 import { project, readProjection } from './projection.ts';
-import { withExtraFields } from './extra-fields.ts';
 
 /** How one address lists nodes. */
 export interface NodeListing {
@@ -49,8 +48,6 @@ export function listNodes(sql: Sql, request: LegacyRequest, listing: NodeListing
     page.offset,
   );
   const projection = readProjection(query);
-  const items = rows.map((row) =>
-    project(withExtraFields(sql, listing.toItem(sql, row, caller), row.id, projection), projection),
-  );
+  const items = rows.map((row) => project(listing.toItem(sql, row, caller), projection));
   return toPagedList({ request: page, sort, sorts: NODE_SORT_NAMES, total, items });
 }

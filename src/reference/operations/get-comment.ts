@@ -1,7 +1,6 @@
 import { demandPermissions } from '../access/demand.ts';
 import { jsonAnswer } from '../answers/legacy-answer.ts';
 import type { LegacyRoute } from '../answers/legacy-route.ts';
-import { withExtraFields } from '../lists/extra-fields.ts';
 import { project, readProjection } from '../lists/projection.ts';
 import { toNode } from '../render/to-node.ts';
 import { findNode } from '../store/find-node.ts';
@@ -15,7 +14,6 @@ export const getComment: LegacyRoute = {
   answer: ({ caller, query, param }, { sql }) => {
     demandPermissions(caller, 'View answers in the question page', 'View the question page');
     const comment = findNode(sql, readPathId(param('commentId'), 'comment id'), caller, 'comment', 'ideacomment');
-    const projection = readProjection(query);
-    return jsonAnswer(project(withExtraFields(sql, toNode(sql, comment, caller), comment.id, projection), projection));
+    return jsonAnswer(project(toNode(sql, comment, caller), readProjection(query)));
   },
 };

@@ -130,6 +130,19 @@ describe('two verdicts on one caller', () => {
     expect(mismatches(trace)).toEqual([]);
   });
 
+  it('are none where the upstream may have kept something private', async () => {
+    const parts: PlannedParts = { operation: { mayBePrivate: true } };
+    const denied = traceWith({ upstream: upstream(true) });
+    const refusing = createNext(() => Promise.reject(new GatewayError('upstream_permission_denied', 'no')));
+    await failureOf(authorized(ALLOWED, parts, refusing).handle(exchangeWith({ trace: denied })));
+    const allowed = traceWith({ upstream: upstream(false) });
+    await authorized(DENIED, { ...parts, ...report }).handle(exchangeWith({ trace: allowed }));
+    expect([mismatches(denied).length, mismatches(allowed).map(({ keyword }) => keyword)]).toEqual([
+      0,
+      ['upstream-allowed'],
+    ]);
+  });
+
   it('are none where the upstream was not asked', async () => {
     const exchange = exchangeWith();
     await authorized(DENIED, report).handle(exchange);
