@@ -23,6 +23,8 @@ import { toObservedAnswer } from './observed-answer.ts';
 export interface LearnWalkOptions {
   /** The value of `Authorization`; undefined for anonymous. */
   readonly authorization: string | undefined;
+  /** Ids that the walk is given, by path parameter. */
+  readonly ids: ReadonlyMap<string, readonly string[]>;
   /** The most requests of the walk over the contract; the questions beyond it are some eighty. */
   readonly maxRequests: number;
   readonly delayMs: number;
@@ -54,12 +56,11 @@ export async function walkToLearn(
   learner: Learner,
   options: LearnWalkOptions,
 ): Promise<LearnWalkSummary> {
-  const ids = createKnownIds(new Map());
+  const ids = createKnownIds(options.ids);
   const walked = await walk(
     toWalkedHouse(house),
     {
       ...options,
-      ids: new Map(),
       record: () => undefined,
     },
     ({ operation, exchange, status, json, text }) => {

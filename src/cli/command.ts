@@ -46,3 +46,8 @@ export interface CommandEntry {
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
+
+/** A command that could not do what it was asked, for a reason that its message tells in full: exit code 1. */
+export class CommandFailure extends Error {
+  override readonly name = 'CommandFailure';
+}

@@ -1,9 +1,11 @@
 import { StartFault } from '../model/fault.ts';
+import { CommandFailure } from './command.ts';
 import { faultLines } from './fault-lines.ts';
 
 /** What to tell a person about an error that ended a command. */
 export function failureLines(error: unknown): string[] {
   if (error instanceof StartFault) return faultLines(error.faults);
+  if (error instanceof CommandFailure) return [`portico: ${error.message}`];
   if (!(error instanceof Error)) return [`portico failed: ${String(error)}`];
   const listening = listenFailure(error);
   if (listening !== undefined) return [listening];

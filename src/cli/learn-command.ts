@@ -3,11 +3,14 @@ import type { Settings } from '../config/settings.ts';
 import { emptyObservations, type Observations } from '../learn/observations/observations.ts';
 import type { Proposal } from '../learn/propose/proposal.ts';
 import { systemClock } from '../lib/clock.ts';
-import { type Command, type CommandLine, EXIT, UsageError } from './command.ts';
+import { type Command, CommandFailure, type CommandLine, EXIT, UsageError } from './command.ts';
 import type { CommandIo } from './command-io.ts';
 import { CONFIG_FLAGS, settingsFrom } from './config-flags.ts';
 import { numberFlag } from './number-flag.ts';
 import { writeText } from './write-text.ts';
+
+/** Flags that say how a server is asked. */
+const WALK_FLAGS = ['user', 'id', 'max-requests', 'delay', 'probe-page-size'];
 
 /** `portico learn`: what the contract does not show, as an overlay with its evidence. */
 export const learnCommand: Command = {
@@ -24,6 +27,7 @@ export const learnCommand: Command = {
     { name: 'min-answers', value: 'NUMBER', help: 'Answers in which a name must have been; 3, the least, by default.' },
     { name: 'write-addresses', help: 'Write every learned address into the overlay, not only look-ups of tickets.' },
     { name: 'user', value: 'NAME', help: 'Who asks; the password comes from PORTICO_PASSWORD or is asked for.' },
+    { name: 'id', value: 'NAME=ID', multiple: true, help: 'An id that the walk cannot find, for example jobId=12.' },
     { name: 'max-requests', value: 'NUMBER', help: 'Most requests of the walk over the contract; 300 by default.' },
     { name: 'delay', value: 'MS', help: 'Pause between requests in milliseconds; 50 by default.' },
     { name: 'probe-page-size', help: 'Ask for pages of up to 1000 items, to find the largest.' },
@@ -79,7 +83,8 @@ async function observe(line: CommandLine, io: CommandIo, settings: Settings): Pr
   const place = file === undefined ? settings.placeOf('/learn/file') : { source: '--observations', pointer: '' };
   const path = file === undefined ? settings.learn.file : resolve(io.cwd, file);
   if (against === undefined) {
-    if (line.last('user') !== undefined) throw new UsageError('--user needs --against');
+    const given = WALK_FLAGS.find((name) => line.all(name).length > 0);
+    if (given !== undefined) throw new UsageError(`--${given} needs --against`);
     const read = readObservationFile(path, place, 0);
     if (read.sinceAt === 0) throw nothingObserved(path);
     return read;
@@ -91,7 +96,7 @@ async function observe(line: CommandLine, io: CommandIo, settings: Settings): Pr
 }
 
 function nothingObserved(path: string): Error {
-  return new Error(
+  return new CommandFailure(
     `${path} does not exist: nothing was observed yet. Set learn.traffic: true and let traffic pass, or use --against URL.`,
   );
 }

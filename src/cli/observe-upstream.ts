@@ -2,16 +2,20 @@ import { readLearnDocument } from '../assembly/learning.ts';
 import { walkToLearn } from '../assembly/learn-walk.ts';
 import { type Settings, withUpstreamUrl } from '../config/settings.ts';
 import { assembleGateway } from '../gateway.ts';
+import { loadContract } from '../contract/load-contract.ts';
 import { createLearner } from '../learn/create-learner.ts';
 import type { Observations } from '../learn/observations/observations.ts';
 import { systemClock } from '../lib/clock.ts';
 import { toWalkSettings } from '../walk/walk-settings.ts';
 import { IN_MEMORY } from '../files/in-memory.ts';
 import type { CommandIo } from './command-io.ts';
-import type { CommandLine } from './command.ts';
+import { CommandFailure, type CommandLine } from './command.ts';
 import { numberFlag } from './number-flag.ts';
 import { untilInterrupted } from './until-interrupted.ts';
 import { walkCredential } from './walk-credential.ts';
+import { walkFailure } from './walk-failure.ts';
+import { walkedParameters, walkIds } from './walk-flags.ts';
+import { unseenLines } from './walk-lines.ts';
 import { createWalkProgress } from './walk-progress.ts';
 
 /** Asks a live server for what the contract leaves open; what was observed, on top of what was observed before. */
@@ -24,6 +28,7 @@ export async function observeUpstream(
 ): Promise<Observations> {
   const maxRequests = numberFlag(line, 'max-requests', 300, [1, 100_000]);
   const delayMs = numberFlag(line, 'delay', 50, [0, 60_000]);
+  const given = walkIds(line.all('id'), walkedParameters(loadContract(settings.contract).operations));
   const authorization = await walkCredential(line, io);
   const quiet = toWalkSettings(withUpstreamUrl(settings, url), undefined);
   const assembly = assembleGateway(
@@ -39,6 +44,7 @@ export async function observeUpstream(
       learner,
       {
         authorization,
+        ids: given,
         maxRequests,
         delayMs,
         signal: interrupted.signal,
@@ -47,8 +53,10 @@ export async function observeUpstream(
       },
     );
     progress.end();
-    if (walked.ended === 'unreachable') throw new Error(`${url} does not answer: ${walked.failure ?? 'no reason'}`);
+    const failed = walkFailure(walked, line);
+    if (failed !== undefined) throw new CommandFailure(failed);
     io.err(`${walked.requests + further} requests, ended: ${walked.ended}.`);
+    unseenLines(walked).forEach(io.err);
     return learner.observations();
   } finally {
     interrupted.release();

@@ -1,3 +1,4 @@
+import type { Operation } from '../model/operation.ts';
 import { type CommandLine, UsageError } from './command.ts';
 import { numberFlag } from './number-flag.ts';
 
@@ -20,7 +21,7 @@ export function walkBounds(line: CommandLine, parameters: readonly string[]): Wa
     maxRequests: numberFlag(line, 'max-requests', MAX_REQUESTS, [1, 1_000_000]),
     delayMs: numberFlag(line, 'delay', DELAY_MS, [0, 600_000]),
     timeoutMs: timeout === undefined ? undefined : secondsOf(timeout),
-    ids: idsOf(line.all('id'), parameters),
+    ids: walkIds(line.all('id'), parameters),
   };
 }
 
@@ -30,7 +31,17 @@ function secondsOf(text: string): number {
   throw new UsageError('--timeout must be a number of seconds above 0 and up to 600');
 }
 
-function idsOf(texts: readonly string[], parameters: readonly string[]): ReadonlyMap<string, readonly string[]> {
+/** The path parameters of the operations that a walk asks: an id can be given for each. */
+export function walkedParameters(operations: readonly Operation[]): readonly string[] {
+  const safe = operations.filter(({ method }) => method === 'GET').flatMap(({ parameters }) => parameters);
+  return [...new Set(safe.filter(({ location }) => location === 'path').map(({ name }) => name))];
+}
+
+/** Reads the ids that the walk is given (`--id NAME=ID`), by path parameter. Throws UsageError. */
+export function walkIds(
+  texts: readonly string[],
+  parameters: readonly string[],
+): ReadonlyMap<string, readonly string[]> {
   const ids = new Map<string, readonly string[]>();
   for (const text of texts) {
     const { name = '', id } = /^(?<name>\w+)=(?<id>[^/?#\s]{1,100})$/.exec(text)?.groups ?? {};

@@ -6,6 +6,13 @@ export function walkLines(summary: WalkSummary): readonly string[] {
   const operations = walked.length + notWalked.length;
   return [
     `Walked ${walked.length} of ${operations} safe operations with ${requests} requests${endWords(summary)}.`,
+    ...unseenLines(summary),
+  ];
+}
+
+/** The operations that a walk saw nothing of, and why. */
+export function unseenLines({ walked, notWalked }: WalkSummary): readonly string[] {
+  return [
     ...notWalked.map(({ operation, missing }) =>
       missing.length === 0
         ? `  not walked: ${operation}, the walk ended before`

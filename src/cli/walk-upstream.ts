@@ -8,7 +8,6 @@ import { failures } from '../report/fail-on.ts';
 import { shortLines } from '../report/short-report.ts';
 import { walk } from '../walk/walk.ts';
 import { toWalkSettings } from '../walk/walk-settings.ts';
-import type { WalkSummary } from '../walk/walk-summary.ts';
 import { toWalkedHouse } from '../walk/walked-house.ts';
 import { IN_MEMORY } from '../files/in-memory.ts';
 import type { CommandIo } from './command-io.ts';
@@ -19,7 +18,8 @@ import { failRules } from './report-flags.ts';
 import { tellFailures } from './tell-failures.ts';
 import { untilInterrupted } from './until-interrupted.ts';
 import { walkCredential } from './walk-credential.ts';
-import { walkBounds } from './walk-flags.ts';
+import { walkBounds, walkedParameters } from './walk-flags.ts';
+import { walkFailure } from './walk-failure.ts';
 import { walkLines } from './walk-lines.ts';
 import { createWalkProgress } from './walk-progress.ts';
 
@@ -28,10 +28,7 @@ export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<nu
   const rules = failRules(line);
   const settings = await settingsFrom(line, io, { release: '/release', ledger: '/ledger/file' });
   const { operations } = loadContract(settings.contract);
-  const safe = operations.filter(({ method }) => method === 'GET').flatMap(({ parameters }) => parameters);
-  const bounds = walkBounds(line, [
-    ...new Set(safe.filter(({ location }) => location === 'path').map(({ name }) => name)),
-  ]);
+  const bounds = walkBounds(line, walkedParameters(operations));
   const reports = openReports(line, io, settings, operations);
   const authorization = await walkCredential(line, io);
   const assembly = assembleGateway(toWalkSettings(settings, bounds.timeoutMs), { logStream: warningsTo(io) });
@@ -59,7 +56,7 @@ export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<nu
     );
     progress.end();
     await assembly.services.ledger.flush();
-    const failed = failureOf(summary, line);
+    const failed = walkFailure(summary, line);
     if (failed !== undefined && summary.walked.every(({ statuses }) => !hasAnswer(statuses))) {
       io.err(`portico: ${failed}`);
       return EXIT.failed;
@@ -78,18 +75,6 @@ export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<nu
 }
 
 const hasAnswer = (statuses: ReadonlyMap<number, number>): boolean => [...statuses.keys()].some((status) => status > 0);
-
-/** Why a walk counts as failed: the server is not there, or lets nobody in. */
-function failureOf({ ended, failure, walked }: WalkSummary, line: CommandLine): string | undefined {
-  const url = line.last('against') ?? '';
-  if (ended === 'unreachable')
-    return `${url} does not answer: ${failure ?? ''} Check the address, and that the server runs.`;
-  const statuses = walked.flatMap((one) => [...one.statuses.keys()]);
-  if (statuses.length === 0 || statuses.some((status) => status !== 401)) return undefined;
-  return line.last('user') === undefined
-    ? `${url} answers 401 to everything: give --user NAME and PORTICO_PASSWORD.`
-    : `${url} answers 401 to everything: the name or the password is wrong.`;
-}
 
 /** The walk's own part of the ledger, which a report at its end is made of. */
 function ownLedger({ release, ledger }: Settings, { house, services }: Assembly): Ledger {

@@ -136,7 +136,7 @@ describe('portico learn --against the reference server', async () => {
 
   it('tells the words that were seen, and addresses that it does not write', () => {
     expect(ran.out).toMatch(/Action\.verb: .*accepted/);
-    expect(ran.out).toMatch(/Node\.nodeStates\[\]: .*closed/);
+    expect(ran.out).toMatch(/Node\.type: is one of answer, comment,/);
     expect(ran.out).toMatch(/GET \/services\/v2\/question\/\{id\}\.json: answers 200 \(3\).*\n.*nothing to write/);
   });
 
@@ -209,12 +209,38 @@ describe('portico learn', () => {
   it('ends with 1 where nobody answers', async () => {
     const { code, err } = await learn(['--against', 'http://127.0.0.1:9', '--delay', '0']);
     expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('does not answer') as string });
+    expect(err).not.toContain('    at ');
+  });
+
+  it('ends with 1 where nobody is let in, and says so in one line', async () => {
+    const { code, err } = await learn(['--against', reference.url, '--user', 'admin', '--delay', '0'], 'wrong');
+    expect({ code, err: err.trimEnd().split('\n').at(-1) }).toEqual({
+      code: 1,
+      err: `portico: ${reference.url} answers 401 to everything: the name or the password is wrong.`,
+    });
+  });
+
+  it('asks for what it was given the id of, and names what it saw nothing of', async () => {
+    const asked: string[] = [];
+    const upstream = await startFakeUpstream(({ path }) => {
+      asked.push(path);
+      return { status: 404, json: { error: 'not found' } };
+    });
+    const args = ['--against', upstream.url, '--delay', '0', '--id', 'jobId=12', '--id', 'questionId=9007199254740993'];
+    expect((await learn(args)).code).toBe(2);
+    const { err } = await learn([...args.slice(0, 6), '--id', 'nodeId=9007199254740993']);
+    expect(asked).toContain('/services/v2/jobs/gdpr/12.json');
+    expect(asked).toContain('/services/v2/issuetracker/node/9007199254740993/ticket.json');
+    expect(err).toContain('not walked: listGroupUsers, no id is known; give --id groupId=…');
   });
 
   it.each([
     [['--min-confidence', '2'], '--min-confidence must be a number from 0 to 1'],
     [['--min-answers', '1'], '--min-answers must be a whole number from 3'],
     [['--user', 'x'], '--user needs --against'],
+    [['--id', 'jobId=1'], '--id needs --against'],
+    [['--against', 'http://127.0.0.1:9', '--id', 'bob=1'], 'no operation that is walked has "bob"; they have jobId,'],
+    [['--against', 'http://127.0.0.1:9', '--id', 'jobId'], 'write NAME=ID, for example jobId=12'],
     [['--against', 'http://127.0.0.1:9', '--user', 'x:y'], '--user must be a name, without a colon'],
   ])('ends with 2 where it is used wrongly: %j', async (args, message) => {
     const { code, err } = await learn(args);

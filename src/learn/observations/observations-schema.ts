@@ -27,6 +27,7 @@ export const OBSERVATIONS_SCHEMA = {
         ...span,
         other: count,
         quiet: count,
+        quietAnswers: count,
         words: {
           ...recordOf(closed({ seen: count, answers: count })),
           propertyNames: { pattern: '^[A-Za-z][A-Za-z_-]{0,31}$' },
@@ -43,6 +44,7 @@ export const OBSERVATIONS_SCHEMA = {
   $defs: {
     objects: closed({
       seen: count,
+      answers: count,
       fields: {
         ...recordOf(closed({ present: count, shape })),
         propertyNames: { pattern: '^[A-Za-z][A-Za-z0-9_-]{0,39}$' },

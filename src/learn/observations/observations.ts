@@ -16,8 +16,9 @@ export interface Vocabulary {
   lastSeenAt: number;
   /** Texts that are no plain words, that were too many, or that were too seldom to be told. */
   other: number;
-  /** Texts seen since one was new. */
+  /** Texts seen since one was new, and the answers that began since then. */
   quiet: number;
+  quietAnswers: number;
   readonly words: Map<string, WordCounts>;
 }
 

@@ -37,7 +37,10 @@ export function addWord(places: Map<string, Vocabulary>, guide: Guide, text: str
   place.quiet += 1;
   place.firstSeenAt ||= adding.now;
   place.lastSeenAt = adding.now;
-  if (place.mark !== adding.answer) place.answers += 1;
+  if (place.mark !== adding.answer) {
+    place.answers += 1;
+    place.quietAnswers += 1;
+  }
   place.mark = adding.answer;
   const known = place.words.get(text);
   if (known === undefined && (!isWord(text) || place.words.size >= MAX_WORDS || adding.isPersonal(text))) {
@@ -45,7 +48,7 @@ export function addWord(places: Map<string, Vocabulary>, guide: Guide, text: str
     return;
   }
   const word = known ?? { seen: 0, answers: 0, mark: 0 };
-  if (known === undefined) place.quiet = 0;
+  if (known === undefined) place.quiet = place.quietAnswers = 0;
   word.seen += 1;
   if (word.mark !== adding.answer) word.answers += 1;
   word.mark = adding.answer;
@@ -54,5 +57,6 @@ export function addWord(places: Map<string, Vocabulary>, guide: Guide, text: str
 
 /** The texts of a place of which none was seen yet. */
 export function emptyVocabulary(): Vocabulary {
-  return { seen: 0, answers: 0, mark: 0, firstSeenAt: 0, lastSeenAt: 0, other: 0, quiet: 0, words: new Map() };
+  const counts = { seen: 0, answers: 0, mark: 0, other: 0, quiet: 0, quietAnswers: 0 };
+  return { ...counts, firstSeenAt: 0, lastSeenAt: 0, words: new Map() };
 }

@@ -1,4 +1,4 @@
-import { type Adding, addMember, addValue } from '../shape/add-value.ts';
+import { type Adding, addMember, addValue, countObject } from '../shape/add-value.ts';
 import { addWord, hasVocabulary } from './add-word.ts';
 import type { Guide, Place } from '../guide.ts';
 import type { Described, Observations } from '../observations/observations.ts';
@@ -39,7 +39,7 @@ function observe(all: Observations, spot: Spot, value: unknown, adding: Adding):
 function observeMembers(all: Observations, guide: Guide, value: Members, adding: Adding): void {
   const described = describedAt(all, guide.owner.path);
   if (adding.complete) {
-    described.objects.seen += 1;
+    countObject(described.objects, adding);
     for (const { path, name } of guide.required)
       if (!Object.hasOwn(value, name)) addValue(shapeAt(described.missing, `${path} ${name}`, adding), null, adding);
   }

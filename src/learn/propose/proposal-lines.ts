@@ -1,5 +1,5 @@
 import type { Proposal } from './proposal.ts';
-import { confidenceWord } from './wilson-bound.ts';
+import { confidenceWord, shownConfidence } from './wilson-bound.ts';
 
 const TITLES: Readonly<Record<Proposal['kind'], string>> = {
   shape: 'Shapes that the contract leaves open',
@@ -23,7 +23,7 @@ function linesOf(proposal: Proposal): string[] {
   const idle = actions.length === 0 ? '; nothing to write' : '';
   return [
     `  ${place}: ${statement}`,
-    `      ${confidenceWord(confidence)} (${confidence.toFixed(2)}): ${countWords(proposal)}${idle}`,
+    `      ${confidenceWord(confidence)} (${shownConfidence(confidence).toFixed(2)}): ${countWords(proposal)}${idle}`,
   ];
 }
 

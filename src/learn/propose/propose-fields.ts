@@ -1,4 +1,5 @@
 import { type DocumentNode, nodeAt, placeName, type SchemaNode } from '../document.ts';
+import { confidenceOf } from './confidence-of.ts';
 import { flatten } from '../sites.ts';
 import type { Described, Observations } from '../observations/observations.ts';
 import type { OverlayAction, Proposal } from './proposal.ts';
@@ -6,7 +7,6 @@ import { evidenceOf } from './propose-shapes.ts';
 import { schemaWords } from './schema-words.ts';
 import type { FieldShape } from '../shape/shape.ts';
 import { objectKeywords, SURE, toSchema } from '../shape/to-schema.ts';
-import { wilsonBound } from './wilson-bound.ts';
 
 /** Proposals about members that the contract does not have. */
 export function proposeFields({ described }: Observations, document: DocumentNode, minAnswers: number): Proposal[] {
@@ -37,7 +37,7 @@ function proposeField(owner: Owner, name: string, { present, shape }: FieldShape
   const place = `${placeName(path)}.${name}`;
   const field = toSchema(shape, name);
   const of = seen.objects.seen;
-  const required = present === of && wilsonBound(present, of) >= SURE;
+  const required = present === of && confidenceOf(of, seen.objects.answers) >= SURE;
   const update = {
     ...(schema.type === undefined && { type: 'object' }),
     ...(required && !owner.requires && { required: [name] }),
@@ -53,7 +53,7 @@ function proposeField(owner: Owner, name: string, { present, shape }: FieldShape
     kind: 'field',
     place,
     statement: `exists and is ${schemaWords(field)}${required ? ', always there' : ''}`,
-    confidence: wilsonBound(shape.seen, shape.seen),
+    confidence: confidenceOf(shape.seen, shape.answers),
     evidence: { ...evidenceOf(shape), of: Math.max(of, shape.seen) },
     actions,
   };
@@ -70,7 +70,7 @@ function proposeRest({ path, seen }: Owner, minAnswers: number): Proposal[] {
       kind: 'field',
       place: `${place}.*`,
       statement: 'has members whose names are data',
-      confidence: wilsonBound(rest.seen, rest.seen),
+      confidence: confidenceOf(rest.seen, rest.answers),
       evidence: evidenceOf(rest),
       actions: [
         { target: path, description: `${place}: members whose names are data`, update: { additionalProperties } },

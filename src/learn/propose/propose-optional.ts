@@ -1,10 +1,10 @@
 import { type DocumentNode, nodeAt, placeName, type SchemaNode } from '../document.ts';
+import { confidenceOf } from './confidence-of.ts';
 import { mergeShapes } from '../shape/merge-shapes.ts';
 import type { Observations } from '../observations/observations.ts';
 import type { Proposal } from './proposal.ts';
 import { evidenceOf } from './propose-shapes.ts';
 import type { Shape } from '../shape/shape.ts';
-import { wilsonBound } from './wilson-bound.ts';
 
 /** A required member that was absent, of how many objects. */
 interface Absent {
@@ -21,7 +21,7 @@ export function proposeOptional(seen: Observations, document: DocumentNode, leas
   return [...absentByPath(seen)].flatMap(([path, members]): Proposal[] => {
     const { required } = (nodeAt(document, path) ?? {}) as SchemaNode;
     const gone = [...members.values()].filter(
-      ({ name, shape }) => required?.includes(name) === true && wilsonBound(shape.seen, shape.seen) >= least,
+      ({ name, shape }) => required?.includes(name) === true && confidenceOf(shape.seen, shape.answers) >= least,
     );
     const [first] = gone;
     if (required === undefined || first === undefined) return [];
@@ -35,7 +35,7 @@ export function proposeOptional(seen: Observations, document: DocumentNode, leas
         kind: 'optional',
         place,
         statement: `lacks what the contract requires: ${names.join(', ')}`,
-        confidence: wilsonBound(seldom.shape.seen, seldom.shape.seen),
+        confidence: confidenceOf(seldom.shape.seen, seldom.shape.answers),
         evidence: { ...evidenceOf(seldom.shape), of: Math.max(seldom.of, seldom.shape.seen) },
         actions: [
           { target: `${path}.required`, description, remove: true },

@@ -1,10 +1,10 @@
 import { type DocumentNode, nodeAt, placeName, type SchemaNode } from '../document.ts';
+import { confidenceOf } from './confidence-of.ts';
 import type { Observations } from '../observations/observations.ts';
 import type { Evidence, OverlayAction, Proposal } from './proposal.ts';
 import { schemaWords } from './schema-words.ts';
 import type { Shape } from '../shape/shape.ts';
 import { type ProposedSchema, toSchema } from '../shape/to-schema.ts';
-import { wilsonBound } from './wilson-bound.ts';
 
 /** The evidence that a shape is. */
 export function evidenceOf({ seen, answers, firstSeenAt, lastSeenAt }: Shape): Evidence {
@@ -24,7 +24,7 @@ export function proposeShapes({ open }: Observations, document: DocumentNode): P
         kind: 'shape',
         place: placeName(path),
         statement: `is ${schemaWords(schema)}`,
-        confidence: wilsonBound(shape.seen, shape.seen),
+        confidence: confidenceOf(shape.seen, shape.answers),
         evidence: evidenceOf(shape),
         actions: node.$ref === undefined ? [inPlace(path, schema)] : asComponent(path, schema, taken),
       },

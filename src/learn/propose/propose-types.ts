@@ -1,10 +1,10 @@
 import { type DocumentNode, nodeAt, placeName, type SchemaNode, splitPath } from '../document.ts';
+import { confidenceOf } from './confidence-of.ts';
 import { flatten } from '../sites.ts';
 import type { Observations } from '../observations/observations.ts';
 import type { OverlayAction, Proposal } from './proposal.ts';
 import { evidenceOf } from './propose-shapes.ts';
 import { kindsOf } from '../shape/shape.ts';
-import { wilsonBound } from './wilson-bound.ts';
 
 /** Proposals about fields whose values had another type than the contract says. */
 export function proposeTypes({ mistyped }: Observations, document: DocumentNode): Proposal[] {
@@ -20,7 +20,7 @@ export function proposeTypes({ mistyped }: Observations, document: DocumentNode)
         kind: 'type',
         place,
         statement: `is also ${fresh.join(' or ')}, beside ${[...documented].join(' or ')}`,
-        confidence: wilsonBound(shape.seen, shape.seen),
+        confidence: confidenceOf(shape.seen, shape.answers),
         evidence: evidenceOf(shape),
         actions: widen(path, schema, [...documented], fresh),
       },

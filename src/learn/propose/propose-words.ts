@@ -1,7 +1,7 @@
 import { type DocumentNode, nodeAt, placeName, type SchemaNode } from '../document.ts';
+import { confidenceOf } from './confidence-of.ts';
 import type { Observations, Vocabulary } from '../observations/observations.ts';
-import type { OverlayAction, Proposal } from './proposal.ts';
-import { wilsonBound } from './wilson-bound.ts';
+import type { Limits, OverlayAction, Proposal } from './proposal.ts';
 
 /** The confidence in that nothing else comes, with which a vocabulary is closed: what is refused then is refused for good. */
 const CLOSED = 0.95;
@@ -11,16 +11,17 @@ const CLOSED_ANSWERS = 20;
 
 const SEEN = /Seen: ([^.;]*)/;
 
-/** Proposals about the words of fields with a closed vocabulary. */
-export function proposeWords({ vocabularies }: Observations, document: DocumentNode, minAnswers: number): Proposal[] {
+/** Proposals about the words of fields with a closed vocabulary; a word that is less sure than asked for is left out by itself. */
+export function proposeWords({ vocabularies }: Observations, document: DocumentNode, limits: Limits): Proposal[] {
+  const { minAnswers, minConfidence } = limits;
   return [...vocabularies].flatMap(([path, seen]): Proposal[] => {
     const schema = nodeAt(document, path) as SchemaNode | undefined;
     const words = [...seen.words].filter(([, { answers }]) => answers >= minAnswers).map(([word]) => word);
     if (schema === undefined || words.length === 0) return [];
     const teller = tellerOf(path, document) ?? schema;
     const told = schema.enum === undefined ? documentedWords(teller) : schema.enum.map(String);
-    const fresh = words.filter((word) => !told.includes(word));
     const closed = schema.enum === undefined && isClosed(seen, words.length);
+    const fresh = words.filter((word) => !told.includes(word) && (closed || sureness(seen, word) >= minConfidence));
     if (fresh.length === 0 && !closed) return [];
     const place = placeName(path);
     const all = [...told, ...fresh];
@@ -32,13 +33,7 @@ export function proposeWords({ vocabularies }: Observations, document: DocumentN
         kind: 'words',
         place,
         statement,
-        confidence: closed ? wilsonBound(seen.quiet, seen.quiet) : wilsonBound(seen.seen - seen.other, seen.seen),
-        evidence: {
-          seen: seen.seen,
-          answers: seen.answers,
-          firstSeenAt: seen.firstSeenAt,
-          lastSeenAt: seen.lastSeenAt,
-        },
+        ...(closed ? closedEvidence(seen) : rarestEvidence(seen, fresh)),
         actions: schema.enum === undefined ? tell(path, teller, all, closed) : fresh.map((word) => append(path, word)),
       },
     ];
@@ -51,9 +46,31 @@ function isClosed(seen: Vocabulary, told: number): boolean {
     seen.other === 0 &&
     seen.answers >= CLOSED_ANSWERS &&
     told === seen.words.size &&
-    wilsonBound(seen.quiet, seen.quiet) >= CLOSED
+    confidenceOf(seen.quiet, seen.quietAnswers) >= CLOSED
   );
 }
+
+function sureness({ words }: Vocabulary, word: string): number {
+  const { seen = 0, answers = 0 } = words.get(word) ?? {};
+  return confidenceOf(seen, answers);
+}
+
+function closedEvidence(seen: Vocabulary) {
+  return {
+    confidence: confidenceOf(seen.quiet, seen.quietAnswers),
+    evidence: { seen: seen.seen, answers: seen.answers, ...spanOf(seen) },
+  };
+}
+
+/** What the statement about several words rests on: the one that was seen least. */
+function rarestEvidence(vocabulary: Vocabulary, words: readonly string[]) {
+  const [rarest = ''] = words.toSorted((a, b) => sureness(vocabulary, a) - sureness(vocabulary, b));
+  const { seen = 0, answers = 0 } = vocabulary.words.get(rarest) ?? {};
+  const evidence = { seen, of: vocabulary.seen, answers, ...spanOf(vocabulary) };
+  return { confidence: confidenceOf(seen, answers), evidence };
+}
+
+const spanOf = ({ firstSeenAt, lastSeenAt }: Vocabulary) => ({ firstSeenAt, lastSeenAt });
 
 function documentedWords(schema: SchemaNode): string[] {
   const [, list = ''] = SEEN.exec(schema.description ?? '') ?? [];

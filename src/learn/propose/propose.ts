@@ -19,7 +19,7 @@ export function propose(observations: Observations, document: DocumentNode, limi
     // Before fields are added to the lists that this writes anew.
     proposeOptional(observations, document, minConfidence),
     proposeFields(observations, document, minAnswers),
-    proposeWords(observations, document, minAnswers),
+    proposeWords(observations, document, limits),
     proposePages(observations, document),
     proposeSwitches(observations, document),
     proposePaths(observations, document, limits),

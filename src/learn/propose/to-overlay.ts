@@ -1,6 +1,6 @@
 import type { Observations } from '../observations/observations.ts';
 import type { Proposal } from './proposal.ts';
-import { confidenceWord } from './wilson-bound.ts';
+import { confidenceWord, shownConfidence } from './wilson-bound.ts';
 
 /** An OpenAPI Overlay 1.0 document with the evidence of each action. */
 export interface OverlayDocument {
@@ -43,7 +43,7 @@ function evidenceOf({ statement, confidence, evidence }: Proposal): Readonly<Rec
   const { seen, answers, of, firstSeenAt, lastSeenAt } = evidence;
   return {
     statement,
-    confidence: Math.floor(confidence * 100) / 100,
+    confidence: shownConfidence(confidence),
     belief: confidenceWord(confidence),
     seen,
     ...(of !== undefined && { of }),

@@ -13,6 +13,12 @@ export function wilsonBound(successes: number, trials: number): number {
 
 /** A confidence in a word, for readers. */
 export function confidenceWord(confidence: number): 'high' | 'fair' | 'low' {
-  if (confidence >= 0.9) return 'high';
-  return confidence >= 0.7 ? 'fair' : 'low';
+  const shown = shownConfidence(confidence);
+  if (shown >= 0.9) return 'high';
+  return shown >= 0.7 ? 'fair' : 'low';
+}
+
+/** A confidence with two digits, as all readers are shown it; nothing is ever certain. */
+export function shownConfidence(confidence: number): number {
+  return Math.min(0.99, Math.round(confidence * 100) / 100);
 }

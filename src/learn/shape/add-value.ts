@@ -69,8 +69,15 @@ function addArray(shape: Shape, value: readonly unknown[], adding: Adding, depth
 
 function addObject(shape: Shape, value: Readonly<Record<string, unknown>>, adding: Adding, depth: number): void {
   const counts = (shape.objects ??= emptyObjects());
-  if (adding.complete) counts.seen += 1;
+  if (adding.complete) countObject(counts, adding);
   for (const [name, member] of Object.entries(value)) addMember(counts, name, member, adding, depth);
+}
+
+/** Counts one complete object. */
+export function countObject(counts: ObjectCounts, { answer }: Adding): void {
+  counts.seen += 1;
+  if (counts.mark !== answer) counts.answers += 1;
+  counts.mark = answer;
 }
 
 /** Adds one member of an object, by its name, or without it where the name may be somebody's. */

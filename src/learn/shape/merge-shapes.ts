@@ -41,6 +41,7 @@ function addShape(into: Shape, from: Shape): void {
 
 function addObjects(into: ObjectCounts, from: ObjectCounts): void {
   into.seen += from.seen;
+  into.answers = Math.max(into.answers, from.answers);
   into.nameless += from.nameless;
   into.map ||= from.map;
   if (from.rest !== undefined) addShape((into.rest ??= emptyShape()), from.rest);

@@ -31,6 +31,7 @@ export function settleShape(shape: Shape, settling: Settling, name = ''): Shape 
 export function settleObjects(counts: ObjectCounts, settling: Settling, holder?: string): ObjectCounts {
   const settled = emptyObjects();
   settled.seen = counts.seen;
+  settled.answers = counts.answers;
   settled.nameless = counts.nameless;
   settled.map = counts.map || isMap(counts) || (holder !== undefined && readsLikeMap(counts, holder, settling));
   settled.rest = counts.rest && settleShape(counts.rest, settling);

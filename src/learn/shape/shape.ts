@@ -33,6 +33,10 @@ export interface ArrayCounts {
 export interface ObjectCounts {
   /** Complete objects. */
   seen: number;
+  /** Distinct answers that held them. */
+  answers: number;
+  /** The answer that was counted last. */
+  mark: number;
   readonly fields: Map<string, FieldShape>;
   /** Members whose names are kept nowhere: they may be somebody's. */
   nameless: number;
@@ -98,7 +102,7 @@ export function emptyShape(): Shape {
 
 /** Objects of which nothing was seen yet. */
 export function emptyObjects(): ObjectCounts {
-  return { seen: 0, fields: new Map(), nameless: 0, rest: undefined, rare: undefined, map: false };
+  return { seen: 0, answers: 0, mark: 0, fields: new Map(), nameless: 0, rest: undefined, rare: undefined, map: false };
 }
 
 /** The kinds of values that a shape has seen, by the names of JSON Schema, sorted. */

@@ -2,7 +2,7 @@ import { mergeShapes } from './merge-shapes.ts';
 import { personalMark } from './personal-field.ts';
 import { type IntegerCounts, kindsOf, type ObjectCounts, type Shape, type TextCounts } from './shape.ts';
 import { formPattern, type TextForm } from './text-form.ts';
-import { wilsonBound } from '../propose/wilson-bound.ts';
+import { confidenceOf } from '../propose/confidence-of.ts';
 
 /** A schema as a proposal writes it. */
 export type ProposedSchema = Readonly<Record<string, unknown>>;
@@ -29,7 +29,7 @@ export function toSchema(shape: Shape, name = ''): ProposedSchema {
   return {
     type: types.length === 1 ? types[0] : types,
     ...(shape.integers !== undefined && shape.fractions === 0 && integerKeywords(shape.integers, name)),
-    ...(shape.texts && textKeywords(shape.texts, mark !== undefined)),
+    ...(shape.texts && textKeywords(shape.texts, shape.answers, mark !== undefined)),
     ...(shape.arrays && arrayKeywords(shape.arrays.items, name)),
     ...(shape.objects && objectKeywords(shape.objects)),
     ...(mark && { 'x-pii': mark }),
@@ -44,10 +44,10 @@ function integerKeywords({ seen, wide, instants }: IntegerCounts, name: string):
   };
 }
 
-function textKeywords({ seen, forms }: TextCounts, personal: boolean): ProposedSchema {
+function textKeywords({ seen, forms }: TextCounts, answers: number, personal: boolean): ProposedSchema {
   const [form] = Object.keys(forms) as TextForm[];
   if (form === undefined || forms[form] !== seen || personal) return {};
-  const pattern = wilsonBound(seen, seen) >= SURE ? formPattern(form) : undefined;
+  const pattern = confidenceOf(seen, answers) >= SURE ? formPattern(form) : undefined;
   return {
     ...(FORMATS[form] && { format: FORMATS[form] }),
     ...(pattern && { pattern }),
@@ -62,9 +62,9 @@ function arrayKeywords(items: Shape, name: string): ProposedSchema {
 
 /** The keywords about the members of objects: what is always there is required once that is sure. */
 export function objectKeywords(counts: ObjectCounts): ProposedSchema {
-  const { fields, seen, rest, rare } = counts;
+  const { fields, seen, answers, rest, rare } = counts;
   const names = [...fields.keys()].toSorted();
-  const sure = wilsonBound(seen, seen) >= SURE;
+  const sure = confidenceOf(seen, answers) >= SURE;
   const required = sure ? names.filter((name) => fields.get(name)?.present === seen) : [];
   // The slug of somebody is made of their name.
   const nameOf = (name: string) => (name === 'slug' && fields.has('username') ? 'username' : name);

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { answer, contractWith, judge, learnedBy, learner, page } from '../learned.ts';
+import { answer, contractWith, judge, learnedBy, learner, LIMITS, page } from '../learned.ts';
 
 const SECRETS = [
   'jana.cerny@example.org',
@@ -79,6 +79,52 @@ const seen = (members: (at: number) => Record<string, unknown>) => {
   for (let at = 0; at < 30; at += 1) one.observeAnswer(answer(page(members(at))));
   return contractWith(learnedBy(one).overlay);
 };
+
+const badges = (count: number, size: number) =>
+  Array.from({ length: count }, () => page(...Array.from({ length: size }, () => ({ badge: 1 }))));
+const dated = (count: number) => Array.from({ length: count }, () => ({ badge: 1, attachments: [attachment(1)] }));
+
+function fieldOf(pages: readonly unknown[]) {
+  const one = learner();
+  for (const json of pages) one.observeAnswer(answer(json));
+  const { proposals, overlay } = learnedBy(one);
+  return { confidence: proposals.find(({ place }) => place === 'Question.badge')?.confidence ?? 0, overlay };
+}
+
+describe('how sure a proposal is', () => {
+  it('rests on answers: many items of few say little more than few', () => {
+    const three = fieldOf(badges(3, 1)).confidence;
+    const crowded = fieldOf(badges(3, 200)).confidence;
+    expect(crowded).toBeGreaterThan(three);
+    expect(crowded).toBeLessThan(fieldOf(badges(6, 1)).confidence);
+    expect(fieldOf(badges(25, 1)).confidence).toBeGreaterThan(0.85);
+  });
+
+  it('makes nothing required, and no form a rule, that hundreds of items of three answers had', () => {
+    const few = fieldOf([1, 2, 3].map(() => page(...dated(100)))).overlay;
+    expect(few).toContain('madeDate');
+    expect(few).not.toMatch(/required:|pattern:/);
+    const many = fieldOf(Array.from({ length: 12 }, () => page(...dated(100)))).overlay;
+    expect(many).toMatch(/required:\n\s+- fileId/);
+    expect(many).toContain('pattern:');
+  });
+
+  it('is for words the least of theirs, and a word that is less sure than asked for is left out alone', () => {
+    const one = learner();
+    for (let at = 0; at < 30; at += 1) {
+      const states = at % 10 === 0 ? ['locked', 'frozen'] : ['locked'];
+      one.observeAnswer(answer(page({ nodeStates: states }, { nodeStates: ['by somebody'] })));
+    }
+    const words = (minConfidence: number) =>
+      learnedBy(one, { ...LIMITS, minConfidence }).proposals.filter(({ kind }) => kind === 'words');
+    expect(words(0.4)).toMatchObject([
+      { statement: expect.stringContaining('was also frozen, locked') as string, evidence: { seen: 3, answers: 3 } },
+    ]);
+    expect(words(0.7)).toMatchObject([
+      { statement: expect.stringContaining('was also locked') as string, evidence: { seen: 30, answers: 30 } },
+    ]);
+  });
+});
 
 describe('a contract with what was learned', () => {
   it('tells attachments of another shape, which nothing was said of before', () => {
