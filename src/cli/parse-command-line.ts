@@ -36,9 +36,13 @@ export function parseCommandLine(command: Command, argv: readonly string[]): Com
   }
   const [least, most] = command.wordCount;
   if (words.length < least) throw new UsageError(`${command.name} needs ${command.words}`);
-  if (words.length > most) throw new UsageError(`${command.name} does not take "${words[most] ?? ''}"`);
+  if (words.length > most)
+    throw new UsageError(`${command.name} does not take "${withoutUserinfo(words[most] ?? '')}"`);
   return { words, all: (name) => given.get(name) ?? [], last: (name) => given.get(name)?.at(-1) };
 }
+
+/** An address without the name and the password in it. */
+const withoutUserinfo = (word: string) => word.replace(/[^/?#\s]*@/, '');
 
 function unknownFlag(rawName: string, command: Command): UsageError {
   const near = closestName(rawName.replace(/^-+/, ''), [...command.flags.map((flag) => flag.name), 'help']);

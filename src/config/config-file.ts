@@ -6,6 +6,7 @@ import type { Fault } from '../model/fault.ts';
 import type { Environment } from './environment.ts';
 import { packageRoot } from './package-root.ts';
 import { isPlainObject, withoutNulls, type PlainObject } from './plain-object.ts';
+import { aliasMessage, yamlMessage } from './yaml-message.ts';
 
 /** The configuration file as it was read. */
 export interface ConfigFile {
@@ -63,7 +64,7 @@ function parseConfig(text: string, name: string, folder: string): ConfigFile {
   const faults: Fault[] = [...document.errors, ...document.warnings].map((problem) => ({
     source: at(problem.pos[0]),
     pointer: '',
-    message: problem.message,
+    message: yamlMessage(problem),
   }));
   const result = { name, folder, locate };
   if (faults.length > 0) return { ...result, value: {}, faults };
@@ -71,8 +72,8 @@ function parseConfig(text: string, name: string, folder: string): ConfigFile {
     const value = withoutNulls(document.toJS({ maxAliasCount: MAX_ALIASES })) ?? {};
     if (isPlainObject(value)) return { ...result, value, faults };
     return { ...result, value: {}, faults: [{ source: name, pointer: '', message: 'must be a mapping of keys' }] };
-  } catch {
-    return { ...result, value: {}, faults: [{ source: name, pointer: '', message: 'uses too many aliases' }] };
+  } catch (error) {
+    return { ...result, value: {}, faults: [{ source: name, pointer: '', message: aliasMessage(error) }] };
   }
 }
 

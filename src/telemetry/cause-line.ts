@@ -15,6 +15,8 @@ export function toCauseLine(error: unknown, depth = DEPTH): CauseLine {
   if (!(error instanceof Error)) return { name: typeof error };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   const frames = (error.stack ?? '')
+    // A message of several lines could look like frames.
+    .replace(error.message, '')
     .split('\n')
     .filter((line) => /^\s+at /.test(line))
     .slice(0, FRAMES)

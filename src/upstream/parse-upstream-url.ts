@@ -17,7 +17,9 @@ export function parseUpstreamUrl(
   place: UrlPlace,
 ): { readonly address: UpstreamAddress } | { readonly faults: readonly Fault[] } {
   if (!URL.canParse(text)) {
-    const suggestion = URL.canParse(`http://${text}`) && !text.includes('://') ? `http://${text}` : undefined;
+    // Before an @ stands a password, which no fault repeats.
+    const forgotten = !/:\/\/|@/.test(text) && URL.canParse(`http://${text}`);
+    const suggestion = forgotten ? `http://${text}` : undefined;
     return { faults: [{ ...place, message: 'is not an absolute URL', ...(suggestion && { suggestion }) }] };
   }
   const url = new URL(text);

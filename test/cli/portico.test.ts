@@ -164,6 +164,13 @@ describe('portico hash-password', () => {
     expect(hash !== undefined && (await verifyPassword('öpen sesame', hash))).toBe(true);
   });
 
+  it('does not repeat a password that was given as a word', async () => {
+    const { code, out, err } = await runPortico(['hash-password', 's3cret']);
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toContain('give the password on standard input');
+    expect(err).not.toContain('s3cret');
+  });
+
   it('exits 1 for an empty password', async () => {
     expect(await runPortico(['hash-password'], {}, '\n')).toMatchObject({ code: 1, out: '' });
   });

@@ -22,6 +22,7 @@ describe('a command line that makes no sense', () => {
     ['a target that is no path', ['explain', 'GET', 'question.json'], 'begins with a slash'],
     ['a method that is none', ['explain', 'PUTT', '/x'], 'did you mean PUT?'],
     ['three words', ['explain', 'GET', '/x', 'y'], 'does not take "y"'],
+    ['an address with a password', ['check', 'https://al:s3cret@qa.example/x'], 'does not take "https://qa.example/x"'],
     ['a flag without its value', ['explain', '/x', '--as'], '--as needs a value'],
     ['a flag where the value should be', ['explain', '/x', '--as', '--config', 'y'], '--as needs a value'],
     ['a flag given twice', ['explain', '/x', '--as', 'a', '--as', 'b'], '--as was given twice'],

@@ -208,6 +208,26 @@ operations:
     expect(first?.source).toBe(`config/portico.yaml${line === undefined ? '' : `:${line}`}`);
   });
 
+  it.each(['!', '|', '>', '*', '%', '@', '`', '!<tag:', '"\\q', '[', '{', '"x" ', 'a: ', '&x *'])(
+    'never repeat a secret that YAML cannot read: %s',
+    (before) => {
+      const faults = faultsOf(`mode: strict\nadminToken: ${before}s3cretWord`);
+      expect(faults).not.toEqual([]);
+      expect(JSON.stringify(faults)).not.toContain('s3cret');
+    },
+  );
+
+  it.each([
+    ['%s3cretWord x\n---\nmode: strict', 'directive'],
+    ['adminToken: *s3cretWord', 'alias that leads nowhere'],
+    ['adminToken: |s3cretWord', 'begins with | or > needs quotes'],
+    ['adminToken: !s3cretWord', 'begins with ! needs quotes'],
+  ])('say what is wrong with %j without it', (yaml, words) => {
+    const text = JSON.stringify(faultsOf(yaml));
+    expect(text).toContain(words);
+    expect(text).not.toContain('s3cret');
+  });
+
   it('refuse aliases that multiply', () => {
     const bomb = [
       'a0: &a0 [x]',

@@ -124,6 +124,11 @@ describe('the id of a request', () => {
     '1700000000000-17',
     'tasks-and-tokens-7',
     'release-1.2.3.4.5',
+    '2026-05-04T10:15:30.123+02:00',
+    '12345678-1234-1234-1234-123456789012',
+    '4bf92f3577b34da6a3ce929d0e0e4736:00f067aa0ba902b7:0:1',
+    'hotel-12345678',
+    'AB12-CD34',
   ])('is the own one of the client where it is harmless: %s', (id) => {
     expect(requestIdOf(id)).toBe(id);
   });
@@ -144,6 +149,25 @@ describe('the id of a request', () => {
     Buffer.from('alice:secret').toString('base64'),
     `basic-${Buffer.from('alice:secret').toString('base64url')}`,
     Buffer.from('alice@mail.example').toString('base64'),
+    Buffer.from('jörg:pässwört').toString('base64'),
+    Buffer.from('jörg@mail.example').toString('base64'),
+    '2001:db8:85a3::8a2e:370:7334',
+    'fe80::1',
+    'from=2001:db8:0:0:1:0:0:1',
+    'alice=40mail.example',
+    '+49-170-1234567',
+    'tel:0301234567',
+    'phone_030_1234_567',
+    '4111-1111-1111-1111',
+    'card:4111111111111111',
+    'DE89370400440532013000',
+    'DE89-3704-0044-0532-0130-00',
+    'GB29NWBK60161331926819',
+    'whsec_abcdefghijklmnop',
+    'github_pat_11ABCDEFG0abcdef',
+    'ASIAIOSFODNN7EXAMPLE',
+    'AIzaSyD-9tSrke72PouQMnMX-a7eZSW0jkFMBWY',
+    'SG.abcdefgh.ijklmnop',
   ])('is a new one in the place of what could be a secret: %s', (id) => {
     expect(requestIdOf(id)).toMatch(/^[0-9a-f-]{36}$/);
   });

@@ -14,6 +14,12 @@ it('a message of several lines leaves none of them behind', () => {
   expect(JSON.stringify(line)).not.toMatch(/alice|position/);
 });
 
+it('a line of the message that looks like a frame is none', () => {
+  const line = toCauseLine(new SyntaxError('Unexpected token "{\n    at alice@example.org (bob:1:1)'));
+  expect(line.at?.length).toBeGreaterThan(0);
+  expect(JSON.stringify(line)).not.toMatch(/alice|bob/);
+});
+
 it('what is thrown without being an error is told by its type only', () => {
   expect(toCauseLine('alice@example.org')).toEqual({ name: 'string' });
 });

@@ -27,6 +27,9 @@ describe('the base address of the upstream', () => {
     ['http://qa.example\\a', 'backslash'],
     ['nonsense', 'absolute URL'],
     ['', 'absolute URL'],
+    ['user_1:secret@qa.example', 'absolute URL'],
+    ['user@corp:secret@qa.example', 'absolute URL'],
+    ['//user:secret@qa.example', 'absolute URL'],
   ])('%s is refused for its %s', (text, word) => {
     const parsed = parseUpstreamUrl(text, place);
     expect(parsed).toEqual({

@@ -1,3 +1,5 @@
+import { looksSecret } from '../../lib/looks-secret.ts';
+
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,39}$/;
 
 /**
@@ -8,10 +10,10 @@ export function isFieldName(name: string): boolean {
   if (!NAME.test(name) || /\d{3}/.test(name)) return false;
   // Random text changes between letters and digits again and again; `48x48` or `sha256` hardly do.
   const changes = name.match(/[A-Za-z](?=\d)|\d(?=[A-Za-z])/g)?.length ?? 0;
-  return changes <= 2 && !/^[0-9a-f]{12,}$/i.test(name);
+  return changes <= 2 && !/^[0-9a-f]{12,}$/i.test(name) && !looksSecret(name);
 }
 
-/** True for a plain word: what a closed vocabulary is made of. */
+/** True for a plain word, and no token: what a closed vocabulary is made of. */
 export function isWord(text: string): boolean {
-  return /^[A-Za-z][A-Za-z_-]{0,31}$/.test(text);
+  return /^[A-Za-z][A-Za-z_-]{0,31}$/.test(text) && !looksSecret(text);
 }
