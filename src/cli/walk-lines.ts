@@ -1,3 +1,4 @@
+import { countWords } from '../report/report-words.ts';
 import type { WalkSummary } from '../walk/walk-summary.ts';
 
 /** What a walk did and what it could not do, as lines for people. */
@@ -5,7 +6,7 @@ export function walkLines(summary: WalkSummary): readonly string[] {
   const { requests, walked, notWalked } = summary;
   const operations = walked.length + notWalked.length;
   return [
-    `Walked ${walked.length} of ${operations} safe operations with ${requests} requests${endWords(summary)}.`,
+    `Walked ${walked.length} of ${operations} safe operations with ${countWords(requests, 'request')}${endWords(summary)}.`,
     ...unseenLines(summary),
   ];
 }
@@ -24,13 +25,14 @@ export function unseenLines({ walked, notWalked }: WalkSummary): readonly string
       return statuses.has(200) || refused.length === 0
         ? []
         : [
-            `  no success: ${operation}, ${sent} requests, ${refused.map(([status, count]) => statusWords(status, count)).join(', ')}`,
+            `  no success: ${operation}, ${countWords(sent, 'request')}, ${refused.map(([status, count]) => statusWords(status, count)).join(', ')}`,
           ];
     }),
   ];
 }
 
-const statusWords = (status: number, count: number): string =>
+/** How often a status was answered, in words: `status 404 ×3`. */
+export const statusWords = (status: number, count: number): string =>
   `${status === 0 ? 'no answer' : `status ${status}`} ×${count}`;
 
 function endWords({ ended, left }: WalkSummary): string {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayError } from '../errors/gateway-error.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Trace } from '../model/trace.ts';
+import { failureWords } from './failure-words.ts';
 import { firstRequests, missingIds } from './first-requests.ts';
 import { createKnownIds } from './known-ids.ts';
 import { withoutOwnFaults } from './own-requests.ts';
@@ -91,7 +92,7 @@ export async function walk(house: WalkedHouse, options: WalkOptions, observe: Wa
     held.push(withoutOwnFaults(outcome.trace));
     if (tally.answered() > 0) held.splice(0).forEach(options.record);
     take(operation, request, outcome);
-    if (outcome.kind === 'failure') failure = outcome.error.message;
+    if (outcome.kind === 'failure') failure = failureWords(outcome.error);
     if (outcome.kind === 'failure' && isGone(tally, outcome.error)) return summary('unreachable', failure);
     if (tally.sent() >= maxRequests && queue.size() > 0) return summary('max-requests');
   }

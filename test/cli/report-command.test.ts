@@ -179,6 +179,15 @@ describe('portico check --against', () => {
     expect(wrong.err).not.toContain('YWRtaW46');
   });
 
+  it('does not take a wrong address on the right server for a server without faults', async () => {
+    const { code, err } = await portico(
+      ['check', '--against', `${drifting?.url ?? ''}/services/v2`, '--user', 'admin', ...QUICK],
+      { PORTICO_PASSWORD: 'admin', PORTICO_LEDGER: ':memory:' },
+    );
+    expect(code).toBe(1);
+    expect(err).toContain('answers 404 to everything: give the address as far as what stands before /services/v2');
+  });
+
   it.each([
     [['--user', 'admin'], 'add --against URL'],
     [['--against', 'http://127.0.0.1:9', '--id', 'job=1'], 'no operation that is walked has "job"'],

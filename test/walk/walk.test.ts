@@ -100,7 +100,11 @@ describe('walk', () => {
 
   it('ends as unreachable, with nothing recorded, where nobody listens', async () => {
     const { summary, traces } = await walkOf('http://127.0.0.1:9');
-    expect(summary).toMatchObject({ requests: 1, ended: 'unreachable', failure: 'The upstream cannot be reached.' });
+    expect(summary).toMatchObject({
+      requests: 1,
+      ended: 'unreachable',
+      failure: 'The upstream cannot be reached (ECONNREFUSED).',
+    });
     expect(traces).toEqual([]);
   });
 
