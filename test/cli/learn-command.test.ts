@@ -224,7 +224,10 @@ describe('portico learn', () => {
     const asked: string[] = [];
     const upstream = await startFakeUpstream(({ path }) => {
       asked.push(path);
-      return { status: 404, json: { error: 'not found' } };
+      // One success: a server that has nothing at all is a wrong address.
+      return path.startsWith('/services/v2/idea.json')
+        ? { status: 200, json: { list: [] } }
+        : { status: 404, json: { error: 'not found' } };
     });
     const args = ['--against', upstream.url, '--delay', '0', '--id', 'jobId=12', '--id', 'questionId=9007199254740993'];
     expect((await learn(args)).code).toBe(2);
