@@ -31,11 +31,11 @@ export const ladderCommand: Command = {
     {
       name: 'lift',
       value: 'OPERATION[:CHECK]',
-      help: 'Take back what the ladder moved, for the next start; all checks of the operation without CHECK.',
+      help: 'Take back what the ladder moved; all checks of the operation without CHECK.',
     },
   ],
   notes: [
-    'The numbers come from ledger.file, the moves from ladder.file; a gateway may be running beside.',
+    'The numbers come from ledger.file, the moves from ladder.file; a gateway may be running beside: it follows what is lifted within ten seconds.',
     'Example: portico ladder --operation listQuestions --since 24h',
     'Example: portico ladder --lift listQuestions:responses',
   ],

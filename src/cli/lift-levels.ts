@@ -17,7 +17,8 @@ export async function liftLevels(
   io: CommandIo,
 ): Promise<number> {
   const { ladder } = services;
-  const [operation = '', check] = asked.split(':', 2);
+  const [operation = '', ...rest] = asked.split(':');
+  const check = rest.length === 0 ? undefined : rest.join(':');
   knownOperation(
     operation,
     ladder.levels().map((one) => one.operation),

@@ -27,14 +27,20 @@ export interface NextStepFacts {
 export function nextStep({ level, step, counts, minAnswers, since, now }: NextStepFacts): NextStep {
   const { passed, reported, refused } = counts;
   const judged = passed + reported + refused;
+  // What an earlier level refused counts against enforcing as much as what this one would have.
+  const failed = reported + refused;
   const period = since === undefined ? 'in all that is remembered' : `in ${periodWords(now - since)}`;
-  const wouldHave = `${number(reported)} of ${number(judged)} would have been refused ${period}`;
   if (level === 'off') return { kind: 'off', text: 'off: set it to report to get numbers' };
   if (level === 'enforce')
     return { kind: 'enforced', text: `enforced: ${number(refused)} of ${number(judged)} refused ${period}` };
   if (step?.move === 'demoted')
-    return { kind: 'demoted', text: `demoted: correct the contract, or lift it; ${wouldHave}` };
-  if (reported > 0) return { kind: 'not yet', text: `not yet: ${wouldHave}` };
+    return {
+      kind: 'demoted',
+      text: `demoted: correct the contract, or lift it; ${number(failed)} of ${number(judged)} failed ${period}`,
+    };
+  const words = refused > 0 ? 'were or would have been refused' : 'would have been refused';
+  if (failed > 0)
+    return { kind: 'not yet', text: `not yet: ${number(failed)} of ${number(judged)} ${words} ${period}` };
   if (judged < minAnswers)
     return { kind: 'not yet', text: `not yet: ${number(judged)} of ${number(minAnswers)} judged ${period}` };
   return { kind: 'ready', text: `ready: ${number(judged)} judged, 0 would have been refused ${period}` };

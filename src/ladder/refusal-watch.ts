@@ -64,6 +64,8 @@ const isRefused = (verdict: CheckVerdict | undefined) => verdict?.outcome === 'r
 function refusedBy(trace: Trace): CheckName | undefined {
   // What is refused is answered with an error, so that an answer without one is not looked at closely.
   if (trace.error === undefined) return undefined;
+  // Nobody was refused for who they are: the upstream could not be asked, which other metrics tell.
+  if (trace.error === 'verification_unavailable') return undefined;
   if (isRefused(trace.authentication)) return 'authentication';
   if (isRefused(trace.undocumented)) return 'undocumented';
   if (isRefused(trace.requests)) return 'requests';

@@ -128,6 +128,7 @@ describe('portico ladder', () => {
     [['--operation', 'listIdea'], 'did you mean listIdeas?'],
     [['--lift', 'listIdea'], 'did you mean listIdeas?'],
     [['--lift', 'listIdeas:nothing'], 'the checks are'],
+    [['--lift', 'listIdeas:responses:now'], 'the checks are'],
     [['--lift', 'listIdeas', '--since', '7d'], '--lift goes without'],
   ])('refuses %j as wrong usage', async (flags, words) => {
     const { code, err, out } = await ladder(...flags);
