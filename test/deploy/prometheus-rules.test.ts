@@ -54,8 +54,14 @@ describe('the rules for Prometheus', () => {
     }
   });
 
-  it('say of every alert what to do, in the page about operations', () => {
+  it('say of every alert what to do, and where the page about operations tells of it', () => {
     const page = readFileSync(join(packageRoot, 'docs', 'operations.md'), 'utf8');
+    for (const { alert = '', annotations } of alerts) {
+      expect(annotations?.['description'], alert).toMatch(/^.{30,}\.$/);
+      const anchor = alert.toLowerCase();
+      expect(annotations?.['runbook_url'], alert).toBe(`docs/operations.md#${anchor}`);
+      expect(page, alert).toContain(`<a id="${anchor}"></a>\`${alert}\``);
+    }
     expect(alerts.map(({ alert }) => alert).filter((alert) => !page.includes(`\`${alert}\``))).toEqual([]);
     const named = [...page.matchAll(/`(Portico[A-Z]\w+)`/g)].map(([, name]) => name);
     expect(named.filter((name) => !alerts.some(({ alert }) => alert === name))).toEqual([]);

@@ -23,11 +23,7 @@ describe('the rows of the ladder', () => {
   it.each([
     [{ passed: 12_431 }, 'ready', 'ready: 12,431 judged, 0 would have been refused in 7 d'],
     [{ passed: 897, reported: 3 }, 'not yet', 'not yet: 3 of 900 would have been refused in 7 d'],
-    [
-      { passed: 12_431, refused: 5 },
-      'not yet',
-      'not yet: 5 of 12,436 were or would have been refused in 7 d',
-    ],
+    [{ passed: 12_431, refused: 5 }, 'not yet', 'not yet: 5 of 12,436 were or would have been refused in 7 d'],
     [{ passed: 999 }, 'not yet', 'not yet: 999 of 1,000 judged in 7 d'],
   ])('say of %o that it is %s', (counts, kind, text) => {
     expect(responsesRow(counts)).toMatchObject({ configured: 'report', effective: 'report', next: { kind, text } });

@@ -18,7 +18,9 @@ const alertsAfter = (error: string) => {
 
 describe('the watch over refusals', () => {
   it.each(['credentials_refused', 'credentials_required', 'too_many_attempts'])('tells of many %s, once', (error) => {
-    expect(alertsAfter(error)).toMatchObject([{ operation: 'listIdeas', check: 'authentication', judged: 4, failed: 4 }]);
+    expect(alertsAfter(error)).toMatchObject([
+      { operation: 'listIdeas', check: 'authentication', judged: 4, failed: 4 },
+    ]);
   });
 
   it('tells nothing of credentials that could not be verified: the upstream is down, and nobody was refused', () => {
