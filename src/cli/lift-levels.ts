@@ -17,8 +17,8 @@ export async function liftLevels(
   io: CommandIo,
 ): Promise<number> {
   const { ladder } = services;
-  const [operation = '', ...rest] = asked.split(':');
-  const check = rest.length === 0 ? undefined : rest.join(':');
+  const [operation = '', ...after] = asked.split(':');
+  const check = after.length === 0 ? undefined : after.join(':');
   knownOperation(
     operation,
     ladder.levels().map((one) => one.operation),
