@@ -2,7 +2,8 @@ import { loadContract } from '../contract/load-contract.ts';
 import { systemClock } from '../lib/clock.ts';
 import { failures } from '../report/fail-on.ts';
 import { REPORT_FORMATS } from '../report/formats.ts';
-import type { Command } from './command.ts';
+import { absentRelease } from './absent-release.ts';
+import { type Command, EXIT } from './command.ts';
 import { CONFIG_FLAGS, settingsFrom } from './config-flags.ts';
 import { openReports } from './open-reports.ts';
 import { knownOperation } from './known-operation.ts';
@@ -51,6 +52,9 @@ export const reportCommand: Command = {
     if (compare !== undefined) return showComparison(compare, request, reports, line, io);
     const report = await reports.read(request);
     writeText(REPORT_FORMATS.get(format)?.(report, renderOptions(line, io)) ?? '', line, io);
-    return tellFailures(failures(report, rules), io);
+    const absent = await absentRelease(request, report, reports);
+    if (absent !== undefined) io.err(`portico: ${absent}`);
+    // A gate that has judged nothing must not open: the label was mistyped, or the gateway has another.
+    return absent !== undefined && rules.length > 0 ? EXIT.failed : tellFailures(failures(report, rules), io);
   },
 };

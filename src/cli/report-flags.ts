@@ -35,13 +35,17 @@ export function reportRequest(line: CommandLine, now: number): ReportRequest {
   if (before !== undefined && word === undefined)
     throw new UsageError('--compare needs two: --compare A B, release labels or JSON reports');
   const compare = before === undefined || word === undefined ? undefined : ([before, word] as const);
-  const fingerprint = compare === undefined ? word : undefined;
+  const fingerprint = compare === undefined ? word?.toLowerCase() : undefined;
   if (fingerprint !== undefined && !/^[0-9a-f]{6,64}$/.test(fingerprint))
     throw new UsageError(
-      `"${fingerprint}" is no fingerprint; it is what report= of Contract-Status names, 16 digits from 0 to f`,
+      `"${word ?? ''}" is no fingerprint; it is what report= of Contract-Status names, 16 digits from 0 to f, or the first six of them or more`,
     );
+  if (fingerprint !== undefined && line.all('fail-on').length > 0)
+    throw new UsageError('--fail-on judges a whole report: leave the fingerprint out');
   if (compare !== undefined && line.last('release') !== undefined)
     throw new UsageError('--compare and --release exclude each other: the two sides are releases');
+  if (line.last('release') === '')
+    throw new UsageError('--release needs a label, as release or PORTICO_RELEASE sets it');
   const since = line.last('since');
   const from = since === undefined ? undefined : parseSince(since, now);
   if (since !== undefined && from === undefined)

@@ -18,9 +18,13 @@ export function parseFailRule(text: string): FailRule | { readonly fault: string
   if (count !== undefined) return { kind: 'count', least: Number(count) };
   if (text.startsWith('count'))
     return { fault: `--fail-on ${text}: write count=N, which fails with N or more distinct violations` };
-  const names = text.split(',').map((name) => name.trim());
+  const names = [...new Set(text.split(',').map((name) => name.trim()))];
   const wrong = names.find((name) => !isCategory(name));
   if (wrong === undefined) return { kind: 'categories', categories: names.filter(isCategory) };
+  if (wrong === 'new' || wrong.startsWith('count='))
+    return {
+      fault: `--fail-on ${text}: "${wrong}" stands alone; write --fail-on for each rule, one is enough to fail`,
+    };
   const near = closestName(wrong, ['new', ...VIOLATION_CATEGORIES]);
   const hint = near === undefined ? '.' : `; did you mean ${near}?`;
   return {

@@ -4,9 +4,15 @@ const INSTANT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|
 /** Reads `24h`, `7d` or an ISO instant as epoch milliseconds; undefined for anything else. Without a zone it is UTC. */
 export function parseSince(text: string, now: number): number | undefined {
   const ago = /^(?<count>[1-9]\d{0,5})(?<unit>[mhdw])$/.exec(text)?.groups;
-  if (ago !== undefined) return now - Number(ago['count']) * (UNIT_MS[ago['unit'] ?? ''] ?? 0);
-  if (!INSTANT.test(text)) return undefined;
+  if (ago !== undefined) return Math.max(0, now - Number(ago['count']) * (UNIT_MS[ago['unit'] ?? ''] ?? 0));
+  if (!INSTANT.test(text) || !isDay(text.slice(0, 10))) return undefined;
   const zoned = !text.includes('T') || /(?:Z|[+-]\d{2}:\d{2})$/.test(text) ? text : `${text}Z`;
   const at = Date.parse(zoned);
-  return Number.isNaN(at) ? undefined : at;
+  return Number.isNaN(at) ? undefined : Math.max(0, at);
+}
+
+/** False for a 30th of February, which Date takes for a day in March. */
+function isDay(day: string): boolean {
+  const at = Date.parse(`${day}T00:00:00Z`);
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);
 }

@@ -57,7 +57,7 @@ describe('portico report', () => {
   });
 
   it('shows one violation in detail, also by the beginning of its fingerprint', async () => {
-    const { code, out } = await portico(['report', (await fingerprint()).slice(0, 8)]);
+    const { code, out } = await portico(['report', (await fingerprint()).slice(0, 8).toUpperCase()]);
     expect(code).toBe(0);
     expect(out).toMatch(/contract {5}schemas\/resources\/[\w-]+\.schema\.json:\d+ {2}#\S+\/required/);
     expect(out).toMatch(/request check-[\da-f-]{36}/);
@@ -109,6 +109,23 @@ describe('portico report', () => {
     expect({ code, out }).toEqual({ code: 0, out: 'No traffic was seen: there is nothing to report on.\n' });
   });
 
+  it('says which releases there are where nothing was recorded under the one that was named, and opens no gate', async () => {
+    const asked = await portico(['report', '--release', '1.1']);
+    expect(asked.code).toBe(0);
+    expect(asked.out).toContain('No traffic was seen under the release 1.1');
+    expect(asked.err).toMatch(
+      /^portico: nothing was recorded under the release 1\.1; \S+ has 1\.0 \(did you mean 1\.0\?\)\n$/,
+    );
+    expect(await portico(['report', '--release', '1.1', '--fail-on', 'new'])).toMatchObject({
+      code: 1,
+      err: asked.err,
+    });
+    // A release that is known and had no traffic in the period is no mistake.
+    const quiet = ['report', '--release', '1.0', '--since', '2999-01-01', '--fail-on', 'new'];
+    expect(await portico(quiet)).toMatchObject({ code: 0, err: '' });
+    expect((await portico(['report', '--release', '1.0', '--fail-on', 'type'])).err).toBe('');
+  });
+
   it('does not pass for a file that was named and is not there', async () => {
     expect(await portico(['report', '--ledger', 'none.db'])).toMatchObject({ code: 1, out: '' });
     expect(await portico(['report', '--baseline', 'none.yaml'])).toMatchObject({ code: 1, out: '' });
@@ -122,6 +139,11 @@ describe('portico report', () => {
     [['--format', 'yaml'], '--format yaml: one of table'],
     [['--since', 'soon'], '24h, 7d or an instant'],
     [['--fail-on', 'newish,x'], 'is neither new, count=N nor a category'],
+    [['--fail-on', 'new,missing'], '"new" stands alone; write --fail-on for each rule'],
+    [['--fail-on', 'missing,count=3'], '"count=3" stands alone'],
+    [['d42a'], 'or the first six of them or more'],
+    [['d42a8e35fdeb1580', '--fail-on', 'new'], 'leave the fingerprint out'],
+    [['--release', ''], '--release needs a label'],
     [['--compare', 'a'], '--compare needs two'],
     [['--compare', 'a', 'b', '--format', 'sarif'], 'one of table, markdown, json'],
     [['--compare', 'a', 'b', '--release', 'c'], 'exclude each other'],

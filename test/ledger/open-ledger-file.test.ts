@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { beginFile } from '../../src/ledger/begin-file.ts';
@@ -40,6 +40,19 @@ describe('a ledger that is read from its file', () => {
     expect(beginFile(path)).toBe(false);
     reader.close();
     await store.close();
+  });
+
+  it('is a fault that names the file where its damage shows only when it is read', async () => {
+    const path = join(folder, 'damaged.db');
+    const store = openSqliteStore(path, { maxEntries: 10, retentionDays: 1, maxBytes: 1024 * 1024 });
+    await store.write({ writtenAt: NOW, release: 'one', entries: [], traffic: [], dropped: 1 });
+    await store.close();
+    const bytes = readFileSync(path);
+    writeFileSync(path, bytes.fill(0xff, 4096));
+    const reader = openLedgerFile(path);
+    await expect(reader.snapshot()).rejects.toThrow(StartFault);
+    await expect(reader.snapshot()).rejects.toThrow(/is damaged/);
+    reader.close();
   });
 
   it.each([
