@@ -9,6 +9,8 @@ export type ParsedBaseline =
   | { readonly baseline: Baseline; readonly document: Document; readonly faults: readonly [] }
   | { readonly baseline: undefined; readonly faults: readonly Fault[] };
 
+/** What people most often get wrong: entries below `accepted: []`, and texts with a colon or a comma. */
+const FORM = 'write "accepted:" alone on its line and entries below it, texts with punctuation in quotes';
 const KEYS = ['fingerprint', 'reason', 'owner', 'expires', 'summary'] as const;
 const FINGERPRINT = /^[\da-f]{16}$/;
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -16,14 +18,22 @@ const MAX_BYTES = 4 * 1024 * 1024;
 /** Reads the text of a baseline file; `source` names it in faults, with the line. */
 export function parseBaseline(text: string, source: string): ParsedBaseline {
   const lines = new LineCounter();
-  const failed = (message: string, pointer = '', offset?: number): ParsedBaseline => ({
+  const failed = (message: string, offset?: number, suggestion?: string): ParsedBaseline => ({
     baseline: undefined,
-    faults: [{ source: offset === undefined ? source : `${source}:${lines.linePos(offset).line}`, pointer, message }],
+    faults: [
+      {
+        source: offset === undefined ? source : `${source}:${lines.linePos(offset).line}`,
+        pointer: '',
+        message,
+        ...(suggestion !== undefined && { suggestion }),
+      },
+    ],
   });
   if (text.length > MAX_BYTES) return failed('is larger than 4 MiB');
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
   const [broken] = document.errors;
-  if (broken !== undefined) return failed(broken.code.toLowerCase().replaceAll('_', ' '), '', broken.pos[0]);
+  if (broken !== undefined)
+    return failed(`is no YAML: ${broken.code.toLowerCase().replaceAll('_', ' ')}`, broken.pos[0], FORM);
   const root = document.contents;
   // An empty file, or one of comments only, accepts nothing.
   if (root === null || (isScalar(root) && root.value === null))

@@ -1,15 +1,8 @@
+import { acceptLines, summaryLine } from './accept-lines.ts';
 import { plainText } from './plain-text.ts';
 import type { Finding } from './report.ts';
 import { overlayLines } from './overlay-hint.ts';
-import {
-  acceptWords,
-  CATEGORY_WORDS,
-  countWords,
-  operationName,
-  placeWords,
-  shareWords,
-  timeWords,
-} from './report-words.ts';
+import { CATEGORY_WORDS, countWords, operationName, placeWords, shareWords, timeWords } from './report-words.ts';
 
 /** Everything about one violation, for a terminal. */
 export function detailLines(finding: Finding): readonly string[] {
@@ -51,8 +44,9 @@ export function detailLines(finding: Finding): readonly string[] {
         `  ${timeWords(seenAt)}  request ${plainText(requestId)}${found === undefined ? '' : `: ${plainText(found)}`}`,
     ),
     '',
-    'Accept it: a line under "accepted:" in the file of contract.baseline',
-    `  - ${acceptWords(plainText(entry.fingerprint))}`,
+    'Accept it: these lines below "accepted:" in the baseline (--baseline, contract.baseline)',
+    ...acceptLines(finding),
+    summaryLine(finding),
     ...overlayLines(finding),
   ];
 }

@@ -65,7 +65,3 @@ function scopeWords({ scope }: Pick<Report, 'scope'>): string {
     ...(scope.release === undefined ? [] : [` under the release ${scope.release}`]),
   ].join('');
 }
-
-/** How to accept a violation. */
-export const acceptWords = (fingerprint: string): string =>
-  `{ fingerprint: ${fingerprint}, reason: why it is right, owner: who answers for it }`;

@@ -1,10 +1,10 @@
+import { acceptLines } from './accept-lines.ts';
 import type { AcceptedViolation } from '../model/baseline.ts';
 import { createPaint, type Paint } from './paint.ts';
 import { plainText } from './plain-text.ts';
 import type { RenderReport } from './render-options.ts';
 import { type Finding, findingsOf, isNew, type Report } from './report.ts';
 import {
-  acceptWords,
   CATEGORY_WORDS,
   countWords,
   operationName,
@@ -113,11 +113,12 @@ function baselineLines(title: string, entries: readonly AcceptedViolation[], wid
 }
 
 function hintLines(report: Report, width: number): string[] {
-  const first = findingsOf(report).find(isNew)?.entry.fingerprint;
+  const first = findingsOf(report).find(isNew);
   if (first === undefined) return [];
   return [
     '',
-    ...wrapText(`Details: portico report ${plainText(first)}`, width),
-    ...wrapText(`Accept: a line under "accepted:" in the baseline, ${acceptWords(plainText(first))}`, width),
+    ...wrapText(`Details: portico report ${plainText(first.entry.fingerprint)}`, width),
+    'Accept: below "accepted:" in the baseline',
+    ...acceptLines(first),
   ];
 }

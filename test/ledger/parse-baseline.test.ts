@@ -47,6 +47,11 @@ accepted:
       JSON.stringify({ accepted: [ENTRY, ENTRY] }),
       { pointer: '/accepted/1/fingerprint', message: /accepted already by \/accepted\/0/ },
     ],
+    [
+      'an entry below a list that is closed',
+      'accepted: []\n  - fingerprint: a123456789abcdef\n    reason: r\n    owner: o\n',
+      { pointer: '', suggestion: expect.stringContaining('"accepted:" alone on its line') as string },
+    ],
     ['broken text', 'accepted: [', { pointer: '', message: /./ }],
     ['a key twice', 'accepted: []\naccepted: []\n', { pointer: '', message: /duplicate key/ }],
   ])('is a fault with its place: %s', (_name, text, fault) => {

@@ -3,6 +3,8 @@ import { detailLines } from '../../src/report/detail-lines.ts';
 import { REPORT_FORMATS } from '../../src/report/formats.ts';
 import { findingsOf } from '../../src/report/report.ts';
 import { shortLines } from '../../src/report/short-report.ts';
+import { renderTable } from '../../src/report/table-report.ts';
+import { parseBaseline } from '../../src/ledger/parse-baseline.ts';
 import { compareReports } from '../../src/report/comparison.ts';
 import { COMPARISON_FORMATS } from '../../src/report/render-comparison.ts';
 import { acceptedWith, entryWith, HOSTILE, HOSTILE_REPORT, PLAIN, reportOf, snapshotWith } from './report-fixtures.ts';
@@ -104,6 +106,23 @@ describe('the detail of a violation', () => {
     ])
       expect(text).toContain(part);
   });
+
+  it.each(['detail', 'table'])(
+    '%s: the lines that accept are a baseline once "accepted:" stands above them',
+    (where) => {
+      for (const report of [reportOf(snapshotWith([entryWith()])), HOSTILE_REPORT]) {
+        const [finding] = findingsOf(report);
+        const lines = where === 'table' ? renderTable(report, PLAIN).split('\n') : finding ? detailLines(finding) : [];
+        const from = lines.findIndex((line) => line.startsWith('  - fingerprint: '));
+        const rest = lines.slice(from);
+        const to = rest.findIndex((line) => !line.startsWith('  '));
+        const copied = rest.slice(0, to < 0 ? undefined : to);
+        const parsed = parseBaseline(['accepted:', ...copied].join('\n'), 'b.yaml');
+        expect(parsed.faults).toEqual([]);
+        expect(parsed.baseline?.accepted).toMatchObject([{ fingerprint: finding?.entry.fingerprint }]);
+      }
+    },
+  );
 
   it('holds nothing that acts', () => {
     const text = findingsOf(HOSTILE_REPORT)
