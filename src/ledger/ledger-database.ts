@@ -24,6 +24,8 @@ export function openLedgerDatabase(path: string, callerKey?: string): DatabaseSy
       if (isEmpty(database)) fill(database, path, callerKey);
       assertOurs(database, path);
       database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304;');
+      // What is deleted is gone. Nothing of a batch goes to the disk before all of it does.
+      database.exec('PRAGMA secure_delete = ON; PRAGMA cache_spill = OFF;');
       return database;
     } catch (error) {
       database.close();

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { beginFile } from './begin-file.ts';
 import type { OpenedStore } from './ledger-store.ts';
-import type { FileLimits } from './sqlite-store.ts';
+import type { FileLimits } from './sqlite-file.ts';
 import { createWorkerStore } from './worker-store.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { LedgerQuery, LedgerSnapshot } from '../model/ledger-snapshot.ts';
 import type { LedgerBatch } from './ledger-batch.ts';
 import type { StoreState } from './ledger-store.ts';
-import type { FileLimits } from './sqlite-store.ts';
+import type { FileLimits } from './sqlite-file.ts';
 
 /** What the thread of the ledger is started with. */
 export interface WorkerStart {

@@ -1,6 +1,7 @@
-import { statSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { LedgerBatch } from '../../src/ledger/ledger-batch.ts';
 import { openSqliteStore } from '../../src/ledger/sqlite-store.ts';
 import { NOW } from '../builders/ledger.ts';
@@ -90,6 +91,102 @@ describe('a file that is full', () => {
     expect(entries[0]?.fingerprint).toBe('f2999');
     await again.close();
     expect(statSync(path).size).toBeLessThanOrEqual(MIB);
+  });
+});
+
+const TEN = Array.from({ length: 10 }, (_, index) => FIRST_HOUR + index);
+
+describe('a disk that is full', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  it('costs the batch that it does not take, and nothing of what is kept', async () => {
+    const store = openSqliteStore(nextFile(), LIMITS);
+    for (const hour of TEN) await store.write(batchAt(hour, [entryOf(`f${hour}`, hour)]));
+    // So it is where the file is far from its own bound, and a small change would still find room.
+    const { exec } = DatabaseSync.prototype;
+    let full = true;
+    vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (this: DatabaseSync, sql) {
+      if (sql === 'COMMIT' && full) {
+        full = false;
+        throw Object.assign(new Error('database or disk is full'), { errcode: 13 });
+      }
+      exec.call(this, sql);
+    });
+    const late = batchAt(FIRST_HOUR + 20, [entryOf('late', FIRST_HOUR + 20)]);
+    await expect(store.write(late)).rejects.toThrow('full');
+    expect(await store.read({}, NOW)).toMatchObject({ dropped: 0, entries: { length: TEN.length } });
+    // The next one is written as if nothing had been.
+    expect(await store.write(late)).toEqual({ entries: TEN.length + 1, dropped: 0 });
+    await store.close();
+  });
+});
+
+describe('what is older than the retention', () => {
+  it('leaves the file and its log, which become smaller', async () => {
+    const path = nextFile();
+    const store = openSqliteStore(path, { ...LIMITS, retentionDays: 1, maxBytes: 64 * MIB });
+    const old = Array.from({ length: 2_000 }, (_, index) => entryOf(`old${index}`, FIRST_HOUR));
+    await store.write(batchAt(FIRST_HOUR, old));
+    await store.write(batchAt(FIRST_HOUR, [entryOf('again', FIRST_HOUR)]));
+    const sizes = () => [path, `${path}-wal`].map((file) => statSync(file).size);
+    expect(Math.max(...sizes())).toBeGreaterThan(MIB);
+    const later = FIRST_HOUR + 48;
+    await store.write(batchAt(later, [entryOf('new', later)]));
+    expect(Math.max(...sizes())).toBeLessThan(100_000);
+    for (const file of [path, `${path}-wal`]) expect(readFileSync(file, 'latin1')).not.toContain('old1999');
+    await store.close();
+  });
+
+  it('goes while somebody reads, and the disk is given back later', async () => {
+    const path = nextFile();
+    const store = openSqliteStore(path, { ...LIMITS, retentionDays: 1 });
+    await store.write(batchAt(FIRST_HOUR, [entryOf('old', FIRST_HOUR)]));
+    const reader = new DatabaseSync(path, { readOnly: true });
+    reader.exec('BEGIN');
+    const seen = () => reader.prepare('SELECT fingerprint FROM entries').all();
+    expect(seen()).toEqual([{ fingerprint: 'old' }]);
+    const later = FIRST_HOUR + 48;
+    expect(await store.write(batchAt(later, [entryOf('new', later)]))).toEqual({ entries: 1, dropped: 0 });
+    expect(seen()).toEqual([{ fingerprint: 'old' }]);
+    reader.close();
+    await store.close();
+    expect(readFileSync(path, 'latin1')).not.toContain('"old"');
+  });
+});
+
+describe('a file that was taken away while it is written', () => {
+  it.each([
+    ['with its companions', ['', '-wal', '-shm']],
+    ['alone', ['']],
+  ])('%s is begun anew, and what was not in it is not lost', async (_name, endings) => {
+    const path = nextFile();
+    const store = openSqliteStore(path, LIMITS, 'key');
+    await store.write(batchAt(FIRST_HOUR, [entryOf('before', FIRST_HOUR)]));
+    for (const ending of endings) rmSync(path + ending);
+    expect(await store.write(batchAt(FIRST_HOUR, [entryOf('after', FIRST_HOUR)]))).toEqual({ entries: 1, dropped: 0 });
+    const beside = openSqliteStore(path, LIMITS);
+    expect((await beside.read({}, NOW)).entries.map(({ fingerprint }) => fingerprint)).toEqual(['after']);
+    await beside.close();
+    await store.close();
+    const kept = new DatabaseSync(path, { readOnly: true });
+    expect(kept.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
+    // Whoever counted callers before goes on counting them under the same key.
+    expect(kept.prepare(`SELECT value FROM meta WHERE name = 'callerKey'`).get()).toEqual({ value: 'key' });
+    kept.close();
+  });
+
+  it('and replaced by another ledger is left alone: that one is gone on with', async () => {
+    const [path, other] = [nextFile(), nextFile()];
+    const saved = openSqliteStore(other, LIMITS);
+    await saved.write(batchAt(FIRST_HOUR, [entryOf('saved', FIRST_HOUR)]));
+    await saved.close();
+    const store = openSqliteStore(path, LIMITS);
+    await store.write(batchAt(FIRST_HOUR, [entryOf('before', FIRST_HOUR)]));
+    for (const ending of ['', '-wal', '-shm']) rmSync(path + ending);
+    renameSync(other, path);
+    expect(await store.write(batchAt(FIRST_HOUR, [entryOf('after', FIRST_HOUR)]))).toEqual({ entries: 2, dropped: 0 });
+    await store.close();
+    expect(existsSync(path)).toBe(true);
   });
 });
 
