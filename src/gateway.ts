@@ -13,6 +13,7 @@ import { listen } from './http/listen.ts';
 import type { LadderState } from './ladder/ladder-step.ts';
 import type { BaselineFile } from './ledger/baseline-file.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
+import type { Fault } from './model/fault.ts';
 import { formatPermissionMatrix } from './permissions/format-permission-matrix.ts';
 import { permissionMatrix } from './permissions/permission-matrix.ts';
 import { explain, type ExplainRequest } from './pipeline/explain.ts';
@@ -33,6 +34,8 @@ export interface GatewayParts {
 export interface Assembly {
   readonly house: House;
   readonly services: Services;
+  /** What is odd about the contract or its candidate and no reason not to start. */
+  readonly warnings: readonly Fault[];
   /** What the ladder's file held at start, also of an earlier contract. */
   readonly keptLadder: LadderState | undefined;
   readonly edges: Edges;
@@ -85,6 +88,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
   return {
     house,
     services,
+    warnings: start.warnings,
     keptLadder: start.ladder,
     edges,
     planLines: [...house.plans.values()].map(planLine),
@@ -118,7 +122,7 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
     return failed(error);
   });
   tellBaseline(assembly.baseline, assembly.services.logger, given.clock ?? systemClock);
-  for (const { source, pointer, message } of assembly.house.contract.warnings)
+  for (const { source, pointer, message } of assembly.warnings)
     assembly.services.logger.warn({ source, pointer }, message);
   const { host, port, adminHost, adminPort, drainSeconds } = settings.listen;
   const opened: { close(graceMs: number): Promise<void> }[] = [];

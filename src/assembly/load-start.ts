@@ -8,6 +8,7 @@ import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/parse-upstre
 import { compilePermissionMessage, type PermissionMessage } from '../upstream/permission-message.ts';
 import { serviceAuthorization } from '../upstream/service-authorization.ts';
 import type { LadderState } from '../ladder/ladder-step.ts';
+import { candidateWarnings } from './candidate-warnings.ts';
 import { keptLadder } from './assemble-ladder.ts';
 import { type LearnedBefore, loadLearned } from './learning.ts';
 import { loadCandidate } from './load-candidate.ts';
@@ -18,6 +19,8 @@ export interface Start extends LoadedPermissions {
   readonly contract: Contract;
   /** The contract that only reports; undefined where none is configured. */
   readonly candidate: Contract | undefined;
+  /** What is odd about both and no reason not to start. */
+  readonly warnings: readonly Fault[];
   readonly address: UpstreamAddress;
   readonly isPermissionMessage: PermissionMessage;
   /** The `Authorization` of the service account; undefined when credentials are forwarded. */
@@ -60,6 +63,10 @@ export function loadStart(settings: Settings, env: Readonly<Record<string, strin
   return {
     contract,
     candidate: candidate.contract,
+    warnings: [
+      ...contract.warnings,
+      ...candidateWarnings(contract, candidate.contract, settings.placeOf('/contract/candidate')),
+    ],
     ...rules,
     address,
     isPermissionMessage,

@@ -38,11 +38,11 @@ export const checkCommand: Command = {
     }
     refuseWalkFlags(line);
     const settings = await settingsFrom(line, io);
-    const { contract, operations } = await withAssembly(settings, ({ house, planLines }) => ({
-      contract: house.contract,
+    const { warnings, operations } = await withAssembly(settings, ({ warnings: odd, planLines }) => ({
+      warnings: odd,
       operations: planLines.length,
     }));
-    warningLines(contract.warnings).forEach(io.err);
+    warningLines(warnings).forEach(io.err);
     const further = contractWords(settings.contract).map((words) => `, ${words}`);
     io.out(`OK: ${settings.file}, ${operations} operations, mode ${settings.mode.name}${further.join('')}`);
     return EXIT.ok;

@@ -14,8 +14,8 @@ export const planCommand: Command = {
   notes: [],
   run: async (line, io) => {
     const settings = await settingsFrom(line, io);
-    await withAssembly(settings, ({ house, planLines }) => {
-      warningLines(house.contract.warnings).forEach(io.err);
+    await withAssembly(settings, ({ warnings, planLines }) => {
+      warningLines(warnings).forEach(io.err);
       for (const words of contractWords(settings.contract)) io.err(`contract: ${words}`);
       planLines.forEach(io.out);
     });

@@ -76,15 +76,17 @@ function pathDifference(
 ): Violation {
   const known = operation ?? next;
   const onlyMethod = operation !== undefined && then !== undefined;
+  // As undocumented paths are told: names in braces would not be kept.
+  const path = known?.path.replaceAll(/\{[^}]*\}/g, '*') ?? '';
   return {
     check: 'undocumented',
     direction: 'request',
     category: 'undocumented',
     location: onlyMethod ? 'method' : 'path',
-    at: known?.path ?? '',
+    at: path,
     keyword: onlyMethod ? 'method' : 'path',
     schemaPath: '',
-    message: `only ${operation === undefined ? 'the candidate' : 'the contract in force'} has ${known?.method ?? ''} ${known?.path ?? ''}`,
+    message: `only ${operation === undefined ? 'the candidate' : 'the contract in force'} has ${known?.method ?? ''} ${path}`,
     candidate: operation === undefined ? 'newly-accepted' : 'newly-refused',
   };
 }

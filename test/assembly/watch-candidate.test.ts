@@ -117,6 +117,27 @@ describe('a candidate contract', () => {
     ]);
   });
 
+  it('reports such an operation in words that can be read, also where its path has a parameter', async () => {
+    const path = '/services/v2/topic/{topicId}/followers.json';
+    const gateway = await gatewayWith([overlayFile({ target: `$.paths['${path}']`, remove: true })]);
+    await gateway.call('/services/v2/topic/38/followers.json');
+    await counted(gateway, 'newly-refused', 'listTopicFollowers');
+    const at = '/services/v2/topic/*/followers.json';
+    expect(await differing(gateway)).toMatchObject([{ at, message: `only the contract in force has GET ${at}` }]);
+  });
+
+  it('tells at start what it changes that no report will show, and targets that select nothing', async () => {
+    const nothing = overlayFile({ target: '$.components.schemas.Qestion', update: {} });
+    const changed = overlayFile({
+      target: `$.paths['${QUESTIONS}'].get['x-requires']`,
+      update: { permission: 'View analytics' },
+    });
+    const log = (await gatewayWith([nothing, changed])).log.join('');
+    expect(log).toContain('the candidate contract: selects nothing, so that it changes nothing');
+    expect(log).toContain('the candidate changes x-requires of listQuestions, which traffic is not compared by');
+    expect(log.match(/which traffic is not compared by/g)).toHaveLength(1);
+  });
+
   it('says nothing where it says the same', async () => {
     const gateway = await gatewayWith([overlayFile({ target: '$.info', update: { title: 'Another' } })]);
     await gateway.call(QUESTIONS);

@@ -91,6 +91,7 @@ describe('portico check', () => {
       expect.stringMatching(/18 operations, mode strict, 2 overlays, candidate beside it with 1 overlay\n$/),
     ]);
     expect(err).toContain(`warning: ${overlay} /actions/0/target: selects nothing`);
+    expect(err).toContain(`warning: ${overlay} /actions/0/target: the candidate contract: selects nothing`);
     const plan = await runPortico(['plan', '--config', configWith(contract)], { PORTICO_ROLES: ROLES });
     expect([plan.code, plan.out.trimEnd().split('\n')]).toEqual([0, expect.objectContaining({ length: 18 })]);
     expect(plan.err).toContain('contract: 2 overlays\n');
