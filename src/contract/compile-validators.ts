@@ -48,7 +48,7 @@ function toResponseCheck(responses: ReadonlyMap<string, DocumentedResponse>, hea
   const documented = responses.get(String(status)) ?? (status >= 400 ? responses.get('default') : undefined);
   if (!documented) {
     const message = 'the status is not documented for this operation';
-    return () => [responseViolation('undocumented', 'status', '', 'status', message)];
+    return () => [responseViolation('protocol', 'status', '', 'status', message)];
   }
   if (documented.mayBeEmpty && head.isEmpty === true) return () => [];
   const media = judgeMedia(head.mediaType);

@@ -5,6 +5,7 @@ import type { DescribeFound } from './describe-found.ts';
 import { isErrorInside } from './is-error-inside.ts';
 import type { OperationValidators } from './operation-validators.ts';
 import type { ParameterValues } from './parameter-values.ts';
+import { oncePerKind } from './once-per-kind.ts';
 import { fieldsBeyond } from './projection-limit.ts';
 import { responseViolation } from './response-violation.ts';
 import type { ResponseVariant } from './schema-names.ts';
@@ -26,6 +27,7 @@ export interface JudgedAnswer {
 export interface Judgement {
   readonly verdict: 'valid' | 'violations' | 'skipped';
   readonly reason?: 'wrap' | 'v1';
+  /** One of each kind, at the first place where it is. */
   readonly violations: readonly Violation[];
   /** What is counted and shown and breaks nothing: fields that the contract does not know. */
   readonly reported: readonly Violation[];
@@ -57,8 +59,10 @@ export function judgeResponse(
   const reported = found.filter(isToldOnly).slice(0, maxCollected);
   const told = { breaking, reported, maxCollected };
   const more = success && json !== undefined ? beyondSchema(operation, parameters, json, told) : NONE;
-  const described = more.map((violation) => withFound(violation, describe(json, violation.at, violation.keyword)));
-  const violations = [...breaking, ...described].slice(0, maxCollected);
+  const described = oncePerKind(more).map((violation) =>
+    withFound(violation, describe(json, violation.at, violation.keyword)),
+  );
+  const violations = oncePerKind([...breaking, ...described]).slice(0, maxCollected);
   if (violations.length === 0) return { verdict: 'valid', violations, reported };
   const unreadable = violations.some(({ category, location }) => category === 'protocol' || location === 'status');
   if (!unreadable && (parameters.wrap || parameters.v1))

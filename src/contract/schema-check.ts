@@ -3,6 +3,7 @@ import { createDescribeFound, type DescribeFound } from './describe-found.ts';
 import { compileFieldShape } from './fields/compile-field-shape.ts';
 import { findUnknownFields } from './fields/find-unknown-fields.ts';
 import { findErrors, type SchemaError, type SchemaFiles } from './find-errors.ts';
+import { ofFirstKinds } from './once-per-kind.ts';
 import { oneCause } from './one-cause.ts';
 import { type SchemaPlace, toViolations } from './schema-violation.ts';
 import { unknownFieldViolation } from './unknown-field.ts';
@@ -23,7 +24,7 @@ export interface CheckOptions {
   readonly unknownFields?: boolean;
   /** Says what stands where something is wrong. */
   readonly describe?: DescribeFound;
-  /** How much is told at most, of what is wrong and of what is not known each. */
+  /** How much is told at most, of what is wrong and of what is not known each; of an answer, how many kinds. */
   readonly max?: number;
 }
 
@@ -50,8 +51,10 @@ export function toSchemaCheck(
     const unknown = findUnknownFields(shape, value, max);
     if (accepts(value)) return unknown.map((field) => unknownFieldViolation(field, place));
     const causes = oneCause(shape, value, whyNot(files, file, value), unknown);
+    // A client is told of each item that it has to mend; what a server does to every item of a list is one thing.
+    const told = place.direction === 'request' ? causes.errors.slice(0, max) : ofFirstKinds(causes.errors, max);
     return [
-      ...toViolations(causes.errors.slice(0, max), place, (at, keyword) => describe(value, at, keyword)),
+      ...toViolations(told, place, (at, keyword) => describe(value, at, keyword)),
       ...causes.unknown.map((field) => unknownFieldViolation(field, place)),
     ];
   };

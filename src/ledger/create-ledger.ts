@@ -60,8 +60,11 @@ export function createLedger(parts: LedgerParts): Ledger {
     dropped += count;
     untold += count;
   };
-  const add = (trace: Trace, violation: Violation) => {
+  const add = (trace: Trace, violation: Violation, counted: Set<string>) => {
     const kind = kindOf(trace.operation, trace.upstream?.status, violation);
+    // A share of the traffic is a share of its requests, however often one of them breaks a rule.
+    if (counted.has(kind.fingerprint)) return;
+    counted.add(kind.fingerprint);
     const sample = { requestId: trace.requestId, seenAt: trace.startedAt, found: described(violation.found) };
     // A candidate judges afterwards what somebody asked for.
     const asked = trace.background !== true || violation.candidate !== undefined;
@@ -127,7 +130,8 @@ export function createLedger(parts: LedgerParts): Ledger {
       dirty = true;
       if (timer === undefined && !closed) arm();
       if (trace.violations.length === 0) return;
-      for (const violation of trace.violations) add(trace, violation);
+      const counted = new Set<string>();
+      for (const violation of trace.violations) add(trace, violation, counted);
     },
     async snapshot(query = {}) {
       await flush();

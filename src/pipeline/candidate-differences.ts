@@ -1,3 +1,4 @@
+import { anyIndex } from '../lib/any-index.ts';
 import type { Violation } from '../model/violation.ts';
 
 /** What one contract says of a message. */
@@ -29,5 +30,5 @@ function beyond(first: Told, second: Told, difference: 'newly-refused' | 'newly-
   ].map((violation) => Object.assign({ ...violation }, { candidate: difference }));
 }
 
-// Not by where the contract says so: a schema that moved says the same.
-const keyOf = ({ location, at, keyword }: Violation) => `${location} ${keyword} ${at}`;
+// Not by where the contract says so, as a schema that moved says the same; nor by the item, as a message is judged as a whole.
+const keyOf = ({ location, at, keyword }: Violation) => `${location} ${keyword} ${anyIndex(at)}`;

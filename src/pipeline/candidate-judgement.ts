@@ -1,6 +1,7 @@
 import type { Contract } from '../contract/contract.ts';
 import type { JudgedAnswer } from '../contract/judge-response.ts';
 import type { PathMatch } from '../contract/path-match.ts';
+import { oncePerKind } from '../contract/once-per-kind.ts';
 import { isToldOnly } from '../contract/unknown-field.ts';
 import type { Checks } from '../model/checks.ts';
 import type { Operation } from '../model/operation.ts';
@@ -57,7 +58,7 @@ export function judgeCandidate(seen: Sighting, contracts: JudgedContracts): Viol
       ),
     );
   }
-  return differences.slice(0, maxCollected);
+  return oncePerKind(differences).slice(0, maxCollected);
 }
 
 function toldOf(found: readonly Violation[], maxCollected: number): Told {

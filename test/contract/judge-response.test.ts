@@ -8,7 +8,7 @@ const BR = "You don't have permission to do this action.<br>Please login as anot
 describe('judging status and content type (rules, 7)', () => {
   it.each([204, 206, 301, 302, 304])('finds the undocumented status %i', (status) => {
     const judgement = judge('listQuestions', example('questions'), { status });
-    expect(judgement.violations).toMatchObject([{ category: 'undocumented', location: 'status', keyword: 'status' }]);
+    expect(judgement.violations).toMatchObject([{ category: 'protocol', location: 'status', keyword: 'status' }]);
   });
 
   it.each([400, 401, 403, 404, 409, 429, 500, 503])('knows the two error shapes with %i', (status) => {
@@ -155,9 +155,31 @@ describe('judging answers to wrap and v1', () => {
 
 describe('collecting violations', () => {
   it('stops at the cap, however bad a page is', () => {
-    const list = Array.from({ length: 1000 }, () => ({}));
-    const judgement = judge('listQuestions', { ...example('questions'), list, listCount: list.length });
+    const bad = Object.fromEntries(Object.keys(example('comment')).map((name) => [name, { other: 1 }]));
+    const list = Array.from({ length: 1000 }, () => bad);
+    const judgement = judge('listAnswerComments', { ...example('answerComments'), list, listCount: list.length });
     expect(judgement.violations).toHaveLength(20);
+  });
+
+  it('tells once what is wrong with every item, and leaves room for what is wrong with one', () => {
+    const page = example('questions');
+    const [item] = page['list'] as Record<string, unknown>[];
+    const list = Array.from({ length: 100 }, () => ({ ...item, score: 'high', title: 5 }));
+    list[24] = bent(list[24] ?? {}, 'slug', undefined) as (typeof list)[number];
+    const judgement = judge('listQuestions', { ...page, list, listCount: 99 });
+    expect(found(judgement)).toEqual([
+      'type /list/0/score',
+      'type /list/0/title',
+      'required /list/24/slug',
+      'list-count /listCount',
+    ]);
+  });
+
+  it('is silent about the meaning of each item whose schema is broken, also of those it does not tell', () => {
+    const page = example('articles');
+    const [item] = page['list'] as object[];
+    const list = Array.from({ length: 3 }, () => ({ ...item, type: 7 }));
+    expect(found(judge('listArticles', { ...page, list, listCount: 3 }))).toEqual(['type /list/0/type']);
   });
 
   it('counts schema and semantic violations under the one cap', () => {

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { oncePerKind } from '../../contract/once-per-kind.ts';
 import type { ErrorCode } from '../../errors/catalogue.ts';
 import { GatewayError, type ErrorDetail } from '../../errors/gateway-error.ts';
 import { readBody } from '../../lib/read-body.ts';
@@ -48,7 +49,7 @@ export function validateBody(check: CheckBody, maxBodyBytes: number): StagePlann
         if (level === 'off') return next(passed);
         const findings = await inspect(planned, read.whole, passed, check);
         const { violations, reported = [] } = findings;
-        exchange.trace.violations.push(...violations, ...reported);
+        exchange.trace.violations.push(...oncePerKind(violations), ...reported);
         if (violations.length === 0) {
           if (reported.length > 0) exchange.trace.requests = { level, outcome: 'reported' };
           return next(passed);
