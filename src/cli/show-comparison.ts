@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { VIOLATION_CATEGORIES } from '../model/violation.ts';
 import { compareReports, type Comparison } from '../report/comparison.ts';
@@ -40,10 +40,10 @@ export async function showComparison(
 async function side(name: string, scope: ReportScope, reports: Reports, cwd: string): Promise<Report> {
   const { since, operation } = scope;
   const path = resolve(cwd, name);
-  const all = await (existsSync(path)
-    ? reports.read({ since, operation, release: undefined }, path)
-    : reports.read({ since: undefined, operation: undefined, release: undefined }));
-  if (existsSync(path)) return all;
+  // Folders are often called as releases are.
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === true)
+    return reports.read({ since, operation, release: undefined }, path);
+  const all = await reports.read({ since: undefined, operation: undefined, release: undefined });
   if (all.releases.includes(name)) return reports.read({ since, operation, release: name });
   const known = all.releases.length === 0 ? 'it has none' : `it has ${all.releases.join(', ')}`;
   throw new UsageError(`--compare: "${name}" is neither a file nor a release of ${reports.source}; ${known}`);

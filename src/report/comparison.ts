@@ -19,10 +19,14 @@ export interface ComparedFinding {
   readonly after: Finding | undefined;
   /** The one that is there: the later where both are. */
   readonly finding: Finding;
+  /** Sides on which its operation had no requests: nothing could be seen there. */
+  readonly unasked: readonly ('before' | 'after')[];
 }
 
 /** Two reports side by side. */
 export interface Comparison {
+  /** Epoch milliseconds, of the second side. */
+  readonly takenAt: number;
   readonly before: ComparedSide;
   readonly after: ComparedSide;
   /** New first, then what became more frequent, less frequent, is gone or the same. */
@@ -41,12 +45,19 @@ export function compareReports(
 ): Comparison {
   const earlier = new Map(findingsOf(before).map((finding) => [finding.entry.fingerprint, finding]));
   const later = new Map(findingsOf(after).map((finding) => [finding.entry.fingerprint, finding]));
+  const [askedBefore, askedAfter] = [askedOf(before), askedOf(after)];
   const findings = [...new Set([...later.keys(), ...earlier.keys()])].flatMap((fingerprint): ComparedFinding[] => {
     const [was, is] = [earlier.get(fingerprint), later.get(fingerprint)];
     const finding = is ?? was;
-    return finding === undefined ? [] : [{ change: changeOf(was, is), before: was, after: is, finding }];
+    if (finding === undefined) return [];
+    const unasked = [
+      ...(was === undefined && !askedBefore.has(finding.entry.operation) ? (['before'] as const) : []),
+      ...(is === undefined && !askedAfter.has(finding.entry.operation) ? (['after'] as const) : []),
+    ];
+    return [{ change: changeOf(was, is), before: was, after: is, finding, unasked }];
   });
   return {
+    takenAt: after.takenAt,
     before: { label: beforeLabel, requests: before.requests },
     after: { label: afterLabel, requests: after.requests },
     findings: findings.toSorted(
@@ -57,6 +68,10 @@ export function compareReports(
     ),
   };
 }
+
+/** The operations that a side had requests of; undefined stands for everything outside the contract. */
+const askedOf = ({ traffic }: Report): ReadonlySet<string | undefined> =>
+  new Set(traffic.filter(({ requests }) => requests > 0).map(({ operation }) => operation));
 
 function changeOf(before: Finding | undefined, after: Finding | undefined): Change {
   if (before === undefined) return 'new';

@@ -1,5 +1,5 @@
 import type { AcceptedViolation } from '../model/baseline.ts';
-import { HTML_STYLE } from './html-style.ts';
+import { htmlPage, htmlTable, htmlTime } from './html-page.ts';
 import { escapeMarkup } from './plain-text.ts';
 import type { RenderReport } from './render-options.ts';
 import type { Finding, Report } from './report.ts';
@@ -15,22 +15,9 @@ import {
 
 /** A report as one page that asks for nothing else: it can be kept, mailed and opened without a network. */
 export const renderHtml: RenderReport = (report, { version }) =>
-  [
-    '<!doctype html>',
-    '<html lang="en">',
-    '<head>',
-    '<meta charset="utf-8">',
-    // The page keeps to the strictest policy by itself, wherever it is opened.
-    `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">`,
-    '<meta name="viewport" content="width=device-width, initial-scale=1">',
-    '<title>Contract report</title>',
-    `<style>${HTML_STYLE}</style>`,
-    '</head>',
-    '<body>',
-    '<main>',
-    '<h1>Contract report</h1>',
+  htmlPage('Contract report', [
     `<p><strong>${escapeMarkup(summaryWords(report))}</strong></p>`,
-    `<p class="soft">Portico ${escapeMarkup(version)}, ${timeOf(report.takenAt)} UTC${releaseWords(report)}</p>`,
+    `<p class="soft">Portico ${escapeMarkup(version)}, ${htmlTime(report.takenAt)} UTC${releaseWords(report)}</p>`,
     ...(report.dropped === 0
       ? []
       : [`<p>The ledger dropped ${countWords(report.dropped, 'piece')}: this report is not complete.</p>`]),
@@ -41,40 +28,17 @@ export const renderHtml: RenderReport = (report, { version }) =>
     ...baselineSection('Acceptances that have expired', report.expired),
     ...baselineSection('Accepted and no longer seen', report.noLongerSeen),
     ...trafficSection(report),
-    '</main>',
-    '</body>',
-    '</html>',
-  ].join('\n');
-
-const timeOf = (at: number): string => `<time datetime="${new Date(at).toISOString()}">${timeWords(at)}</time>`;
+  ]);
 
 const releaseWords = ({ releases }: Report): string =>
   releases.length === 0
     ? ''
     : escapeMarkup(`, ${releases.length === 1 ? 'release' : 'releases'} ${releases.join(', ')}`);
 
-const columns = (names: readonly string[]): string =>
-  `<thead><tr>${names.map((name) => `<th scope="col">${name}</th>`).join('')}</tr></thead>`;
-
-function tableOf(caption: string, names: readonly string[], rows: readonly string[]): string[] {
-  return [
-    // Scrolls by itself on a narrow screen, with the keyboard too.
-    `<div class="wide" tabindex="0" role="region" aria-label="${escapeMarkup(caption)}">`,
-    '<table>',
-    `<caption>${escapeMarkup(caption)}</caption>`,
-    columns(names),
-    '<tbody>',
-    ...rows,
-    '</tbody>',
-    '</table>',
-    '</div>',
-  ];
-}
-
 function section(title: string, category: string, findings: readonly Finding[]): string[] {
   return [
     `<h2 id="${escapeMarkup(category)}">${escapeMarkup(title)} (${findings.length})</h2>`,
-    ...tableOf(
+    ...htmlTable(
       `${title}: ${countWords(findings.length, 'distinct violation')}, worst first`,
       ['Operation', 'State', 'Violation', 'Count', 'Share', 'Callers', 'Last seen'],
       findings.map(findingRow),
@@ -103,7 +67,7 @@ function findingRow({ entry, standing, share, accepted, place }: Finding): strin
     ...facts.map(([name, value]) => `<dt>${name}</dt><dd><code>${escapeMarkup(value)}</code></dd>`),
     '</dl></details></td>',
     `<td class="number">${entry.count}</td><td class="number">${escapeMarkup(shareWords(share))}</td>`,
-    `<td class="number">${entry.callers}</td><td>${timeOf(entry.lastSeenAt)}</td></tr>`,
+    `<td class="number">${entry.callers}</td><td>${htmlTime(entry.lastSeenAt)}</td></tr>`,
   ].join('');
 }
 
@@ -116,7 +80,10 @@ function baselineSection(title: string, entries: readonly AcceptedViolation[]): 
     ({ fingerprint, summary, reason, owner, expires }) =>
       `<tr><th scope="row"><code>${escapeMarkup(fingerprint)}</code></th><td>${escapeMarkup(summary ?? reason)}</td><td>${escapeMarkup(owner)}</td><td>${escapeMarkup(expires ?? '')}</td></tr>`,
   );
-  return [`<h2>${title} (${entries.length})</h2>`, ...tableOf(title, ['Fingerprint', 'What', 'Owner', 'Until'], rows)];
+  return [
+    `<h2>${title} (${entries.length})</h2>`,
+    ...htmlTable(title, ['Fingerprint', 'What', 'Owner', 'Until'], rows),
+  ];
 }
 
 function trafficSection({ traffic }: Report): string[] {
@@ -127,6 +94,6 @@ function trafficSection({ traffic }: Report): string[] {
   );
   return [
     '<h2>Traffic</h2>',
-    ...tableOf('Requests that this report is about', ['Operation', 'Release', 'Requests'], rows),
+    ...htmlTable('Requests that this report is about', ['Operation', 'Release', 'Requests'], rows),
   ];
 }

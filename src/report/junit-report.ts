@@ -1,45 +1,18 @@
 import type { AcceptedViolation } from '../model/baseline.ts';
 import { escapeMarkup } from './plain-text.ts';
+import { junitDocument, junitHead, type JunitSuite } from './junit-document.ts';
 import type { RenderReport } from './render-options.ts';
 import { type Finding, findingsOf, isNew, type Report } from './report.ts';
 import { CATEGORY_WORDS, operationName, placeWords, shareWords, summaryWords, timeWords } from './report-words.ts';
-
-/** A suite: the violations of one category in one operation; without any, an operation that passed. */
-interface Suite {
-  readonly name: string;
-  readonly cases: readonly string[];
-  readonly failures: number;
-  readonly skipped: number;
-}
 
 /** A report for whatever shows test results: new violations are failures, accepted ones are skipped with their reason. */
 export const renderJunit: RenderReport = (report) => {
   const suites = [...failingSuites(report), ...passingSuites(report)];
   const all = suites.length === 0 ? [nothingSeen(report)] : suites;
-  const total = (of: (suite: Suite) => number) => all.reduce((sum, suite) => sum + of(suite), 0);
-  const stamp = new Date(report.takenAt).toISOString().slice(0, 19);
-  return [
-    '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="portico" ${counts({
-      tests: total(({ cases }) => cases.length),
-      failures: total(({ failures }) => failures),
-      skipped: total(({ skipped }) => skipped),
-    })}>`,
-    ...all.map((suite) => suiteText(suite, stamp)),
-    '</testsuites>',
-  ].join('\n');
+  return junitDocument(all, report.takenAt);
 };
 
-function suiteText({ name, cases, failures, skipped }: Suite, stamp: string): string {
-  const attributes = counts({ tests: cases.length, failures, skipped });
-  const head = `  <testsuite name="${escapeMarkup(name)}" ${attributes} timestamp="${stamp}">`;
-  return [head, ...cases, '  </testsuite>'].join('\n');
-}
-
-const counts = ({ tests, failures, skipped }: Readonly<Record<'tests' | 'failures' | 'skipped', number>>): string =>
-  `tests="${tests}" failures="${failures}" errors="0" skipped="${skipped}" time="0"`;
-
-function failingSuites(report: Report): Suite[] {
+function failingSuites(report: Report): JunitSuite[] {
   const suites = new Map<string, Finding[]>();
   for (const finding of findingsOf(report)) {
     const name = `${operationName(finding.entry.operation)} ${finding.entry.category}`;
@@ -47,14 +20,15 @@ function failingSuites(report: Report): Suite[] {
   }
   return [...suites].map(([name, findings]) => ({
     name,
-    cases: findings.map(caseOf),
+    cases: findings.map(junitCase),
     failures: findings.filter(isNew).length,
     skipped: findings.filter((finding) => !isNew(finding)).length,
   }));
 }
 
-function caseOf({ entry, standing, accepted, share, place }: Finding): string {
-  const head = testcase(
+/** A violation as a test: failed while nobody accepts it, skipped with the reason otherwise. */
+export function junitCase({ entry, standing, accepted, share, place }: Finding): string {
+  const head = junitHead(
     `${operationName(entry.operation)}.${entry.category}`,
     `${placeWords(entry)}: ${entry.message} [${entry.fingerprint}]`,
   );
@@ -76,32 +50,30 @@ function caseOf({ entry, standing, accepted, share, place }: Finding): string {
   ].join('\n');
 }
 
-const testcase = (classname: string, name: string): string =>
-  `<testcase classname="portico.${escapeMarkup(classname)}" name="${escapeMarkup(name)}" time="0">`;
-
-const acceptedWords = (accepted: AcceptedViolation | undefined): string =>
+/** Who accepts a violation and why, as one line. */
+export const acceptedWords = (accepted: AcceptedViolation | undefined): string =>
   accepted === undefined
     ? ''
     : `accepted by ${accepted.owner}${accepted.expires === undefined ? '' : ` until ${accepted.expires}`}: ${accepted.reason}`;
 
-function passingSuites(report: Report): Suite[] {
+function passingSuites(report: Report): JunitSuite[] {
   const broken = new Set(findingsOf(report).map(({ entry }) => entry.operation));
   const seen = new Set(report.traffic.filter(({ requests }) => requests > 0).map(({ operation }) => operation));
   return [...seen]
     .filter((operation) => operation !== undefined && !broken.has(operation))
     .map((operation) => ({
       name: operationName(operation),
-      cases: [`    ${testcase(operationName(operation), 'keeps to the contract')}</testcase>`],
+      cases: [`    ${junitHead(operationName(operation), 'keeps to the contract')}</testcase>`],
       failures: 0,
       skipped: 0,
     }));
 }
 
-function nothingSeen(report: Report): Suite {
+function nothingSeen(report: Report): JunitSuite {
   const skipped = `<skipped message="${escapeMarkup(summaryWords(report))}"/>`;
   return {
     name: 'traffic',
-    cases: [`    ${testcase('traffic', 'something was seen')}${skipped}</testcase>`],
+    cases: [`    ${junitHead('traffic', 'something was seen')}${skipped}</testcase>`],
     failures: 0,
     skipped: 1,
   };

@@ -1,3 +1,4 @@
+import type { Comparison } from './comparison.ts';
 import type { Report } from './report.ts';
 
 /** What a format is made with beside the report. */
@@ -12,3 +13,6 @@ export interface RenderOptions {
 
 /** Makes the text of a report. */
 export type RenderReport = (report: Report, options: RenderOptions) => string;
+
+/** Makes the text of a comparison. */
+export type RenderComparison = (comparison: Comparison, options: RenderOptions) => string;

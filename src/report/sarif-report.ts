@@ -7,10 +7,25 @@ import { CATEGORY_WORDS, operationName, placeWords, shareWords } from './report-
 const SCHEMA = 'https://json.schemastore.org/sarif-2.1.0.json';
 
 /** A report for code scanning: what is accepted is suppressed, every result points to what the contract says. */
-export const renderSarif: RenderReport = (report, { version }) => {
-  const findings = findingsOf(report);
+export const renderSarif: RenderReport = (report, { version }) =>
+  sarifLog(
+    findingsOf(report).map((finding) => ({ finding, state: finding.standing === 'new' ? 'new' : 'unchanged' })),
+    report.takenAt,
+    version,
+  );
+
+/** A finding as a result: how it stands against what was there before, and what is said beside the message. */
+export interface SarifFinding {
+  readonly finding: Finding;
+  readonly state: 'new' | 'unchanged' | 'updated' | 'absent';
+  readonly words?: string;
+}
+
+/** A log of SARIF 2.1.0 with one run. */
+export function sarifLog(results: readonly SarifFinding[], takenAt: number, version: string): string {
+  const findings = results.map(({ finding }) => finding);
   const ids = [...new Set(findings.map(ruleIdOf))].toSorted();
-  const instant = new Date(report.takenAt).toISOString();
+  const instant = new Date(takenAt).toISOString();
   return jsonText({
     $schema: SCHEMA,
     version: '2.1.0',
@@ -27,11 +42,11 @@ export const renderSarif: RenderReport = (report, { version }) => {
         automationDetails: { id: 'portico/contract/' },
         invocations: [{ executionSuccessful: true, endTimeUtc: instant }],
         columnKind: 'utf16CodeUnits',
-        results: findings.map((finding) => toResult(finding, ids)),
+        results: results.map((result) => toResult(result, ids)),
       },
     ],
   });
-};
+}
 
 const ruleIdOf = ({ entry }: Finding): string => `${entry.category}/${plainText(entry.keyword)}`;
 
@@ -52,13 +67,14 @@ function toRule(id: string, findings: readonly Finding[]) {
   };
 }
 
-function toResult(finding: Finding, ids: readonly string[]) {
+function toResult({ finding, state, words: more }: SarifFinding, ids: readonly string[]) {
   const { entry, standing, accepted, share, place } = finding;
   const ruleId = ruleIdOf(finding);
   const words = [
     `${operationName(entry.operation)}, ${placeWords(entry)}: ${entry.message}.`,
     `Seen ${entry.count} times (${shareWords(share)} of the requests).`,
     ...(entry.suggestion === undefined ? [] : [`${entry.suggestion}.`]),
+    ...(more === undefined ? [] : [`${more}.`]),
   ];
   return {
     ruleId,
@@ -78,7 +94,7 @@ function toResult(finding: Finding, ids: readonly string[]) {
     ],
     partialFingerprints: { 'porticoViolation/v1': plainText(entry.fingerprint) },
     occurrenceCount: Math.max(1, entry.count),
-    baselineState: standing === 'new' ? 'new' : 'unchanged',
+    baselineState: state,
     ...(standing === 'accepted' && {
       suppressions: [
         {
