@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 import { escapePointer, pointerTo } from '../lib/json-pointer.ts';
 import { plainName } from '../lib/plain-name.ts';
 import { isType, KEYWORD_GROUPS, KEYWORDS } from './schema-keywords.ts';
+import { meantBranch } from './meant-branch.ts';
 import type { SchemaObject, SchemaOrBoolean } from './openapi-document.ts';
 
 /** One thing that a value does not keep to. */
@@ -24,6 +25,8 @@ export interface SearchLimits {
   readonly elements: number;
   /** After how many errors the search ends. */
   readonly errors: number;
+  /** True tells only the alternative that a value was meant for, where that is clear; Ajv tells them all. */
+  readonly meantOnly?: boolean;
 }
 
 interface Search {
@@ -88,13 +91,11 @@ function apply(all: Search, place: Place, keyword: string, value: unknown, at: s
     case 'allOf':
       return schema.allOf?.forEach((part, index) => search(all, below(part, index), value, at));
     case 'anyOf': {
-      const before = all.found.length;
-      for (const [index, part] of (schema.anyOf ?? []).entries()) {
-        const errors = errorsOf(all, below(part, index), value, at);
-        if (errors.length === 0) return void all.found.splice(before);
-        all.found.push(...errors);
-      }
-      return tell(all, place, keyword, at);
+      const branches = (schema.anyOf ?? []).map((part, index) => errorsOf(all, below(part, index), value, at));
+      if (branches.some((errors) => errors.length === 0)) return;
+      const meant = all.limits.meantOnly === true ? meantBranch(branches, at) : undefined;
+      all.found.push(...(meant ?? branches.flat()));
+      return meant === undefined ? tell(all, place, keyword, at) : undefined;
     }
     case 'oneOf': {
       const fitting = (schema.oneOf ?? []).filter(

@@ -61,7 +61,7 @@ export function toSchemaCheck(
 }
 
 function whyNot(files: SchemaFiles, file: string, value: unknown): SchemaError[] {
-  const all = findErrors(files, file, value, { elements: MAX_ELEMENTS, errors: MAX_ERRORS });
+  const all = findErrors(files, file, value, { elements: MAX_ELEMENTS, errors: MAX_ERRORS, meantOnly: true });
   if (all.length > 0) return all;
   const [first] = findErrors(files, file, value, { elements: Number.POSITIVE_INFINITY, errors: 1 });
   // Whatever cannot be explained is wrong all the same.

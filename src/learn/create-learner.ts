@@ -79,7 +79,7 @@ export function createLearner({ document, clock, before, walk = false }: Learner
       if (seen.wrap || seen.v1) return;
       const guide = findGuide(seen.operation, seen.status, seen.details);
       if (guide === undefined) return;
-      observeBody(before, guide, seen.json, adding(!seen.projected));
+      observeBody(before, guide, seen, adding(!seen.projected));
       if (seen.status < 300) observePageSize(before, seen.operation, seen.pageSize, seen.json, clock());
     },
     observePath: ({ method, path, status, json }) => {

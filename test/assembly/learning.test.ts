@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { startReferenceServer } from '../../src/reference/start-reference-server.ts';
+import { callAt } from '../builders/call.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 
@@ -31,6 +32,23 @@ async function askPages(gateway: TestGateway, pages: readonly number[]): Promise
     const { status } = await gateway.call(`/services/v2/question.json?page=${page}&pageSize=20`);
     expect(status).toBe(200);
   }
+}
+
+const questions = (await callAt(reference.url, '/services/v2/question.json?pageSize=100')).json as unknown as {
+  list: { id: number; commentIds: number[] }[];
+};
+const commented = questions.list.flatMap(({ id, commentIds }) => (commentIds.length > 0 ? id : []));
+
+/** Asks lists in an envelope, one in none, and the log, as often as each way to drift needs to be seen a few times. */
+async function askEverything(gateway: TestGateway, times = 36): Promise<void> {
+  for (let at = 0; at < times; at += 1)
+    for (const target of [
+      `question.json?pageSize=5&page=${at + 1}`,
+      `idea.json?pageSize=3&page=${at + 1}`,
+      `action.json?page=${at + 1}`,
+      `node/${commented[at % commented.length]}/comment.json`,
+    ])
+      expect((await gateway.call(`/services/v2/${target}`)).status, target).toBe(200);
 }
 
 /** Learns from pages of questions and gives the file of the overlay that the command writes. */
@@ -72,6 +90,38 @@ describe('learning from traffic', () => {
     const after = await gatewayWith({ contract: { overlays: [overlay] } });
     await askPages(after, [1, 2]);
     expect(await violationsOf(after)).toEqual([]);
+    reference.setFaults([]);
+  });
+
+  it('ends all violations of a server that drifts in every way, and new ones begin', async () => {
+    // As `portico reference --fault drift` does.
+    reference.setFaults(['drift']);
+    const observations = fresh('observations.json');
+    const overlay = fresh('learned.yaml');
+    const before = await gatewayWith({ learn: { traffic: true, file: observations } });
+    await askEverything(before);
+    const found = await violationsOf(before);
+    for (const keyword of [
+      'required /list/*/id',
+      'type /list/*/id',
+      'undocumented-field /list/*/unexpectedField',
+      'type ',
+    ])
+      expect(found.filter((told) => told === keyword).length, keyword).toBeGreaterThan(0);
+    await before.close();
+    const { code, out } = await runInProcess(['learn', '--observations', observations, '--output', overlay]);
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('is also array of Question') as string });
+
+    const after = await gatewayWith({ contract: { overlays: [overlay] } });
+    await askEverything(after);
+    expect(await violationsOf(after)).toEqual([]);
+    reference.setFaults(['wrong-type:unexpectedField@6', 'missing-field:title@8', 'extra-field:another@7']);
+    await askEverything(after, 1);
+    expect((await violationsOf(after)).toSorted()).toEqual([
+      'required /list/*/title',
+      'type /list/*/unexpectedField',
+      'undocumented-field /actions/*/another',
+    ]);
     reference.setFaults([]);
   });
 

@@ -139,6 +139,29 @@ describe('the search for errors', () => {
     expect(findErrors(one, 'one.json', value, EVERYTHING).map(({ at, keyword }) => `${keyword} ${at}`)).toEqual(told);
   });
 
+  it.each([
+    ['of its type', [{ type: 'string' }, { type: 'array', items: { type: 'null' } }], [1], ['type /0']],
+    ['with more of its fields', [{ required: ['a', 'b'] }, { required: ['c'] }], { a: 1 }, ['anyOf ']],
+    [
+      'with all of its fields',
+      [{ required: ['a'] }, { properties: { c: { type: 'null' } }, required: ['c'] }],
+      { c: 1 },
+      ['type /c'],
+    ],
+    ['that is one of two like it', [{ required: ['a'] }, { required: ['c'] }], {}, ['anyOf ']],
+    ['of none', [{ type: 'string' }, { type: 'null' }], 1, ['anyOf ']],
+  ] as readonly [string, SchemaObject[], unknown, string[]][])(
+    'can tell only what is wrong with the alternative that was meant: the one %s',
+    (_name, anyOf, value, told) => {
+      const errors = findErrors(new Map([['one.json', { anyOf }]]), 'one.json', value, {
+        ...EVERYTHING,
+        meantOnly: true,
+      });
+      const named = errors.filter(({ keyword }) => keyword === 'anyOf');
+      expect((named.length > 0 ? named : errors).map(({ at, keyword }) => `${keyword} ${at}`)).toEqual(told);
+    },
+  );
+
   it('names the fields that must not be there', () => {
     const one = new Map([['one.json', { type: 'object', properties: { a: {} }, additionalProperties: false }]]);
     expect(findErrors(one, 'one.json', { a: 1, b: 2 }, EVERYTHING)).toEqual([

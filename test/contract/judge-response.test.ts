@@ -15,7 +15,7 @@ describe('judging status and content type (rules, 7)', () => {
     expect(judge('listQuestions', { error: 'no' }, { status }).verdict).toBe('valid');
     expect(judge('listQuestions', { errors: { message: BR } }, { status }).verdict).toBe('valid');
     expect(found(judge('listQuestions', { message: 'no' }, { status }))).toEqual(['anyOf ']);
-    expect(found(judge('listQuestions', { error: { message: 'no' } }, { status }))).toEqual(['anyOf ']);
+    expect(found(judge('listQuestions', { error: { message: 'no' } }, { status }))).toEqual(['type /error']);
   });
 
   it('holds documented errors to their one shape', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answer, learnedBy, learner, page } from './learned.ts';
+import { answer, contractWith, judge, learnedBy, learner, page } from './learned.ts';
 
 const times = (count: number, step: (at: number) => void) => Array.from({ length: count }, (_, at) => step(at));
 
@@ -39,6 +39,24 @@ describe('a learner', () => {
     times(5, () => one.observeAnswer(answer([1, 2, 3])));
     times(5, () => one.observeAnswer(answer({ data: page({}) })));
     expect(learnedBy(one).overlay).toBe('');
+  });
+
+  it('tells of a page that comes without its envelope, or in another, and accepts it from then on', () => {
+    const bare = learner();
+    times(5, () => bare.observeAnswer(answer(page({}, {})['list'])));
+    expect(learnedBy(bare).proposals).toMatchObject([
+      { kind: 'envelope', place: 'GET /services/v2/question.json', statement: 'is also array of Question' },
+    ]);
+    const contract = contractWith(learnedBy(bare).overlay);
+    expect(judge(contract, page({})['list'])).toEqual([]);
+    expect(judge(contract, page({ id: 'x' })['list'])).toEqual(['type /0/id']);
+    expect(judge(contract, page({ score: 'x' }))).toEqual(['type /list/0/score']);
+    const wrapped = learner();
+    times(5, () => wrapped.observeAnswer(answer({ data: page({}) })));
+    const other = contractWith(learnedBy(wrapped).overlay);
+    expect(judge(other, { data: page({}) })).toEqual([]);
+    expect(judge(other, page({ score: 'x' }))).toEqual(['type /list/0/score']);
+    expect(judge(other, { more: 1 })).not.toEqual([]);
   });
 
   it('believes a page size only where that many items came', () => {

@@ -2,8 +2,13 @@ import type { Observations } from './observations.ts';
 import type { ObjectCounts, Shape } from '../shape/shape.ts';
 
 /** How many named shapes observations hold, for the limit on them. */
-export function countShapes({ open, described, mistyped, paths }: Observations): number {
-  const shapes = [...open.values(), ...mistyped.values(), ...[...paths.values()].flatMap(({ body }) => body ?? [])];
+export function countShapes({ open, described, mistyped, envelopes, paths }: Observations): number {
+  const shapes = [
+    ...open.values(),
+    ...mistyped.values(),
+    ...envelopes.values(),
+    ...[...paths.values()].flatMap(({ body }) => body ?? []),
+  ];
   const counts = [...described.values()].map(({ objects, missing }) => countMembers(objects) + missing.size);
   return shapes.length + sum(shapes.map(countBelow)) + sum(counts);
 }

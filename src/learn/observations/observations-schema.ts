@@ -35,6 +35,7 @@ export const OBSERVATIONS_SCHEMA = {
       }),
     ),
     mistyped: recordOf(shape),
+    envelopes: recordOf(shape),
     pages: recordOf(
       closed({ honoured: count, honouredAnswers: count, clamped: recordOf(count), unasked: recordOf(count), ...span }),
     ),

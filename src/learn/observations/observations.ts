@@ -76,6 +76,8 @@ export interface Observations {
   readonly vocabularies: Map<string, Vocabulary>;
   /** Values of another type than the contract says, by the JSONPath of the field. */
   readonly mistyped: Map<string, Shape>;
+  /** Successes that are another thing than the contract says, by the JSONPath of the schema of the answer. */
+  readonly envelopes: Map<string, Shape>;
   readonly pages: Map<string, PageSizes>;
   /** By switch and operation: `wrap listQuestions`. */
   readonly switches: Map<string, SwitchCounts>;
@@ -94,6 +96,7 @@ export function emptyObservations(now: number): Observations {
     described: new Map(),
     vocabularies: new Map(),
     mistyped: new Map(),
+    envelopes: new Map(),
     pages: new Map(),
     switches: new Map(),
     paths: new Map(),

@@ -41,6 +41,7 @@ function toObservations(json: Stored): Observations {
       words: mapOf(one['words'], (word) => ({ seen: 0, answers: 0, mark: 0, ...word })),
     })),
     mistyped: mapOf(stored['mistyped'], toShape),
+    envelopes: mapOf(stored['envelopes'], toShape),
     pages: mapOf(stored['pages'], (one) => ({
       ...emptyPageSizes(0),
       ...one,

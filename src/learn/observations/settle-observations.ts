@@ -12,6 +12,7 @@ export function settleObservations(all: Observations, settling: Settling): Obser
     })),
     vocabularies: mapValues(all.vocabularies, (vocabulary) => settleVocabulary(vocabulary, settling)),
     mistyped: mapValues(all.mistyped, (shape) => settleShape(shape, settling)),
+    envelopes: mapValues(all.envelopes, (shape) => settleShape(shape, settling)),
     paths: mapValues(all.paths, (path) => ({ ...path, body: path.body && settleShape(path.body, settling) })),
   };
 }

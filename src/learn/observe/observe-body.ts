@@ -1,29 +1,36 @@
 import { type Adding, addMember, addValue, countObject } from '../shape/add-value.ts';
 import { addWord, hasVocabulary } from './add-word.ts';
-import type { Guide, Place } from '../guide.ts';
+import type { Guide } from '../guide.ts';
+import type { ObservedAnswer } from './observed.ts';
+import { isOtherEnvelope } from './is-other-envelope.ts';
+import { mistypedPlaces } from './mistyped-places.ts';
 import type { Described, Observations } from '../observations/observations.ts';
 import { emptyObjects, emptyShape, type Shape, SHAPE_LIMITS } from '../shape/shape.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
 /** Goes through an answer beside what the contract says of it, and keeps what the contract does not say. */
-export function observeBody(all: Observations, guide: Guide, json: unknown, adding: Adding): void {
-  if (isAlien(guide, json, adding.complete)) return;
-  observe(all, { guide, name: '', root: true }, json, adding);
+export function observeBody(all: Observations, guide: Guide, { status, json }: ObservedAnswer, adding: Adding): void {
+  if (!isOtherEnvelope(guide, json, adding.complete)) return observe(all, { guide, name: '' }, json, adding);
+  // What says that it is an error is one, whatever its status.
+  if (adding.complete && status < 300 && !isError(json))
+    addValue(shapeAt(all.envelopes, guide.written.path, adding), json, adding);
 }
+
+const isError = (json: unknown) =>
+  typeof json === 'object' && json !== null && (Object.hasOwn(json, 'error') || Object.hasOwn(json, 'errors'));
 
 interface Spot {
   readonly guide: Guide;
   /** The field that the value stands in; elements stand in that of their array. */
   readonly name: string;
-  readonly root?: boolean;
 }
 
 function observe(all: Observations, spot: Spot, value: unknown, adding: Adding): void {
   const { guide, name } = spot;
   if (guide.open) return addValue(shapeAt(all.open, openPath(guide), adding), value, adding);
   if (guide.personal && typeof value === 'string') adding.remember(value);
-  const mistyped = spot.root === true ? NO_PLACES : mistypedPlaces(guide, value);
+  const mistyped = mistypedPlaces(guide, value);
   // Only the type: what is below is described nowhere.
   for (const { path } of mistyped) addValue(shapeAt(all.mistyped, path, adding), withoutContents(value), adding);
   if (mistyped.length > 0) return;
@@ -55,37 +62,9 @@ function openPath({ owner, written }: Guide): string {
   return owner.schema.type === undefined ? written.path : owner.path;
 }
 
-/** An answer that lacks most of what it must have is another thing altogether: an error, or another envelope. */
-function isAlien(guide: Guide, json: unknown, complete: boolean): boolean {
-  const required = new Set(guide.required.map(({ name }) => name));
-  if (required.size < 2) return false;
-  const envelope = guide.sites.some(({ schema }) => schema['x-envelope'] === true);
-  if (!complete && !envelope) {
-    const names = typeof json === 'object' && json !== null && !Array.isArray(json) ? Object.keys(json) : [];
-    return names.length > 0 && names.every((name) => guide.member(name) === undefined);
-  }
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) return true;
-  return [...required].filter((name) => !Object.hasOwn(json, name)).length > required.size / 2;
-}
-
 function withoutContents(value: unknown): unknown {
   if (Array.isArray(value)) return [];
   return typeof value === 'object' && value !== null ? {} : value;
-}
-
-const NO_PLACES: readonly Place[] = [];
-
-function mistypedPlaces({ places }: Guide, value: unknown): readonly Place[] {
-  const wrong = ({ types }: Place) => types.some((some) => !some.some((type) => isType(type, value)));
-  return places.some(wrong) ? places.filter(wrong) : NO_PLACES;
-}
-
-function isType(type: string, value: unknown): boolean {
-  if (type === 'null') return value === null;
-  if (type === 'array') return Array.isArray(value);
-  if (type === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value);
-  if (type === 'integer') return Number.isInteger(value);
-  return typeof value === type;
 }
 
 function shapeAt(places: Map<string, Shape>, path: string, { budget }: Adding): Shape {

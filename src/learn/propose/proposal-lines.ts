@@ -7,6 +7,7 @@ const TITLES: Readonly<Record<Proposal['kind'], string>> = {
   words: 'Words of closed vocabularies',
   type: 'Fields of another type than the contract says',
   optional: 'Required fields that were absent',
+  envelope: 'Answers that are another thing than the contract says',
   'page-size': 'Page sizes',
   switch: 'Switches of requests',
   path: 'Addresses outside the contract',

@@ -21,7 +21,7 @@ export interface Evidence {
 
 /** One statement about the legacy server, with what would write it into the contract. */
 export interface Proposal {
-  readonly kind: 'shape' | 'field' | 'words' | 'type' | 'optional' | 'path' | 'page-size' | 'switch';
+  readonly kind: 'shape' | 'field' | 'words' | 'type' | 'optional' | 'envelope' | 'path' | 'page-size' | 'switch';
   /** The place as people say it: `Node.attachments[]`. */
   readonly place: string;
   /** One plain sentence. */

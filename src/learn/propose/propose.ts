@@ -1,6 +1,7 @@
 import type { DocumentNode } from '../document.ts';
 import type { Observations } from '../observations/observations.ts';
 import type { Limits, Proposal } from './proposal.ts';
+import { proposeEnvelopes } from './propose-envelopes.ts';
 import { proposeFields } from './propose-fields.ts';
 import { proposeOptional } from './propose-optional.ts';
 import { proposePages } from './propose-pages.ts';
@@ -19,6 +20,7 @@ export function propose(observations: Observations, document: DocumentNode, limi
     // Before fields are added to the lists that this writes anew.
     proposeOptional(observations, document, minConfidence),
     proposeFields(observations, document, minAnswers),
+    proposeEnvelopes(observations, document),
     proposeWords(observations, document, limits),
     proposePages(observations, document),
     proposeSwitches(observations, document),

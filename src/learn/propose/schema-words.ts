@@ -2,7 +2,8 @@ import type { ProposedSchema } from '../shape/to-schema.ts';
 
 /** A proposed schema in a few words, for a table: `object of 3 fields (id, name; sometimes size)`. */
 export function schemaWords(schema: ProposedSchema): string {
-  const { type, properties, required, items, additionalProperties } = schema;
+  const { type, properties, required, items, additionalProperties, $ref } = schema;
+  if (typeof $ref === 'string') return $ref.split('/').at(-1) ?? '';
   if (type === undefined) return 'anything';
   if (Array.isArray(type)) return (type as readonly string[]).join(' or ');
   if (type === 'array') return items === undefined ? 'array' : `array of ${schemaWords(items as ProposedSchema)}`;
