@@ -1,6 +1,7 @@
 import type { Settings } from '../config/settings.ts';
 import { whyUnwritable } from '../files/why-unwritable.ts';
 import type { LadderState } from '../ladder/ladder-step.ts';
+import { movedLevels } from '../ladder/moved-levels.ts';
 import { StartFault } from '../model/fault.ts';
 import type { Services } from './assemble-services.ts';
 
@@ -37,8 +38,13 @@ export async function openLadder(
       { ladder: { steps: kept.steps.length } },
       'another contract: every check is tried at its configured level',
     );
-  for (const { operation, check, move, at } of state.steps)
-    logger.warn({ ladder: { operation, check, move, at: new Date(at).toISOString() } }, 'a step of the ladder holds');
+  const moving = new Set(movedLevels(ladder.levels(), state).map(({ step }) => step));
+  for (const step of state.steps) {
+    const { operation, check, move, at } = step;
+    const told = { ladder: { operation, check, move, at: new Date(at).toISOString() } };
+    if (moving.has(step)) logger.warn(told, 'a step of the ladder holds');
+    else logger.info(told, 'a step of the ladder is kept, and changes no level as things are configured');
+  }
   // Written down at once, since promotions ask since when this contract is the one.
   if (reason === undefined && kept?.contract !== state.contract) ladderFile.write(state);
   const evaluate = () =>

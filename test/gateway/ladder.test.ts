@@ -163,6 +163,16 @@ describe('what the ladder moved', () => {
     expect(gateway.explain({ method: 'GET', target: LIST }).filter((line) => words.test(line))).toHaveLength(1);
   });
 
+  it('is told as kept, not as holding, where the configuration leaves it nothing to move', async () => {
+    const first = await start();
+    drift = DRIFT;
+    await statuses(first, 4);
+    await first.close();
+    const log = (await start({ operations: {}, checks: { responses: 'report' } })).log.join('');
+    expect(log).toContain('a step of the ladder is kept, and changes no level');
+    expect(log).not.toContain('a step of the ladder holds');
+  });
+
   it('is lifted in a running gateway by who takes it out of the file', async () => {
     const { gateway, url } = await start();
     drift = DRIFT;

@@ -20,6 +20,9 @@ export function coalesce(cache: PageCache, contractVersion: string): StagePlanne
         if (leader) return promise;
         const reply = await promise.catch((error: unknown) => {
           if (shared && error instanceof GatewayError && isRefusal(error.status)) return undefined;
+          // A failure is shared as an answer is: this request made no exchange of its own.
+          const { cache: met } = exchange.trace;
+          if (met?.status === 'miss') exchange.trace.cache = { ...met, status: 'coalesced' };
           throw error;
         });
         if (reply === undefined || (shared && isRefusal(reply.status))) return next(exchange);

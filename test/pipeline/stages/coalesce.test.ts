@@ -47,6 +47,17 @@ describe('coalesce', () => {
     expect(second?.body).toBe(first?.body);
   });
 
+  it('counts who only joined as such where the exchange fails too', async () => {
+    const { next, handle } = coalesced();
+    const exchanges = [exchangeWith(), exchangeWith()];
+    for (const { trace } of exchanges) trace.cache = { status: 'miss', reason: 'miss', stored: false };
+    const failures = exchanges.map((exchange) => failureOf(handle(exchange)));
+    gate.reject(new GatewayError('upstream_reset', 'broken'));
+    await Promise.all(failures);
+    expect(next.asked).toHaveLength(1);
+    expect(exchanges.map(({ trace }) => trace.cache?.status)).toEqual(['miss', 'coalesced']);
+  });
+
   it('asks again once the first is done', async () => {
     const { next, handle } = coalesced();
     gate.resolve(replyWith(pageOf([1])));
