@@ -46,7 +46,7 @@ const MIN_ANSWERS = 3;
 /** Makes a learner for one contract. */
 export function createLearner({ document, clock, before, walk = false }: LearnerParts): Learner {
   const findGuide = compileGuides(document);
-  const templateOf = compilePathTemplate(Object.keys(document.paths));
+  const templates = compilePathTemplate(Object.keys(document.paths));
   const personal = createPersonalMemory();
   const documented = fieldNames(document);
   const isDocumented = (name: string) => documented.has(name);
@@ -84,7 +84,7 @@ export function createLearner({ document, clock, before, walk = false }: Learner
     },
     observePath: ({ method, path, status, json }) => {
       before.untilAt = clock();
-      const key = `${/^[A-Z]{1,10}$/.test(method) ? method : 'OTHER'} ${templateOf(path, status >= 200 && status < 300)}`;
+      const key = `${/^[A-Z]{1,10}$/.test(method) ? method : 'OTHER'} ${templates.of(path, status >= 200 && status < 300)}`;
       const place = before.paths.get(key) ?? emptyPath(clock());
       if (!before.paths.has(key) && before.paths.size >= MAX_PATHS) {
         before.dropped += 1;
@@ -100,7 +100,12 @@ export function createLearner({ document, clock, before, walk = false }: Learner
     observations: () => {
       before.dropped += budget.dropped;
       budget.dropped = 0;
-      return settleObservations(before, { minAnswers: MIN_ANSWERS, isPersonal, isDocumented });
+      return settleObservations(before, {
+        minAnswers: MIN_ANSWERS,
+        isPersonal,
+        isDocumented,
+        isKnownWord: templates.knows,
+      });
     },
   };
 }

@@ -59,6 +59,26 @@ describe('a learner', () => {
     expect(judge(other, { more: 1 })).not.toEqual([]);
   });
 
+  it('keeps no word of an address that is somebody’s or that was asked for once or twice', () => {
+    const one = learner();
+    times(5, () => one.observeAnswer(answer(page({ author: { id: 1, username: 'quentin', reputation: 1 } }))));
+    const ask = (path: string) =>
+      one.observePath({ method: 'GET', path: `/services/v2/${path}`, status: 200, json: { id: 1 } });
+    times(2, () => ask('seldom.json'));
+    times(5, () => ask('quentin.json'));
+    times(5, () => ask('user/jana77/petr.json'));
+    times(5, () => ask('widget.json'));
+    const { file, proposals } = learnedBy(one);
+    expect(file).not.toMatch(/seldom|quentin|jana|petr/);
+    expect(
+      proposals.filter(({ kind }) => kind === 'path').map(({ place, evidence }) => `${place} ${evidence.seen}`),
+    ).toEqual([
+      'GET /services/v2/{name}.json 7',
+      'GET /services/v2/user/{name}/{name}.json 5',
+      'GET /services/v2/widget.json 5',
+    ]);
+  });
+
   it('believes a page size only where that many items came', () => {
     const one = learner();
     times(5, () => one.observeAnswer(answer(sized(1000, 2), { pageSize: 1000 })));

@@ -48,7 +48,7 @@ export const OBSERVATIONS_SCHEMA = {
       answers: count,
       fields: {
         ...recordOf(closed({ present: count, shape })),
-        propertyNames: { pattern: '^[A-Za-z][A-Za-z0-9_-]{0,39}$' },
+        propertyNames: { pattern: '^[_$]?[A-Za-z][A-Za-z0-9_-]{0,39}$' },
       },
       nameless: count,
       rest: shape,

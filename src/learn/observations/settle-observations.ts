@@ -1,4 +1,5 @@
 import type { Observations, Vocabulary } from './observations.ts';
+import { settlePaths } from './settle-paths.ts';
 import { settleObjects, settleShape, type Settling } from '../shape/settle-shape.ts';
 
 /** A copy that may be written down: without names and words that were seen too seldom, or that may be somebody's. */
@@ -13,7 +14,7 @@ export function settleObservations(all: Observations, settling: Settling): Obser
     vocabularies: mapValues(all.vocabularies, (vocabulary) => settleVocabulary(vocabulary, settling)),
     mistyped: mapValues(all.mistyped, (shape) => settleShape(shape, settling)),
     envelopes: mapValues(all.envelopes, (shape) => settleShape(shape, settling)),
-    paths: mapValues(all.paths, (path) => ({ ...path, body: path.body && settleShape(path.body, settling) })),
+    paths: settlePaths(all.paths, settling),
   };
 }
 

@@ -36,15 +36,22 @@ const FIELD_WORDS = [
 const MAX_SEGMENTS = 10;
 const PREFIX = 'services/v2';
 
+/** What can be no name: it begins with a digit, or is a long hexadecimal number. */
+const ID = /^\d|^(?=.*\d)[\da-f-]{8,}$/i;
+
 /** Turns a path into a template; only what `exists` may have words that nobody knows. */
-export type PathTemplate = (path: string, exists: boolean) => string;
+export interface PathTemplates {
+  readonly of: (path: string, exists: boolean) => string;
+  /** True for a word of addresses that is known without having been seen. */
+  readonly knows: (word: string) => boolean;
+}
 
 /** Turns paths into templates: `/services/v2/question/118.json` into `/services/v2/question/{id}.json`. */
-export function compilePathTemplate(contractPaths: Iterable<string>): PathTemplate {
+export function compilePathTemplate(contractPaths: Iterable<string>): PathTemplates {
   const words = new Set<string>(FIELD_WORDS);
   for (const path of contractPaths)
     for (const segment of path.replace(/\.json$/, '').split('/')) if (!segment.startsWith('{')) words.add(segment);
-  return (path, exists) => {
+  const of: PathTemplates['of'] = (path, exists) => {
     const ending = path.endsWith('.json') ? '.json' : '';
     const segments = path
       .slice(0, path.length - ending.length)
@@ -55,10 +62,11 @@ export function compilePathTemplate(contractPaths: Iterable<string>): PathTempla
       if (at < start || words.has(segment)) return segment;
       // The first word names a collection, one after an id a part of it; any other may be somebody's name, and so may
       // all that a client made up.
-      const names = exists && (at === start || /\d/.test(segments[at - 1] ?? ''));
+      const names = exists && (at === start || ID.test(segments[at - 1] ?? ''));
       if (names && isWord(segment)) return segment;
       return /^\d+$/.test(segment) ? '{id}' : '{name}';
     });
     return `/${template.join('/')}${ending}`;
   };
+  return { of, knows: (word) => words.has(word) };
 }

@@ -8,6 +8,8 @@ export interface Settling {
   readonly isPersonal: (text: string) => boolean;
   /** True for a name that the contract has for some field: it is nobody's. */
   readonly isDocumented: (name: string) => boolean;
+  /** True for a word of addresses that is known without having been seen. */
+  readonly isKnownWord: (word: string) => boolean;
 }
 
 const MAP_NAMES = 12;
@@ -37,7 +39,8 @@ export function settleObjects(counts: ObjectCounts, settling: Settling, holder?:
   settled.rest = counts.rest && settleShape(counts.rest, settling);
   settled.rare = counts.rare && settleShape(counts.rare, settling);
   const members = counts.nameless + [...counts.fields.values()].reduce((sum, { shape }) => sum + shape.seen, 0);
-  const manyNameless = counts.nameless >= members * MAP_SHARE;
+  // In an object that the contract describes, members that are always there are fields, whatever stands beside them.
+  const manyNameless = holder !== undefined && counts.nameless >= members * MAP_SHARE;
   for (const [name, field] of counts.fields) {
     const shape = settleShape(field.shape, settling, name);
     // Beside keys that are data, a member of the same kind is one more of them, however its name reads; in a record that

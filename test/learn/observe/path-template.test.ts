@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { compilePathTemplate } from '../../../src/learn/observe/path-template.ts';
 import { document } from '../../contract/sample.ts';
 
-const templateOf = compilePathTemplate(Object.keys(document.paths));
+const { of: templateOf } = compilePathTemplate(Object.keys(document.paths));
 
 describe('compilePathTemplate', () => {
   it.each([

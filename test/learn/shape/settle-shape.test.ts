@@ -34,6 +34,37 @@ describe('the names of unknown fields', () => {
     expect(file + overlay).not.toContain('quentinHolm');
   });
 
+  it('are not told where they are made of words of somebody’s name, in whatever way those are joined', () => {
+    const one = learner();
+    const names = ['Jana', 'nováková', 'janaNovakova', 'novakova_jana', 'dvorak', 'size'];
+    const tally = Object.fromEntries(names.map((name) => [name, { at: 1 }]));
+    const author = { id: 1, username: 'p.dvorak@example.org', realname: 'Jana Nováková', reputation: 3 };
+    for (const _ of times(5, () => 0)) one.observeAnswer(answer(page({ recent: tally, editor: author })));
+    const { file, overlay } = learnedBy(one);
+    expect(file + overlay).not.toMatch(/jana|novak|dvorak/i);
+  });
+
+  it('are told of records that have keys beyond ASCII, or that begin with an underscore, beside them', () => {
+    const one = learner();
+    for (const at of times(5, (count) => count))
+      one.observeAnswer(
+        answer(
+          page({
+            karma: { total: at },
+            flag: true,
+            _links: { self: 'x' },
+            sha256: 'x',
+            příznak: {},
+            größe: 'x',
+            '@id': true,
+          }),
+        ),
+      );
+    const { overlay } = learnedBy(one);
+    for (const name of ['karma', 'flag', '_links', 'sha256']) expect(overlay).toContain(`Question.${name}`);
+    expect(overlay).not.toMatch(/příznak|größe|@id/);
+  });
+
   it('are told although somebody is called so, where the contract has the name itself', () => {
     const one = learner();
     for (const _ of times(5, () => 0))
