@@ -26,7 +26,8 @@ summary { cursor: pointer; }
 summary:focus-visible { outline: 2px solid currentColor; outline-offset: 2px; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem .75rem; margin: .25rem 0; }
 dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
-@media (max-width: 40rem) { body { padding: .75rem; } th, td { padding: .3rem .4rem; } }
+@media (max-width: 40rem) { body { padding: .75rem; } th, td { padding: .3rem .4rem; } dl { display: block; }
+  dd { margin-bottom: .3rem; } td:has(details, br) { min-width: 13rem; } }
 @media print { :root { --text: #000; --soft: #333; --line: #888; --back: #fff; --head: #eee; --new: #000; --accepted: #000;
   --expired: #000; } body { max-width: none; padding: 0; font-size: 9pt; } tr { break-inside: avoid; }
   thead { display: table-header-group; } .wide { overflow: visible; } }
