@@ -5,6 +5,7 @@ import { createLadder, type Ladder, type LadderEvents } from '../ladder/create-l
 import type { ConfiguredLevels } from '../ladder/effective-checks.ts';
 import { createLadderFile, type LadderFile, readLadderFile } from '../ladder/ladder-file.ts';
 import type { LadderState } from '../ladder/ladder-step.ts';
+import { movedLevels } from '../ladder/moved-levels.ts';
 import { startingState } from '../ladder/starting-state.ts';
 import type { Clock } from '../lib/clock.ts';
 import { CHECK_NAMES } from '../model/checks.ts';
@@ -49,7 +50,11 @@ export function assembleLadder(
     events: eventsOf(logger, metrics),
     clock,
   });
-  metrics.watch({ operationChecks: ladder.checksFor });
+  const demoted = () =>
+    movedLevels(ladder.levels(), ladder.state()).flatMap(({ operation, step }) =>
+      step.move === 'demoted' ? [operation] : [],
+    );
+  metrics.watch({ operationChecks: ladder.checksFor, demoted });
   return { ladder, file };
 }
 

@@ -27,12 +27,13 @@ const ALERTED = CHECK_NAMES.filter((check) => check !== 'responses');
 export function createLadderMetrics(
   operations: readonly string[],
   checksFor: (operation: string) => Checks,
+  demoted: () => readonly string[],
   maxSeries: number,
 ): LadderMetrics {
   const promotions = createCounterFamily(METRICS.ladderPromotions, [PROMOTED]);
   const alerts = createCounterFamily(METRICS.refusalAlerts, [ALERTED]);
   const room = maxSeries - promotions.series - alerts.series;
-  const shown = operations.slice(0, Math.max(0, Math.floor(room / (LEVELLED.length + 1))));
+  const shown = operations.slice(0, Math.max(0, Math.floor(room / (LEVELLED.length + 2))));
   const demotions = createCounterFamily(METRICS.ladderDemotions, [shown]);
   const { labels } = METRICS.operationEnforcement;
   const levels = shown.flatMap((operation) =>
@@ -42,11 +43,23 @@ export function createLadderMetrics(
     }),
   );
   const head = headText(METRICS.operationEnforcement);
+  const held = shown.map((operation) => ({
+    operation,
+    name: `${METRICS.ladderDemoted.name}${labelText(METRICS.ladderDemoted.labels, [operation])} `,
+  }));
+  const demotedText = () => {
+    const now = new Set(demoted());
+    const lines = held.map(({ operation, name }) => `${name}${now.has(operation) ? 1 : 0}\n`);
+    return headText(METRICS.ladderDemoted) + lines.join('');
+  };
   return {
     demoted: (operation) => demotions.inc(operation),
     promoted: (check) => promotions.inc(check),
     alerted: (check) => alerts.inc(check),
-    series: levels.length + demotions.series + promotions.series + alerts.series,
-    text: () => [head, ...levels.map((line) => line()), demotions.text(), promotions.text(), alerts.text()].join(''),
+    series: levels.length + held.length + demotions.series + promotions.series + alerts.series,
+    text: () =>
+      [head, ...levels.map((line) => line()), demotions.text(), demotedText(), promotions.text(), alerts.text()].join(
+        '',
+      ),
   };
 }

@@ -16,6 +16,8 @@ export interface MetricSources {
   readonly ready?: () => boolean;
   /** The levels that hold for an operation now. */
   readonly operationChecks?: (operation: string) => Checks;
+  /** The operations whose `responses` are held at report by a demotion. */
+  readonly demoted?: () => readonly string[];
 }
 
 const LEVELS = ['off', 'report', 'enforce'] as const;
@@ -98,6 +100,7 @@ export function createGauges(registry: Registry, options: MetricsOptions, scrape
       sources = { ...sources, ...more };
     },
     checksFor: (operation: string): Checks => sources.operationChecks?.(operation) ?? checks,
+    demoted: (): readonly string[] => sources.demoted?.() ?? [],
     series,
   };
 }

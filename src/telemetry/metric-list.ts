@@ -172,6 +172,12 @@ export const METRICS = {
     labels: ['operation'],
     help: 'How often responses fell back from enforce to report because enforcing failed too many answers.',
   },
+  ladderDemoted: {
+    name: 'portico_ladder_demoted',
+    type: 'gauge',
+    labels: ['operation'],
+    help: '1 while responses only report because enforcing failed too many answers, else 0.',
+  },
   ladderPromotions: {
     name: 'portico_ladder_promotions_total',
     type: 'counter',

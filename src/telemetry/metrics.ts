@@ -38,7 +38,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const gauges = createGauges(registry, options, () => ({ ...last, series, foldedOperations }));
   const maxSeries = options.maxSeries ?? MAX_SERIES;
   const ids = options.operations.map(({ id }) => id);
-  const ladder = createLadderMetrics(ids, gauges.checksFor, Math.floor(maxSeries / LADDER_SHARE));
+  const ladder = createLadderMetrics(ids, gauges.checksFor, gauges.demoted, Math.floor(maxSeries / LADDER_SHARE));
   const fixed = gauges.series + ladder.series;
   const { counters, foldedOperations } = boundedCounters(options, maxSeries - fixed);
   const series = counters.series + fixed;

@@ -58,6 +58,9 @@ describe('enforced answers that begin to drift', () => {
     ]);
     expect(await gateway.metric('portico_operation_enforcement{operation="listIdeas",check="responses"}')).toBe(1);
     expect(await gateway.metric('portico_ladder_demotions_total{operation="listIdeas"}')).toBe(1);
+    const demoted = 'portico_ladder_demoted{operation="listIdeas"}';
+    expect(await gateway.metric(demoted)).toBe(1);
+    expect(await gateway.metric('portico_ladder_demoted{operation="listQuestions"}')).toBe(0);
     const alerts = gateway.log.filter((line) => line.includes('"level":"error"') && line.includes('"ladder"'));
     expect(alerts).toHaveLength(1);
     await gateway.close();
@@ -67,7 +70,9 @@ describe('enforced answers that begin to drift', () => {
     const second = await start();
     expect(await statuses(second, 1)).toEqual([200]);
     expect(second.log.some((line) => line.includes('a step of the ladder holds'))).toBe(true);
+    expect(await second.metric(demoted)).toBe(1);
     expect(second.gateway.services.ladder.lift('listIdeas', 'responses')).toBe(true);
+    expect(await second.metric(demoted)).toBe(0);
     expect(await statuses(second, 1)).toEqual([502]);
     await second.close();
     expect(kept().steps).toEqual([]);
