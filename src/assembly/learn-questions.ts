@@ -5,7 +5,10 @@ export interface LearnQuestion {
   /** Path and query. */
   readonly target: string;
   readonly details?: boolean;
+  readonly page?: number;
   readonly pageSize?: number;
+  /** Asked instead where the size is refused. */
+  readonly otherwise?: string;
 }
 
 /** Ids by the path parameter that they fit. */
@@ -15,6 +18,9 @@ export type IdsOf = (kind: string) => readonly string[];
 const FEW = 3;
 const SOME = 8;
 const PAGES = 5;
+/** So many that what is always in a ticket can be told from what happens to be. */
+const TICKETS = 24;
+const PAGE_SIZE = 50;
 const BASE = '/services/v2';
 
 /** Pages of lists that show attachments, and relations of followers: the plain walk sees too few of both. */
@@ -24,6 +30,7 @@ export function openQuestions(ids: IdsOf): LearnQuestion[] {
     ['listQuestions', 'question'],
     ['listIdeas', 'idea'],
     ['listArticles', 'article'],
+    ['listActions', 'action'],
   ] as const;
   const relations = [
     ...ids('nodeId')
@@ -37,8 +44,11 @@ export function openQuestions(ids: IdsOf): LearnQuestion[] {
     ...lists.flatMap(([operation, name]) =>
       pages.map((page) => ({
         operation,
-        target: `${BASE}/${name}.json?pageSize=50&page=${page}`,
-        pageSize: 50,
+        target: `${BASE}/${name}.json?pageSize=${PAGE_SIZE}&page=${page}`,
+        page,
+        pageSize: PAGE_SIZE,
+        // The largest size that the server likes may be smaller.
+        otherwise: `${BASE}/${name}.json?page=${page}`,
       })),
     ),
     ...relations.map(({ operation, path }) => ({
@@ -49,16 +59,16 @@ export function openQuestions(ids: IdsOf): LearnQuestion[] {
   ];
 }
 
-/** The look-ups of tickets by node, which the specification names and does not show. */
+/** The look-ups of tickets by node, which the specification names and does not show; only some nodes have one. */
 export function ticketQuestions(ids: IdsOf): LearnQuestion[] {
   return ids('nodeId')
-    .slice(0, SOME)
+    .slice(0, TICKETS)
     .map((id) => address(`issuetracker/node/${id}/ticket`));
 }
 
 /** The look-ups by the keys that those answers name; each more than once, as one answer is no evidence. */
 export function ticketKeyQuestions(keys: ReadonlySet<string>): LearnQuestion[] {
-  const some = [...keys].slice(0, SOME);
+  const some = [...keys].slice(0, TICKETS);
   const times = Math.ceil(FEW / Math.max(1, some.length));
   return some.flatMap((key) =>
     Array.from({ length: times }, () => address(`issuetracker/key/${encodeURIComponent(key)}/ticket`)),

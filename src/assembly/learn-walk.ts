@@ -8,15 +8,10 @@ import { createKnownIds, type KnownIds } from '../walk/known-ids.ts';
 import { walk } from '../walk/walk.ts';
 import type { WalkSummary } from '../walk/walk-summary.ts';
 import { toWalkedHouse } from '../walk/walked-house.ts';
-import {
-  addressQuestions,
-  type LearnQuestion,
-  openQuestions,
-  PROBED_LISTS,
-  PROBED_SIZES,
-  ticketKeyQuestions,
-  ticketQuestions,
-} from './learn-questions.ts';
+import { addressQuestions, openQuestions, ticketKeyQuestions, ticketQuestions } from './learn-questions.ts';
+import { isRefusal } from '../learn/observe/observe-pages.ts';
+import { type Ask, probePageSizes } from './probe-page-sizes.ts';
+import { ticketKeysIn } from './ticket-keys.ts';
 import { toObservedAnswer } from './observed-answer.ts';
 
 /** How an upstream is asked so that something can be learned. */
@@ -25,7 +20,7 @@ export interface LearnWalkOptions {
   readonly authorization: string | undefined;
   /** Ids that the walk is given, by path parameter. */
   readonly ids: ReadonlyMap<string, readonly string[]>;
-  /** The most requests of the walk over the contract; the questions beyond it are some eighty. */
+  /** The most requests of the walk over the contract; the questions beyond it are some hundred. */
   readonly maxRequests: number;
   readonly delayMs: number;
   readonly signal: AbortSignal;
@@ -46,7 +41,7 @@ export interface LearnWalkSummary {
 }
 
 interface Asker {
-  readonly ask: (question: LearnQuestion) => Promise<unknown>;
+  readonly ask: Ask;
   readonly sent: () => number;
 }
 
@@ -70,14 +65,19 @@ export async function walkToLearn(
   );
   if (walked.ended === 'signal' || walked.ended === 'unreachable') return { walked, further: 0 };
   const asker = createAsker(upstream, learner, ids, walked.requests, options);
-  for (const question of openQuestions(ids.of)) await asker.ask(question);
+  for (const question of openQuestions(ids.of)) {
+    const status = (await asker.ask(question))?.status ?? 0;
+    const { operation, otherwise, page } = question;
+    if (isRefusal(status) && otherwise !== undefined)
+      await asker.ask({ operation, target: otherwise, ...(page !== undefined && { page }) });
+  }
   const keys = new Set<string>();
   for (const question of ticketQuestions(ids.of)) {
-    const { key } = ((await asker.ask(question)) ?? {}) as { readonly key?: unknown };
-    if (typeof key === 'string' && key !== '') keys.add(key);
+    const { status, json } = (await asker.ask(question)) ?? { status: 0, json: undefined };
+    if (status === 200) for (const key of ticketKeysIn(json)) keys.add(key);
   }
   for (const question of [...ticketKeyQuestions(keys), ...addressQuestions(ids.of)]) await asker.ask(question);
-  if (options.probePageSize) await probePageSizes(asker);
+  if (options.probePageSize) await probePageSizes(asker.ask);
   return { walked, further: asker.sent() };
 }
 
@@ -99,7 +99,7 @@ function createAsker(
     ask: async (question) => {
       if (signal.aborted) return undefined;
       await sleep(delayMs, undefined, { signal }).catch(() => undefined);
-      const { target, operation, details = false, pageSize } = question;
+      const { target, operation, details = false, page, pageSize } = question;
       sent += 1;
       onProgress({ sent: before + sent, operation: operation ?? 'addresses outside the contract' });
       const answer = await answerOf(upstream, target, headers);
@@ -115,12 +115,13 @@ function createAsker(
           projected: false,
           wrap: false,
           v1: false,
+          page,
           pageSize,
           question: target,
           json,
         });
       if (status === 200) ids.learn(text);
-      return status === 200 ? json : undefined;
+      return { status, json };
     },
   };
 }
@@ -136,14 +137,4 @@ async function answerOf(upstream: Upstream, target: string, headers: readonly (r
     if (error instanceof UpstreamFailure) return undefined;
     throw error;
   }
-}
-
-/** Asks for larger and larger pages until one holds all items that there are. */
-async function probePageSizes({ ask }: Asker): Promise<void> {
-  for (const [operation, path] of PROBED_LISTS)
-    for (const pageSize of PROBED_SIZES) {
-      const json = await ask({ operation, target: `${path}?pageSize=${pageSize}`, pageSize });
-      const { list, totalCount } = (json ?? {}) as { readonly list?: unknown; readonly totalCount?: unknown };
-      if (!Array.isArray(list) || typeof totalCount !== 'number' || totalCount <= list.length) break;
-    }
 }

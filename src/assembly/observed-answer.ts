@@ -10,8 +10,8 @@ export function toObservedAnswer(
   status: number,
   json: unknown,
 ): ObservedAnswer {
-  const { details, projection, wrap, v1, pageSize } = values();
+  const { details, projection, wrap, v1, page, pageSize } = values();
   const query = (arrival.query ?? '').replaceAll(SWITCHES, '').replace(/^&/, '');
   const question = `${arrival.path}?${query}`;
-  return { operation, status, details, projected: projection !== undefined, wrap, v1, pageSize, question, json };
+  return { operation, status, details, projected: projection !== undefined, wrap, v1, page, pageSize, question, json };
 }

@@ -77,10 +77,10 @@ export function createLearner({ document, clock, before, walk = false }: Learner
       switches.observe(before.switches, seen, clock());
       // Whatever a switch does, it says nothing about answers without it.
       if (seen.wrap || seen.v1) return;
+      observePageSize(before, seen, clock());
       const guide = findGuide(seen.operation, seen.status, seen.details);
       if (guide === undefined) return;
       observeBody(before, guide, seen, adding(!seen.projected));
-      if (seen.status < 300) observePageSize(before, seen.operation, seen.pageSize, seen.json, clock());
     },
     observePath: ({ method, path, status, json }) => {
       before.untilAt = clock();

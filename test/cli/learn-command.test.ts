@@ -180,6 +180,43 @@ describe('portico learn', () => {
     });
   });
 
+  it('finds the size from which on pages are refused, and learns from smaller ones', async () => {
+    const upstream = await startFakeUpstream(({ path, query }) => {
+      if (!path.endsWith('/question.json')) return { status: 404, json: { error: 'not found' } };
+      const size = Number(query.get('pageSize') ?? 15);
+      if (size > 37) return { status: 400, json: { error: 'too large' } };
+      const list = Array.from({ length: size }, (_, id) => ({ id, attachments: [{ fileNo: id }] }));
+      const counts = { page: 1, pageSize: size, pageCount: 9, listCount: size, totalCount: 2000 };
+      return { json: { name: '', sort: '', ...counts, sorts: [], list } };
+    });
+    const args = ['--against', upstream.url, '--delay', '0', '--probe-page-size', '--max-requests', '1'];
+    const { code, err } = await learn(args);
+    expect({ code, err }).toEqual({
+      code: 0,
+      err: expect.stringContaining('listQuestions: 37 is the largest size that is not refused') as string,
+    });
+    expect(err).toContain('Node.attachments[]: is object of 1 field (');
+  });
+
+  it('proposes look-ups of tickets that few nodes have, and follows the keys wherever those are in them', async () => {
+    const keys: string[] = [];
+    const upstream = await startFakeUpstream(({ path }) => {
+      const [, node] = /node\/(\d+)\/ticket/.exec(path) ?? [];
+      const [, key] = /key\/(.*)\/ticket/.exec(path) ?? [];
+      if (path.endsWith('/action.json')) return { json: { actions: [], moreResults: 1 } };
+      if (key !== undefined) keys.push(key);
+      if (key === undefined && (node === undefined || Number(node) % 4 > 0))
+        return { status: 404, json: { error: 'no' } };
+      return { json: { tickets: [{ issue: `ABC-${node ?? 0}`, summary: 'Jana is ill' }] } };
+    });
+    const ids = Array.from({ length: 24 }, (_, at) => ['--id', `nodeId=${at + 1}`]).flat();
+    const { out, err } = await learn(['--against', upstream.url, '--delay', '0', '--max-requests', '5', ...ids]);
+    expect(err).toContain('GET /services/v2/issuetracker/node/{id}/ticket.json: answers 404 (18), 200 (6)');
+    expect(keys).toEqual(['ABC-4', 'ABC-8', 'ABC-12', 'ABC-16', 'ABC-20', 'ABC-24']);
+    expect(out).toContain('/services/v2/issuetracker/key/{key}/ticket.json');
+    expect(out + err).not.toMatch(/ABC-|Jana/);
+  });
+
   it('ends with 1 where nothing was observed, and says what to do', async () => {
     expect(await learn([])).toEqual({
       code: 1,

@@ -88,6 +88,32 @@ describe('a learner', () => {
     );
   });
 
+  it('finds the largest page of a server that cuts pages off without saying so', () => {
+    const one = learner();
+    const cut = { ...sized(200, 80), totalCount: 500 };
+    times(4, () => one.observeAnswer(answer(cut, { pageSize: 200 })));
+    // The last page is short for another reason.
+    times(9, () => one.observeAnswer(answer({ ...sized(50, 20), totalCount: 120 }, { pageSize: 50, page: 3 })));
+    expect(learnedBy(one).proposals.map(({ statement }) => statement)).toContain('80 is the largest page');
+  });
+
+  it('tells sizes that are refused, and all lists in one description', () => {
+    const one = learner();
+    const refuse = (operation: string, pageSize: number) =>
+      one.observeAnswer(answer({ error: 'too large' }, { operation, status: 400, pageSize }));
+    times(3, () => one.observeAnswer(answer(sized(60, 60), { pageSize: 60 })));
+    refuse('listQuestions', 200);
+    refuse('listQuestions', 61);
+    times(3, () => refuse('listIdeas', 500));
+    const { proposals, overlay } = learnedBy(one);
+    expect(
+      proposals.filter(({ kind }) => kind === 'page-size').map(({ place, statement }) => `${place}: ${statement}`),
+    ).toEqual(['listQuestions: 60 is the largest size that is not refused', 'listIdeas: 500 is refused']);
+    expect(overlay.replaceAll(/\s+/g, ' ')).toContain(
+      'Seen: listQuestions: 60 is the largest size that is not refused; listIdeas: 500 is refused.',
+    );
+  });
+
   it('tells of a switch that changes the shape of answers', () => {
     const one = learner();
     times(3, (at) => {

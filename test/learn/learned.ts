@@ -36,6 +36,7 @@ export function answer(json: unknown, given: Partial<ObservedAnswer> = {}): Obse
     projected: false,
     wrap: false,
     v1: false,
+    page: undefined,
     pageSize: undefined,
     question: '/services/v2/question.json?',
     json,

@@ -37,7 +37,16 @@ export const OBSERVATIONS_SCHEMA = {
     mistyped: recordOf(shape),
     envelopes: recordOf(shape),
     pages: recordOf(
-      closed({ honoured: count, honouredAnswers: count, clamped: recordOf(count), unasked: recordOf(count), ...span }),
+      closed({
+        honoured: count,
+        honouredAnswers: count,
+        accepted: count,
+        refused: count,
+        refusedAnswers: count,
+        clamped: recordOf(count),
+        unasked: recordOf(count),
+        ...span,
+      }),
     ),
     switches: recordOf(closed({ same: count, different: count, ...span })),
     paths: recordOf(closed({ seen: count, statuses: recordOf(count), body: shape, ...span })),

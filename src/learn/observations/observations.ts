@@ -36,7 +36,12 @@ export interface PageSizes {
   honoured: number;
   /** Full pages of the size that was asked for, whichever it was. */
   honouredAnswers: number;
-  /** Full pages smaller than asked, by their size. */
+  /** The largest size that was asked for and that a page says it has, full or with all items that there are. */
+  accepted: number;
+  /** The smallest size that a first page was refused with, and how often that was. */
+  refused: number;
+  refusedAnswers: number;
+  /** Pages smaller than asked although there is more, by their size. */
   readonly clamped: Map<number, number>;
   /** Sizes that answers name when none was asked for. */
   readonly unasked: Map<number, number>;

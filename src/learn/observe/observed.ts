@@ -8,6 +8,7 @@ export interface ObservedAnswer {
   readonly projected: boolean;
   readonly wrap: boolean;
   readonly v1: boolean;
+  readonly page: number | undefined;
   readonly pageSize: number | undefined;
   /** The path and the query without `wrap` and `v1`, in any form that is the same for the same question; never kept. */
   readonly question: string;

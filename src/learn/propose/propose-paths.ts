@@ -29,7 +29,8 @@ export function proposePaths({ paths }: Observations, document: DocumentNode, li
         kind: 'path',
         place: key,
         statement: `answers ${statusWords(seen)}${schema === undefined ? '; its bodies were not read' : `, with ${schemaWords(schema)}`}`,
-        confidence: wilsonBound(good, seen.seen),
+        // What is not there, as a ticket that nobody opened, says nothing against the address.
+        confidence: wilsonBound(good, good),
         evidence: {
           seen: good,
           answers: good,

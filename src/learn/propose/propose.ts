@@ -22,7 +22,7 @@ export function propose(observations: Observations, document: DocumentNode, limi
     proposeFields(observations, document, minAnswers),
     proposeEnvelopes(observations, document),
     proposeWords(observations, document, limits),
-    proposePages(observations, document),
+    proposePages(observations, document, minConfidence),
     proposeSwitches(observations, document),
     proposePaths(observations, document, limits),
   ];
