@@ -17,7 +17,7 @@ export interface CommandIo {
 
 /** The streams and the environment of this process. */
 export function processIo(): CommandIo {
-  process.stdout.on('error', leaveWhenClosed);
+  process.stdout.on('error', tellUnlessClosed);
   process.stderr.on('error', () => undefined);
   return {
     out: (line) => void process.stdout.write(`${line}\n`),
@@ -30,8 +30,9 @@ export function processIo(): CommandIo {
   };
 }
 
-// A reader that has seen enough (`portico plan | head`) is no failure.
-function leaveWhenClosed(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit(0);
+// A reader that has seen enough (`portico plan | head`) is no failure, and none of the command either: it goes on to its own exit code.
+function tellUnlessClosed(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') return;
+  process.stderr.write(`portico: the result cannot be written (${error.code ?? error.message})\n`);
+  process.exit(1);
 }

@@ -1,0 +1,43 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { renderJson } from '../../src/report/json-report.ts';
+import { tempFolder } from '../builders/temp-folder.ts';
+import { entryWith, PLAIN, reportOf, snapshotWith } from '../report/report-fixtures.ts';
+
+const folder = tempFolder();
+const launcher = join(import.meta.dirname, '..', '..', 'bin', 'portico.mjs');
+
+/** A report that is larger than any pipe holds. */
+const ledger = join(folder, 'large.json');
+const entries = Array.from({ length: 1_000 }, (_, at) =>
+  entryWith({ fingerprint: `a${String(at).padStart(15, '0')}` }),
+);
+writeFileSync(ledger, renderJson(reportOf(snapshotWith(entries)), PLAIN));
+
+function report(more: readonly string[], stdout: 'pipe' | number) {
+  const args = [launcher, 'report', '--ledger', ledger, '--format', 'json', ...more];
+  const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', stdout, 'pipe'] });
+  let said = '';
+  child.stderr?.on('data', (part) => (said += String(part)));
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, said }));
+  return { child, ended };
+}
+
+describe('the streams of the process', () => {
+  it.each([
+    [[], 0],
+    [['--fail-on', 'new'], 1],
+  ])('a reader that closes early changes no exit code: %j', async (more, code) => {
+    const { child, ended } = report(more, 'pipe');
+    child.stdout?.once('data', () => child.stdout?.destroy());
+    expect((await ended).code).toBe(code);
+  });
+
+  it('a result that cannot be written is a failure in one line', async () => {
+    const { ended } = report([], openSync('/dev/full', 'w'));
+    expect(await ended).toEqual({ code: 1, said: 'portico: the result cannot be written (ENOSPC)\n' });
+  });
+});
