@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
+import { ProbeFailure } from '../model/probe-failure.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import type { ProbeOptions } from './identity-options.ts';
 import { keepCalibrated } from './keep-calibrated.ts';
@@ -25,14 +26,17 @@ export function createUpstreamVerifier(parts: UpstreamVerifierParts): Verifier {
   const gate = createWorkGate(options);
 
   async function ask(authorization: string): Promise<Verification> {
+    const signal = AbortSignal.timeout(options.timeoutMs);
     try {
-      const { status } = await probe(authorization, AbortSignal.timeout(options.timeoutMs));
+      const { status } = await probe(authorization, signal);
       if (options.validStatuses.includes(status)) return { kind: 'valid' };
       // An upstream that fails or sheds load says nothing about the credential.
-      if (status >= 500 || status === 408 || status === 429) return unavailable(`the probe answered ${status}`);
+      if (status >= 500) return unavailable(new ProbeFailure(status));
+      if (status === 408 || status === 429) return unavailable(`the probe answered ${status}`);
       return { kind: 'invalid' };
     } catch (error) {
-      return unavailable(error);
+      // It is the upstream that was too slow, whoever hung up.
+      return unavailable(signal.aborted ? new UpstreamFailure('deadline', { cause: error }) : error);
     }
   }
 

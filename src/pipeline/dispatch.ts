@@ -12,6 +12,7 @@ import { passUndocumented, undocumentedVerdict } from './judge-undocumented.ts';
 import type { Plan } from './plan.ts';
 import type { Reply } from './reply.ts';
 import type { PassingVerdict } from './undocumented-policy.ts';
+import { tellUnverified } from './upstream-violation.ts';
 
 /** What becomes of an arrival: an answer of its plan, or a way past the contract that the policy allows. */
 export type Dispatched =
@@ -113,6 +114,7 @@ async function authenticate(
   } catch (error) {
     const reason = error instanceof GatewayError ? { reason: error.code } : {};
     trace.authentication = { level, outcome: 'refused', principal: 'none', ...reason };
+    if (error instanceof GatewayError && error.code === 'verification_unavailable') tellUnverified(trace, error.cause);
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import type { Trace } from '../model/trace.ts';
-import type { UpstreamFailure, UpstreamFailureKind } from '../model/upstream-failure.ts';
+import { ProbeFailure } from '../model/probe-failure.ts';
+import { UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-failure.ts';
 import type { Violation } from '../model/violation.ts';
 
 const MESSAGES: Readonly<Record<Exclude<UpstreamFailureKind, 'aborted'>, string>> = {
@@ -30,6 +31,12 @@ export function endedEarly(trace: Pick<Trace, 'violations' | 'upstream'>, failur
  */
 export function tellServerError(trace: Pick<Trace, 'violations'>): void {
   trace.violations.push(violation('server-error', 'The upstream answered that it failed.'));
+}
+
+/** Tells of a credential that nobody could verify because the upstream failed: the request goes no further than that. */
+export function tellUnverified(trace: Pick<Trace, 'violations'>, cause: unknown): void {
+  if (cause instanceof UpstreamFailure) tellFailure(trace, cause);
+  else if (cause instanceof ProbeFailure) tellServerError(trace);
 }
 
 function violation(keyword: string, message: string): Violation {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { toAuthorization } from '../../src/identity/basic-authorization.ts';
 import { IDENTITY_DEFAULTS } from '../../src/identity/identity-options.ts';
 import { createUpstreamVerifier } from '../../src/identity/upstream-verifier.ts';
+import { ProbeFailure } from '../../src/model/probe-failure.ts';
 import { UpstreamFailure } from '../../src/model/upstream-failure.ts';
 import { authenticating, basic, START } from './identity-fixtures.ts';
 
@@ -52,6 +53,25 @@ describe('the upstream verifier (rules, 2)', () => {
       code: 'verification_unavailable',
       headers: { 'Retry-After': '9' },
     });
+  });
+
+  it('tells an upstream that was too slow from one that hung up, and a status that says failure', async () => {
+    const verifierOf = (probe: (signal: AbortSignal) => Promise<{ status: number }>) =>
+      createUpstreamVerifier({
+        options: { ...IDENTITY_DEFAULTS.probe, timeoutMs: 5 },
+        calibrationSeconds: 300,
+        clock: () => START,
+        probe: (_authorization, signal) => probe(signal),
+      });
+    const slow = verifierOf(
+      (signal) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(new UpstreamFailure('aborted')));
+        }),
+    );
+    await expect(slow.verify(ALICE, false)).resolves.toMatchObject({ cause: { kind: 'deadline' } });
+    const failing = verifierOf(() => Promise.resolve({ status: 503 }));
+    await expect(failing.verify(ALICE, false)).resolves.toMatchObject({ cause: new ProbeFailure(503) });
   });
 
   it('is unavailable, not wrong, when too many probes wait', async () => {

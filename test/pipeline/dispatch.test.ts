@@ -3,6 +3,8 @@ import { GatewayError } from '../../src/errors/gateway-error.ts';
 import type { AuthenticationResult } from '../../src/identity/authenticator.ts';
 import type { Arrival } from '../../src/model/arrival.ts';
 import { MODES } from '../../src/model/checks.ts';
+import { ProbeFailure } from '../../src/model/probe-failure.ts';
+import { UpstreamFailure } from '../../src/model/upstream-failure.ts';
 import { ANONYMOUS } from '../../src/model/principal.ts';
 import { dispatch, judgeCredentialByAnswer } from '../../src/pipeline/dispatch.ts';
 import {
@@ -106,6 +108,20 @@ describe('the authentication of a request', () => {
       reason: 'credentials_refused',
     });
     expect([next.asked, trace.requests]).toEqual([[], undefined]);
+  });
+
+  it.each([
+    ['verification_unavailable', new UpstreamFailure('refused'), ['refused']],
+    ['verification_unavailable', new ProbeFailure(500), ['server-error']],
+    ['verification_unavailable', 'too many probes wait', []],
+    ['credentials_refused', undefined, []],
+  ] as const)('tells of an upstream that kept it from being made: %s, %s', async (code, cause, keywords) => {
+    const error = new GatewayError(code, 'no', { cause });
+    const { outcome, trace } = dispatched({ authenticate: () => Promise.reject(error) });
+    await failureOf(outcome);
+    expect(trace.violations.map(({ check, category, keyword }) => [check, category, keyword])).toEqual(
+      keywords.map((keyword) => ['upstream', 'protocol', keyword]),
+    );
   });
 
   it('names no caller who has no name', async () => {
