@@ -71,13 +71,21 @@ const MESSAGES: Readonly<Record<string, string>> = {
   CSV_MAX_RECORD_SIZE: 'the row is too long',
 };
 
+/** Different mistakes are different entries of a ledger. */
+const KEYWORDS = {
+  enum: 'gdpr-csv-header',
+  missing: 'gdpr-csv-empty',
+  format: 'gdpr-csv-row',
+  bounds: 'gdpr-csv-rows',
+} as const;
+
 function createFaults(maxFaults: number) {
   const violations: Violation[] = [];
   const details: ErrorDetail[] = [];
   return {
     violations,
     details,
-    add(category: Violation['category'], row: number | undefined, message: string, suggestion?: string) {
+    add(category: keyof typeof KEYWORDS, row: number | undefined, message: string, suggestion?: string) {
       if (violations.length >= maxFaults) return;
       const meant = suggestion === undefined ? {} : { suggestion };
       violations.push({
@@ -86,7 +94,7 @@ function createFaults(maxFaults: number) {
         category,
         location: 'body',
         at: '/content',
-        keyword: 'gdpr-csv',
+        keyword: KEYWORDS[category],
         schemaPath: '',
         message,
         ...meant,

@@ -105,13 +105,20 @@ describe('the CSV of an upload', () => {
         category: 'missing',
         location: 'body',
         at: '/content',
-        keyword: 'gdpr-csv',
+        keyword: 'gdpr-csv-empty',
         schemaPath: '',
         message: 'no cell of the row is filled',
       },
     ]);
     expect(details).toEqual([{ in: 'body', name: '/content', row: 2, message: 'no cell of the row is filled' }]);
     expect(rows).toBe(1);
+  });
+
+  it('gives different mistakes different keywords', () => {
+    const keywords = ['phone\n1\n', 'email\n\n', 'email\na,b\n', mails(101)].map(
+      (content) => check(content).violations[0]?.keyword,
+    );
+    expect(keywords).toEqual(['gdpr-csv-header', 'gdpr-csv-empty', 'gdpr-csv-row', 'gdpr-csv-rows']);
   });
 
   it('never tells what a cell holds', () => {

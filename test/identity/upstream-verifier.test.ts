@@ -27,6 +27,15 @@ function upstream(right: number | (() => number), wrong: number | (() => number)
   return { state, probed, verifier };
 }
 
+/** A verifier with five milliseconds for each probe. */
+const verifierOf = (probe: (signal: AbortSignal) => Promise<{ status: number }>) =>
+  createUpstreamVerifier({
+    options: { ...IDENTITY_DEFAULTS.probe, timeoutMs: 5 },
+    calibrationSeconds: 300,
+    clock: () => START,
+    probe: (_authorization, signal) => probe(signal),
+  });
+
 const refused = () => {
   throw new UpstreamFailure('refused', { retryAfterSeconds: 9 });
 };
@@ -56,13 +65,6 @@ describe('the upstream verifier (rules, 2)', () => {
   });
 
   it('tells an upstream that was too slow from one that hung up, and a status that says failure', async () => {
-    const verifierOf = (probe: (signal: AbortSignal) => Promise<{ status: number }>) =>
-      createUpstreamVerifier({
-        options: { ...IDENTITY_DEFAULTS.probe, timeoutMs: 5 },
-        calibrationSeconds: 300,
-        clock: () => START,
-        probe: (_authorization, signal) => probe(signal),
-      });
     const slow = verifierOf(
       (signal) =>
         new Promise((_resolve, reject) => {
