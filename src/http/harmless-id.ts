@@ -6,7 +6,7 @@ const TELLING = [
   /(?:^|[^A-Za-z\d])(?:AIza[\w-]{20}|ya29\.[\w-]{8}|SG\.[\w-]{6,}\.[\w-]{6})/,
   /(?:^|[^A-Za-z])(?:basic|bearer|password|passwd|pwd|token|secret)[:=+]/i,
   // Addresses of machines, which are people's at home.
-  /(?:^|[^\d.])\d{1,3}(?:\.\d{1,3}){3}(?:$|[^\d.])/,
+  /(?<!\d[._]?)\d{1,3}(?:[._]\d{1,3}){3}(?![\d]|[._]\d)/,
   /(?:^|[^\da-z])[\da-f]{0,4}(?::[\da-f]{0,4}){3,7}(?:$|[^\da-z])|::/i,
   // An e-mail address as mails write it in their header.
   /[\w.+-]=40[\w-]/i,

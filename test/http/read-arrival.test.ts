@@ -145,6 +145,7 @@ describe('the id of a request', () => {
     'password=hunter2',
     'Bearer:abcdef',
     'from-203.0.113.9',
+    'ip_203_0_113_9',
     '203.0.113.9',
     Buffer.from('alice:secret').toString('base64'),
     `basic-${Buffer.from('alice:secret').toString('base64url')}`,

@@ -7,9 +7,11 @@ import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { fastRoles } from '../builders/fast-roles.ts';
 import { OPERATIONS, type OperationCase, targetOf } from '../builders/operations.ts';
+import { anyOddSecrets, oddAnswers, oddForms, oddRequests, type OddSecrets } from '../builders/odd-secrets.ts';
 import {
   anySecrets,
   findSecrets,
+  findTexts,
   secretAnswers,
   secretBodies,
   secretHeaders,
@@ -20,6 +22,7 @@ import {
 import { tempFolder } from '../builders/temp-folder.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
+import { sendRaw } from '../upstream/support/raw-client.ts';
 
 /*
  * The attack: whoever reads the ledger, its file, the log, the metrics, the console, a report or an error page of the
@@ -46,9 +49,16 @@ const keptIn = (folder: string) => ({
   ladder: { file: join(folder, 'ladder.json') },
 });
 
+/** Neither answers that are no HTTP nor passwords that are wrong keep the next ones away. */
+const unhindered = {
+  upstream: { circuit: { failures: 10_000 } },
+  authentication: { failures: { limit: 1_000 } },
+};
+
 let fake: FakeUpstream;
 const places = new Map<string, Place>();
 const planted: Secrets[] = [];
+const oddlyPlanted: string[] = [];
 
 beforeAll(async () => {
   fake = await startFakeUpstream(exampleAnswer);
@@ -60,7 +70,14 @@ beforeAll(async () => {
     const folder = tempFolder();
     const file = join(folder, 'ledger.db');
     const undocumented = { allow: [{ method: '*', path: '/services/v2/**' }] };
-    const config = { mode, undocumented, logging: { level: 'trace' }, ledger: { file }, ...keptIn(folder) };
+    const config = {
+      mode,
+      undocumented,
+      logging: { level: 'trace' },
+      ledger: { file },
+      ...unhindered,
+      ...keptIn(folder),
+    };
     places.set(mode, { mode, file, searched: 0, gateway: await startTestGateway({ upstream: fake, roles, config }) });
   }
 });
@@ -110,6 +127,29 @@ async function plant(
     }),
     { numRuns: RUNS, endOnFailure: true },
   );
+}
+
+const secretless = { 'Cache-Control': 'no-cache' };
+
+/** What one mode sends of a list that all three send together. */
+const ownThird = <T>(mode: string, kind: number, all: readonly T[]): T[] =>
+  all.filter((_, at) => (at + kind) % MODES.length === MODES.findIndex((one) => one === mode));
+
+/** The same with secrets of odd forms. */
+async function plantOddly(mode: string, act: (place: Place, secrets: OddSecrets) => Promise<string[]>) {
+  const place = placeOf(mode);
+  const sent = fc.asyncProperty(anyOddSecrets, async (secrets) => {
+    fake.handler = exampleAnswer;
+    const forms = oddForms(secrets);
+    oddlyPlanted.push(...forms);
+    const said = await act(place, secrets);
+    fake.handler = exampleAnswer;
+    const last = `planted-${(count += 1)}`;
+    await place.gateway.call('/services/v2/idea.json', { user: 'everything', headers: { 'X-Request-Id': last } });
+    await place.gateway.lineOf(last);
+    expect(findTexts([...said, await readable(place)], forms)).toEqual([]);
+  });
+  await fc.assert(sent, { numRuns: 1, endOnFailure: true });
 }
 
 describe.each(MODES)('in %s, secrets are nowhere to be read', (mode) => {
@@ -183,6 +223,49 @@ describe.each(MODES)('in %s, secrets are nowhere to be read', (mode) => {
       return said;
     });
   });
+
+  // In the three modes together every kind is once in every place.
+  it('in odd forms in odd places of a request', async () => {
+    await plantOddly(mode, async ({ gateway }, secrets) => {
+      const said: string[] = [];
+      let [sent, answered] = [0, 0];
+      for (const [kind, secret] of Object.values(secrets).entries()) {
+        for (const request of ownThird(mode, kind, oddRequests(secret, `odd-${(count += 1)}`))) {
+          const asked = fake.requests.length;
+          const answer = await sendRaw(Number(new URL(gateway.url).port), request);
+          sent += 1;
+          if (answer.startsWith('HTTP/1.1 ')) answered += 1;
+          if (fake.requests.length === asked) said.push(answer);
+        }
+      }
+      expect(answered).toBeGreaterThan(0.9 * sent);
+      return said;
+    });
+  });
+
+  it('in odd forms in odd places of an answer', async () => {
+    await plantOddly(mode, async ({ gateway }, secrets) => {
+      const targets = [`/services/v2/question.json?q=${(count += 1)}`, '/services/v2/node/5/comment.json'];
+      const asked = fake.requests.length;
+      let called = 0;
+      for (const [kind, secret] of Object.values(secrets).entries()) {
+        for (const answer of ownThird(mode, kind, oddAnswers(secret))) {
+          fake.handler = (_request, response) => {
+            response.socket?.end(answer, 'latin1');
+            return undefined;
+          };
+          for (const target of [...targets, '/services/v2/thing.json']) {
+            // An answer that breaks off breaks the connection of the client too.
+            await gateway.call(target, { user: 'everything', headers: secretless }).catch(() => undefined);
+            called += 1;
+            gateway.gateway.services.cache.purgeAll();
+          }
+        }
+      }
+      expect(fake.requests.length - asked).toBeGreaterThan(0.9 * called);
+      return [];
+    });
+  });
 });
 
 describe('after all of that, no secret is', () => {
@@ -198,13 +281,15 @@ describe('after all of that, no secret is', () => {
       expect([page, answer.status]).toEqual([page, 200]);
       texts.push(answer.text);
     }
-    for (const { fingerprint } of snapshot.entries)
+    // Each of them is read from a snapshot of its own.
+    for (const { fingerprint } of snapshot.entries.slice(0, 60))
       texts.push((await gateway.admin(`/console/api/violations/${fingerprint}`)).text);
     const folder = join(file, '..');
     const files = readdirSync(folder);
     expect(files).toContain('ledger.db-wal');
     texts.push(...files.map((name) => readFileSync(join(folder, name))));
     expect(findSecrets(texts, ...planted)).toEqual([]);
+    expect(findTexts(texts, oddlyPlanted)).toEqual([]);
   });
 
   it.each(MODES)('in a report of what was found in %s', async (mode) => {
@@ -213,6 +298,7 @@ describe('after all of that, no secret is', () => {
       const { code, out } = await runInProcess(['report', '--ledger', file, '--format', format]);
       expect([format, code, out.length > 1_000]).toEqual([format, 0, true]);
       expect(findSecrets(out, ...planted)).toEqual([]);
+      expect(findTexts(out, oddlyPlanted)).toEqual([]);
     }
   });
 
@@ -234,6 +320,7 @@ describe('after all of that, no secret is', () => {
     const texts = [learned, ladder].flatMap(({ out, err }) => [out, err]);
     texts.push(...files.map((one) => readFileSync(join(file, '..', one), 'latin1')));
     expect(findSecrets(texts, ...planted)).toEqual([]);
+    expect(findTexts(texts, oddlyPlanted)).toEqual([]);
   });
 
   it('in what portico check tells of a walk over a server that shows them everywhere', async () => {
