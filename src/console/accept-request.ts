@@ -16,12 +16,14 @@ export function readAcceptRequest(
   const given = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
   const reason = textOf(given['reason']);
   const owner = textOf(given['owner']);
-  const expires = textOf(given['expires']);
+  const end = given['expires'] ?? '';
+  const expires = textOf(end);
   if (reason === '' || reason.length > MAX.reason)
     return refuse('reason', `Say why it is accepted, in at most ${MAX.reason} characters.`);
   if (owner === '' || owner.length > MAX.owner)
     return refuse('owner', `Name who answers for it, in at most ${MAX.owner} characters.`);
-  if (expires !== '' && !isDay(expires))
+  // An end that cannot be read is not taken for none.
+  if (typeof end !== 'string' || (expires !== '' && !isDay(expires)))
     return refuse('expires', 'Give the last day as YYYY-MM-DD, or leave it empty.');
   if (expires !== '' && endOfDay(expires) <= about.now)
     return refuse('expires', 'The last day is over; give one to come, or leave it empty.');

@@ -14,8 +14,8 @@ export interface TrafficView {
   /** Epoch milliseconds of what is covered. */
   readonly since: number;
   readonly until: number;
-  /** Seconds: latencies are told as one of these where they are below the first or above the last. */
-  readonly bounds: readonly [first: number, last: number];
+  /** Seconds: the steps that latencies are counted in, and told as where they are below the first or above the last. */
+  readonly bounds: readonly number[];
   readonly total: TrafficSums;
   readonly rows: readonly TrafficRow[];
   /** The course of the operation that was asked for, or of all. */
@@ -36,7 +36,7 @@ export function trafficView(
   return {
     since: window.since,
     until: window.until,
-    bounds: [window.buckets.duration[0] ?? 0, window.buckets.duration.at(-1) ?? 0],
+    bounds: window.buckets.duration,
     total: trafficSums(window, window.steps),
     rows: window.operations.map((id) => {
       const { method, path } = known.get(id) ?? { method: undefined, path: undefined };

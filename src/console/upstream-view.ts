@@ -8,8 +8,8 @@ export interface UpstreamView extends UpstreamState {
   readonly queue: number;
   readonly since: number;
   readonly until: number;
-  /** Seconds: latencies are told as one of these where they are below the first or above the last. */
-  readonly bounds: readonly [first: number, last: number];
+  /** Seconds: the steps that latencies are counted in, and told as where they are below the first or above the last. */
+  readonly bounds: readonly number[];
   readonly exchanges: number;
   readonly p50: number | undefined;
   readonly p99: number | undefined;
@@ -43,7 +43,7 @@ export function upstreamView(
     queue: settings.upstream.queue,
     since,
     until,
-    bounds: [buckets.exchange[0] ?? 0, buckets.exchange.at(-1) ?? 0],
+    bounds: buckets.exchange,
     ...latency(),
     failures: failureKinds.map((kind, index) => ({ kind, count: failures[index] ?? 0 })),
     operations: operations.map((operation, row) => Object.assign({ operation }, latency(row))),

@@ -25,13 +25,16 @@ export function ladderRows(
   state: LadderState,
   minAnswers: number,
 ): readonly LadderRow[] {
-  return levels.flatMap(({ operation, configured, effective }) =>
-    LADDER_CHECKS.map((check) => {
-      const counts = countsOf(snapshot, operation, check);
+  // A contract of hundreds of operations is looked at every few seconds: each looks at its own traffic alone.
+  const traffic = Map.groupBy(snapshot.traffic, ({ operation }) => operation);
+  return levels.flatMap(({ operation, configured, effective }) => {
+    const own = { traffic: traffic.get(operation) ?? [] };
+    return LADDER_CHECKS.map((check) => {
+      const counts = countsOf(own, operation, check);
       const step = stepOf(state.steps, operation, check);
       const level = effective[check];
       const next = nextStep({ level, step, counts, minAnswers, since: snapshot.since, now: snapshot.takenAt });
       return { operation, check, configured: configured[check], effective: level, step, counts, next };
-    }),
-  );
+    });
+  });
 }

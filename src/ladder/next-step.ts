@@ -46,7 +46,8 @@ export function nextStep({ level, step, counts, minAnswers, since, now }: NextSt
   return { kind: 'ready', text: `ready: ${number(judged)} judged, 0 would have been refused ${period}` };
 }
 
-const number = (value: number) => value.toLocaleString('en-US');
+const format = new Intl.NumberFormat('en-US');
+const number = (value: number) => format.format(value);
 
 /** A length of time in the largest unit that it fills: `7 d`, `36 h`, `10 min`. */
 function periodWords(ms: number): string {

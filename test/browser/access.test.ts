@@ -35,6 +35,8 @@ needsProgram('chromium', 'the console', (path) => {
         await page.getByText('read-only').waitFor();
         await page.getByText('The console only shows: set PORTICO_ADMIN_TOKEN').waitFor();
         expect(await page.getByRole('button', { name: 'Purge everything' }).isDisabled()).toBe(true);
+        await page.getByRole('link', { name: 'Violations' }).click();
+        await page.getByText('The console only shows: set PORTICO_ADMIN_TOKEN').waitFor();
       });
     });
   });

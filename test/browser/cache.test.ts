@@ -23,6 +23,8 @@ needsProgram('chromium', 'the page of the cache', (path) => {
       await page.getByRole('dialog').getByRole('button', { name: 'Purge' }).click();
       await page.getByText('1 page dropped.').waitFor({ state: 'attached' });
       await page.locator('#kept').getByText('1 page').waitFor();
+      // The button that was used is gone: the focus is not.
+      await page.locator('main:focus').waitFor();
       await page.getByRole('button', { name: 'Purge everything' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Purge' }).click();
       await page.locator('#kept').getByText('0 pages').waitFor();

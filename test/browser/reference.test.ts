@@ -1,9 +1,12 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { needsProgram } from '../builders/needs-program.ts';
 import { OPERATIONS } from '../builders/operations.ts';
 import { withConsole } from './console-room.ts';
-import { seriousFindings } from './serious-findings.ts';
+import { axeFindings } from './axe-findings.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -157,7 +160,7 @@ needsProgram('chromium', 'the API reference in a browser', (path) => {
       ['a desk', 1280],
       ['a phone', 360],
     ])(
-      'has no serious finding of axe and needs no sideways scrolling on %s',
+      'has no finding of axe and needs no sideways scrolling on %s',
       async (_, width) => {
         await visit(
           'reference#getComment',
@@ -166,7 +169,7 @@ needsProgram('chromium', 'the API reference in a browser', (path) => {
             await operation(page, 'getComment').getByText('200 The comment').click();
             await signIn(page, 'alice');
             await send(page, 'getComment');
-            expect(await seriousFindings(page)).toEqual([]);
+            expect(await axeFindings(page)).toEqual([]);
             const widths = await page.evaluate<[number, number]>('[document.documentElement.scrollWidth, innerWidth]');
             expect(widths[0]).toBeLessThanOrEqual(widths[1]);
             expect(widths[1]).toBe(width);
@@ -176,6 +179,51 @@ needsProgram('chromium', 'the API reference in a browser', (path) => {
       },
       60_000,
     );
+  });
+});
+
+const named = (operationId: string) => ({
+  get: {
+    operationId,
+    summary: '<b>Finds</b> things',
+    'x-provenance': 'observed',
+    'x-credential': 'optional',
+    'x-requires': { permission: 'View the question page' },
+    'x-items-at': 'body',
+    responses: {
+      '200': {
+        description: 'Found.',
+        'x-provenance': 'observed',
+        content: { 'application/json': { schema: { type: 'object' } } },
+      },
+      default: { $ref: '#/components/responses/OtherError' },
+    },
+  },
+});
+
+needsProgram('chromium', 'the API reference of a contract with an overlay', (path) => {
+  const folder = mkdtempSync(join(tmpdir(), 'portico-overlay-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const names = ['search', 'main', 'app'];
+  const overlay = {
+    overlay: '1.0.0',
+    info: { title: 'More', version: '1' },
+    actions: [
+      { target: '$.paths', update: Object.fromEntries(names.map((id) => [`/services/v2/${id}.json`, named(id)])) },
+    ],
+  };
+  writeFileSync(join(folder, 'more.yaml'), JSON.stringify(overlay));
+  const { visit } = withConsole(path, { config: { contract: { overlays: [join(folder, 'more.yaml')] } } });
+
+  it.each(names)('leads to an operation whose name is a common word: %s', async (id) => {
+    await visit(`reference#${id}`, async (page) => {
+      await page.locator(`article#${id} h3:focus`).waitFor();
+      await operation(page, id).getByRole('heading', { name: '<b>Finds</b> things' }).waitFor();
+    });
+  });
+
+  it('takes an address that names nothing', async () => {
+    await visit('reference#%', async (page) => ready(page));
   });
 });
 

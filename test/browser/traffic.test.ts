@@ -20,6 +20,45 @@ needsProgram('chromium', 'the page of traffic', (path) => {
     });
   });
 
+  it('draws what happened once only, and says what percentiles are made from', async () => {
+    await gateway().call('/services/v2/topic/1/followers.json', { user: 'alice' });
+    await visit('#/traffic?operation=listTopicFollowers', async (page) => {
+      await page.getByText(/^1 in /).waitFor();
+      await page.getByText(/^p50 and p99 are estimates: .* up to 1 ms, 5 ms, .*, 10 s\.$/).waitFor();
+      // A line needs two points: this is a dot. Pixels of the chart that are as colourful as its line, and no grid.
+      const drawn = `[...document.querySelectorAll('canvas')].map((canvas) => {
+        const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+        let found = 0;
+        for (let at = 0; at < data.length; at += 4)
+          if (data[at + 3] > 200 && Math.max(data[at], data[at + 1], data[at + 2]) - Math.min(data[at], data[at + 1], data[at + 2]) > 60)
+            found += 1;
+        return found;
+      })`;
+      const [, , latency = 0, hits = 0] = await page.evaluate<number[]>(drawn);
+      expect([latency > 10, hits > 10]).toEqual([true, true]);
+    });
+  });
+
+  it('offers to show by itself only what is counted by itself', async () => {
+    await visit('', async (page) => {
+      await page.route('**/api/traffic*', async (route) => {
+        const answer = await route.fetch();
+        const view = (await answer.json()) as { rows: { operation: string; path?: string; method?: string }[] };
+        const rows = view.rows.filter(
+          ({ operation }) => operation !== 'listNodeFollowers' && operation !== 'listExpertise',
+        );
+        await route.fulfill({
+          response: answer,
+          json: { ...view, rows: [...rows, { ...rows.at(-1), operation: 'folded' }] },
+        });
+      });
+      await page.goto(`${gateway().adminUrl}/console/#/traffic?operation=listNodeFollowers`);
+      await page.getByRole('row', { name: /^folded 2 operations counted together/ }).waitFor();
+      expect(await page.getByLabel('Charts show').inputValue()).toBe('');
+      expect(await page.locator('option[value=listNodeFollowers]').count()).toBe(0);
+    });
+  });
+
   it('has every chart as a table too, and one operation by itself', async () => {
     await gateway().call('/services/v2/idea.json');
     await visit('#/traffic?operation=listIdeas', async (page) => {

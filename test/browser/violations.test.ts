@@ -77,6 +77,11 @@ needsProgram('chromium', 'the page of violations', (path) => {
           await dialog.getByLabel('Last day').fill('2999-12-31');
           await dialog.getByRole('button', { name: 'Accept' }).click();
           await page.getByText('Accepted by team-search until 2999-12-31').waitFor();
+          await page.getByRole('button', { name: 'Change the acceptance' }).click();
+          await dialog.getByLabel('Who answers for it?').fill('team-find');
+          expect(await dialog.getByLabel('Why is it accepted?').inputValue()).toMatch(/^Known since/);
+          await dialog.getByRole('button', { name: 'Accept' }).click();
+          await page.getByText('Accepted by team-find until 2999-12-31').waitFor();
           await page.getByRole('link', { name: 'All violations' }).click();
           await page.getByLabel('State').selectOption('accepted');
           await page.getByRole('row', { name: /creationDate must be .* accepted/ }).waitFor();
@@ -84,7 +89,7 @@ needsProgram('chromium', 'the page of violations', (path) => {
         { tolerate: /400/ },
       );
       expect(readFileSync(file, 'utf8')).toMatch(
-        /reason: "?Known since the migration: ticket 17"?\n +owner: team-search\n +expires: "?2999-12-31/,
+        /reason: "?Known since the migration: ticket 17"?\n +owner: team-find\n +expires: "?2999-12-31/,
       );
     });
   });

@@ -11,6 +11,7 @@ describe('what is said of a violation to be accepted', () => {
 
   it('may have no end, and may end today', () => {
     expect(readAcceptRequest({ ...good, expires: '' }, about)).toMatchObject({ accepted: { expires: undefined } });
+    expect(readAcceptRequest({ ...good, expires: null }, about)).toMatchObject({ accepted: { expires: undefined } });
     expect(readAcceptRequest({ ...good, expires: '2026-05-04' }, about)).toMatchObject({ ok: true });
   });
 
@@ -31,6 +32,9 @@ describe('what is said of a violation to be accepted', () => {
     [{ ...good, expires: '2026-05-03' }, 'expires'],
     [{ ...good, expires: '2026-02-30' }, 'expires'],
     [{ ...good, expires: 'tomorrow' }, 'expires'],
+    [{ ...good, expires: 29991231 }, 'expires'],
+    [{ ...good, expires: ['2999-12-31'] }, 'expires'],
+    [{ ...good, expires: false }, 'expires'],
   ])('is refused, naming the field: %j', (body, field) => {
     expect(readAcceptRequest(body, about)).toMatchObject({ ok: false, field });
   });

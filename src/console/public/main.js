@@ -55,7 +55,8 @@ function App() {
         </ul>
       </nav>
       <main id="main" tabindex="-1" aria-label=${title}>
-        <${Trouble} error=${status.error} />
+        <${Told} error=${status.error} />
+        <${NotReady} status=${status.data} />
         ${
           status.data !== undefined &&
           html`<${Page}
@@ -63,6 +64,7 @@ function App() {
             words=${route.words}
             query=${route.query}
             status=${status.data}
+            told=${status.error?.message}
             announce=${announce}
           />`
         }
@@ -94,7 +96,12 @@ function Head({ status: { data, updatedAt, error } }) {
   </div>`;
 }
 
-function Trouble({ error }) {
+function NotReady({ status }) {
+  if (status === undefined || status.ready) return null;
+  return html`<p class="note bad" role="status">Not ready: ${status.reasons.join('; ')}</p>`;
+}
+
+function Told({ error }) {
   if (error === undefined) return null;
   const again =
     error.status === 401
@@ -123,6 +130,8 @@ function useNewPlace(place, title) {
       scrollTo(0, 0);
     }
     first.current = false;
+    // On a phone the pages are a row that is longer than the screen.
+    document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
   }, [place]);
 }
 

@@ -1,4 +1,5 @@
 import { request as httpRequest } from 'node:http';
+import { bodyText } from './body-text.ts';
 import type { TryRequest } from './try-request.ts';
 
 /** What came back; nothing was followed or sent again. */
@@ -9,10 +10,15 @@ export interface TryAnswer {
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** Seconds until the last byte. */
   readonly seconds: number;
+  /** Empty where it is no text. */
   readonly body: string;
+  readonly text: boolean;
+  /** How many came; of a longer body no more than are shown. */
   readonly bytes: number;
   /** True where the body was longer than what is shown. */
   readonly cut: boolean;
+  /** True where the connection broke before the body's end. */
+  readonly broken: boolean;
 }
 
 /** Where the gateway's own public side listens. */
@@ -42,16 +48,21 @@ export function sendTry({ host, port }: PublicAddress, basePath: string, asked: 
     sent.on('response', (answer) => {
       const parts: Buffer[] = [];
       let bytes = 0;
-      const end = () =>
+      const end = () => {
+        const shown = bodyText(Buffer.concat(parts), answer.headers);
+        const cut = bytes > MAX_SHOWN_BYTES;
         resolve({
           status: answer.statusCode ?? 0,
           statusText: answer.statusMessage ?? '',
           headers: pairsOf(answer.rawHeaders),
           seconds: (performance.now() - startedAt) / 1000,
-          body: Buffer.concat(parts).toString('utf8'),
-          bytes,
-          cut: bytes > MAX_SHOWN_BYTES || !answer.complete,
+          body: shown ?? '',
+          text: shown !== undefined,
+          bytes: Math.min(bytes, MAX_SHOWN_BYTES),
+          cut,
+          broken: !answer.complete && !cut,
         });
+      };
       answer.on('data', (part: Buffer) => {
         const room = MAX_SHOWN_BYTES - bytes;
         bytes += part.byteLength;

@@ -42,7 +42,7 @@ describe('trying a request', () => {
   it('shows the beginning of a long answer and says that it was cut', async () => {
     const { address } = await fake(() => ({ body: 'a'.repeat(600_000) }));
     const answer = await sendTry(address, '', asked);
-    expect([answer.cut, answer.body.length]).toEqual([true, 512 * 1024]);
+    expect([answer.cut, answer.broken, answer.body.length, answer.bytes]).toEqual([true, false, 524_288, 524_288]);
   });
 
   it('says so where the connection broke in the middle', async () => {
@@ -51,7 +51,35 @@ describe('trying a request', () => {
       response.write('half', () => response.destroy());
       return undefined;
     });
-    expect(await sendTry(address, '', asked)).toMatchObject({ status: 200, body: 'half', cut: true });
+    expect(await sendTry(address, '', asked)).toMatchObject({
+      status: 200,
+      body: 'half',
+      bytes: 4,
+      cut: false,
+      broken: true,
+    });
+  });
+
+  it('reads a text in its own character set', async () => {
+    const headers = { 'Content-Type': 'text/html; charset=ISO-8859-1' };
+    const { address } = await fake(() => ({ headers, body: Buffer.from('<p>Grüße</p>', 'latin1') }));
+    expect(await sendTry(address, '', asked)).toMatchObject({ text: true, body: '<p>Grüße</p>', bytes: 12 });
+  });
+
+  it('leaves out half a letter where it cuts', async () => {
+    const { address } = await fake(() => ({ body: `a${'é'.repeat(300_000)}` }));
+    const answer = await sendTry(address, '', asked);
+    expect([answer.text, answer.cut, answer.body.length]).toEqual([true, true, 262_144]);
+  });
+
+  it.each([
+    ['an image', { 'Content-Type': 'image/png' }, Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xff])],
+    ['bytes with zeros', { 'Content-Type': 'text/plain' }, Buffer.from('a\0b')],
+    ['what is compressed', { 'Content-Encoding': 'gzip' }, Buffer.from('not looked at')],
+    ['a set that nobody knows', { 'Content-Type': 'text/plain; charset=x-none' }, Buffer.from('a')],
+  ])('does not show as text what is none: %s', async (_, headers, body) => {
+    const { address } = await fake(() => ({ headers, body }));
+    expect(await sendTry(address, '', asked)).toMatchObject({ text: false, body: '', bytes: body.length });
   });
 
   it('fails where nothing answers', async () => {

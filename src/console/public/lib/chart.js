@@ -115,13 +115,20 @@ function optionsOf(place, series, format) {
           stroke: color(name),
           width: 2,
           dash: dash ? [6, 4] : undefined,
-          points: { show: false },
+          // A line needs two points: one between gaps would not be seen.
+          points: { show: false, size: 6, fill: color(name), filter: alone },
           fill: dash || series.length > 1 ? undefined : color(`${name}-soft`),
           spanGaps: false,
         };
       }),
     ],
   };
+}
+
+/** The points of a series that no line leads to. */
+function alone({ data }, index) {
+  const isThere = (at) => typeof data[index][at] === 'number';
+  return [...data[index].keys()].filter((at) => isThere(at) && !isThere(at - 1) && !isThere(at + 1));
 }
 
 function useScheme() {

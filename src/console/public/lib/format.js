@@ -27,14 +27,19 @@ export function percent(share) {
 }
 
 /** Seconds as a latency: 840 µs, 12 ms, 1.2 s; at the ends of what can be told apart (`bounds`), as at most or more than that. */
-export function latency(seconds, [first, last] = []) {
+export function latency(seconds, bounds = []) {
   if (seconds === undefined) return NONE;
-  if (seconds === first) return `≤ ${latency(seconds)}`;
-  if (seconds === last) return `> ${latency(seconds)}`;
-  if (seconds < 0.001) return `${fine.format(seconds * 1e6)} µs`;
-  if (seconds < 1) return `${fine.format(seconds * 1000)} ms`;
+  if (seconds === bounds[0]) return `≤ ${latency(seconds)}`;
+  if (seconds === bounds.at(-1)) return `> ${latency(seconds)}`;
+  // What is rounded up to the next unit is told in it.
+  if (seconds < 0.0009995) return `${fine.format(seconds * 1e6)} µs`;
+  if (seconds < 0.9995) return `${fine.format(seconds * 1000)} ms`;
   return `${fine.format(seconds)} s`;
 }
+
+/** What percentiles are made from, as a sentence. */
+export const estimated = (bounds) =>
+  `p50 and p99 are estimates: latencies are counted in steps up to ${bounds.map((bound) => latency(bound)).join(', ')}.`;
 
 /** Seconds as an age: 12 s, 4 min, 3 h, 2 d. */
 export function age(seconds) {

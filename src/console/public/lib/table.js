@@ -61,6 +61,6 @@ export function Table({ caption, columns, rows, keyOf, empty = 'Nothing to show.
 const compare = (a, b) => (typeof a === 'string' ? a.localeCompare(b) : a - b);
 
 function sortRows(rows, valueOf, down) {
-  const sorted = rows.toSorted((a, b) => compare(valueOf(a), valueOf(b)));
-  return down ? sorted.toReversed() : sorted;
+  // Equal rows stay in their order either way.
+  return rows.toSorted((a, b) => (down ? compare(valueOf(b), valueOf(a)) : compare(valueOf(a), valueOf(b))));
 }

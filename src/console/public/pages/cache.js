@@ -2,19 +2,22 @@ import { post, withQuery } from '../lib/api.js';
 import { Confirm } from '../lib/confirm.js';
 import { age, bytes, count, percent, plural } from '../lib/format.js';
 import { html, useState } from '../lib/html.js';
+import { useKeptFocus } from '../lib/keep-focus.js';
 import { usePoll } from '../lib/poll.js';
 import { setQuery } from '../lib/route.js';
 import { Table } from '../lib/table.js';
+import { Reading, Trouble } from '../lib/trouble.js';
 
 /** What is kept, by operation and by tag; and dropping it. */
-export function CachePage({ query, status, announce }) {
+export function CachePage({ query, status, told, announce }) {
   const { data: fresh, stale, error, refresh } = usePoll(withQuery('cache', query));
   const data = fresh ?? stale;
   const [asking, setAsking] = useState(undefined);
   const [problem, setProblem] = useState(undefined);
+  const keepFocus = useKeptFocus(data);
   if (data === undefined)
     return html`<h1>Cache</h1>
-      <p class=${error ? 'note bad' : 'muted'}>${error?.message ?? 'Reading…'}</p>`;
+      <${Reading} error=${error} told=${told} />`;
   const reason = status.readOnlyReason;
   const purge = async () => {
     try {
@@ -25,6 +28,7 @@ export function CachePage({ query, status, announce }) {
       setProblem(failure);
     }
     setAsking(undefined);
+    keepFocus();
     refresh();
   };
   const kept = [
@@ -42,7 +46,7 @@ export function CachePage({ query, status, announce }) {
       </div>
     </div>
     <p id="why" class="muted">${reason ?? 'A purge drops pages at once; the next request for each is sent on.'}</p>
-    ${problem && html`<p class="note bad" role="alert">${problem.message}</p>`}
+    <${Trouble} error=${problem ?? error} told=${told} />
     <p id="kept">
       <strong>${plural(data.entries, 'page')}</strong>, ${bytes(data.bytes)} of ${bytes(data.maxBytes)}${' '}
       (${percent(data.bytes / data.maxBytes)}).

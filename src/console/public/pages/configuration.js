@@ -3,15 +3,16 @@ import { html } from '../lib/html.js';
 import { usePoll } from '../lib/poll.js';
 import { setQuery } from '../lib/route.js';
 import { Table } from '../lib/table.js';
+import { Reading, Trouble } from '../lib/trouble.js';
 
 const ORIGINS = { file: 'good', environment: 'warn', flag: 'warn', default: '' };
 
 /** Every key of the configuration as it holds, and where its value comes from. */
-export function ConfigurationPage({ query }) {
+export function ConfigurationPage({ query, told }) {
   const { data, error } = usePoll('configuration');
   if (data === undefined)
     return html`<h1>Configuration</h1>
-      <p class=${error ? 'note bad' : 'muted'}>${error?.message ?? 'Reading…'}</p>`;
+      <${Reading} error=${error} told=${told} />`;
   const { text = '', origin = '' } = query;
   const wanted = text.toLowerCase();
   const rows = data.rows.filter(
@@ -20,6 +21,7 @@ export function ConfigurationPage({ query }) {
   const choose = (change) => setQuery(['configuration'], { text, origin, ...change });
   return html`
     <h1>Configuration</h1>
+    <${Trouble} error=${error} told=${told} />
     <p class="muted">As it holds since the start. The file is <code>${data.file}</code>; secrets are masked.</p>
     <form class="filters card" role="search" aria-label="Configuration" onSubmit=${(event) => event.preventDefault()}>
       <label>

@@ -2,9 +2,11 @@ import { post } from '../lib/api.js';
 import { Confirm } from '../lib/confirm.js';
 import { age, count, dateTime } from '../lib/format.js';
 import { html, useState } from '../lib/html.js';
+import { useKeptFocus } from '../lib/keep-focus.js';
 import { usePoll } from '../lib/poll.js';
 import { setQuery } from '../lib/route.js';
 import { Table } from '../lib/table.js';
+import { Reading, Trouble } from '../lib/trouble.js';
 
 const TONES = { ready: 'good', demoted: 'bad', 'not yet': '', enforced: '', off: 'muted' };
 /** What somebody should look at comes first. */
@@ -23,13 +25,14 @@ const WORDS = {
 };
 
 /** Each check of each operation on its way from off over report to enforce. */
-export function LadderPage({ query, status, announce }) {
+export function LadderPage({ query, status, told, announce }) {
   const { data, error, refresh } = usePoll('ladder');
   const [lifting, setLifting] = useState(undefined);
   const [problem, setProblem] = useState(undefined);
+  const keepFocus = useKeptFocus(data);
   if (data === undefined)
     return html`<h1>Ladder</h1>
-      <p class=${error ? 'note bad' : 'muted'}>${error?.message ?? 'Reading…'}</p>`;
+      <${Reading} error=${error} told=${told} />`;
   const check = query.check ?? '';
   const checks = [...new Set(data.rows.map((row) => row.check))];
   const rows = data.rows.filter((row) => check === '' || row.check === check);
@@ -42,6 +45,7 @@ export function LadderPage({ query, status, announce }) {
       setProblem(failure);
     }
     setLifting(undefined);
+    keepFocus();
     refresh();
   };
   return html`
@@ -62,7 +66,7 @@ export function LadderPage({ query, status, announce }) {
       justify the next step. Levels are set in the configuration; by itself only <code>responses</code> ever falls back.
     </p>
     ${status.readOnlyReason && html`<p class="muted" id="why">${status.readOnlyReason}</p>`}
-    ${problem && html`<p class="note bad" role="alert">${problem.message}</p>`}
+    <${Trouble} error=${problem ?? error} told=${told} />
     <${Table}
       caption="Enforcement by operation and check"
       rows=${rows}
@@ -84,7 +88,9 @@ export function LadderPage({ query, status, announce }) {
           title: 'Next step',
           sort: (row) => URGENCY.indexOf(row.next.kind),
           cell: (row) =>
-            html`<span class=${TONES[row.next.kind]}>${row.next.text}</span>${moved(row, status, setLifting)}`,
+            html`<div class="step">
+              <span class=${TONES[row.next.kind]}>${row.next.text}</span>${moved(row, status, setLifting)}
+            </div>`,
         },
       ]}
     />

@@ -3,6 +3,7 @@ import { html, useEffect, useState } from '../lib/html.js';
 import { usePoll } from '../lib/poll.js';
 import { setQuery } from '../lib/route.js';
 import { Table } from '../lib/table.js';
+import { Reading, Trouble } from '../lib/trouble.js';
 
 const MARKS = {
   allowed: ['✓', 'allowed', 'good'],
@@ -11,20 +12,23 @@ const MARKS = {
   delegated: ['up', 'left to the upstream', ''],
 };
 
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
 /** Role × operation, account × operation, and what would become of a request. */
-export function PermissionsPage({ query }) {
+export function PermissionsPage({ query, told }) {
   const { data, error } = usePoll('permissions');
   return html`
     <h1>Permissions</h1>
     <section class="card" aria-labelledby="explain">
       <h2 id="explain">Explain a decision</h2>
       <p class="muted">What would become of a request, by the code of the live path and without the upstream.</p>
-      <${Explain} query=${query} accounts=${namesOf(data, 'account')} />
+      <${Explain} query=${query} accounts=${namesOf(data, 'account')} reachable=${error === undefined} />
     </section>
     ${
       data === undefined
-        ? html`<p class=${error ? 'note bad' : 'muted'}>${error?.message ?? 'Reading…'}</p>`
-        : html`<p class="legend muted">
+        ? html`<${Reading} error=${error} told=${told} />`
+        : html`<${Trouble} error=${error} told=${told} />
+            <p class="legend muted">
               ${Object.values(MARKS).map(
                 ([mark, meaning, tone]) =>
                   html`<span key=${meaning}
@@ -70,7 +74,7 @@ function Mark({ value }) {
   >`;
 }
 
-function Explain({ query, accounts }) {
+function Explain({ query, accounts, reachable }) {
   const [answer, setAnswer] = useState(undefined);
   const { method = '', target = '', as = '' } = query;
   useEffect(() => {
@@ -80,13 +84,14 @@ function Explain({ query, accounts }) {
       .then((found) => setAnswer(found))
       .catch((error) => reading.signal.aborted || setAnswer({ error }));
     return () => reading.abort();
-  }, [method, target, as]);
+    // Asked once more when the gateway is back.
+  }, [method, target, as, reachable]);
   const wrong = answer?.error?.field;
   return html`<form class="filters" onSubmit=${submit}>
       <label>
         <span>Method</span>
         <select name="method">
-          ${['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'].map(
+          ${[...new Set([...METHODS, method || 'GET'])].map(
             (name) => html`<option key=${name} value=${name} selected=${name === method}>${name}</option>`,
           )}
         </select>

@@ -1,20 +1,24 @@
 import { Chart } from '../lib/chart.js';
-import { age, count, latency, NONE, percent, short } from '../lib/format.js';
+import { age, count, estimated, latency, NONE, percent, plural, short } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { usePoll } from '../lib/poll.js';
 import { withQuery } from '../lib/api.js';
 import { hrefOf, setQuery } from '../lib/route.js';
 import { Table } from '../lib/table.js';
+import { Trouble } from '../lib/trouble.js';
 
 const SPANS = [5, 15, 30, 60];
-const OUTSIDE = 'undocumented';
+const FOLDED = 'folded';
 
 /** Traffic per operation: rate, errors, latency and hit ratio, as charts and as a table. */
-export function TrafficPage({ query, status }) {
+export function TrafficPage({ query, status, told }) {
   const minutes = SPANS.includes(Number(query.minutes)) ? query.minutes : '15';
-  const operation = query.operation ?? '';
-  const { data: fresh, stale, error } = usePoll(withQuery('traffic', { minutes, operation }));
+  const asked = query.operation ?? '';
+  const { data: fresh, stale, error } = usePoll(withQuery('traffic', { minutes, operation: asked }));
   const data = fresh ?? stale;
+  // Only what is counted by itself can be shown by itself.
+  const counted = data?.rows.map((row) => row.operation) ?? [asked];
+  const operation = counted.includes(asked) ? asked : '';
   const choose = (change) => setQuery(['traffic'], { minutes, operation, ...change });
   return html`
     <div class="heading">
@@ -24,7 +28,7 @@ export function TrafficPage({ query, status }) {
           <span>Charts show</span>
           <select value=${operation} onChange=${(event) => choose({ operation: event.currentTarget.value })}>
             <option value="">all operations</option>
-            ${[...status.operations, OUTSIDE].map((id) => html`<option value=${id} key=${id}>${id}</option>`)}
+            ${counted.filter((id) => id !== '').map((id) => html`<option value=${id} key=${id}>${id}</option>`)}
           </select>
         </label>
         <label>
@@ -35,18 +39,19 @@ export function TrafficPage({ query, status }) {
         </label>
       </form>
     </div>
-    ${error && html`<p class="note bad" role="alert">${error.message}</p>`}
-    ${data ? html`<${Shown} data=${data} operation=${operation} minutes=${minutes} />` : html`<p class="muted">Reading…</p>`}
+    <${Trouble} error=${error} told=${told} />
+    ${data ? html`<${Shown} data=${data} operation=${operation} minutes=${minutes} all=${status.operations.length} />` : html`<p class="muted">Reading…</p>`}
   `;
 }
 
 const rate = (value) => `${short(value)}/s`;
 
-function Shown({ data, operation, minutes }) {
+function Shown({ data, operation, minutes, all }) {
   const seconds = Math.max(1, (data.until - data.since) / 1000);
   const own = data.rows.find((row) => row.operation === operation) ?? data.total;
   const perSecond = (value) => `${short(value / seconds)}/s`;
   const errors = own.clientErrors + own.serverErrors;
+  const folded = all - data.rows.filter(({ path }) => path !== undefined).length;
   const share = own.requests === 0 ? undefined : errors / own.requests;
   return html`
     <dl class="tiles">
@@ -104,6 +109,7 @@ function Shown({ data, operation, minutes }) {
         series=${[{ label: 'from memory', color: 'good', value: (point) => point.hitRatio }]}
       />
     </div>
+    <p class="muted">${estimated(data.bounds)}</p>
     <h2>By operation</h2>
     <${Table}
       caption="Traffic by operation"
@@ -111,7 +117,7 @@ function Shown({ data, operation, minutes }) {
       keyOf=${(row) => row.operation}
       sorted=${{ index: 1, down: true }}
       columns=${[
-        { title: 'Operation', head: true, sort: (row) => row.operation, cell: (row) => named(row, minutes) },
+        { title: 'Operation', head: true, sort: (row) => row.operation, cell: (row) => named(row, minutes, folded) },
         { title: 'Requests', number: true, sort: (row) => row.requests, cell: (row) => count(row.requests) },
         { title: 'Rate', number: true, cell: (row) => perSecond(row.requests) },
         { title: '4xx', number: true, sort: (row) => row.clientErrors, cell: (row) => count(row.clientErrors) },
@@ -129,9 +135,10 @@ function Shown({ data, operation, minutes }) {
   `;
 }
 
-function named({ operation, method, path }, minutes) {
+function named({ operation, method, path }, minutes, folded) {
+  const outside = operation === FOLDED ? `${plural(folded, 'operation')} counted together` : 'outside the contract';
   return html`<a href=${hrefOf(['traffic'], { operation, minutes })}>${operation}</a>
-    <small class="path">${method === undefined ? 'outside the contract' : `${method} ${path}`}</small>`;
+    <small class="path">${method === undefined ? outside : `${method} ${path}`}</small>`;
 }
 
 function Tile({ name, value, note }) {

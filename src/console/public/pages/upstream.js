@@ -1,8 +1,9 @@
 import { withQuery } from '../lib/api.js';
-import { count, latency } from '../lib/format.js';
+import { count, estimated, latency } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { usePoll } from '../lib/poll.js';
 import { Table } from '../lib/table.js';
+import { Reading, Trouble } from '../lib/trouble.js';
 
 const CIRCUIT = {
   closed: ['good', 'Calls pass.'],
@@ -11,14 +12,15 @@ const CIRCUIT = {
 };
 
 /** How the upstream does: now, and over the last quarter of an hour. */
-export function UpstreamPage() {
+export function UpstreamPage({ told }) {
   const { data, error } = usePoll(withQuery('upstream', { minutes: '15' }));
   if (data === undefined)
     return html`<h1>Upstream</h1>
-      <p class=${error ? 'note bad' : 'muted'}>${error?.message ?? 'Reading…'}</p>`;
+      <${Reading} error=${error} told=${told} />`;
   const [tone, meaning] = CIRCUIT[data.circuit];
   return html`
     <h1>Upstream</h1>
+    <${Trouble} error=${error} told=${told} />
     <dl class="tiles">
       <div class="card">
         <dt>Circuit</dt>
@@ -41,6 +43,7 @@ export function UpstreamPage() {
         <dd><strong>${latency(data.p99, data.bounds)}</strong><small>in the last 15 min</small></dd>
       </div>
     </dl>
+    <p class="muted">${estimated(data.bounds)}</p>
     <div class="columns">
       <section>
         <h2>Failures</h2>

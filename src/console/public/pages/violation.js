@@ -4,20 +4,18 @@ import { count, dateTime, NONE, percent, plural } from '../lib/format.js';
 import { html, useState } from '../lib/html.js';
 import { usePoll } from '../lib/poll.js';
 import { Table } from '../lib/table.js';
+import { Reading, Trouble } from '../lib/trouble.js';
 import { stateOf } from './violations.js';
 
 /** One violation: where, how often, for whom, in which requests; and accepting it. */
-export function ViolationPage({ words, status, announce }) {
+export function ViolationPage({ words, status, told, announce }) {
   const fingerprint = words[1];
   const { data, error, refresh } = usePoll(`violations/${encodeURIComponent(fingerprint)}`);
   const [asking, setAsking] = useState(false);
-  if (error !== undefined && data === undefined)
-    return html`<h1>Violation</h1>
-      <p class="note bad" role="alert">${error.message}</p>
-      <p><a href="#/violations">All violations</a></p>`;
   if (data === undefined)
     return html`<h1>Violation</h1>
-      <p class="muted">Reading…</p>`;
+      <${Reading} error=${error} told=${told} />
+      <p><a href="#/violations">All violations</a></p>`;
   const reason = status.readOnlyReason ?? data.acceptance.reason;
   const done = () => {
     setAsking(false);
@@ -27,6 +25,7 @@ export function ViolationPage({ words, status, announce }) {
   return html`
     <p><a href="#/violations">All violations</a></p>
     <h1>${data.message}</h1>
+    <${Trouble} error=${error} told=${told} />
     <p class="row">${stateOf(data)} <span class="badge">${data.category}</span> <code>${data.fingerprint}</code></p>
     ${data.accepted && html`<${Accepted} accepted=${data.accepted} file=${data.acceptance.file} />`}
     <div class="row">
@@ -134,11 +133,13 @@ function Accept({ data, onDone, onClose }) {
       setBusy(false);
     }
   };
+  // What stands is changed, not told anew: an end that is left out would be taken away.
+  const known = data.accepted ?? {};
   const field = (name, label, input) => {
     const wrong = problem?.field === name;
     return html`<label class="field">
       <span>${label}</span>
-      ${input({ name, 'aria-invalid': wrong ? 'true' : undefined, 'aria-describedby': wrong ? 'problem' : undefined })}
+      ${input({ name, defaultValue: known[name], 'aria-invalid': wrong ? 'true' : undefined, 'aria-describedby': wrong ? 'problem' : undefined })}
     </label>`;
   };
   return html`<${Dialog} title="Accept into the baseline" onClose=${onClose}>

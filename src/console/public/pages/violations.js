@@ -4,6 +4,7 @@ import { html } from '../lib/html.js';
 import { usePoll } from '../lib/poll.js';
 import { hrefOf, setQuery } from '../lib/route.js';
 import { Table } from '../lib/table.js';
+import { Reading, Trouble } from '../lib/trouble.js';
 
 const FILTERS = [
   ['state', 'State'],
@@ -14,7 +15,7 @@ const FILTERS = [
 ];
 
 /** The violations that the ledger keeps, filtered. */
-export function ViolationsPage({ query, status }) {
+export function ViolationsPage({ query, status, told }) {
   const { data: fresh, stale, error } = usePoll(withQuery('violations', query));
   const data = fresh ?? stale;
   const choose = (change) => setQuery(['violations'], { ...query, page: '', ...change });
@@ -60,8 +61,12 @@ export function ViolationsPage({ query, status }) {
         html`<a class="button" href=${hrefOf(['violations'])}>Clear</a>`
       }
     </form>
-    ${error && html`<p class="note bad" role="alert">${error.message}</p>`}
-    ${data === undefined ? html`<p class="muted">Reading…</p>` : html`<${List} data=${data} query=${query} now=${status.now} />`}
+    ${status.readOnlyReason && html`<p class="muted">${status.readOnlyReason}</p>`}
+    ${
+      data === undefined
+        ? html`<${Reading} error=${error} told=${told} />`
+        : html`<${Trouble} error=${error} told=${told} /><${List} data=${data} query=${query} now=${status.now} />`
+    }
   `;
 }
 

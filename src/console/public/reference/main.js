@@ -10,9 +10,7 @@ function App() {
   const [text, setText] = useState('');
   // Here and nowhere else: gone with the page.
   const [credential, setCredential] = useState({ name: '', password: '' });
-  useEffect(() => {
-    void get('contract').then(setContract, (reason) => setError(reason));
-  }, []);
+  useEffect(() => readUntil(setContract, setError), []);
   useDeepLinks(contract !== undefined);
   const groups = (contract?.groups ?? [])
     .map(({ name, description, operations }) => ({
@@ -24,7 +22,7 @@ function App() {
   const found = groups.reduce((sum, group) => sum + group.operations.length, 0);
 
   return html`
-    <a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
+    <a class="skip" href="#page-content" onClick=${skip}>Skip to the content</a>
     <header class="top">
       <a class="brand" href="./"><img src="icon.svg" alt="" width="28" height="28" />Portico</a>
       <span class="muted">API reference</span>
@@ -35,10 +33,10 @@ function App() {
     </header>
     <div class="frame reference">
       <nav aria-label="Operations">
-        <label class="field" for="search">
+        <label class="field" for="search-words">
           <span>Search</span>
           <input
-            id="search"
+            id="search-words"
             type="search"
             autocomplete="off"
             value=${text}
@@ -63,7 +61,7 @@ function App() {
             </section>`,
         )}
       </nav>
-      <main id="main" tabindex="-1">
+      <main id="page-content" tabindex="-1">
         <h1>${contract?.title ?? 'API reference'}</h1>
         ${error !== undefined && html`<div class="note bad" role="alert">${error.message}</div>`}
         ${contract === undefined && error === undefined && html`<p class="muted">Reading the contract…</p>`}
@@ -94,6 +92,24 @@ function App() {
   `;
 }
 
+const AGAIN_MS = 3000;
+
+/** Reads the contract, and again while nothing answers; gives up where no is the answer. */
+function readUntil(onRead, onError) {
+  let timer;
+  const read = async () => {
+    try {
+      onRead(await get('contract'));
+      onError(undefined);
+    } catch (error) {
+      onError(error);
+      if (![401, 403, 404].includes(error.status)) timer = setTimeout(read, AGAIN_MS);
+    }
+  };
+  void read();
+  return () => clearTimeout(timer);
+}
+
 function Credential({ credential, onChange }) {
   const field = (name, type) =>
     html`<label for=${`credential-${name}`}>
@@ -122,7 +138,8 @@ function useDeepLinks(ready) {
   useEffect(() => {
     if (!ready) return undefined;
     const show = () => {
-      const place = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+      // Ids of operations are letters alone, and no other id of the page is.
+      const place = document.getElementById(location.hash.slice(1));
       place?.scrollIntoView();
       place?.querySelector('h3')?.focus({ preventScroll: true });
     };
@@ -134,9 +151,9 @@ function useDeepLinks(ready) {
 
 function skip(event) {
   event.preventDefault();
-  document.getElementById('main').focus();
+  document.getElementById('page-content').focus();
 }
 
-const app = document.getElementById('app');
+const app = document.getElementById('page-root');
 app.replaceChildren();
 render(html`<${App} />`, app);

@@ -102,8 +102,8 @@ function Parameters({ operation: { parameters, id }, schemas }) {
   if (parameters.length === 0)
     return html`<h4>Parameters</h4>
       <p class="muted">None.</p>`;
-  return html`<h4 id=${`${id}-parameters`}>Parameters</h4>
-    <div class="scroll" tabindex="0" role="region" aria-labelledby=${`${id}-parameters`}>
+  return html`<h4>Parameters</h4>
+    <div class="scroll" tabindex="0" role="region" aria-label=${`Parameters of ${id}`}>
       <table>
         <thead>
           <tr>

@@ -1,4 +1,5 @@
 import { post } from '../lib/api.js';
+import { count, plural } from '../lib/format.js';
 import { html, useId, useState } from '../lib/html.js';
 import { curlLine, targetOf } from './curl.js';
 import { firstBody, firstValues, prettyBody } from './sample.js';
@@ -84,7 +85,7 @@ export function TryForm({ operation, contract, credential }) {
   </section>`;
 }
 
-function Answer({ answer: { status, statusText, headers, seconds, body, bytes, cut } }) {
+function Answer({ answer: { status, statusText, headers, seconds, body, bytes, cut, broken, text } }) {
   const valueOf = (name) => headers.find(([one]) => one.toLowerCase() === name)?.[1];
   const tone = status < 300 ? 'good' : status < 500 ? 'warn' : 'bad';
   const contractStatus = valueOf('contract-status');
@@ -92,7 +93,8 @@ function Answer({ answer: { status, statusText, headers, seconds, body, bytes, c
     <p class="row">
       <span class=${`badge ${tone}`}>${status} ${statusText}</span>
       <span>${Math.max(1, Math.round(seconds * 1000))} ms</span>
-      <span class="muted">${bytes} bytes${cut ? ', cut' : ''}</span>
+      <span class="muted">${cut ? `more than ${count(bytes)} bytes, the first are shown` : plural(bytes, 'byte')}</span>
+      ${broken && html`<span class="badge bad">broken off before its end</span>`}
       ${contractStatus !== undefined && html`<span>Contract-Status: <code>${contractStatus}</code></span>`}
     </p>
     <details>
@@ -107,6 +109,11 @@ function Answer({ answer: { status, statusText, headers, seconds, body, bytes, c
         )}
       </dl>
     </details>
-    <pre tabindex="0" aria-label="Body of the answer">${prettyBody(body, valueOf('content-type') ?? '')}</pre>
+    ${
+      text
+        ? html`<pre tabindex="0" aria-label="Body of the answer">
+${prettyBody(body, valueOf('content-type') ?? '')}</pre>`
+        : html`<p class="muted">The body is no text, and is not shown.</p>`
+    }
   </div>`;
 }

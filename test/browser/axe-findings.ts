@@ -7,13 +7,13 @@ interface Finding {
   readonly nodes: readonly { readonly html: string }[];
 }
 
-/** Serious findings of axe about the accessibility of a page, as lines. */
-export async function seriousFindings(page: Page): Promise<string[]> {
+/** What axe finds against the accessibility of a page, small things too, as lines. */
+export async function axeFindings(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   const found = await page.evaluate<{ violations: readonly Finding[] }>(
     "axe.run(document, { resultTypes: ['violations'] })",
   );
-  return found.violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
+  return found.violations.flatMap(({ id, impact, nodes }) =>
+    nodes.map(({ html }) => `${String(impact)} ${id}: ${html.slice(0, 200)}`),
+  );
 }

@@ -1,0 +1,69 @@
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { needsProgram } from '../builders/needs-program.ts';
+import { axeFindings } from './axe-findings.ts';
+import { withConsole } from './console-room.ts';
+
+const GONE = 'The gateway does not answer.';
+const NETWORK = { tolerate: /ERR_FAILED/ };
+
+/** As if the gateway were not there, until the function that comes back is called. */
+async function cutOff(page: Page): Promise<() => Promise<void>> {
+  await page.route('**/api/**', (route) => route.abort());
+  return () => page.unroute('**/api/**');
+}
+
+needsProgram('chromium', 'while the gateway is gone, the console', (path) => {
+  const { visit } = withConsole(path);
+
+  it('says so once, keeps what it knows, and goes on by itself afterwards', async () => {
+    await visit(
+      '#/traffic',
+      async (page) => {
+        await page.locator('main tr').filter({ visible: true }).first().waitFor();
+        const before = await page.locator('main tr').count();
+        const back = await cutOff(page);
+        await page.getByText('Not up to date').waitFor();
+        // The page's own data is asked for as often as the head's: it fails at about the same time.
+        await page.waitForRequest(/api\/traffic/);
+        expect(await page.getByText(GONE).count()).toBe(1);
+        expect(await page.locator('main tr').count()).toBe(before);
+        expect(await axeFindings(page)).toEqual([]);
+        await back();
+        await page.getByText(GONE).waitFor({ state: 'detached', timeout: 20_000 });
+        await page.getByText(/^Updated /).waitFor();
+      },
+      NETWORK,
+    );
+  }, 40_000);
+
+  it('explains a decision once it is back', async () => {
+    await visit(
+      '#/traffic',
+      async (page) => {
+        await page.getByRole('heading', { name: 'Traffic', level: 1 }).waitFor();
+        const back = await cutOff(page);
+        await page.evaluate("location.hash = '#/permissions?target=/services/v2/question.json&as=alice'");
+        await page.locator('#explained').getByText(GONE).waitFor();
+        await back();
+        await page.getByText('alice (verified)').waitFor({ timeout: 20_000 });
+      },
+      NETWORK,
+    );
+  }, 40_000);
+
+  it('shows the API reference once it is back', async () => {
+    await visit(
+      '#/traffic',
+      async (page) => {
+        const back = await cutOff(page);
+        await page.goto(page.url().replace(/#.*/, 'reference#listIdeas'));
+        await page.getByText(GONE).waitFor();
+        await back();
+        await page.locator('article#listIdeas h3:focus').waitFor();
+        expect(await page.getByText(GONE).count()).toBe(0);
+      },
+      NETWORK,
+    );
+  }, 40_000);
+});
