@@ -12,6 +12,9 @@ import { ANOTHER_FILE, tellFault } from './tell-fault.ts';
 /** Milliseconds that a writer waits for another one: a second gateway may be writing to the same file. */
 const BUSY_MS = 5_000;
 
+/** More pages than any batch changes: nothing of one goes to the disk before all of it does, which tells what found it full. */
+const BATCH_PAGES = 4_000;
+
 /**
  * Opens a ledger's file for writing, making folder, file and tables where there are none; throws LedgerFileError. New
  * tables count callers under `callerKey`, one of their own unless given.
@@ -24,8 +27,7 @@ export function openLedgerDatabase(path: string, callerKey?: string): DatabaseSy
       if (isEmpty(database)) fill(database, path, callerKey);
       assertOurs(database, path);
       database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304;');
-      // What is deleted is gone. Nothing of a batch goes to the disk before all of it does.
-      database.exec('PRAGMA secure_delete = ON; PRAGMA cache_spill = OFF;');
+      database.exec(`PRAGMA secure_delete = ON; PRAGMA cache_spill = ${BATCH_PAGES};`);
       return database;
     } catch (error) {
       database.close();

@@ -1,5 +1,5 @@
 import { rmSync, statSync } from 'node:fs';
-import { openSqliteFile, type FileLimits } from './sqlite-file.ts';
+import { openSqliteFile, type FileLimits, type SqliteFile } from './sqlite-file.ts';
 import type { LedgerStore } from './ledger-store.ts';
 
 /**
@@ -7,23 +7,23 @@ import type { LedgerStore } from './ledger-store.ts';
  * in the meantime, the next batch goes to what is there now: what is written to a file without a name nobody ever reads.
  */
 export function openSqliteStore(path: string, limits: FileLimits, callerKey?: string): LedgerStore {
-  let file = openSqliteFile(path, limits, callerKey);
+  let file: SqliteFile | undefined = openSqliteFile(path, limits, callerKey);
   let opened = inodeOf(path);
-  const there = () => {
+  const there = (): SqliteFile => {
     const now = inodeOf(path);
-    if (now !== opened) {
-      file.close();
-      // What belongs to a file that is gone must not be taken for a part of the next one.
-      if (now === undefined) for (const ending of ['-wal', '-shm']) rmSync(path + ending, { force: true });
-      file = openSqliteFile(path, limits, callerKey);
-      opened = inodeOf(path);
-    }
+    if (file !== undefined && now === opened) return file;
+    file?.close();
+    file = undefined;
+    // What belongs to a file that is gone must not be taken for a part of the next one.
+    if (now === undefined) for (const ending of ['-wal', '-shm']) rmSync(path + ending, { force: true });
+    file = openSqliteFile(path, limits, callerKey);
+    opened = inodeOf(path);
     return file;
   };
   return {
     write: (batch) => settle(() => there().write(batch)),
     read: (query, takenAt) => settle(() => there().read(query, takenAt)),
-    close: () => settle(() => file.close()),
+    close: () => settle(() => file?.close()),
   };
 }
 

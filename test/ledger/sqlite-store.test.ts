@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -173,6 +173,20 @@ describe('a file that was taken away while it is written', () => {
     // Whoever counted callers before goes on counting them under the same key.
     expect(kept.prepare(`SELECT value FROM meta WHERE name = 'callerKey'`).get()).toEqual({ value: 'key' });
     kept.close();
+  });
+
+  it('and replaced by something else costs what comes until that is gone, and is left alone', async () => {
+    const path = nextFile();
+    const store = openSqliteStore(path, LIMITS);
+    await store.write(batchAt(FIRST_HOUR, [entryOf('before', FIRST_HOUR)]));
+    for (const ending of ['', '-wal', '-shm']) rmSync(path + ending);
+    writeFileSync(path, 'notes of somebody, and no database at all');
+    const after = batchAt(FIRST_HOUR, [entryOf('after', FIRST_HOUR)]);
+    for (let tries = 0; tries < 2; tries++) await expect(store.write(after)).rejects.toThrow('no SQLite database');
+    expect(readFileSync(path, 'utf8')).toContain('notes of somebody');
+    rmSync(path);
+    expect(await store.write(after)).toEqual({ entries: 1, dropped: 0 });
+    await store.close();
   });
 
   it('and replaced by another ledger is left alone: that one is gone on with', async () => {
