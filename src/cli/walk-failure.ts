@@ -17,7 +17,9 @@ export function walkFailure(
   // Without one success nothing of the contract was seen: that must not look like a server without a fault.
   if (statuses.length === 0 || statuses.some((status) => status >= 200 && status < 300)) return undefined;
   const [only] = statuses;
-  if (statuses.length > 1 || only === undefined || only === 0)
+  if (statuses.length === 1 && only === 0)
+    return `${url} does not answer. Check the address, and that the server runs.`;
+  if (statuses.length > 1 || only === undefined)
     return `${url} answers nothing with success: ${[...counts].map(([status, count]) => statusWords(status, count)).join(', ')}.`;
   return `${url} answers ${only} to everything${hintOf(only, user)}.`;
 }

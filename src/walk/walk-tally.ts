@@ -5,6 +5,8 @@ import type { WalkSummary } from './walk-summary.ts';
 export interface WalkTally {
   add(operation: string, outcome: WalkOutcome): void;
   sent(): number;
+  /** Requests as the upstream counts them: what a kept connection lost was sent twice. */
+  spent(): number;
   /** How many requests got an answer of the upstream. */
   answered(): number;
   failuresInARow(): number;
@@ -16,6 +18,7 @@ export interface WalkTally {
 export function createWalkTally(): WalkTally {
   const operations = new Map<string, { requests: number; readonly statuses: Map<number, number> }>();
   let sent = 0;
+  let spent = 0;
   let answered = 0;
   let failures = 0;
   return {
@@ -26,10 +29,12 @@ export function createWalkTally(): WalkTally {
       counts.statuses.set(status, (counts.statuses.get(status) ?? 0) + 1);
       operations.set(operation, counts);
       sent += 1;
+      spent += attemptsOf(outcome);
       if (status > 0) answered += 1;
       failures = status > 0 ? 0 : failures + 1;
     },
     sent: () => sent,
+    spent: () => spent,
     answered: () => answered,
     failuresInARow: () => failures,
     requestsOf: (operation) => operations.get(operation)?.requests ?? 0,
@@ -38,4 +43,9 @@ export function createWalkTally(): WalkTally {
       walked: [...operations].map(([operation, { requests, statuses }]) => ({ operation, requests, statuses })),
     }),
   };
+}
+
+/** A connection that broke twice is told as one failure, so that this is the most that it can have been. */
+function attemptsOf({ trace: { upstream } }: WalkOutcome): number {
+  return upstream?.shape === 'reset' ? 2 : (upstream?.attempts ?? 1);
 }

@@ -19,7 +19,7 @@ import type { WalkedHouse } from './walked-house.ts';
 export interface WalkOptions {
   /** The value of `Authorization`; undefined for anonymous. */
   readonly authorization: string | undefined;
-  /** The most requests that are sent. */
+  /** The most requests that are sent, repeated ones included; the very last may be repeated. */
   readonly maxRequests: number;
   /** The pause between an answer and the next request. */
   readonly delayMs: number;
@@ -94,7 +94,7 @@ export async function walk(house: WalkedHouse, options: WalkOptions, observe: Wa
     take(operation, request, outcome);
     if (outcome.kind === 'failure') failure = failureWords(outcome.error);
     if (outcome.kind === 'failure' && isGone(tally, outcome.error)) return summary('unreachable', failure);
-    if (tally.sent() >= maxRequests && queue.size() > 0) return summary('max-requests');
+    if (tally.spent() >= maxRequests && queue.size() > 0) return summary('max-requests');
   }
   return tally.answered() === 0 ? summary('unreachable', failure) : summary('complete');
 }

@@ -30,6 +30,10 @@ it('a walk without any success failed, however it was refused', () => {
   );
 });
 
+it('a walk that nobody answered says so, although its requests were used up', () => {
+  expect(walkFailure(walkedWith([0, 3]), lineOf())).toContain(`${URL} does not answer.`);
+});
+
 it('a walk with one success went well, and so did one that asked for nothing', () => {
   expect(walkFailure(walkedWith([401, 9], [200, 1]), lineOf())).toBeUndefined();
   expect(walkFailure(walkedWith(), lineOf())).toBeUndefined();

@@ -9,6 +9,7 @@ import { toWalkedHouse } from '../../src/walk/walked-house.ts';
 import { walk, type WalkOptions } from '../../src/walk/walk.ts';
 import { startReferenceServer } from '../../src/reference/start-reference-server.ts';
 import { basic } from '../builders/call.ts';
+import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { withReferenceServer } from '../reference/with-reference-server.ts';
 
 const reference = withReferenceServer();
@@ -134,6 +135,20 @@ describe('walk', () => {
       failure: 'The upstream broke the connection.',
       requests: 16,
     });
+  });
+
+  it('sends no more than was allowed, where kept connections break and requests are repeated', async () => {
+    const upstream = await startFakeUpstream((_request, response) => {
+      if (upstream.requests.length % 3 > 0) return { json: { list: [], pageCount: 0, sorts: ['newest', 'hottest'] } };
+      response.destroy();
+      return undefined;
+    });
+    const { summary } = await walkOf(upstream.url, { maxRequests: 20 });
+    expect(summary.ended).toBe('max-requests');
+    expect(summary.requests).toBeLessThan(upstream.requests.length);
+    // Only the very last may be repeated beyond it.
+    expect(upstream.requests.length).toBeLessThanOrEqual(21);
+    expect(new Set(upstream.requests.map(({ method }) => method))).toEqual(new Set(['GET']));
   });
 
   it('ends with what was found so far when it is told to', async () => {
