@@ -23,7 +23,9 @@ const LEFT_OUT = new Set(['file', 'embedded']);
 /** Every key that holds, the defaults included, in the order of their names. */
 export function configurationRows(settings: Settings): readonly ConfigurationRow[] {
   const { mode, originOf, placeOf, ...rest } = settings;
-  const values = { ...rest, mode: mode.name };
+  // What the preset decides while nobody says otherwise is shown as it holds, like the checks.
+  const cache = { ...rest.cache, enabled: rest.cache.enabled ?? mode.cache };
+  const values = { ...rest, cache, mode: mode.name };
   const rows = Object.entries(values)
     .filter(([key, value]) => typeof value !== 'function' && !LEFT_OUT.has(key))
     .flatMap(([key, value]) => leaves(key, value))

@@ -23,6 +23,7 @@ describe('the rows of the configuration', () => {
       source: '--port',
       secret: false,
     });
+    expect(rows.get('cache.enabled')).toMatchObject({ value: 'true', origin: 'default' });
     expect(rows.get('mode')).toMatchObject({ value: '"strict"', origin: 'default', source: undefined });
     expect(rows.get('adminToken')).toMatchObject({
       origin: 'environment',

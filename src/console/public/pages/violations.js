@@ -77,7 +77,7 @@ function List({ data, query, now }) {
       : `${count(data.total)} of ${plural(data.all, 'violation')}`;
   return html`
     <p role="status" class="muted" id="found">
-      ${total}${data.dropped > 0 ? `; ${count(data.dropped)} were dropped because the ledger was full` : ''}
+      ${total}${data.dropped > 0 ? `; the ledger lost ${count(data.dropped)} more, being full or not to be written` : ''}
     </p>
     <${Table}
       caption="Violations"
