@@ -31,8 +31,7 @@ function observe(all: Observations, spot: Spot, value: unknown, adding: Adding):
   if (guide.open) return addValue(shapeAt(all.open, openPath(guide), adding), value, adding);
   if (guide.personal && typeof value === 'string') adding.remember(value);
   const mistyped = mistypedPlaces(guide, value);
-  // Only the type: what is below is described nowhere.
-  for (const { path } of mistyped) addValue(shapeAt(all.mistyped, path, adding), withoutContents(value), adding);
+  for (const { path } of mistyped) addValue(shapeAt(all.mistyped, path, adding), value, adding);
   if (mistyped.length > 0) return;
   if (typeof value === 'string' && hasVocabulary(guide, name)) addWord(all.vocabularies, guide, value, adding);
   if (Array.isArray(value)) {
@@ -60,11 +59,6 @@ function observeMembers(all: Observations, guide: Guide, value: Members, adding:
 /** Where what is learned of an open place is written: a component that stands for many places is left alone. */
 function openPath({ owner, written }: Guide): string {
   return owner.schema.type === undefined ? written.path : owner.path;
-}
-
-function withoutContents(value: unknown): unknown {
-  if (Array.isArray(value)) return [];
-  return typeof value === 'object' && value !== null ? {} : value;
 }
 
 function shapeAt(places: Map<string, Shape>, path: string, { budget }: Adding): Shape {

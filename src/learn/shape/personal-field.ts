@@ -42,5 +42,6 @@ export function personalMark(name: string, { texts }: Shape): PersonalMark | und
   const { forms } = texts;
   if ((forms['e-mail'] ?? 0) > 0) return 'email';
   if ((forms.ip ?? 0) > 0 && (forms.ip ?? 0) >= texts.seen / 2) return 'ip';
+  if ((forms.phone ?? 0) > 0 && (forms.phone ?? 0) >= texts.seen / 2) return 'phone';
   return personalName(name) ?? ((forms.secret ?? 0) > 0 ? 'secret' : undefined);
 }

@@ -15,6 +15,7 @@ export const TEXT_FORMS = [
   { name: 'path', test: /^\/[^\s/][^\s]{0,2000}$/ },
   { name: 'e-mail', test: /[^\s@<>]{1,64}@[A-Za-z0-9-]{1,63}\.[A-Za-z0-9.-]{1,63}/ },
   { name: 'ip', test: /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7})$/i },
+  { name: 'phone', test: /^\+\d[\d ().-]{6,20}\d$/ },
   { name: 'digits', test: /^-?\d{1,40}$/ },
   { name: 'html', test: /<\/?[a-z][^<>]{0,200}>/i },
   { name: 'secret', test: /^(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9+/=_.-]{20,}$/ },

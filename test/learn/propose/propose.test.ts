@@ -142,6 +142,23 @@ describe('a contract with what was learned', () => {
     expect(judge(contractWith(''), page({ attachments: [7] }))).toEqual([]);
   });
 
+  it('knows what is in an object that comes where a text should be, and tells another', () => {
+    const contract = seen((at) => ({ body: { html: 'x', size: at } }));
+    expect(judge(contract, page({ body: 'x' }))).toEqual([]);
+    expect(judge(contract, page({ body: { html: 'x', size: 1 } }))).toEqual([]);
+    expect(judge(contract, page({ body: { html: 'x', size: 'x', more: 1 } }))).toEqual(['type /list/0/body/size']);
+    expect(judge(contract, page({ body: { html: 'x' } }))).toEqual(['required /list/0/body/size']);
+    expect(judge(contract, page({ body: 7 }))).toEqual(['type /list/0/body']);
+  });
+
+  it('marks what is personal in a text that comes where a number should be', () => {
+    const one = learner();
+    for (let at = 0; at < 5; at += 1) one.observeAnswer(answer(page({ score: `jana${at}@example.org` })));
+    const { overlay } = learnedBy(one);
+    expect(overlay).toMatch(/score[^]*x-pii: email/);
+    expect(judge(contractWith(overlay), page({ score: 'jana@example.org' }))).toEqual([]);
+  });
+
   it('asks for a field only where it was never absent', () => {
     const contract = seen((at) => ({ badge: at, ...(at % 2 === 0 && { medal: 'x' }) }));
     expect(judge(contract, page({ badge: 1 }))).toEqual([]);

@@ -16,6 +16,7 @@ describe('textForm', () => {
     ['write to jana@example.org, please', 'e-mail'],
     ['192.0.2.7', 'ip'],
     ['2001:db8::1', 'ip'],
+    ['+420 777 123 456', 'phone'],
     ['-42', 'digits'],
     ['a <b>bold</b> word', 'html'],
     ['eyJhbGciOiJIUzI1NiJ9.e30.x', 'secret'],
