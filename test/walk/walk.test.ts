@@ -99,6 +99,19 @@ describe('walk', () => {
     expect(new Set(places)).toEqual(new Set(['listQuestions /list/0/title']));
   });
 
+  it.each(['missing-field@6', 'wrong-type:topics@8', 'extra-field@9', 'wrong-envelope@13'])(
+    'finds one difference where one thing drifts: %s',
+    async (fault) => {
+      const server = await startReferenceServer({ faults: [fault] });
+      const { traces } = await walkOf(server.url, { maxRequests: 150 });
+      await server.close();
+      const kinds = traces.flatMap(({ operation, violations }) =>
+        violations.map(({ keyword, at }) => `${operation} ${keyword} ${at.replaceAll(/\d+/g, '*')}`),
+      );
+      expect(new Set(kinds).size).toBe(1);
+    },
+  );
+
   it('ends as unreachable, with nothing recorded, where nobody listens', async () => {
     const { summary, traces } = await walkOf('http://127.0.0.1:9');
     expect(summary).toMatchObject({

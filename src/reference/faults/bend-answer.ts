@@ -8,7 +8,7 @@ function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Applies a change to the object that a reader looks at first: the first item of a list, or the object itself. */
+/** Applies a change to the object that a reader looks at first: the first item of a list, or the object itself; an empty list has none. */
 function changeFirst(value: unknown, change: (item: Json) => Json): unknown {
   if (Array.isArray(value)) {
     const [first, ...rest] = value as unknown[];
@@ -17,7 +17,7 @@ function changeFirst(value: unknown, change: (item: Json) => Json): unknown {
   if (!isObject(value)) return value;
   for (const key of ['list', 'actions']) {
     const items = value[key];
-    if (Array.isArray(items) && items.length > 0) return { ...value, [key]: changeFirst(items, change) };
+    if (Array.isArray(items)) return { ...value, [key]: changeFirst(items, change) };
   }
   return change(value);
 }
@@ -44,7 +44,8 @@ const DRIFTS: Partial<Readonly<Record<FaultName, Drift>>> = {
   'wrong-type': (value, asked) =>
     changeFirst(value, (item) => {
       const field = fieldOf(item, asked);
-      return { ...item, [field]: otherType(item[field]) };
+      // A projection may have left it out: what was not asked for has no type.
+      return field in item ? { ...item, [field]: otherType(item[field]) } : item;
     }),
   'extra-field': (value, asked) =>
     changeFirst(value, (item) => ({ ...item, [asked ?? 'unexpectedField']: 'unexpected' })),

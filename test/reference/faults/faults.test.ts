@@ -103,6 +103,23 @@ describe('faults', () => {
     expect((await call('/action.json')).json.actions[0]).toHaveProperty('unexpectedField');
   });
 
+  it.each(['missing-field', 'wrong-type', 'extra-field'])(
+    '%s leaves a page without items alone, so that one fault is one difference',
+    async (fault) => {
+      const beyond = '/question.json?page=9999';
+      server().setFaults([]);
+      const sound = (await call(beyond)).json;
+      expect(sound.list).toEqual([]);
+      server().setFaults([fault]);
+      expect((await call(beyond)).json).toEqual(sound);
+    },
+  );
+
+  it('gives no type to a field that a projection left out', async () => {
+    server().setFaults(['wrong-type:topics']);
+    expect((await call('/idea.json?includeOnly=id')).json.list[0]).not.toHaveProperty('topics');
+  });
+
   it('takes the envelope away, or puts one where none belongs', async () => {
     server().setFaults(['wrong-envelope']);
     expect((await call(list)).json).toHaveLength(3);
