@@ -67,8 +67,11 @@ function isMap({ fields, seen }: ObjectCounts): boolean {
 }
 
 /** Names of fields that hold something for each of many: `votesBy`, `perUser`, `reactionMap`. */
-const HOLDER =
-  /^by[A-Z_]|By(?:[A-Z]|$)|_by$|^per[A-Z_]|Map$|_map$|^(?:users|voters|members|authors|people|names|followers)$/;
+const HOLDER = /^by[A-Z_]|By(?:[A-Z]|$)|_by$|^per[A-Z_]|Map$|_map$/;
+
+/** Names of fields that hold people: `codeReviewers`. */
+const PEOPLE =
+  /(?:user|voter|member|author|name|follower|assignee|reviewer|approver|watcher|owner|editor|reader|moderator|participant|contributor|contact|friend|colleague|employee)s$|people$|staff$/i;
 
 /** A single word: `alice` as much as `size`. */
 const SINGLE = /^[A-Za-z][a-z]*\d{0,2}$/;
@@ -80,9 +83,10 @@ const SINGLE = /^[A-Za-z][a-z]*\d{0,2}$/;
 function readsLikeMap({ fields, seen }: ObjectCounts, holder: string, { isDocumented }: Settling): boolean {
   const all = [...fields];
   const [first] = all;
-  if (first === undefined || all.some(([name]) => isDocumented(name) || !SINGLE.test(name))) return false;
+  if (first === undefined || all.some(([name]) => isDocumented(name))) return false;
   if (!all.every(([, { shape }]) => sameKinds(shape, first[1].shape) && sameKinds(first[1].shape, shape))) return false;
-  if (HOLDER.test(holder)) return true;
+  if (HOLDER.test(holder) || PEOPLE.test(holder)) return true;
+  if (!all.every(([name]) => SINGLE.test(name))) return false;
   const most = Math.max(...all.map(([, { present }]) => present));
   return all.length > 1 && most < seen * ALWAYS;
 }

@@ -95,6 +95,16 @@ describe('the names of unknown fields', () => {
     expect(text).toMatch(/votesBy:\n\s+type: object\n\s+additionalProperties:\n\s+type: integer/);
   });
 
+  it.each(['codeReviewers', 'assignees', 'watchers', 'staff'])('are keys of a map below people: %s', (holder) => {
+    const people = { jana: 1, 'petr-dvorak': 2, lidaBila: 3 };
+    expect(
+      proposed(
+        times(9, () => 'x'),
+        { [holder]: people },
+      ),
+    ).not.toMatch(/jana|petr|lida/);
+  });
+
   it('are keys of a map once there are more than anybody would write into a record', () => {
     const words = times(120, (at) => `word${String.fromCodePoint(97 + (at % 26), 97 + Math.floor(at / 26))}x`);
     const text = proposed(times(4, () => Object.fromEntries(words.map((word) => [word, 1]))));
