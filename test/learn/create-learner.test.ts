@@ -41,6 +41,14 @@ describe('a learner', () => {
     expect(learnedBy(one).overlay).toBe('');
   });
 
+  it('takes no error for another envelope, whatever its status', () => {
+    const one = learner();
+    times(5, () => one.observeAnswer(answer({ error: 'no', code: 7 })));
+    times(5, () => one.observeAnswer(answer({ errors: { message: 'no' } })));
+    times(5, () => one.observeAnswer(answer(['no'], { status: 500 })));
+    expect(learnedBy(one).proposals).toEqual([]);
+  });
+
   it('tells of a page that comes without its envelope, or in another, and accepts it from then on', () => {
     const bare = learner();
     times(5, () => bare.observeAnswer(answer(page({}, {})['list'])));
