@@ -2,6 +2,11 @@ import type { Request, Response } from 'express';
 
 const PAGE_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
+// Only said where a token would help: nobody is asked for one while none is set.
+const SIGN_IN =
+  '<p>The console asks for a name and a password: any name, and the admin token as the password. ' +
+  'Load this page again to be asked.</p>';
+
 /** Refuses an operator's request: as a small page to a browser that opens one, as JSON to everybody else. */
 export function refuseAdmin(req: Request, res: Response, status: number, text: string): void {
   res.status(status);
@@ -12,9 +17,8 @@ export function refuseAdmin(req: Request, res: Response, status: number, text: s
   // The text is one of our own sentences; nothing of the request is in it.
   res.set('Content-Security-Policy', PAGE_POLICY).type('html');
   res.send(
-    `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Portico: not let in</title></head>` +
+    `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Portico: not let in</title></head>` +
       `<body><main><h1>Not let in</h1><p>${text}</p>` +
-      `<p>The console asks for a name and a password: any name, and the admin token as the password. ` +
-      `Load this page again to be asked.</p></main></body></html>`,
+      `${status === 401 ? SIGN_IN : ''}</main></body></html>`,
   );
 }

@@ -150,6 +150,14 @@ describe('the guard of the admin side', () => {
     expect(guarded(bearer, { host: 'a' }).body).toEqual({ error: 'The admin token is needed.' });
   });
 
+  it('asks a browser to sign in only where there is a token', () => {
+    const accept = 'text/html';
+    expect(guarded(bearer, { host: 'a', accept }).body).toContain('Load this page again to be asked.');
+    const none = guarded({ loopback: false, token: undefined }, { host: 'a', accept });
+    expect(none.body).toContain('Set PORTICO_ADMIN_TOKEN');
+    expect(none.body).not.toContain('Load this page again');
+  });
+
   it('wants the token on loopback too, once there is one', () => {
     expect(guarded({ loopback: true, token: 'secret' }, { host: 'localhost' }).status).toBe(401);
   });
