@@ -41,12 +41,14 @@ describe('a learner', () => {
     expect(learnedBy(one).overlay).toBe('');
   });
 
-  it('takes no error for another envelope, whatever its status', () => {
+  it.each([
+    ['an error', { error: 'no', code: 7 }, 200],
+    ['errors', { errors: { message: 'no' } }, 200],
+    ['another status', { note: 'no' }, 500],
+  ])('takes nothing for another envelope that is none: %s', (_, json, status) => {
     const one = learner();
-    times(5, () => one.observeAnswer(answer({ error: 'no', code: 7 })));
-    times(5, () => one.observeAnswer(answer({ errors: { message: 'no' } })));
-    times(5, () => one.observeAnswer(answer(['no'], { status: 500 })));
-    expect(learnedBy(one).proposals).toEqual([]);
+    times(5, () => one.observeAnswer(answer(json, { status })));
+    expect(learnedBy(one).proposals.filter(({ kind }) => kind === 'envelope')).toEqual([]);
   });
 
   it('tells of a page that comes without its envelope, or in another, and accepts it from then on', () => {
