@@ -80,9 +80,10 @@ function sentence({ keyword, limit }: SchemaError): string {
     case 'const':
       return `must be ${String(limit)}`;
     case 'minimum':
-      return `must be >= ${String(limit)}`;
     case 'maximum':
-      return `must be <= ${String(limit)}`;
+      // What a format of 64 bits comes to; a double cannot say it in digits.
+      if (Math.abs(Number(limit)) === 2 ** 63) return 'must be within 64 bits';
+      return keyword === 'minimum' ? `must be >= ${String(limit)}` : `must be <= ${String(limit)}`;
     case 'exclusiveMinimum':
       return `must be > ${String(limit)}`;
     case 'exclusiveMaximum':

@@ -175,6 +175,15 @@ describe('collecting violations', () => {
     ]);
   });
 
+  it('finds an id that 64 bits cannot hold, and none below', () => {
+    const { violations } = judge('getComment', bent(example('comment'), 'id', 1e20));
+    expect(violations).toMatchObject([
+      { category: 'bounds', keyword: 'maximum', at: '/id', message: '/id must be within 64 bits' },
+    ]);
+    const largest = Number(9_223_372_036_854_775_807n);
+    expect(judge('getComment', bent(example('comment'), 'id', largest)).verdict).toBe('valid');
+  });
+
   it('is silent about the meaning of each item whose schema is broken, also of those it does not tell', () => {
     const page = example('articles');
     const [item] = page['list'] as object[];

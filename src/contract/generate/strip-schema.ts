@@ -13,6 +13,11 @@ export function stripSchema(schema: SchemaOrBoolean, writeReference: WriteRefere
   const plain: Record<string, unknown> = {};
   for (const [keyword, value] of Object.entries(schema))
     if (!STRIPPED.has(keyword) && !keyword.startsWith('x-')) plain[keyword] = value;
+  // The one format that a number can be held to: its range, as near as a double comes to it.
+  if (schema.format === 'int64') {
+    plain['minimum'] ??= -(2 ** 63);
+    plain['maximum'] ??= 2 ** 63;
+  }
   if (schema.$ref !== undefined) plain['$ref'] = writeReference(schema.$ref);
   if (schema.items !== undefined) plain['items'] = strip(schema.items);
   if (schema.allOf) plain['allOf'] = schema.allOf.map(strip);

@@ -41,7 +41,8 @@ export function addValue(shape: Shape, value: unknown, adding: Adding, depth = 0
 }
 
 function addNumber(shape: Shape, value: number): void {
-  if (!Number.isInteger(value)) {
+  // What 64 bits cannot hold is a number and no integer of a contract.
+  if (!Number.isInteger(value) || Math.abs(value) > 2 ** 63) {
     shape.fractions += 1;
     return;
   }
