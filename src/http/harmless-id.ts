@@ -1,4 +1,6 @@
 const ID = /^[\w.:+/=-]{1,128}$/;
+/** The commonest ids, looked at first: some of them hold groups of digits as the number of a card does. */
+const UUID = /^[\da-f]{8}(?:-?[\da-f]{4}){3}-?[\da-f]{12}$/i;
 const TELLING = [
   // A JSON Web Token, and keys with the prefixes that services give them.
   /eyJ[\w-]{8}/,
@@ -26,6 +28,7 @@ const EMAIL = /[\p{L}\d.+-]@[\p{L}\d-]+\.\p{L}/u;
  * in no form of a token, an address, a credential or the number of a telephone, card or account. A name in it cannot be told from a word.
  */
 export function isHarmlessId(sent: string): boolean {
+  if (UUID.test(sent)) return true;
   return ID.test(sent) && !TELLING.some((form) => form.test(sent)) && !(sent.match(BASE64) ?? []).some(hidesCredential);
 }
 
