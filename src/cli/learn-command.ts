@@ -7,7 +7,7 @@ import { type Command, CommandFailure, type CommandLine, EXIT, UsageError } from
 import type { CommandIo } from './command-io.ts';
 import { CONFIG_FLAGS, settingsFrom } from './config-flags.ts';
 import { numberFlag } from './number-flag.ts';
-import { writeText } from './write-text.ts';
+import { outputFile, writeText } from './write-text.ts';
 
 /** Flags that say how a server is asked. */
 const WALK_FLAGS = ['user', 'id', 'max-requests', 'delay', 'probe-page-size'];
@@ -22,7 +22,7 @@ export const learnCommand: Command = {
     ...CONFIG_FLAGS,
     { name: 'against', value: 'URL', help: 'Ask this server, with safe requests only, instead of reading a file.' },
     { name: 'observations', value: 'FILE', help: 'What was observed; learn.file by default.' },
-    { name: 'output', value: 'FILE', help: 'Where the overlay goes; standard output by default.' },
+    { name: 'output', value: 'FILE', help: 'Where the overlay goes; standard output (-) by default.' },
     { name: 'min-confidence', value: 'SHARE', help: 'Leave out what is less sure, 0 to 1; 0.4 by default.' },
     { name: 'min-answers', value: 'NUMBER', help: 'Answers in which a name must have been; 3, the least, by default.' },
     { name: 'write-addresses', help: 'Write every learned address into the overlay, not only look-ups of tickets.' },
@@ -62,7 +62,7 @@ async function tell(
   const { proposalLines } = await import('../learn/propose/proposal-lines.ts');
   const { toOverlay } = await import('../learn/propose/to-overlay.ts');
   const { stringify } = await import('yaml');
-  const output = line.last('output');
+  const output = outputFile(line);
   const overlay = toOverlay(proposals, observations);
   const say = output === undefined ? io.err : io.out;
   proposalLines(proposals).forEach((text) => say(text));

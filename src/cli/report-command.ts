@@ -23,7 +23,7 @@ export const reportCommand: Command = {
     ...CONFIG_FLAGS.filter(({ name }) => name === 'config'),
     { name: 'ledger', value: 'FILE', help: 'A ledger, or a JSON report; ledger.file by default.' },
     { name: 'format', value: 'FORMAT', help: `${[...REPORT_FORMATS.keys()].join(', ')}; table by default.` },
-    { name: 'output', value: 'FILE', help: 'Where it goes instead of standard output.' },
+    { name: 'output', value: 'FILE', help: 'Where it goes instead of standard output (-).' },
     { name: 'since', value: 'TIME', help: '24h, 7d, or an instant such as 2026-05-04T10:00Z.' },
     { name: 'operation', value: 'ID', help: 'Only this operation.' },
     { name: 'release', value: 'LABEL', help: 'Only what was seen under this release.' },

@@ -9,15 +9,21 @@ import type { CommandLine } from './command.ts';
 
 const COLUMNS = 100;
 
+/** The file that a result goes to; undefined for standard output, which `-` is too. */
+export function outputFile(line: CommandLine): string | undefined {
+  const output = line.last('output');
+  return output === '-' ? undefined : output;
+}
+
 /** How a report is to look where it goes: colours are for terminals only. */
 export function renderOptions(line: CommandLine, { terminal }: Pick<CommandIo, 'terminal'>): RenderOptions {
-  const shown = line.last('output') === undefined ? terminal : undefined;
+  const shown = outputFile(line) === undefined ? terminal : undefined;
   return { version: packageVersion(), columns: shown?.columns ?? COLUMNS, colours: shown?.colours ?? false };
 }
 
 /** Writes a result to the file of `--output`, or to standard output; throws StartFault when the file cannot be written. */
 export function writeText(text: string, line: CommandLine, io: Pick<CommandIo, 'out' | 'err' | 'cwd'>): void {
-  const output = line.last('output');
+  const output = outputFile(line);
   if (output === undefined) {
     io.out(text);
     return;

@@ -1,5 +1,6 @@
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { UpstreamAnswer } from '../model/upstream-answer.ts';
+import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { areDecodable, contentCodings, decodeContent } from './content-coding.ts';
 import { brokenBody, readBody } from './read-body.ts';
 import type { BufferedAnswer } from './send-buffered.ts';
@@ -32,12 +33,20 @@ export async function transparentAnswer(sent: SentAnswer, limit: number): Promis
   return { status, headers, body: brokenBody(read.bytes, toTransportFailure(read.error, 'body')) };
 }
 
-/** The body of a transparent answer without its content coding, for checks only; undefined when it cannot be had. */
-export async function decodeForInspection(answer: UpstreamAnswer, limit: number): Promise<Buffer | undefined> {
+/**
+ * The body of a transparent answer without its content coding, for checks only; undefined when it is too large or coded in
+ * an unknown way, `damaged` when it is not coded in the way that it says.
+ */
+export async function decodeForInspection(
+  answer: UpstreamAnswer,
+  limit: number,
+): Promise<Buffer | 'damaged' | undefined> {
   if (!Buffer.isBuffer(answer.body)) return undefined;
   const codings = contentCodings(answer.headers);
   if (!areDecodable(codings)) return undefined;
-  return decodeContent(answer.body, codings, limit).catch(() => undefined);
+  return decodeContent(answer.body, codings, limit).catch((error: unknown) =>
+    error instanceof UpstreamFailure && error.kind === 'truncated' ? 'damaged' : undefined,
+  );
 }
 
 // The coding is off, so its field goes, and the length is that of what is left.

@@ -14,7 +14,7 @@ export interface WalkedHouse {
   readonly clock: Clock;
   /** Takes a request to its answer; throws GatewayError where there is none. */
   dispatch(arrival: Arrival, trace: Trace, signal: AbortSignal): Promise<Dispatched>;
-  /** Reads a body without its content coding; undefined when it is too large or coded in an unknown way, and throws when it breaks off. */
+  /** Reads a body without its content coding; undefined when it is too large or cannot be decoded, and throws when it breaks off. */
   read(headers: HeaderPairs, body: Buffer | Readable): Promise<Buffer | undefined>;
 }
 
@@ -29,10 +29,12 @@ export function toWalkedHouse(house: House): WalkedHouse {
     dispatch: (arrival, trace, signal) => dispatch(house, arrival, trace, () => signal),
     read: (headers, body) =>
       Buffer.isBuffer(body)
-        ? decodeForInspection({ status: 200, headers, body }, MAX_BODY_BYTES)
+        ? decodeForInspection({ status: 200, headers, body }, MAX_BODY_BYTES).then(wholeOf)
         : readThrough(body).then(() => undefined),
   };
 }
+
+const wholeOf = (body: Buffer | 'damaged' | undefined) => (body === 'damaged' ? undefined : body);
 
 /** A body that is given as a stream was too large to be judged, or breaks off: only its end tells which. */
 async function readThrough(body: Readable): Promise<void> {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -87,6 +87,13 @@ describe('portico report', () => {
     const [again, direct] = [await portico(['report', '--ledger', 'reports/one.json']), await portico(['report'])];
     expect(again.out).toBe(direct.out);
     expect(readFileSync(join(folder, 'reports/one.json'), 'utf8').endsWith('}\n')).toBe(true);
+  });
+
+  it('writes to standard output where the file is a dash', async () => {
+    const { code, out, err } = await portico(['report', '--format', 'json', '--output', '-']);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(JSON.parse(out)).toHaveProperty('violations');
+    expect(existsSync(join(folder, '-'))).toBe(false);
   });
 
   it('compares releases and files, and fails for what only the second has', async () => {

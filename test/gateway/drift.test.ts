@@ -19,12 +19,13 @@ const gateways = new Map<string, TestGateway>();
 beforeAll(async () => {
   reference = await startReferenceServer();
   ids = await referenceIds(reference.url);
+  const start = (mode: string, upstream: object) =>
+    startTestGateway({ upstream: reference, config: { mode, cache: { enabled: false }, upstream } });
+  const circuit = { failures: 1000, openSeconds: 1 };
   for (const mode of MODES) {
-    const upstream = { totalTimeoutMs: 250, circuit: { failures: 1000, openSeconds: 1 } };
-    gateways.set(
-      mode,
-      await startTestGateway({ upstream: reference, config: { mode, cache: { enabled: false }, upstream } }),
-    );
+    gateways.set(mode, await start(mode, { circuit }));
+    // Only where slowness is looked for: a busy machine answers late too.
+    gateways.set(`hurried ${mode}`, await start(mode, { circuit, totalTimeoutMs: 250 }));
   }
 });
 afterAll(() => reference.close());
@@ -51,8 +52,8 @@ const ROWS: Readonly<Record<string, string>> = {
   updateComment: 'U',
 };
 
-const gatewayIn = (mode: string): TestGateway => {
-  const gateway = gateways.get(mode);
+const gatewayIn = (mode: string, fault = ''): TestGateway => {
+  const gateway = gateways.get(fault === 'slow' ? `hurried ${mode}` : mode);
   if (gateway === undefined) throw new Error(`no gateway in ${mode}`);
   return gateway;
 };
@@ -113,7 +114,7 @@ describe.each(MODES)('a drifting server in %s', (mode) => {
       reference.setFaults([]);
       await prepare(operation);
       reference.setFaults([row.fault]);
-      found[operation.id] = await addedBy(gatewayIn(mode), operation);
+      found[operation.id] = await addedBy(gatewayIn(mode, row.fault), operation);
       expected[operation.id] = [`response ${operation.id} ${statusOf(row, operation)} ${row.violation}`];
     }
     expect(found).toEqual(expected);

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { basic, type Answer, type Call } from '../builders/call.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
@@ -54,6 +54,9 @@ const unhindered = {
   upstream: { circuit: { failures: 10_000 } },
   authentication: { failures: { limit: 1_000 } },
 };
+
+// Thousands of requests, each of them looked for in everything: a busy machine takes its time.
+vi.setConfig({ testTimeout: 120_000 });
 
 let fake: FakeUpstream;
 const places = new Map<string, Place>();

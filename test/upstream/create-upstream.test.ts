@@ -181,6 +181,14 @@ describe('a transparent answer', () => {
     expect(await decodeForInspection(answer, 4)).toBeUndefined();
   });
 
+  it('is told as damaged when it is not coded in the way that it says', async () => {
+    const cut = gzipSync('hello').subarray(0, 12);
+    const server = await startRawServer((request) => reply(request, 200, cut, 'Content-Encoding: gzip'));
+    const answer = await upstreamAt(server.origin).exchange(observed);
+    expect(answer.body).toEqual(cut);
+    expect(await decodeForInspection(answer, 100)).toBe('damaged');
+  });
+
   it('streams on when it is larger than the bound, whole and in order', async () => {
     const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, index) => index % 251));
     const server = await startRawServer((request) => reply(request, 200, bytes));

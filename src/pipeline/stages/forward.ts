@@ -23,8 +23,8 @@ export interface ForwardServices {
   readonly serviceAuthorization: string | undefined;
   readonly isPermissionMessage: PermissionMessage;
   readonly clock: Clock;
-  /** Takes the content coding off a transparent answer, to look at it; undefined when that cannot be done. */
-  readonly decode: (headers: HeaderPairs, body: Buffer) => Promise<Buffer | undefined>;
+  /** Takes the content coding off a transparent answer, to look at it; no bytes when that cannot be done. */
+  readonly decode: (headers: HeaderPairs, body: Buffer) => Promise<Buffer | 'damaged' | undefined>;
 }
 
 /** Exchanges the request with the upstream; the last stage of every plan. */
@@ -64,7 +64,8 @@ export function forward(services: ForwardServices): StagePlanner {
 /** An error as it can be read: a client of `observe` may have asked for it compressed. */
 async function decoded(answer: UpstreamAnswer, { decode }: ForwardServices): Promise<UpstreamAnswer> {
   if (answer.status < 400 || !Buffer.isBuffer(answer.body)) return answer;
-  return { ...answer, body: (await decode(answer.headers, answer.body)) ?? answer.body };
+  const body = await decode(answer.headers, answer.body);
+  return Buffer.isBuffer(body) ? { ...answer, body } : answer;
 }
 
 function rawRequest(exchange: Exchange) {

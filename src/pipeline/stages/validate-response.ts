@@ -8,6 +8,7 @@ import type { CheckLevel } from '../../model/checks.ts';
 import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
 import type { Operation } from '../../model/operation.ts';
 import { ERROR_INSIDE } from '../../model/trace.ts';
+import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import type { Violation } from '../../model/violation.ts';
 import { bodyFactsOf } from '../body-facts.ts';
 import type { CandidateWatch } from '../candidate-watch.ts';
@@ -17,14 +18,14 @@ import { authorsOf, type Authorship, type LearnAuthor } from '../learn-authors.t
 import type { PlannedOperation } from '../planned-operation.ts';
 import type { AnswerFacts, Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
-import { tellServerError } from '../upstream-violation.ts';
+import { endedEarly, tellServerError } from '../upstream-violation.ts';
 import { toVerdict } from '../verdict.ts';
 
 /** What response validation needs from the rest of the house. */
 export interface ValidateResponseServices {
   readonly judge: Contract['judgeResponse'];
-  /** Takes the content coding off a transparent answer, to look at it; undefined when it is too large or cannot be read. */
-  readonly decode: (headers: HeaderPairs, body: Buffer) => Promise<Buffer | undefined>;
+  /** Takes the content coding off a transparent answer, to look at it; undefined when it is too large or coded in an unknown way. */
+  readonly decode: (headers: HeaderPairs, body: Buffer) => Promise<Buffer | 'damaged' | undefined>;
   /** True when a text holds an absolute address of the legacy host. */
   readonly namesUpstream: (text: string) => boolean;
   readonly knownAnswers: KnownAnswers;
@@ -48,7 +49,9 @@ export function validateResponse(services: ValidateResponseServices): StagePlann
         if (!Buffer.isBuffer(reply.body)) return skipped(exchange, reply, planned, 'size');
         if (exchange.arrival.method === 'HEAD' && transparent) return skipped(exchange, reply, planned, 'head');
         const bytes = transparent ? await services.decode(reply.headers, reply.body) : reply.body;
-        if (bytes === undefined) return skipped(exchange, reply, planned, 'coding');
+        // Where the coding is taken off before the client gets it, such an answer is a failure with the same name.
+        if (bytes === 'damaged') endedEarly(exchange.trace, new UpstreamFailure('truncated'));
+        if (bytes === undefined || bytes === 'damaged') return skipped(exchange, reply, planned, 'coding');
         const facts = factsOf(exchange, toLook(reply, bytes), planned, services);
         return { ...reply, facts, pageCount: facts.body.pageCount };
       };

@@ -49,7 +49,8 @@ function validating(
       judged.push(answer);
       return judgement;
     },
-    decode: (_headers: unknown, body: Buffer) => Promise.resolve(body[0] === 42 ? body.subarray(1) : undefined),
+    decode: (_headers: unknown, body: Buffer) =>
+      Promise.resolve(body[0] === 42 ? body.subarray(1) : body[0] === 33 ? ('damaged' as const) : undefined),
     namesUpstream: (text: string) => text.includes('http://legacy'),
     knownAnswers: createKnownAnswers(),
     isAccepted: (_operation: unknown, { at }: Violation) => accepted.includes(at),
@@ -232,6 +233,15 @@ describe('validate-response in observe', () => {
     const { answer, trace } = run();
     await answer;
     expect(judged).toEqual([]);
+    expect(trace.responses).toMatchObject({ outcome: 'skipped', reason: 'coding' });
+  });
+
+  it('tells of an answer whose content coding is damaged as of one that broke off, and passes it on', async () => {
+    const { judged, run } = validating(answered('!'), VALID, observe);
+    const { answer, trace } = run();
+    expect((await answer).body).toEqual(Buffer.from('!'));
+    expect(judged).toEqual([]);
+    expect(trace.violations).toMatchObject([{ check: 'upstream', keyword: 'truncated', direction: 'response' }]);
     expect(trace.responses).toMatchObject({ outcome: 'skipped', reason: 'coding' });
   });
 
