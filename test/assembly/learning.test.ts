@@ -75,7 +75,7 @@ describe('learning from traffic', () => {
     await askPages(after, [1, 2, 3, 4, 5]);
     expect(await violationsOf(after)).toEqual([]);
 
-    reference.setFaults(['wrong-type:surprise@6']);
+    reference.setFaults(['extra-field:surprise@6', 'wrong-type:surprise@6']);
     await askPages(after, [1]);
     expect(await violationsOf(after)).toEqual(['type /list/*/surprise']);
     reference.setFaults([]);
@@ -115,7 +115,12 @@ describe('learning from traffic', () => {
     const after = await gatewayWith({ contract: { overlays: [overlay] } });
     await askEverything(after);
     expect(await violationsOf(after)).toEqual([]);
-    reference.setFaults(['wrong-type:unexpectedField@6', 'missing-field:title@8', 'extra-field:another@7']);
+    reference.setFaults([
+      'extra-field@6',
+      'wrong-type:unexpectedField@6',
+      'missing-field:title@8',
+      'extra-field:another@7',
+    ]);
     await askEverything(after, 1);
     expect((await violationsOf(after)).toSorted()).toEqual([
       'required /list/*/title',
