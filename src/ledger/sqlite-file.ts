@@ -5,7 +5,7 @@ import type { StoreLimits, StoreState } from './ledger-store.ts';
 import { prepareBatch } from './sqlite-batch.ts';
 import { SQLITE, sqliteCodeOf } from './sqlite-errors.ts';
 import { prepareRoom } from './sqlite-room.ts';
-import { boundFile, giveBack } from './sqlite-size.ts';
+import { boundFile, gather, giveBack } from './sqlite-size.ts';
 import { readSnapshot } from './sqlite-snapshot.ts';
 import { inTransaction } from './sqlite-transaction.ts';
 
@@ -18,6 +18,8 @@ export interface FileLimits extends StoreLimits {
 export interface SqliteFile {
   write(batch: LedgerBatch): StoreState;
   read(query: LedgerQuery, takenAt: number): LedgerSnapshot;
+  /** Puts what is in the log of SQLite beside the file into it, where that can be done. */
+  gather(): void;
   close(): void;
 }
 
@@ -72,6 +74,7 @@ export function openSqliteFile(path: string, limits: FileLimits, callerKey?: str
       return state;
     },
     read: (query, takenAt) => readSnapshot(database, query, takenAt),
+    gather: () => gather(database),
     close: () => database.close(),
   };
 }

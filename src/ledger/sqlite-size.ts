@@ -21,5 +21,14 @@ export function giveBack(database: DatabaseSync): void {
   }
 }
 
+/** Puts the log of SQLite into the file, even where that has another name by now: SQLite itself leaves it where it was. */
+export function gather(database: DatabaseSync): void {
+  try {
+    database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  } catch {
+    // A full disk: the file stays as it was last put together.
+  }
+}
+
 const numberOf = (database: DatabaseSync, pragma: string) =>
   Number(Object.values(database.prepare(`PRAGMA ${pragma}`).get() ?? {})[0]);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { LedgerBatch } from '../../src/ledger/ledger-batch.ts';
+import type { LedgerStore } from '../../src/ledger/ledger-store.ts';
 import { openSqliteStore } from '../../src/ledger/sqlite-store.ts';
 import { NOW } from '../builders/ledger.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
@@ -201,6 +202,56 @@ describe('a file that was taken away while it is written', () => {
     expect(await store.write(batchAt(FIRST_HOUR, [entryOf('after', FIRST_HOUR)]))).toEqual({ entries: 2, dropped: 0 });
     await store.close();
     expect(existsSync(path)).toBe(true);
+  });
+});
+
+/** Moves the file of a store that holds something; its companions stay where they were, as with `mv`. */
+const moved = async (after: (store: LedgerStore) => Promise<unknown>) => {
+  const [path, archive] = [nextFile(), nextFile()];
+  const store = openSqliteStore(path, LIMITS);
+  await store.write(batchAt(FIRST_HOUR, [entryOf('before', FIRST_HOUR)]));
+  renameSync(path, archive);
+  await after(store);
+  return { path, archive, store };
+};
+
+const namesIn = async (path: string) => {
+  const store = openSqliteStore(path, LIMITS);
+  const { entries } = await store.read({}, NOW);
+  await store.close();
+  return entries.map(({ fingerprint }) => fingerprint).toSorted();
+};
+
+describe('a file that was moved while it is written', () => {
+  it('holds all that was written before', async () => {
+    const { path, archive, store } = await moved((one) =>
+      one.write(batchAt(FIRST_HOUR, [entryOf('after', FIRST_HOUR)])),
+    );
+    expect(await namesIn(archive)).toEqual(['before']);
+    await store.close();
+    expect(await namesIn(path)).toEqual(['after']);
+  });
+
+  it('holds it too when nothing comes after', async () => {
+    const { path, archive } = await moved((one) => one.close());
+    expect(await namesIn(archive)).toEqual(['before']);
+    expect(existsSync(`${path}-wal`)).toBe(false);
+  });
+
+  it('leaves nothing of its own in the ledger that took its place', async () => {
+    const saved = nextFile();
+    const other = openSqliteStore(saved, LIMITS);
+    await other.write(batchAt(FIRST_HOUR, [entryOf('saved', FIRST_HOUR)]));
+    await other.close();
+    const path = nextFile();
+    // Two gateways: each notices by itself.
+    const stores = [openSqliteStore(path, LIMITS), openSqliteStore(path, LIMITS)];
+    for (const store of stores) await store.write(batchAt(FIRST_HOUR, [entryOf('before', FIRST_HOUR)]));
+    renameSync(saved, path);
+    for (const [at, store] of stores.entries())
+      await store.write(batchAt(FIRST_HOUR, [entryOf(`after ${at}`, FIRST_HOUR)]));
+    for (const store of stores) await store.close();
+    expect(await namesIn(path)).toEqual(['after 0', 'after 1', 'saved']);
   });
 });
 
