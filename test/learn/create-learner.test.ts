@@ -124,6 +124,23 @@ describe('a learner', () => {
     );
   });
 
+  it.each([['before'], ['after']])(
+    'does not take a refusal for another reason for one of the size, %s a larger one was accepted',
+    (when) => {
+      const one = learner(true);
+      const refuse = (pageSize: number) =>
+        one.observeAnswer(answer({ error: 'no such sort' }, { status: 400, pageSize }));
+      if (when === 'before') times(3, () => refuse(10));
+      times(3, () => one.observeAnswer(answer(sized(60, 60), { pageSize: 60 })));
+      if (when === 'after') times(3, () => refuse(10));
+      times(3, () => refuse(500));
+      const { proposals } = learnedBy(one);
+      expect(proposals.filter(({ kind }) => kind === 'page-size').map(({ statement }) => statement)).toEqual([
+        '60 is honoured, 500 is refused',
+      ]);
+    },
+  );
+
   it('tells of a switch that changes the shape of answers', () => {
     const one = learner();
     times(3, (at) => {

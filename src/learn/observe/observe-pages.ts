@@ -21,13 +21,17 @@ export function observePageSize({ pages }: Observations, seen: ObservedAnswer, n
   const place = pages.get(operation) ?? emptyPageSizes(now);
   pages.set(operation, place);
   place.lastSeenAt = now;
-  if (refused) {
-    place.refused = Math.min(place.refused || asked, asked);
-    place.refusedAnswers += 1;
-  }
+  if (refused) observeRefused(place, asked);
   if (sizes === undefined) return;
   if (asked === undefined) count(place.unasked, sizes.told);
   else observeAsked(place, asked, sizes, page <= 1);
+}
+
+/** Servers refuse for other reasons too: what is not larger than a size that was accepted says nothing about sizes. */
+function observeRefused(place: PageSizes, asked: number): void {
+  if (asked <= place.accepted) return;
+  place.refused = Math.min(place.refused || asked, asked);
+  place.refusedAnswers += 1;
 }
 
 interface Sizes {
@@ -47,6 +51,7 @@ function sizesOf(json: unknown): Sizes | undefined {
 function observeAsked(place: PageSizes, asked: number, { told, items, total }: Sizes, first: boolean): void {
   const whole = first && total !== undefined && total <= items;
   if (told === asked && (items === asked || whole)) place.accepted = Math.max(place.accepted, asked);
+  if (place.refused <= place.accepted) place.refused = place.refusedAnswers = 0;
   if (told === asked && items === asked) {
     place.honoured = Math.max(place.honoured, asked);
     place.honouredAnswers += 1;
