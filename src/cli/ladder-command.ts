@@ -14,6 +14,7 @@ import { knownOperation } from './known-operation.ts';
 import { ladderJson, ladderTable } from './ladder-table.ts';
 import { liftLevels } from './lift-levels.ts';
 import { withAssembly } from './offline-assembly.ts';
+import { otherContract } from './other-contract.ts';
 
 const FORMATS = ['table', 'json'];
 
@@ -36,6 +37,7 @@ export const ladderCommand: Command = {
   ],
   notes: [
     'The numbers come from ledger.file, the moves from ladder.file; a gateway may be running beside: it follows what is lifted within ten seconds.',
+    'Run it with the configuration and the environment of the gateway (UPSTREAM_URL, PORTICO_MODE, PORTICO_CONFIG): they say which levels hold.',
     'Example: portico ladder --operation listQuestions --since 24h',
     'Example: portico ladder --lift listQuestions:responses',
   ],
@@ -84,6 +86,11 @@ async function show(
     '--operation',
   );
   const levels = request.operation === undefined ? all : all.filter((one) => one.operation === request.operation);
+  const other = otherContract(settings, ladder.state());
+  if (other !== undefined) io.err(`warning: ${other}`);
+  io.err(
+    `Levels are those of the mode ${settings.mode.name} as it is configured here; numbers are those of ${settings.ledger.file}.`,
+  );
   const snapshot = await snapshotOf(settings, request, io);
   const rows = ladderRows(levels, snapshot, ladder.state(), settings.ladder.promote.minAnswers);
   if (request.format === 'json') io.out(ladderJson(rows, snapshot, ladder.state()));

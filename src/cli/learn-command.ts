@@ -44,6 +44,7 @@ export const learnCommand: Command = {
       writeAddresses: line.last('write-addresses') !== undefined,
     };
     const settings = await settingsFrom(line, io);
+    refuseOverlay(line, io, settings);
     const { readLearnDocument } = await import('../assembly/learning.ts');
     const { propose } = await import('../learn/propose/propose.ts');
     const observations = await observe(line, io, settings);
@@ -52,6 +53,15 @@ export const learnCommand: Command = {
     return EXIT.ok;
   },
 };
+
+/** What an overlay in force says is not proposed again, so that writing over it would lose all of it. */
+function refuseOverlay(line: CommandLine, io: Pick<CommandIo, 'cwd'>, { contract }: Settings): void {
+  const output = outputFile(line);
+  if (output === undefined || !contract.overlays.includes(resolve(io.cwd, output))) return;
+  throw new UsageError(
+    `--output ${output}: contract.overlays names this file, and what it says is not proposed again; write to another one and name both`,
+  );
+}
 
 async function tell(
   line: CommandLine,

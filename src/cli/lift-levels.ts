@@ -8,6 +8,7 @@ import { systemClock } from '../lib/clock.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT, UsageError } from './command.ts';
 import { knownOperation } from './known-operation.ts';
+import { otherContract } from './other-contract.ts';
 
 /** Takes back what the ladder moved: `asked` is an operation, or an operation and a check with a colon between them. */
 export async function liftLevels(
@@ -30,7 +31,8 @@ export async function liftLevels(
   const found = wanted.flatMap((name) => stepOf(state.steps, operation, name) ?? []);
   if (found.length === 0) {
     io.err(
-      `The ladder moved nothing of ${asked}${settings.ladder.file === IN_MEMORY ? ' (ladder.file is :memory:)' : ''}.`,
+      otherContract(settings, state) ??
+        `The ladder moved nothing of ${asked}${settings.ladder.file === IN_MEMORY ? ' (ladder.file is :memory:)' : ''}.`,
     );
     return EXIT.failed;
   }

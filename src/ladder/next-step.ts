@@ -31,8 +31,14 @@ export function nextStep({ level, step, counts, minAnswers, since, now }: NextSt
   const failed = reported + refused;
   const period = since === undefined ? 'in all that is remembered' : `in ${periodWords(now - since)}`;
   if (level === 'off') return { kind: 'off', text: 'off: set it to report to get numbers' };
-  if (level === 'enforce')
-    return { kind: 'enforced', text: `enforced: ${number(refused)} of ${number(judged)} refused ${period}` };
+  if (level === 'enforce') {
+    // They came while it did not refuse, or to a gateway of another configuration than the one that is read here.
+    const unrefused = reported === 0 ? '' : `, ${number(reported)} only reported,`;
+    return {
+      kind: 'enforced',
+      text: `enforced: ${number(refused)} of ${number(judged)} refused${unrefused} ${period}`,
+    };
+  }
   if (step?.move === 'demoted')
     return {
       kind: 'demoted',

@@ -17,11 +17,9 @@ export function undocumentedVerdict(
   match: PathMatch | undefined,
 ): UndocumentedVerdict {
   // The methods of operations that are switched off make the path an undocumented one for them (rules, 10).
-  return house.undocumented(
-    method,
-    path,
-    match?.undocumentedMethods.has(method) === true ? undefined : match?.byMethod,
-  );
+  const switchedOff = match?.undocumentedMethods.has(method) === true;
+  const verdict = house.undocumented(method, path, switchedOff ? undefined : match?.byMethod);
+  return switchedOff ? { ...verdict, switchedOff } : verdict;
 }
 
 /** Writes what the policy says of a request past the contract; throws where it, or a permission, says no. */
@@ -35,7 +33,8 @@ export function passUndocumented(
   house.candidate?.arrived(trace, arrival);
   const level = house.checks.undocumented;
   const documentedPath = verdict.pass ? verdict.documentedPath === true : verdict.code === 'method_not_allowed';
-  if (!verdict.pass || verdict.reported) trace.violations.push(undocumented(arrival, documentedPath));
+  if (!verdict.pass || verdict.reported)
+    trace.violations.push(undocumented(arrival, documentedPath, verdict.switchedOff));
   trace.undocumented = {
     level,
     outcome: !verdict.pass ? 'refused' : verdict.reported ? 'reported' : level === 'off' ? 'skipped' : 'passed',
@@ -77,7 +76,11 @@ function undocumentedRefusal(
 }
 
 /** The path is told with the words of such addresses only: any other part of it may name somebody. */
-function undocumented({ method, path }: Pick<Arrival, 'method' | 'path'>, documentedPath: boolean): Violation {
+function undocumented(
+  { method, path }: Pick<Arrival, 'method' | 'path'>,
+  documentedPath: boolean,
+  switchedOff = false,
+): Violation {
   const place = safePath(path).replaceAll('{}', '*');
   return {
     check: 'undocumented',
@@ -87,8 +90,10 @@ function undocumented({ method, path }: Pick<Arrival, 'method' | 'path'>, docume
     at: documentedPath ? `${method} ${place}` : place,
     keyword: documentedPath ? 'method' : 'path',
     schemaPath: '',
-    message: documentedPath
-      ? 'The contract has this path, but not this method.'
-      : 'The contract does not have this path.',
+    message: switchedOff
+      ? 'The contract only infers this method of the path: contract.inferred is off.'
+      : documentedPath
+        ? 'The contract has this path, but not this method.'
+        : 'The contract does not have this path.',
   };
 }

@@ -18,6 +18,8 @@ export interface PassingVerdict {
   readonly reported: boolean;
   /** The contract has the path, with other methods; said where it is reported. */
   readonly documentedPath?: boolean;
+  /** True for a method of an inferred operation that is switched off. */
+  readonly switchedOff?: boolean;
 }
 
 /** What happens to a request that no operation answers. */
@@ -27,6 +29,7 @@ export type UndocumentedVerdict =
       readonly pass: false;
       readonly code: 'not_in_contract' | 'method_not_allowed';
       readonly allow: readonly string[];
+      readonly switchedOff?: boolean;
     };
 
 /** The base path that passthrough is limited to outside of `observe` (rules, 11). */

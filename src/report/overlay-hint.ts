@@ -1,15 +1,12 @@
 import { keysOf } from '../lib/json-pointer.ts';
+import type { LedgerEntry } from '../model/ledger-entry.ts';
 import { plainText } from './plain-text.ts';
 import type { Finding } from './report.ts';
 
 /** How an overlay would make one violation stop, where one can: an OpenAPI Overlay 1.0 to start from, as lines of YAML. */
 export function overlayLines({ entry, place }: Finding): readonly string[] {
   const { schema } = place;
-  if (schema === undefined)
-    return [
-      '',
-      'Mend it: what was broken is no statement of a schema. portico learn proposes overlays from what was seen.',
-    ];
+  if (schema === undefined) return ['', `Mend it: ${mendWords(entry)}`];
   const actions = actionsOf(entry.keyword, entry.at, schema.target, schema.value);
   return [
     '',
@@ -19,6 +16,20 @@ export function overlayLines({ entry, place }: Finding): readonly string[] {
     '  actions:',
     ...actions.map((line) => `    ${plainText(line)}`),
   ];
+}
+
+/** What is changed where no schema is: who asks, who answers, or what the configuration says of both. */
+function mendWords({ check, direction, category }: LedgerEntry): string {
+  if (check === 'permissions')
+    return 'the roles file (roles.file), where it is wrong; portico explain METHOD TARGET --as NAME tells what decides.';
+  if (direction === 'response')
+    return 'the server, for this is no statement of a schema. portico learn proposes overlays from what was seen.';
+  if (check === 'undocumented')
+    return 'the client, or let it pass with an entry in undocumented.allow, or describe it in an overlay.';
+  if (check === 'pageBounds')
+    return 'the client, or the bounds: pageBounds, and those of one operation below operations.';
+  if (category === 'undocumented') return 'the client, or let it pass by its name in parameters.allow.';
+  return 'the client, for this is no statement of a schema; or the contract, with an overlay.';
 }
 
 function actionsOf(keyword: string, at: string, target: string, schema: Readonly<Record<string, unknown>>): string[] {

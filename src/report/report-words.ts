@@ -18,8 +18,9 @@ export const CATEGORY_WORDS: Readonly<Record<ViolationCategory, string>> = {
 /** The name of an operation, or what stands for everything outside the contract. */
 export const operationName = (operation: string | undefined): string => operation ?? '(undocumented)';
 
-/** Where in the message it is: `answer 200, body /name`. */
-export function placeWords({ direction, status, location, at }: LedgerEntry): string {
+/** Where in the message it is: `answer 200, body /name`; of a denial, what the caller would have needed. */
+export function placeWords({ direction, status, location, at, keyword }: LedgerEntry): string {
+  if (keyword === 'permission-denied') return at === '' ? 'request' : `request, needs ${at}`;
   const message = direction === 'request' ? 'request' : `answer${status === undefined ? '' : ` ${status}`}`;
   return `${message}, ${location}${at === '' ? '' : ` ${at}`}`;
 }

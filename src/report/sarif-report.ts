@@ -71,7 +71,7 @@ function toResult({ finding, state, words: more }: SarifFinding, ids: readonly s
   const { entry, standing, accepted, share, place } = finding;
   const ruleId = ruleIdOf(finding);
   const words = [
-    `${operationName(entry.operation)}, ${placeWords(entry)}: ${entry.message}.`,
+    `${operationName(entry.operation)}, ${placeWords(entry)}: ${entry.message.replace(/\.$/, '')}.`,
     `Seen ${entry.count} times (${shareWords(share)} of the requests).`,
     ...(entry.suggestion === undefined ? [] : [`${entry.suggestion}.`]),
     ...(more === undefined ? [] : [`${more}.`]),

@@ -112,6 +112,18 @@ describe('learning from traffic', () => {
     const { code, out } = await runInProcess(['learn', '--observations', observations, '--output', overlay]);
     expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('is also array of Question') as string });
 
+    const config = fresh('portico.yaml');
+    writeFileSync(config, JSON.stringify({ contract: { overlays: [overlay] } }));
+    const again = ['learn', '--observations', observations, '--config', config];
+    expect((await runInProcess(again)).out).not.toContain('is also array of Question');
+    const text = readFileSync(overlay, 'utf8');
+    const over = await runInProcess([...again, '--output', overlay]);
+    expect(over).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('contract.overlays names this file') as string,
+    });
+    expect(readFileSync(overlay, 'utf8')).toBe(text);
+
     const after = await gatewayWith({ contract: { overlays: [overlay] } });
     await askEverything(after);
     expect(await violationsOf(after)).toEqual([]);

@@ -107,6 +107,16 @@ describe('portico ladder', () => {
     expect((await ladder('--lift', 'listIdeas')).code).toBe(1);
   });
 
+  it('says so where the ladder moved something under another contract than the one of this shell', async () => {
+    await writeLadderFile(ladderFile, { contract: 'another', since: 0, steps: [stepWith()] });
+    const shown = await ladder();
+    expect(shown).toMatchObject({ code: 0, err: expect.stringContaining('under another contract (another') as string });
+    expect(shown.err).toContain('Levels are those of the mode strict');
+    const lifted = await ladder('--lift', 'listIdeas');
+    expect(lifted).toMatchObject({ code: 1, err: expect.stringContaining('UPSTREAM_URL') as string });
+    expect(readLadderFile(ladderFile)?.steps).toHaveLength(1);
+  });
+
   it('leaves a mark where it lifts a promotion', async () => {
     const contract = await serveOnce(0);
     const promoted = stepWith({ operation: 'listQuestions', move: 'promoted' });

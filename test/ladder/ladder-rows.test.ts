@@ -36,6 +36,9 @@ describe('the rows of the ladder', () => {
       effective: 'enforce',
       next: { kind: 'enforced', text: 'enforced: 1 of 10 refused in 7 d' },
     });
+    expect(responsesRow({ passed: 9, reported: 3, refused: 1 }, state(), levels)).toMatchObject({
+      next: { kind: 'enforced', text: 'enforced: 1 of 13 refused, 3 only reported, in 7 d' },
+    });
   });
 
   it('ask for numbers where a check is off', () => {

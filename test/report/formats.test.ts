@@ -124,6 +124,36 @@ describe('the detail of a violation', () => {
     },
   );
 
+  it('names what a denied caller would have needed, and no header field', () => {
+    const denied = {
+      check: 'permissions',
+      direction: 'request',
+      keyword: 'permission-denied',
+      location: 'header',
+    } as const;
+    const [finding] = findingsOf(
+      reportOf(snapshotWith([entryWith({ ...denied, at: 'View list idea', schemaPath: '' })])),
+    );
+    const place = { file: 'openapi.yaml', pointer: '', line: 1, schema: undefined };
+    const text = finding === undefined ? '' : detailLines({ ...finding, place }).join('\n');
+    expect(text).toContain('request, needs View list idea');
+    expect(text).toContain('Mend it: the roles file');
+    expect(text).not.toContain('header');
+  });
+
+  it.each([
+    [{ check: 'undocumented', direction: 'request', category: 'undocumented' }, 'undocumented.allow'],
+    [{ check: 'requests', direction: 'request', category: 'undocumented' }, 'parameters.allow'],
+    [{ check: 'requests', direction: 'request', category: 'type' }, 'Mend it: the client'],
+    [{ check: 'pageBounds', direction: 'request', category: 'bounds' }, 'pageBounds'],
+    [{ check: 'upstream', direction: 'response', category: 'protocol' }, 'Mend it: the server'],
+  ] as const)('says of %o where it is mended', (parts, words) => {
+    const [finding] = findingsOf(reportOf(snapshotWith([entryWith({ ...parts, keyword: 'k', schemaPath: '' })])));
+    const place = { file: 'openapi.yaml', pointer: '', line: 1, schema: undefined };
+    const lines = finding === undefined ? [] : detailLines({ ...finding, place });
+    expect(lines.find((line) => line.startsWith('Mend it'))).toContain(words);
+  });
+
   it('holds nothing that acts', () => {
     const text = findingsOf(HOSTILE_REPORT)
       .flatMap((finding) => detailLines(finding))

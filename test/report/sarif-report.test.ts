@@ -75,6 +75,12 @@ describe('the SARIF report', () => {
     expect(sarif.runs[0].results.find(({ ruleId }) => ruleId === 'type/type')?.level).toBe('warning');
   });
 
+  it('ends a message that is a sentence with one full stop', () => {
+    const sentence = entryWith({ message: 'The upstream answered that it failed.' });
+    const [result] = sarifOf(reportOf(snapshotWith([sentence]))).runs[0].results;
+    expect(result?.message.text).toContain('answered that it failed. Seen 5 times');
+  });
+
   it('suppresses what is accepted, and nothing that was accepted once', () => {
     const suppressed = sarif.runs[0].results.map(({ partialFingerprints, suppressions }) => [
       Object.values(partialFingerprints)[0],

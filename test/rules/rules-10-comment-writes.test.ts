@@ -146,6 +146,11 @@ describe('rules 10: contract.inferred', () => {
       expect([404, 405]).toContain(got.status);
     }
     expect(real.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    await strict.gateway.services.ledger.flush();
+    const { entries } = await strict.gateway.services.ledger.snapshot();
+    expect(entries.map(({ keyword, message }) => [keyword, message])).toEqual(
+      [put, post].map(() => ['path', 'The contract only infers this method of the path: contract.inferred is off.']),
+    );
   });
   it('off lets them through where undocumented.allow names them, unchecked', async () => {
     const config = { contract: { inferred: 'off' }, undocumented: { allow } };

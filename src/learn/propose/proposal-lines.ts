@@ -20,8 +20,11 @@ export function proposalLines(proposals: readonly Proposal[]): string[] {
 }
 
 function linesOf(proposal: Proposal): string[] {
-  const { place, statement, confidence, actions } = proposal;
-  const idle = actions.length === 0 ? '; nothing to write' : '';
+  const { kind, place, statement, confidence, actions } = proposal;
+  const idle =
+    actions.length > 0
+      ? ''
+      : `; nothing to write${kind === 'envelope' ? ': the contract names variants of this answer, so choose among them by hand' : ''}`;
   return [
     `  ${place}: ${statement}`,
     `      ${confidenceWord(confidence)} (${shownConfidence(confidence).toFixed(2)}): ${countWords(proposal)}${idle}`,

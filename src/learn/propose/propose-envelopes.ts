@@ -13,7 +13,7 @@ export function proposeEnvelopes({ envelopes }: Observations, document: Document
   return [...envelopes].flatMap(([path, shape]): Proposal[] => {
     const schema = nodeAt(document, path) as SchemaNode | undefined;
     const found = schema === undefined ? undefined : schemaOf(shape, itemsOf(document, { path, schema }));
-    if (schema === undefined || found === undefined) return [];
+    if (schema === undefined || found === undefined || isAllowed(schema, found)) return [];
     const place = answerName(path);
     return [
       {
@@ -25,6 +25,15 @@ export function proposeEnvelopes({ envelopes }: Observations, document: Document
         actions: actionsOf(path, schema, found, place),
       },
     ];
+  });
+}
+
+/** True where an alternative of the contract, such as an overlay wrote it, lets in what was found. */
+function isAllowed({ anyOf = [] }: SchemaNode, found: ProposedSchema): boolean {
+  return anyOf.some((one) => {
+    if (typeof one === 'boolean' || one.type === undefined || one.type !== found['type']) return false;
+    const always: readonly unknown[] = Array.isArray(found['required']) ? found['required'] : [];
+    return (one.required ?? []).every((name) => always.includes(name));
   });
 }
 

@@ -50,7 +50,9 @@ export function ViolationPage({ words, status, told, announce }) {
             ['Direction', data.direction],
             ['Check', data.check],
             ['Status of the upstream', data.status ?? NONE],
-            ['Place', html`${data.location} <code>${data.at === '' ? 'as a whole' : data.at}</code>`],
+            data.keyword === 'permission-denied'
+              ? ['What the caller needs', html`<code>${data.at === '' ? NONE : data.at}</code>`]
+              : ['Place', html`${data.location} <code>${data.at === '' ? 'as a whole' : data.at}</code>`],
             ['Rule', html`<code>${data.keyword}</code>`],
             [
               'The contract says so at',

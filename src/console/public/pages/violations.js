@@ -101,7 +101,13 @@ function List({ data, query, now }) {
 
 function named(row) {
   return html`<a class="block" href=${hrefOf(['violations', row.fingerprint])}>${row.message}</a>
-    <small class="path">${row.direction} ${row.location}${row.at === '' ? '' : ` ${row.at}`} · ${row.keyword}</small>`;
+    <small class="path">${row.direction} ${placeOf(row)} · ${row.keyword}</small>`;
+}
+
+/** Where it is; of a denial, what the caller would have needed. */
+function placeOf({ keyword, location, at }) {
+  if (keyword === 'permission-denied') return at === '' ? '' : `needs ${at}`;
+  return at === '' ? location : `${location} ${at}`;
 }
 
 /** What became of a violation, as a badge. */
