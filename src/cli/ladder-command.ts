@@ -3,6 +3,7 @@ import { ladderRows } from '../ladder/ladder-rows.ts';
 import { IN_MEMORY } from '../files/in-memory.ts';
 import { openLedgerFile } from '../ledger/open-ledger-file.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
+import { startOfHour } from '../lib/start-of-hour.ts';
 import type { LedgerSnapshot } from '../model/ledger-snapshot.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Assembly } from '../gateway.ts';
@@ -69,7 +70,8 @@ function requestOf(line: CommandLine, clock: Clock): LadderRequest {
   const liftAsked = line.last('lift');
   if (liftAsked !== undefined && ['since', 'operation', 'format'].some((name) => line.last(name) !== undefined))
     throw new UsageError('--lift goes without --since, --operation and --format');
-  return { since, operation: line.last('operation'), format, lift: liftAsked };
+  // The ledger counts by the hour.
+  return { since: startOfHour(since), operation: line.last('operation'), format, lift: liftAsked };
 }
 
 async function show(

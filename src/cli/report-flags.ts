@@ -1,5 +1,6 @@
 import { parseFailRule, type FailRule } from '../report/fail-on.ts';
 import { REPORT_FORMATS } from '../report/formats.ts';
+import { startOfHour } from '../lib/start-of-hour.ts';
 import { parseSince } from '../report/parse-since.ts';
 import { COMPARISON_FORMATS } from '../report/render-comparison.ts';
 import { closestName } from '../lib/closest-name.ts';
@@ -61,7 +62,8 @@ export function reportRequest(line: CommandLine, now: number): ReportRequest {
           : ['table', 'json']
         : COMPARISON_FORMATS.keys(),
     ),
-    since: from,
+    // The ledger counts by the hour: violations, requests and the words of the report begin at the same instant.
+    since: from === undefined ? undefined : startOfHour(from),
     operation: line.last('operation'),
     release: line.last('release'),
     rules: failRules(line),

@@ -125,6 +125,11 @@ describe('portico ladder', () => {
     expect(readLadderFile(ladderFile)?.steps).toMatchObject([{ operation: 'listQuestions', move: 'lifted' }]);
   });
 
+  it('counts from the beginning of the hour on, as the ledger does, and says so', async () => {
+    const { out } = await ladder('--since', '90m', '--format', 'json');
+    expect((JSON.parse(out) as { since: string }).since).toMatch(/T\d\d:00:00\.000Z$/);
+  });
+
   it('says that nothing was judged where there is no ledger yet', async () => {
     const { code, out, err } = await ladder();
     expect(code).toBe(0);

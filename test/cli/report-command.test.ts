@@ -136,6 +136,16 @@ describe('portico report', () => {
     expect((await portico(['report', '--release', '1.0', '--fail-on', 'type'])).err).toBe('');
   });
 
+  it('begins with the whole hour of --since, as the counts of the ledger do, and says so', async () => {
+    // Seen last at 10:29.
+    const exported = file('hour.json', renderJson(reportOf(snapshotWith([entryWith()])), PLAIN));
+    const late = await portico(['report', '--ledger', exported, '--since', '2026-05-04T10:29:30Z']);
+    expect(late.out).toContain('1 distinct violation in 100 requests since 2026-05-04 10:00 UTC');
+    const next = await portico(['report', '--ledger', exported, '--since', '2026-05-04T11:29:30Z']);
+    expect(next.out).toContain('since 2026-05-04 11:00 UTC');
+    expect(next.out).not.toContain('/list/*/title');
+  });
+
   it('does not pass for a file that was named and is not there', async () => {
     expect(await portico(['report', '--ledger', 'none.db'])).toMatchObject({ code: 1, out: '' });
     expect(await portico(['report', '--baseline', 'none.yaml'])).toMatchObject({ code: 1, out: '' });
