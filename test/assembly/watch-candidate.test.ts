@@ -108,6 +108,19 @@ describe('a candidate contract', () => {
     ]);
   });
 
+  it('counts what it would refuse of every item of a body once', async () => {
+    const name = '$.components.schemas.CommentWrite.properties.recipients.items.properties.name';
+    const gateway = await gatewayWith([overlayFile({ target: name, update: { maxLength: 3 } })]);
+    const recipients = [7, 8, 9].map((id) => ({ id, name: 'longer than three', type: 'group' }));
+    await gateway.call('/services/v2/node/1/comment.json', {
+      method: 'POST',
+      body: JSON.stringify({ body: 'text', recipients }),
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(await counted(gateway, 'newly-refused', 'createComment')).toBe(1);
+    expect(await differing(gateway)).toHaveLength(1);
+  });
+
   it('reports operations that only one of the two contracts has', async () => {
     const gateway = await gatewayWith([overlayFile({ target: "$.paths['/services/v2/idea.json']", remove: true })]);
     await gateway.call('/services/v2/idea.json');

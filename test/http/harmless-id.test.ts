@@ -21,6 +21,7 @@ describe('the id that a client gives its request', () => {
     '2001:db8::7',
     'Basic:YWxpY2U6c2VjcmV0',
     'YWxpY2U6c2VjcmV0',
+    'a-eyJhbGc_IUzI1Ni',
     'x'.repeat(129),
     '',
   ])('is not repeated where it may be something else: %s', (id) => {

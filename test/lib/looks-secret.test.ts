@@ -23,6 +23,12 @@ describe('what looks like a secret', () => {
     'from-10.0.0.1',
     'aB3xK9pQ7mZ2wL5v',
     'x=7h2k9d8s4j6q1w',
+    // By their form alone: nothing in them is random.
+    'eyJandthenaword',
+    'sk_live_andthenawordofletters',
+    'facade00-dead-beef-cafe-facadefacade',
+    'deadbeef-dead-beef-dead-beefdeadbeef',
+    'decade_facadedecadefacadedecadeface',
   ])('is found: %s', (text) => {
     expect(looksSecret(text)).toBe(true);
   });

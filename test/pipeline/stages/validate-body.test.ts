@@ -104,6 +104,15 @@ describe('validate-body', () => {
     });
   });
 
+  it('tells a client of each item that is wrong, and counts what is wrong with all of them once', async () => {
+    const violations = [0, 1, 2].map((at) => violationWith({ location: 'body', at: `/recipients/${at}/id` }));
+    const { answer, trace } = validating(write, { violations }).send(json('{}'));
+    expect(await failureOf(answer)).toMatchObject({
+      details: violations.map(({ at }) => ({ in: 'body', name: at })),
+    });
+    expect(trace.violations).toEqual(violations.slice(0, 1));
+  });
+
   it('refuses with the documented text of the operation', async () => {
     const documentedErrors = [{ status: 400, text: 'The provided file does not have a valid user.' }];
     const parts: PlannedParts = { operation: { ...write.operation, documentedErrors } };
