@@ -22,8 +22,8 @@ export interface Ladder {
   state(): LadderState;
   /** The table of `portico ladder`, from the traffic of a snapshot. */
   rows(snapshot: LedgerSnapshot): readonly LadderRow[];
-  /** Takes the step of a check back; false where there is none. */
-  lift(operation: string, check: CheckName): boolean;
+  /** Takes the step of a check back; false where there is none, or another one than was `meant`. */
+  lift(operation: string, check: CheckName, meant?: Pick<LadderStep, 'move' | 'at'>): boolean;
   /** Looks at a finished request; may demote `responses` of its operation, at once. */
   record(trace: Trace): void;
   /** Promotes what the ledger's numbers justify, where that is switched on. */
@@ -95,9 +95,10 @@ export function createLadder(parts: LadderParts): Ladder {
     levels,
     state: () => state,
     rows: (snapshot) => ladderRows(levels(), snapshot, state, options.promote.minAnswers),
-    lift(operation, check) {
+    lift(operation, check, meant) {
       const step = stepOf(state.steps, operation, check);
       if (step === undefined) return false;
+      if (meant !== undefined && (step.move !== meant.move || step.at !== meant.at)) return false;
       take(liftStep(state.steps, step, clock()), operation);
       events.lifted(step);
       return true;

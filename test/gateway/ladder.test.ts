@@ -8,6 +8,7 @@ import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeAnswer, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { createTestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+import { stepWith } from '../ladder/levels.ts';
 
 const LIST = '/services/v2/idea.json';
 const IDEAS = { operations: { listIdeas: { checks: { responses: 'enforce' } } } };
@@ -188,6 +189,26 @@ describe('what the ladder moved', () => {
     expect((await callAt(url, LIST)).status).toBe(200);
     await ladderFile.look();
     expect((await callAt(url, LIST)).status).toBe(502);
+  });
+
+  it('stays lifted where the command and the console lift the same promotion, one right after the other', async () => {
+    const clock = createTestClock();
+    const first = await start({ operations: {} }, clock);
+    const { contract } = first.gateway.services.ladder.state();
+    await first.close();
+    const promoted = stepWith({ move: 'promoted', at: clock() });
+    const before = { contract, since: clock(), steps: [promoted] };
+    await writeLadderFile(file, before);
+    const { ladder, ladderFile } = (await start({ operations: {} }, clock)).gateway.services;
+    clock.advance(1000);
+    // What `portico ladder --lift` writes.
+    await writeLadderFile(file, { ...before, steps: [{ ...promoted, move: 'lifted', at: clock() }] });
+    clock.advance(1000);
+    expect(ladder.lift('listIdeas', 'responses')).toBe(true);
+    await ladderFile.written();
+    await ladderFile.look();
+    expect(ladder.state().steps).toMatchObject([{ operation: 'listIdeas', check: 'responses', move: 'lifted' }]);
+    expect(ladder.checksFor('listIdeas').responses).toBe('report');
   });
 });
 
