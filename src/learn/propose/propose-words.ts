@@ -6,9 +6,6 @@ import type { Limits, OverlayAction, Proposal } from './proposal.ts';
 /** The confidence in that nothing else comes, with which a vocabulary is closed: what is refused then is refused for good. */
 const CLOSED = 0.95;
 
-/** Answers below which no vocabulary is closed: the texts of one answer are much alike. */
-const CLOSED_ANSWERS = 20;
-
 const SEEN = /Seen: ([^.;]*)/;
 
 /** Proposals about the words of fields with a closed vocabulary; a word that is less sure than asked for is left out by itself. */
@@ -42,12 +39,7 @@ export function proposeWords({ vocabularies }: Observations, document: DocumentN
 
 /** True when so many texts brought no new word that another one is not to be expected. */
 function isClosed(seen: Vocabulary, told: number): boolean {
-  return (
-    seen.other === 0 &&
-    seen.answers >= CLOSED_ANSWERS &&
-    told === seen.words.size &&
-    confidenceOf(seen.quiet, seen.quietAnswers) >= CLOSED
-  );
+  return seen.other === 0 && told === seen.words.size && confidenceOf(seen.quiet, seen.quietAnswers) >= CLOSED;
 }
 
 function sureness({ words }: Vocabulary, word: string): number {

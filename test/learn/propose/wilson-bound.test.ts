@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { confidenceWord, wilsonBound } from '../../../src/learn/propose/wilson-bound.ts';
+import { confidenceWord, shownConfidence, wilsonBound } from '../../../src/learn/propose/wilson-bound.ts';
 
 describe('wilsonBound', () => {
   it('says little of few and much of many', () => {
@@ -10,6 +10,10 @@ describe('wilsonBound', () => {
   it('falls with what says otherwise', () => {
     expect(wilsonBound(50, 100)).toBeCloseTo(0.404, 3);
     expect(wilsonBound(0, 100)).toBeCloseTo(0, 10);
+  });
+
+  it('is shown with two digits, and never as certain', () => {
+    expect([0.849, 0.994, 0.9999].map(shownConfidence)).toEqual([0.85, 0.99, 0.99]);
   });
 
   it('is told in a word', () => {
