@@ -33,7 +33,7 @@ describe('a learner', () => {
     expect(overlay).toMatch(/required:\n\s+- badge/);
   });
 
-  it('learns nothing from an error or another envelope where a page should be', () => {
+  it('learns nothing from what is now one thing and now another where a page should be', () => {
     const one = learner();
     times(5, () => one.observeAnswer(answer({ error: 'no', list: [] })));
     times(5, () => one.observeAnswer(answer([1, 2, 3])));
@@ -48,6 +48,13 @@ describe('a learner', () => {
   ])('takes nothing for another envelope that is none: %s', (_, json, status) => {
     const one = learner();
     times(5, () => one.observeAnswer(answer(json, { status })));
+    expect(learnedBy(one).proposals.filter(({ kind }) => kind === 'envelope')).toEqual([]);
+  });
+
+  it('proposes no envelope that every object would keep to', () => {
+    const one = learner();
+    times(4, () => one.observeAnswer(answer({ first: 1 })));
+    times(4, () => one.observeAnswer(answer({ second: 1 })));
     expect(learnedBy(one).proposals.filter(({ kind }) => kind === 'envelope')).toEqual([]);
   });
 
