@@ -11,18 +11,29 @@ export interface ViolationRow extends Omit<LedgerEntry, 'samples'> {
   readonly accepted: (AcceptedViolation & { readonly expired: boolean }) | undefined;
 }
 
-/** Joins the ledger's entries with the traffic they were seen in and with what is accepted. */
-export function violationRows(snapshot: LedgerSnapshot, baseline: Baseline | undefined, now: number): ViolationRow[] {
+/**
+ * Joins the ledger's entries with the traffic they were seen in and with what is accepted. Counts and shares are those
+ * of one release where one is named, as in a report on it.
+ */
+export function violationRows(
+  snapshot: LedgerSnapshot,
+  baseline: Baseline | undefined,
+  now: number,
+  release = '',
+): ViolationRow[] {
   const requests = new Map<string | undefined, number>();
-  for (const { operation, requests: seen } of snapshot.traffic)
-    requests.set(operation, (requests.get(operation) ?? 0) + seen);
+  for (const one of snapshot.traffic)
+    if (release === '' || one.release === release)
+      requests.set(one.operation, (requests.get(one.operation) ?? 0) + one.requests);
   const accepted = new Map((baseline?.accepted ?? []).map((one) => [one.fingerprint, one]));
   return snapshot.entries.map(({ samples: _samples, ...entry }) => {
     const all = requests.get(entry.operation) ?? 0;
+    const count = release === '' ? entry.count : (entry.releases[release] ?? 0);
     const known = accepted.get(entry.fingerprint);
     return {
       ...entry,
-      share: all === 0 ? undefined : Math.min(1, entry.count / all),
+      count,
+      share: all === 0 ? undefined : Math.min(1, count / all),
       accepted: known && { ...known, expired: known.expires !== undefined && endOfDay(known.expires) <= now },
     };
   });

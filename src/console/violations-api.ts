@@ -13,14 +13,14 @@ const NO_BASELINE = 'Set contract.baseline to a file, and restart: accepted viol
 export function createViolationsApi(sources: ConsoleSources, writes: RequestHandler): Router {
   const { ledger, baseline, clock } = sources;
   const router = express.Router();
-  const read = async () => {
+  const read = async (release = '') => {
     const [snapshot, accepted] = await Promise.all([ledger.snapshot(), baseline?.read()]);
-    return { snapshot, rows: violationRows(snapshot, accepted, clock()) };
+    return { snapshot, rows: violationRows(snapshot, accepted, clock(), release) };
   };
   const acceptance = { file: baseline?.file, reason: baseline === undefined ? NO_BASELINE : undefined };
 
   router.get('/', async ({ query }, res) => {
-    const { snapshot, rows: all } = await read();
+    const { snapshot, rows: all } = await read(queryText(query, 'release'));
     const [category, direction, operation, check, release, state, text] = [
       'category',
       'direction',

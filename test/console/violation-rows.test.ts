@@ -28,6 +28,13 @@ describe('the rows of violations', () => {
     expect(rows.map(({ share }) => share)).toEqual([0.25, 0.5, undefined, 1]);
   });
 
+  it('tell counts and shares of one release where one is named', () => {
+    const entries = [entryWith({ operation: 'one', count: 5, releases: { a: 1, b: 4 } })];
+    const seen = [traffic('one', 10), traffic('one', 40, 'b')];
+    const [row] = violationRows(snapshot({ entries, traffic: seen }), undefined, NOW, 'b');
+    expect(row).toMatchObject({ count: 4, share: 0.1, releases: { a: 1, b: 4 } });
+  });
+
   it.each([
     ['without end', undefined, false],
     ['until today', '2026-05-04', false],
