@@ -47,7 +47,7 @@ export function createTrafficCounts(operations: readonly string[]): TrafficCount
       if (trace.background !== true) counts[row] = (counts[row] ?? 0) + 1;
       tally(trace.authentication, row + 1);
       tally(trace.requests, row + 4);
-      tally(trace.responses, row + 7);
+      if (mayBeRefused(trace)) tally(trace.responses, row + 7);
       tally(trace.permissions, row + 10);
       tally(trace.pageBounds, row + 13);
       tally(trace.undocumented, row + 16);
@@ -66,6 +66,12 @@ export function createTrafficCounts(operations: readonly string[]): TrafficCount
       return deltas;
     },
   };
+}
+
+/** Only successes are refused for what they are: an error that keeps to the contract says nothing of the next step, nor does one that breaks it. */
+function mayBeRefused({ upstream }: Trace): boolean {
+  const status = upstream?.status;
+  return status === undefined || (status >= 200 && status < 300);
 }
 
 function checksOf(row: Float64Array): TrafficDelta['checks'] {

@@ -101,6 +101,18 @@ describe('the ledger', () => {
     });
   });
 
+  it('counts for responses only answers that enforcing could refuse', async () => {
+    const ledger = ledgerWith();
+    const seen = { shape: 'answer', denied: false, seconds: 0.1, attempts: 1 } as const;
+    const report = { level: 'report', verdict: 'valid' } as const;
+    for (const status of [200, 201, 302, 400, 500]) {
+      ledger.record(finished([], { upstream: { ...seen, status }, responses: { ...report, outcome: 'passed' } }));
+      ledger.record(finished([], { upstream: { ...seen, status }, responses: { ...report, outcome: 'reported' } }));
+    }
+    const { traffic } = await ledger.snapshot();
+    expect(traffic).toMatchObject([{ requests: 10, checks: { responses: { passed: 2, reported: 2, refused: 0 } } }]);
+  });
+
   it('estimates how many callers a violation was seen with; everybody without a name is one', async () => {
     const ledger = ledgerWith();
     for (let index = 0; index < 600; index++)
