@@ -114,7 +114,7 @@ needsProgram('chromium', 'how the console looks', (path) => {
       await page.getByRole('link', { name: 'Cache', exact: true }).focus();
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { name: 'Cache', level: 1 }).waitFor();
-      await page.waitForFunction('document.activeElement.id === "main"');
+      await page.locator('#main:focus').waitFor();
       await page.getByRole('main', { name: 'Cache' }).waitFor();
       await page.getByRole('button', { name: 'Purge everything' }).waitFor();
       await page.keyboard.press('Tab');
@@ -124,13 +124,13 @@ needsProgram('chromium', 'how the console looks', (path) => {
       expect(await axeFindings(page)).toEqual([]);
       await page.keyboard.press('Escape');
       await page.getByRole('dialog').waitFor({ state: 'detached' });
-      await page.waitForFunction('document.activeElement.textContent.trim() === "Purge everything"');
+      await page.locator('button:focus', { hasText: 'Purge everything' }).waitFor();
       await page.keyboard.press('Enter');
       await page.getByRole('dialog').waitFor();
       await page.keyboard.press('Tab');
       await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).press('Enter');
       await page.getByRole('dialog').waitFor({ state: 'detached' });
-      await page.waitForFunction('document.activeElement.textContent.trim() === "Purge everything"');
+      await page.locator('button:focus', { hasText: 'Purge everything' }).waitFor();
       // Sorting a table.
       await page.getByRole('button', { name: 'Size' }).first().focus();
       await page.keyboard.press('Enter');

@@ -93,7 +93,7 @@ needsProgram('chromium', 'the API reference in a browser', (path) => {
       await page.getByLabel('Search').fill('');
       await page.getByRole('link', { name: 'GET listGroupUsers' }).click();
       expect(page.url()).toMatch(/#listGroupUsers$/);
-      await page.waitForFunction('document.activeElement.closest("article")?.id === "listGroupUsers"');
+      await page.locator('article#listGroupUsers h3:focus').waitFor();
       const top = await page.evaluate<number>('document.getElementById("listGroupUsers").getBoundingClientRect().top');
       expect(Math.abs(top)).toBeLessThan(400);
     });
