@@ -3,7 +3,7 @@ import { ladderRows } from '../ladder/ladder-rows.ts';
 import { IN_MEMORY } from '../files/in-memory.ts';
 import { openLedgerFile } from '../ledger/open-ledger-file.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
-import { startOfHour } from '../lib/start-of-hour.ts';
+import { startOfHour } from '../lib/hours.ts';
 import type { LedgerSnapshot } from '../model/ledger-snapshot.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Assembly } from '../gateway.ts';

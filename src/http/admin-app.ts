@@ -3,6 +3,7 @@ import { constants, gzip } from 'node:zlib';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { createAcceptsGzip } from '../cache/accepts-gzip.ts';
 import { type AdminGuardOptions, createAdminGuard } from './admin-guard.ts';
+import { CLOSED_POLICY } from './closed-policy.ts';
 
 /** Whether the gateway can answer now; reasons where it cannot. */
 export interface Readiness {
@@ -32,11 +33,11 @@ export function createAdminApp(services: AdminAppServices): Express {
   app.disable('x-powered-by');
   app.disable('etag');
   app.use((_req, res, next) => {
-    // The console's pages have a policy of their own; whatever else is shown by a browser loads nothing and is framed nowhere.
+    // The console's pages have a policy of their own.
     res.set({
       'Cache-Control': 'no-store',
       'X-Content-Type-Options': 'nosniff',
-      'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+      'Content-Security-Policy': CLOSED_POLICY,
     });
     next();
   });

@@ -1,6 +1,5 @@
 import type { Request, Response } from 'express';
-
-const PAGE_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+import { CLOSED_POLICY } from './closed-policy.ts';
 
 // Only said where a token would help: nobody is asked for one while none is set.
 const SIGN_IN =
@@ -15,7 +14,7 @@ export function refuseAdmin(req: Request, res: Response, status: number, text: s
     return;
   }
   // The text is one of our own sentences; nothing of the request is in it.
-  res.set('Content-Security-Policy', PAGE_POLICY).type('html');
+  res.set('Content-Security-Policy', CLOSED_POLICY).type('html');
   res.send(
     `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Portico: not let in</title></head>` +
       `<body><main><h1>Not let in</h1><p>${text}</p>` +

@@ -1,10 +1,9 @@
+import { HOUR_MS } from '../lib/hours.ts';
 import type { LedgerSnapshot } from '../model/ledger-snapshot.ts';
 import { countsOf } from './counts-of.ts';
 import type { OperationLevels } from './ladder-levels.ts';
 import type { PromotionOptions } from './ladder-options.ts';
 import { type LadderState, type LadderStep, PROMOTABLE_CHECKS, stepOf } from './ladder-step.ts';
-
-const HOUR_MS = 3_600_000;
 
 /** The start of the period that promotions are decided over, in epoch milliseconds. */
 export function promotionPeriodStart({ windowHours }: PromotionOptions, now: number): number {

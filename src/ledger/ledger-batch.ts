@@ -39,16 +39,8 @@ export interface LedgerBatch {
   readonly dropped: number;
 }
 
-/** Milliseconds of the pieces that time is counted in. */
-export const HOUR_MS = 3_600_000;
-
 /** Most samples that an entry keeps. */
 export const MAX_SAMPLES = 5;
-
-/** The hour of an instant, in hours since the epoch. */
-export function hourOf(instant: number): number {
-  return Math.floor(instant / HOUR_MS);
-}
 
 /** How many separate facts a batch holds, for counting what is lost with it. */
 export function piecesOf({ entries, traffic }: LedgerBatch): number {

@@ -1,8 +1,9 @@
+import { hourOf } from '../lib/hours.ts';
 import { randomBytes } from 'node:crypto';
 import { DISTINCT_BYTES, estimateDistinct, markDistinct } from '../lib/distinct-count.ts';
 import type { LedgerEntry, LedgerSample } from '../model/ledger-entry.ts';
 import { createHourlyCounts, type HourlyCounts } from './hourly-counts.ts';
-import { type EntryDelta, hourOf, type LedgerBatch, MAX_SAMPLES } from './ledger-batch.ts';
+import { type EntryDelta, type LedgerBatch, MAX_SAMPLES } from './ledger-batch.ts';
 import type { LedgerStore, OpenedStore, StoreLimits } from './ledger-store.ts';
 import { createMemoryTraffic } from './memory-traffic.ts';
 import { forgottenBefore } from './retention.ts';

@@ -1,5 +1,6 @@
+import { hourOf } from '../lib/hours.ts';
 import type { LedgerSample } from '../model/ledger-entry.ts';
-import { type EntryDelta, type EntryFacts, hourOf, MAX_SAMPLES } from './ledger-batch.ts';
+import { type EntryDelta, type EntryFacts, MAX_SAMPLES } from './ledger-batch.ts';
 
 /** One occurrence of a violation. */
 export interface Occurrence {

@@ -1,5 +1,6 @@
+import { hourOf } from '../lib/hours.ts';
 import type { LedgerQuery, LedgerSnapshot } from '../model/ledger-snapshot.ts';
-import { hourOf, type LedgerBatch } from './ledger-batch.ts';
+import type { LedgerBatch } from './ledger-batch.ts';
 import { openLedgerDatabase } from './ledger-database.ts';
 import type { StoreLimits, StoreState } from './ledger-store.ts';
 import { prepareBatch } from './sqlite-batch.ts';

@@ -1,5 +1,5 @@
+import { HOUR_MS, hourOf } from '../lib/hours.ts';
 import type { DatabaseSync } from 'node:sqlite';
-import { HOUR_MS, hourOf } from './ledger-batch.ts';
 import type { StoreLimits } from './ledger-store.ts';
 import { forgottenBefore } from './retention.ts';
 

@@ -1,9 +1,10 @@
+import { hourOf } from '../lib/hours.ts';
 import type { DatabaseSync } from 'node:sqlite';
 import { estimateDistinct } from '../lib/distinct-count.ts';
 import type { LedgerEntry, LedgerSample } from '../model/ledger-entry.ts';
 import type { LedgerQuery, LedgerSnapshot, OperationTraffic } from '../model/ledger-snapshot.ts';
 import { checksOf } from './checks-of.ts';
-import { type EntryFacts, hourOf } from './ledger-batch.ts';
+import type { EntryFacts } from './ledger-batch.ts';
 import { inTransaction } from './sqlite-transaction.ts';
 import { operationOf } from './wanted-operation.ts';
 

@@ -1,6 +1,7 @@
+import { HOUR_MS, hourOf } from '../lib/hours.ts';
 import { CHECK_NAMES } from '../model/checks.ts';
 import type { CheckVerdict, Trace } from '../model/trace.ts';
-import { HOUR_MS, hourOf, type TrafficDelta } from './ledger-batch.ts';
+import type { TrafficDelta } from './ledger-batch.ts';
 
 /** Counts requests by operation, hour and what the checks said. */
 export interface TrafficCounts {
