@@ -1,6 +1,6 @@
 import type { HeaderPairs } from '../model/header-pairs.ts';
 
-// RFC 9110 §7.6.1, and the fields of old proxies that mean one connection only. `Proxy-*` is matched by its prefix.
+// RFC 9110 §7.6.1, and the headers of old proxies that concern one connection only. `Proxy-*` is matched by its prefix.
 const HOP_BY_HOP = new Set([
   'connection',
   'keep-alive',
@@ -11,13 +11,21 @@ const HOP_BY_HOP = new Set([
   'http2-settings',
 ]);
 
-/** The fields that may travel on: without hop-by-hop ones and those that `Connection` names, order kept. */
+/**
+ * Returns the headers that may be forwarded, in their order: all but the hop-by-hop ones and those that `Connection` names.
+ * `Connection` cannot name `Host`, `Cache-Control` or a header that frames or describes the content (RFC 9110 §7.6.1):
+ * without its length a body would be forwarded unframed, and the upstream would read it as a second request.
+ */
 export function endToEnd(headers: HeaderPairs): HeaderPairs {
   const named = namedByConnection(headers);
   return headers.filter(([name]) => {
     const key = name.toLowerCase();
-    return !HOP_BY_HOP.has(key) && !key.startsWith('proxy-') && named?.has(key) !== true;
+    return !HOP_BY_HOP.has(key) && !key.startsWith('proxy-') && (named?.has(key) !== true || isForEveryone(key));
   });
+}
+
+function isForEveryone(key: string): boolean {
+  return key.startsWith('content-') || key === 'host' || key === 'cache-control';
 }
 
 function namedByConnection(headers: HeaderPairs): ReadonlySet<string> | undefined {

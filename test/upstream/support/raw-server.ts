@@ -83,8 +83,9 @@ function takeMessage(text: string): { head: string; body: string; rest: string }
   const head = text.slice(0, end);
   const from = end + 4;
   if (/^transfer-encoding:\s*chunked/im.test(head)) {
-    const until = text.indexOf('0\r\n\r\n', from);
-    return until < 0 ? undefined : { head, body: text.slice(from, until), rest: text.slice(until + 5) };
+    // With the line break before it, because a chunk may itself end in a 0 and an empty line.
+    const last = text.indexOf('\r\n0\r\n\r\n', from - 2);
+    return last < 0 ? undefined : { head, body: text.slice(from, last + 2), rest: text.slice(last + 7) };
   }
   const length = Number(/^content-length:\s*(\d+)/im.exec(head)?.[1] ?? 0);
   if (text.length < from + length) return undefined;

@@ -1,0 +1,129 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { basic } from '../builders/call.ts';
+import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+import { endToEnd } from '../../src/upstream/hop-by-hop.ts';
+import { passedFields } from '../../src/upstream/passed-fields.ts';
+import { connectRaw } from '../upstream/support/raw-client.ts';
+import { startRawServer, type RawRequest, type RawServer } from '../upstream/support/raw-server.ts';
+
+/*
+ * The attack: `Connection` lists the headers that end at the next hop, so a client writes `Connection: Content-Length`. A
+ * proxy that obeys forwards the body without its length. The upstream takes the request to end with its head, and what the
+ * client wrote as a body is the next request on that connection: one that no rule of the gateway has seen. An upstream that
+ * is stricter loses the body and still reports success. So framing and `Host` never leave with the connection, and whatever
+ * came with a body is forwarded with a length or chunked.
+ *
+ * The upstream here is the lenient one: it reads a second request behind whatever it takes for the end of the first.
+ */
+
+const HIDDEN = 'DELETE /services/v2/hidden HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n';
+const FRAMINGS = {
+  'a length': { header: `Content-Length: ${HIDDEN.length}`, body: HIDDEN },
+  chunks: {
+    header: 'Transfer-Encoding: chunked',
+    body: `${HIDDEN.length.toString(16)}\r\n${HIDDEN}\r\n0\r\n\r\n`,
+  },
+};
+const NAMED = [
+  'Content-Length',
+  'Transfer-Encoding',
+  'Host',
+  'content-length , tRANSFER-eNCODING,host',
+  'keep-alive, Content-Length\r\nConnection: Transfer-Encoding, Host',
+  'Content-Type, Content-Encoding, Content-Length',
+];
+const SAFE = ['GET', 'HEAD', 'OPTIONS'];
+const ALL = [...SAFE, 'TRACE', 'DELETE', 'POST', 'PUT', 'PATCH', 'PROPFIND'];
+const PASSED = '/services/v2/anything';
+
+const upstreams = new Map<string, RawServer>();
+const gateways = new Map<string, TestGateway>();
+
+/** Every way past the contract, and the documented operations whose bodies are streamed on. */
+const WAYS = [
+  { name: 'observe, without a credential', methods: ALL, target: PASSED, authorization: [] },
+  { name: 'staging', methods: SAFE, target: PASSED, authorization: [`Authorization: ${basic('admin')}`] },
+  {
+    name: 'strict with an allow entry',
+    methods: ALL,
+    target: PASSED,
+    authorization: [`Authorization: ${basic('admin')}`],
+  },
+  { name: 'observe, documented', methods: ['GET', 'HEAD'], target: '/services/v2/question.json', authorization: [] },
+  {
+    name: 'observe, documented write',
+    methods: ['POST'],
+    target: '/services/v2/users/gdpr/upload.json',
+    authorization: [],
+  },
+];
+
+beforeEach(async () => {
+  for (const mode of ['observe', 'staging', 'strict']) {
+    const upstream = await startRawServer(respond);
+    upstreams.set(mode, upstream);
+    const undocumented = mode === 'strict' ? { allow: [{ method: '*', path: '/services/v2/**' }] } : {};
+    const options = mode === 'observe' ? { real: true } : {};
+    gateways.set(
+      mode,
+      await startTestGateway({ upstream: upstream.origin, config: { mode, undocumented }, ...options }),
+    );
+  }
+});
+
+function respond({ head, socket }: RawRequest): void {
+  socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n${head.startsWith('HEAD') ? '' : '{}'}`);
+}
+
+describe.each(WAYS)('$name', ({ name, methods, target, authorization }) => {
+  const mode = name.replace(/\W.*/, '');
+
+  it.each(methods)('forwards the body of a %s as one body, whatever `Connection` names', async (method) => {
+    const upstream = upstreams.get(mode) as RawServer;
+    const port = Number(new URL((gateways.get(mode) as TestGateway).url).port);
+    for (const [framing, { header, body }] of Object.entries(FRAMINGS)) {
+      for (const named of NAMED) {
+        const before = upstream.requests.length;
+        const client = await connectRaw(port);
+        const lines = [`${method} ${target} HTTP/1.1`, 'Host: public.example', ...authorization];
+        client.send(...lines, 'Content-Type: text/plain', header, `Connection: ${named}`, '', body);
+        const received = await client.until(/^HTTP\/1\.1 \d{3} /);
+        client.socket.destroy();
+        const [request, ...smuggled] = upstream.requests.slice(before);
+        const seen = [framing, named, received.slice(9, 12)];
+        expect([...seen, smuggled.map(({ head }) => head)]).toEqual([framing, named, '200', []]);
+        expect([...seen, request?.body.includes(HIDDEN)]).toEqual([...seen, true]);
+        const head = request?.head ?? '';
+        expect(head.match(/^(?:content-length|transfer-encoding):.*$/gim)).toHaveLength(1);
+        expect(head.match(/^host:.*$/gim)).toEqual([`host: ${new URL(upstream.origin).host}`]);
+        expect(head).toMatch(/^content-type: text\/plain$/im);
+      }
+    }
+  });
+});
+
+describe('the upstream’s own `Connection`', () => {
+  // A response that loses its coding or its length that way is one that the client reads wrongly.
+  it('takes away what belongs to the connection, and nothing that frames or describes the content', () => {
+    const kept = [
+      ['Content-Encoding', 'br'],
+      ['Content-Length', '5'],
+      ['Content-Type', 'text/html'],
+      ['Cache-Control', 'private'],
+    ] as const;
+    const all = ['X-Hop', 'Content-Encoding', 'content-length', 'Content-Type', 'cache-control'].join(', ');
+    expect(endToEnd([['Connection', all], ['X-Hop', '1'], ...kept])).toEqual(kept);
+  });
+});
+
+describe('the framing of a passed request', () => {
+  // A second guard: no filter of headers, now or later, can take the framing of a body away.
+  it.each([
+    [{ 'content-length': '5' }, { host: 'upstream', 'content-length': '5' }],
+    [{ 'transfer-encoding': 'chunked' }, { host: 'upstream', 'transfer-encoding': 'chunked' }],
+  ])('comes from the parser of the client’s request: %o', (headers, expected) => {
+    expect(passedFields({ headers }, [], 'upstream')).toEqual(expected);
+    const claimed = [['Content-Length', '0'] as const, ['Transfer-Encoding', 'gzip'] as const, ['Host', 'x'] as const];
+    expect(passedFields({ headers }, claimed, 'upstream')).toEqual(expected);
+  });
+});
