@@ -127,8 +127,6 @@ const BESIDE_NO_SOURCE = [
   // The reference server from outside, several operations to a file.
   'reference/faults/faults.test.ts',
   'reference/operations/comment-writes.test.ts',
-  'reference/operations/comments.test.ts',
-  'reference/operations/gdpr.test.ts',
   'reference/operations/list-users.test.ts',
   'reference/operations/marks.test.ts',
   'reference/undocumented/undocumented.test.ts',

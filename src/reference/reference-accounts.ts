@@ -1,4 +1,4 @@
-import type { RoleName } from './access/roles.ts';
+import type { RoleName } from './http/caller.ts';
 
 /** A demo account of the reference server; its password equals its name. */
 export interface ReferenceAccount {

@@ -1,5 +1,4 @@
-import { plainError } from '../answers/legacy-errors.ts';
-import { refuse } from '../answers/legacy-refusal.ts';
+import { plainError, refuse } from '../http/errors.ts';
 
 /** A recipient as a client names it. */
 export interface DraftRecipient {

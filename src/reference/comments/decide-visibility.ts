@@ -1,11 +1,9 @@
-import type { Caller } from '../access/caller.ts';
-import { plainError } from '../answers/legacy-errors.ts';
-import { refuse } from '../answers/legacy-refusal.ts';
-import { recipientsOf } from '../render/recipients-of.ts';
+import type { Caller, Permission } from '../http/caller.ts';
+import { plainError, refuse } from '../http/errors.ts';
+import { recipientsOf } from '../render/to-node.ts';
 import type { NodeRow } from '../store/rows.ts';
 import type { Sql } from '../store/sql.ts';
 import type { CommentDraft, DraftRecipient } from './comment-draft.ts';
-import { PRIVATE_OPTIONS, PUBLIC_VISIBILITY } from './visibility-options.ts';
 
 /** Who will see a comment; `visibility` null is everybody. */
 export interface DecidedVisibility {
@@ -82,3 +80,34 @@ export function decideVisibility(
   demandKnown(sql, recipients);
   return { visibility, recipients };
 }
+
+const REPLIES = `WITH RECURSIVE below (id) AS (
+  SELECT ?1 UNION ALL SELECT c.id FROM nodes c JOIN below ON c.parent_id = below.id) SELECT id FROM below`;
+
+/** Stores who may see a comment, for the replies below it too when it is private, as they inherit it; gives the comment's row. */
+export function setVisibility(sql: Sql, commentId: number, decided: DecidedVisibility): NodeRow {
+  const before = sql.get<NodeRow>('SELECT * FROM nodes WHERE id = ?', commentId);
+  const inherits = decided.visibility !== null || before?.visibility !== null;
+  const ids = inherits ? sql.all<{ id: number }>(REPLIES, commentId).map(({ id }) => id) : [commentId];
+  for (const id of ids) {
+    sql.run('UPDATE nodes SET visibility = ? WHERE id = ?', decided.visibility, id);
+    sql.run('DELETE FROM recipients WHERE node_id = ?', id);
+    for (const recipient of decided.recipients) {
+      const text = 'INSERT OR IGNORE INTO recipients (node_id, kind, recipient_id) VALUES (?, ?, ?)';
+      sql.run(text, id, recipient.type, recipient.id);
+    }
+  }
+  const comment = sql.get<NodeRow>('SELECT * FROM nodes WHERE id = ?', commentId);
+  if (comment === undefined) throw new Error(`no comment ${commentId}`);
+  return comment;
+}
+
+/** The name of the visibility that limits nothing; the specification does not show it, and stored comments carry none. */
+export const PUBLIC_VISIBILITY = 'public';
+
+/** The three private options with the permission each needs; only `recipients` is named by the specification. */
+export const PRIVATE_OPTIONS: ReadonlyMap<string, Permission> = new Map([
+  ['recipients', 'Send private comments to own groups'],
+  ['originalPoster', 'Send private comments to the original poster'],
+  ['moderators', 'Send private comments to moderators'],
+]);

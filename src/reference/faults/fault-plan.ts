@@ -1,6 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { createSeededRandom, type SeededRandom } from '../../lib/seeded-random.ts';
-import { DRIFT_KINDS } from './fault-names.ts';
-import type { Fault } from './fault.ts';
+import { DRIFT_KINDS, type FaultName } from './fault-names.ts';
 
 /** Decides which of the faults hit a request. */
 export interface FaultPlan {
@@ -27,4 +27,29 @@ export function createFaultPlan(faults: readonly Fault[], seed: number): FaultPl
         .filter(({ fault, random }) => matches(fault, operation, url) && random.chance(fault.share))
         .map(({ fault, random }) => drawn(fault, random)),
   };
+}
+
+/** A fault that is switched on. */
+export interface Fault {
+  readonly name: FaultName;
+  readonly parameter?: string;
+  /** An operation number, or what the path with its query must match; every request when absent. */
+  readonly target?: number | RegExp;
+  /** The share of matching requests that it hits, above 0 and up to 1. */
+  readonly share: number;
+}
+
+const DEFAULT_MS = 2000;
+
+/** Waits as long as the slow faults ask; false when the signal ended the wait, as nobody listens any more. */
+export async function waitOutSlowness(faults: readonly Fault[], signal: AbortSignal): Promise<boolean> {
+  for (const { name, parameter } of faults) {
+    if (name !== 'slow') continue;
+    try {
+      await delay(Number(parameter ?? DEFAULT_MS), undefined, { signal });
+    } catch {
+      return false;
+    }
+  }
+  return true;
 }

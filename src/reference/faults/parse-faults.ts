@@ -1,5 +1,5 @@
 import { DRIFT_KINDS, FAULT_GRAMMAR, FAULT_NAMES, type FaultName } from './fault-names.ts';
-import type { Fault } from './fault.ts';
+import type { Fault } from './fault-plan.ts';
 
 /** Every text that is no fault, one line each. */
 export class FaultSyntaxError extends Error {

@@ -1,10 +1,9 @@
-import type { LegacyRequest } from '../answers/legacy-route.ts';
-import { toFormattedDate } from '../render/date-forms.ts';
+import type { LegacyRequest } from '../http/route.ts';
+import { toFormattedDate } from '../render/text.ts';
 import { toUser } from '../render/to-user.ts';
 import type { Sql } from '../store/sql.ts';
 import type { UserRow } from '../store/rows.ts';
-import { toPagedList } from './paged-list.ts';
-import { readPageRequest } from './page-request.ts';
+import { readPageRequest, toPagedList } from './paging.ts';
 import { project, readProjection } from './projection.ts';
 
 interface FollowRow extends UserRow {

@@ -1,10 +1,9 @@
-import type { LegacyRequest } from '../answers/legacy-route.ts';
+import type { LegacyRequest } from '../http/route.ts';
 import { toListedTopic } from '../render/to-topic.ts';
 import type { SqlCondition } from '../render/visible-nodes.ts';
 import type { Sql } from '../store/sql.ts';
 import type { TopicRow } from '../store/rows.ts';
-import { toPagedList } from './paged-list.ts';
-import { readPageRequest } from './page-request.ts';
+import { readPageRequest, toPagedList } from './paging.ts';
 import { project, readProjection } from './projection.ts';
 
 /** One page of topics in the envelope, the most used first. */

@@ -1,10 +1,9 @@
-import type { LegacyRequest } from '../answers/legacy-route.ts';
+import type { LegacyRequest } from '../http/route.ts';
 import type { SqlCondition } from '../render/visible-nodes.ts';
 import { toUser } from '../render/to-user.ts';
 import type { Sql } from '../store/sql.ts';
 import type { UserRow } from '../store/rows.ts';
-import { toPagedList } from './paged-list.ts';
-import { readPageRequest } from './page-request.ts';
+import { readPageRequest, toPagedList } from './paging.ts';
 import { project, readProjection } from './projection.ts';
 
 const USER_SORTS: ReadonlyMap<string, string> = new Map([

@@ -1,8 +1,7 @@
-import type { Caller } from '../access/caller.ts';
-import type { Sql } from '../store/sql.ts';
+import type { Caller } from '../http/caller.ts';
 import type { AttachmentRow, NodeRow } from '../store/rows.ts';
-import { toFormattedDate } from './date-forms.ts';
-import { rawIntegers } from './raw-json.ts';
+import type { Sql } from '../store/sql.ts';
+import { toFormattedDate } from './text.ts';
 import { visibleNodes } from './visible-nodes.ts';
 
 const COMMENT_TYPES: ReadonlySet<string> = new Set(['comment', 'ideacomment']);
@@ -65,4 +64,18 @@ export function historyOf(node: NodeRow): Record<string, unknown> {
     lastActiveDate: node.last_active_at,
     originalParentId: node.parent_id,
   };
+}
+
+interface RawJson {
+  rawJSON(text: string): unknown;
+}
+
+/** A JSON value written as the given text, so that integers beyond 2^53 keep every digit. */
+export function rawJson(text: string): unknown {
+  return (JSON as unknown as RawJson).rawJSON(text);
+}
+
+/** The elements of a flat JSON array of integers, each as a raw value. */
+export function rawIntegers(arrayText: string): unknown[] {
+  return (arrayText.match(/\d+/g) ?? []).map(rawJson);
 }

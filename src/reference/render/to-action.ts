@@ -1,8 +1,8 @@
 import type { ReferenceContext } from '../reference-context.ts';
 import type { Sql } from '../store/sql.ts';
 import type { ActionRow, UserRow } from '../store/rows.ts';
-import { avatarUrl } from './avatar.ts';
-import { toStoredDate, toWeekdayDate } from './date-forms.ts';
+import { avatarUrl } from './to-user.ts';
+import { toStoredDate, toWeekdayDate } from './text.ts';
 
 const JUST_MADE_MS = 60_000;
 

@@ -1,6 +1,6 @@
 import type { ReferenceContext } from '../reference-context.ts';
 import type { GdprJobRow } from '../store/rows.ts';
-import { toScheduleTime } from './date-forms.ts';
+import { toScheduleTime } from './text.ts';
 
 interface ExecutionRow {
   readonly id: number;

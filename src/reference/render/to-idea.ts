@@ -1,8 +1,8 @@
-import type { Caller } from '../access/caller.ts';
+import type { Caller } from '../http/caller.ts';
 import type { Sql } from '../store/sql.ts';
 import type { NodeRow, UserRow } from '../store/rows.ts';
-import { avatarUrl, emailHash } from './avatar.ts';
-import { toFormattedDate } from './date-forms.ts';
+import { avatarUrl, emailHash } from './to-user.ts';
+import { toFormattedDate } from './text.ts';
 import { attachmentsOf, bodyAsHtml, childrenOf, historyOf } from './node-parts.ts';
 import { topicsOfNode } from './to-topic.ts';
 

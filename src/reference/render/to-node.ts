@@ -1,11 +1,10 @@
-import type { Caller } from '../access/caller.ts';
-import type { Sql } from '../store/sql.ts';
+import type { Caller } from '../http/caller.ts';
 import type { NodeRow } from '../store/rows.ts';
-import { authorSummary } from './author-summary.ts';
-import { toFormattedDate } from './date-forms.ts';
+import type { Sql } from '../store/sql.ts';
 import { attachmentsOf, bodyAsHtml, childrenOf, historyOf, isComment } from './node-parts.ts';
-import { recipientsOf } from './recipients-of.ts';
-import { toTopic, topicsOfNode } from './to-topic.ts';
+import { toFormattedDate } from './text.ts';
+import { topicsOfNode, toTopic } from './to-topic.ts';
+import { authorSummary } from './to-user.ts';
 
 const TITLED: ReadonlySet<string> = new Set(['question', 'idea', 'kbentry']);
 
@@ -42,4 +41,24 @@ export function toNode(sql: Sql, node: NodeRow, caller: Caller): Record<string, 
     ...(node.visibility === null ? {} : { visibility: node.visibility }),
     ...(node.visibility === 'recipients' ? { recipients: recipientsOf(sql, node.id) } : {}),
   };
+}
+
+/** A recipient of a private comment. */
+export interface Recipient {
+  readonly id: number;
+  readonly name: string;
+  readonly type: 'group' | 'user';
+}
+
+const RECIPIENTS = `
+  SELECT r.recipient_id AS id, g.name AS name, 'group' AS type FROM recipients r JOIN groups g ON g.id = r.recipient_id
+  WHERE r.node_id = ?1 AND r.kind = 'group'
+  UNION ALL
+  SELECT r.recipient_id AS id, u.username AS name, 'user' AS type FROM recipients r JOIN users u ON u.id = r.recipient_id
+  WHERE r.node_id = ?1 AND r.kind = 'user'
+  ORDER BY type, id`;
+
+/** The recipients of a private comment, groups first. */
+export function recipientsOf(sql: Sql, nodeId: number): Recipient[] {
+  return sql.all<Recipient>(RECIPIENTS, nodeId).map(({ id, name, type }) => ({ id, name, type }));
 }

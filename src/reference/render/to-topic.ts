@@ -1,7 +1,7 @@
 import type { Sql } from '../store/sql.ts';
 import type { TopicRow } from '../store/rows.ts';
-import { authorSummary } from './author-summary.ts';
-import { toFormattedDate } from './date-forms.ts';
+import { authorSummary } from './to-user.ts';
+import { toFormattedDate } from './text.ts';
 
 /** A topic as it is embedded in nodes: the arrays of relatives are left out. */
 export function toTopic(sql: Sql, topic: TopicRow): Record<string, unknown> {

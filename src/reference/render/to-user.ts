@@ -1,7 +1,7 @@
-import type { Sql } from '../store/sql.ts';
+import { createHash } from 'node:crypto';
 import type { UserRow } from '../store/rows.ts';
-import { avatarUrl } from './avatar.ts';
-import { toFormattedDate } from './date-forms.ts';
+import type { Sql } from '../store/sql.ts';
+import { toFormattedDate } from './text.ts';
 
 interface GroupRow {
   readonly id: number;
@@ -65,4 +65,27 @@ export function toUser(sql: Sql, user: UserRow): Record<string, unknown> {
     deactivated: user.deactivated === 1,
     groups: groups.map(toGroupSummary),
   };
+}
+
+/** The author as nodes and topics show it. */
+export interface AuthorSummary {
+  readonly id: number;
+  readonly username: string;
+  readonly reputation: number;
+}
+
+/** Loads the author summary of a user. */
+export function authorSummary(sql: Sql, userId: number): AuthorSummary {
+  const user = sql.get<UserRow>('SELECT id, username, reputation FROM users WHERE id = ?', userId);
+  return { id: userId, username: user?.username ?? '', reputation: user?.reputation ?? 0 };
+}
+
+/** The MD5 of the e-mail address, which the legacy server shows as `emailHash` and uses in avatar addresses. */
+export function emailHash(email: string): string {
+  return createHash('md5').update(email.trim().toLowerCase()).digest('hex');
+}
+
+/** The address of a user's avatar: absolute, plain http, on the legacy host, as the field shows it. */
+export function avatarUrl(email: string): string {
+  return `http://community.example.org/avatars/${emailHash(email)}.png`;
 }

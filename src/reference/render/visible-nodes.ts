@@ -1,4 +1,4 @@
-import type { Caller } from '../access/caller.ts';
+import type { Caller } from '../http/caller.ts';
 import type { SqlValue } from '../store/sql.ts';
 
 /** A condition of a WHERE clause with the values it binds. */

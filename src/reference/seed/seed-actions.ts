@@ -1,7 +1,7 @@
 import type { SeededRandom } from '../../lib/seeded-random.ts';
 import type { Sql } from '../store/sql.ts';
 import type { NodeDraft } from './node-draft.ts';
-import { SEED_END } from './seed-span.ts';
+import { SEED_END } from './seed-words.ts';
 
 interface ActionDraft {
   readonly verb: string;

@@ -1,6 +1,6 @@
-import { applyGdprOperation } from '../gdpr/gdpr-operations.ts';
+import { applyGdprOperation } from '../gdpr/jobs.ts';
 import type { Sql } from '../store/sql.ts';
-import { SEED_END } from './seed-span.ts';
+import { SEED_END } from './seed-words.ts';
 
 const DAY_MS = 86_400_000;
 // Far enough ahead that the jobs stay pending whatever the clock says.

@@ -1,7 +1,8 @@
 import type { SeededRandom } from '../../lib/seeded-random.ts';
-import { toSlug } from '../render/to-slug.ts';
+import { toSlug } from '../render/text.ts';
 import type { Sql } from '../store/sql.ts';
-import { rootOf, type NodeDraft } from './node-draft.ts';
+import { type NodeDraft, rootOf } from './node-draft.ts';
+import { SEED_END, SEED_START } from './seed-words.ts';
 
 const INSERT = `INSERT INTO nodes (id, type, space_id, parent_id, root_id, author_id, title, slug, body, lang, created_at,
   last_active_at, last_active_user_id, last_edited_action, revision_ids, marked, wiki, score, up_votes, down_votes, views,
@@ -63,4 +64,58 @@ export function seedNodes(sql: Sql, random: SeededRandom, drafts: readonly NodeD
   }
   sql.script(`UPDATE topics SET used_count = (SELECT COUNT(*) FROM node_topics nt JOIN nodes n ON n.id = nt.node_id
     WHERE nt.topic_id = topics.id AND n.type = 'question')`);
+}
+
+const FILES = [
+  ['server.log', 'text/plain', 'WARN  queue is full, waiting'],
+  ['settings.json', 'application/json', '{"cache":true,"poolSize":20}'],
+  ['screenshot.svg', 'image/svg+xml', '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"></svg>'],
+  ['users.csv', 'text/csv', 'username\njana.cerny\n'],
+] as const;
+
+/** Gives some nodes of every kind one or two attachments. */
+export function seedAttachments(sql: Sql, random: SeededRandom, nodes: readonly NodeDraft[]): void {
+  let id = 0;
+  for (const node of nodes) {
+    if (!random.chance(node.type === 'comment' ? 0.02 : 0.08)) continue;
+    for (const [filename, mimeType, text] of random.sample(FILES, random.integer(1, 2))) {
+      id += 1;
+      const content = Buffer.from(`${text}\n`.repeat(mimeType === 'text/plain' ? random.integer(1, 40) : 1));
+      sql.run('INSERT INTO attachments VALUES (?, ?, ?, ?, ?, ?)', id, node.id, filename, mimeType, content, node.at);
+    }
+  }
+}
+
+const ACTIVE_SHARE = 0.8;
+
+/** Inserts who follows which topic, node and user; each target has at least one active follower when it has any. */
+export function seedFollows(
+  sql: Sql,
+  random: SeededRandom,
+  seeded: {
+    readonly users: readonly number[];
+    readonly topics: readonly number[];
+    readonly nodes: readonly NodeDraft[];
+  },
+): void {
+  const insert = (kind: 'topic' | 'node' | 'user', targetId: number, followers: readonly number[]): void =>
+    followers.forEach((follower, index) => {
+      const active = index === 0 || random.chance(ACTIVE_SHARE) ? 1 : 0;
+      const at = SEED_START + random.integer(0, (SEED_END - SEED_START) / 1000) * 1000;
+      const text = 'INSERT INTO follows (follower_id, kind, target_id, active, created_at) VALUES (?, ?, ?, ?, ?)';
+      sql.run(text, follower, kind, targetId, active, at);
+    });
+  for (const [index, id] of seeded.topics.entries()) {
+    // One topic in eight has more followers than a page holds.
+    insert('topic', id, random.sample(seeded.users, index % 8 === 0 ? 55 : random.integer(4, 20)));
+  }
+  for (const { id, type } of seeded.nodes) {
+    if (type === 'question') insert('node', id, random.sample(seeded.users, random.integer(0, 5)));
+    else if (type === 'idea' || type === 'kbentry')
+      insert('node', id, random.sample(seeded.users, random.integer(0, 3)));
+  }
+  for (const id of seeded.users) {
+    const others = seeded.users.filter((other) => other !== id);
+    insert('user', id, random.sample(others, random.integer(0, 6)));
+  }
 }

@@ -1,13 +1,10 @@
 import { createSeededRandom } from '../../lib/seeded-random.ts';
 import type { Sql } from '../store/sql.ts';
 import { seedActions } from './seed-actions.ts';
-import { seedAttachments } from './seed-attachments.ts';
+import { seedAttachments, seedFollows, seedNodes } from './seed-nodes.ts';
 import { draftContent } from './draft-content.ts';
-import { seedFollows } from './seed-follows.ts';
 import { seedGdprJobs } from './seed-gdpr-jobs.ts';
-import { seedNodes } from './seed-nodes.ts';
-import { seedSpaces } from './seed-spaces.ts';
-import { seedTopics } from './seed-topics.ts';
+import { seedSpaces, seedTopics } from './seed-places.ts';
 import { seedUsers } from './seed-users.ts';
 
 /** Fills empty tables with a community; everything follows from the seed, nothing from the time of day. */

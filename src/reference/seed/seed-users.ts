@@ -1,9 +1,8 @@
 import type { SeededRandom } from '../../lib/seeded-random.ts';
-import { passwordHash } from '../access/password-hash.ts';
+import { passwordHash } from '../store/password-hash.ts';
 import { REFERENCE_ACCOUNTS, type ReferenceAccount } from '../reference-accounts.ts';
 import type { Sql } from '../store/sql.ts';
-import { SEED_START } from './seed-span.ts';
-import { FIRST_NAMES, GROUP_NAMES, LAST_NAMES } from './seed-words.ts';
+import { FIRST_NAMES, GROUP_NAMES, LAST_NAMES, SEED_START } from './seed-words.ts';
 
 const USER_COUNT = 60;
 const DAY_MS = 86_400_000;

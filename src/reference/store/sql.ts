@@ -55,3 +55,78 @@ export function openSql(path: string): Sql {
     },
   };
 }
+
+/** The tables of the reference server; instants are epoch ms, flags 0 or 1, lists JSON text. */
+export const TABLES = `
+CREATE TABLE sequences (name TEXT PRIMARY KEY, next INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE users (
+  id INTEGER PRIMARY KEY, username TEXT NOT NULL UNIQUE, realname TEXT, email TEXT NOT NULL, password_hash TEXT NOT NULL,
+  created_at INTEGER NOT NULL, modified_at INTEGER NOT NULL,
+  gold INTEGER NOT NULL, silver INTEGER NOT NULL, bronze INTEGER NOT NULL, reputation INTEGER NOT NULL,
+  admin INTEGER NOT NULL, superuser INTEGER NOT NULL, moderator INTEGER NOT NULL,
+  active INTEGER NOT NULL DEFAULT 1, suspended INTEGER NOT NULL DEFAULT 0, deactivated INTEGER NOT NULL DEFAULT 0);
+CREATE INDEX users_email ON users (email);
+CREATE TABLE user_roles (user_id INTEGER NOT NULL, role TEXT NOT NULL, PRIMARY KEY (user_id, role)) WITHOUT ROWID;
+CREATE TABLE groups (id INTEGER PRIMARY KEY, name TEXT NOT NULL, created_at INTEGER NOT NULL, modified_at INTEGER NOT NULL);
+CREATE TABLE group_members (group_id INTEGER NOT NULL, user_id INTEGER NOT NULL, PRIMARY KEY (group_id, user_id)) WITHOUT ROWID;
+CREATE INDEX group_members_user ON group_members (user_id);
+CREATE TABLE spaces (id INTEGER PRIMARY KEY, name TEXT NOT NULL, slug TEXT NOT NULL, created_at INTEGER NOT NULL);
+CREATE TABLE topics (
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, author_id INTEGER NOT NULL, parent_id INTEGER,
+  created_at INTEGER NOT NULL, used_count INTEGER NOT NULL);
+CREATE TABLE nodes (
+  id INTEGER PRIMARY KEY, type TEXT NOT NULL, space_id INTEGER, parent_id INTEGER, root_id INTEGER NOT NULL,
+  author_id INTEGER NOT NULL, title TEXT, slug TEXT, body TEXT NOT NULL, lang TEXT NOT NULL,
+  created_at INTEGER NOT NULL, last_active_at INTEGER NOT NULL, last_active_user_id INTEGER NOT NULL,
+  last_edited_action INTEGER NOT NULL, revision_ids TEXT NOT NULL, marked INTEGER NOT NULL, wiki INTEGER NOT NULL,
+  score INTEGER NOT NULL, up_votes INTEGER NOT NULL, down_votes INTEGER NOT NULL, views INTEGER NOT NULL,
+  reports INTEGER NOT NULL, depth INTEGER NOT NULL, states TEXT NOT NULL, visibility TEXT);
+CREATE INDEX nodes_type ON nodes (type, last_active_at);
+CREATE INDEX nodes_parent ON nodes (parent_id, type);
+CREATE INDEX nodes_author ON nodes (author_id, type);
+CREATE TABLE node_topics (
+  node_id INTEGER NOT NULL, position INTEGER NOT NULL, topic_id INTEGER NOT NULL, PRIMARY KEY (node_id, position)) WITHOUT ROWID;
+CREATE INDEX node_topics_topic ON node_topics (topic_id);
+CREATE TABLE recipients (
+  node_id INTEGER NOT NULL, kind TEXT NOT NULL, recipient_id INTEGER NOT NULL,
+  PRIMARY KEY (node_id, kind, recipient_id)) WITHOUT ROWID;
+CREATE TABLE attachments (
+  id INTEGER PRIMARY KEY, node_id INTEGER NOT NULL, filename TEXT NOT NULL, mime_type TEXT NOT NULL,
+  content BLOB NOT NULL, created_at INTEGER NOT NULL);
+CREATE INDEX attachments_node ON attachments (node_id);
+CREATE TABLE actions (
+  id INTEGER PRIMARY KEY, verb TEXT NOT NULL, user_id INTEGER NOT NULL, node_id INTEGER NOT NULL, node_type TEXT NOT NULL,
+  ip TEXT NOT NULL, acted_at INTEGER NOT NULL, extra TEXT, private INTEGER NOT NULL,
+  canceled_at INTEGER, canceled_by INTEGER);
+CREATE INDEX actions_acted ON actions (acted_at, id);
+CREATE INDEX actions_node ON actions (node_id, verb);
+CREATE TABLE favorites (
+  user_id INTEGER NOT NULL, node_id INTEGER NOT NULL, action_id INTEGER NOT NULL, PRIMARY KEY (user_id, node_id)) WITHOUT ROWID;
+CREATE INDEX favorites_node ON favorites (node_id);
+CREATE TABLE follows (
+  id INTEGER PRIMARY KEY, follower_id INTEGER NOT NULL, kind TEXT NOT NULL, target_id INTEGER NOT NULL,
+  active INTEGER NOT NULL, created_at INTEGER NOT NULL, UNIQUE (kind, target_id, follower_id));
+CREATE INDEX follows_follower ON follows (follower_id, kind);
+CREATE TABLE gdpr_files (id INTEGER PRIMARY KEY, uploaded_by INTEGER NOT NULL, created_at INTEGER NOT NULL);
+CREATE TABLE gdpr_file_users (file_id INTEGER NOT NULL, user_id INTEGER NOT NULL, PRIMARY KEY (file_id, user_id)) WITHOUT ROWID;
+CREATE TABLE gdpr_jobs (
+  id INTEGER PRIMARY KEY, file_id INTEGER NOT NULL, operations TEXT NOT NULL, user_id INTEGER NOT NULL,
+  due_at INTEGER NOT NULL, finished_at INTEGER);
+CREATE TABLE gdpr_executions (
+  id INTEGER PRIMARY KEY, job_id INTEGER NOT NULL, user_id INTEGER NOT NULL, status TEXT NOT NULL);
+CREATE INDEX gdpr_executions_job ON gdpr_executions (job_id);
+CREATE TABLE tokens (token TEXT PRIMARY KEY, user_id INTEGER NOT NULL, created_at INTEGER NOT NULL) WITHOUT ROWID;
+`;
+
+/** Which ids are drawn: content (nodes, topics and spaces share one pool) or one of the other sequences. */
+export type SequenceName = 'content' | 'actions' | 'revisions' | 'gdpr';
+
+/** Draws the next id of a sequence. */
+export function nextId(sql: Sql, name: SequenceName): number {
+  const row = sql.get<{ id: number }>(
+    'UPDATE sequences SET next = next + 1 WHERE name = ? RETURNING next - 1 AS id',
+    name,
+  );
+  if (row === undefined) throw new Error(`no sequence ${name}`);
+  return row.id;
+}

@@ -1,6 +1,5 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
-import { createIssues } from './issues.ts';
-import { readMultipartFiles } from './read-multipart-files.ts';
+import { createIssues, type IssueFile } from './issues.ts';
 
 const FORM_LIMIT = '20mb';
 
@@ -43,4 +42,22 @@ export function createTrackerApp(url: () => string, clock: () => number): Expres
     response.status(400).json({ errorMessages: ['Bad request'], errors: {} });
   });
   return app;
+}
+
+/** Reads the files named `file` of a multipart form; undefined when the body is no such form. */
+export async function readMultipartFiles(body: unknown, contentType: string): Promise<IssueFile[] | undefined> {
+  if (!Buffer.isBuffer(body)) return undefined;
+  try {
+    const response = new Response(new Uint8Array(body), { headers: { 'content-type': contentType } });
+    const parts = (await response.formData()).getAll('file').filter((part) => typeof part !== 'string');
+    return await Promise.all(
+      parts.map(async (part) => ({
+        name: part.name,
+        mimeType: part.type,
+        bytes: new Uint8Array(await part.arrayBuffer()),
+      })),
+    );
+  } catch {
+    return undefined;
+  }
 }

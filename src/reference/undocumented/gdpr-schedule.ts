@@ -1,13 +1,11 @@
-import { demandAdministrator, demandCredential } from '../access/demand.ts';
-import { jsonAnswer } from '../answers/legacy-answer.ts';
-import { notFound, plainError } from '../answers/legacy-errors.ts';
-import { refuse } from '../answers/legacy-refusal.ts';
-import type { LegacyRoute } from '../answers/legacy-route.ts';
-import { readScheduleRequest } from '../gdpr/read-schedule-request.ts';
-import { runDueJobs } from '../gdpr/run-due-jobs.ts';
+import { demandAdministrator, demandCredential } from '../http/demand.ts';
+import { jsonAnswer } from '../http/legacy-response.ts';
+import { notFound, plainError, refuse } from '../http/errors.ts';
+import type { LegacyRoute } from '../http/route.ts';
+import { readScheduleRequest, runDueJobs } from '../gdpr/jobs.ts';
 import { toGdprJob } from '../render/to-gdpr-job.ts';
-import { nextId } from '../store/next-id.ts';
-import { readPathId } from '../store/path-id.ts';
+import { nextId } from '../store/sql.ts';
+import { readPathId } from '../http/path-id.ts';
 import type { GdprJobRow } from '../store/rows.ts';
 
 /** The address that makes a job of an uploaded file, and the one that shows how a user's execution went. */

@@ -1,14 +1,11 @@
-import { demandCredential, demandPermissions } from '../access/demand.ts';
-import { htmlErrorPage } from '../answers/html-error-page.ts';
-import { jsonAnswer } from '../answers/legacy-answer.ts';
-import { missingPermission, plainError } from '../answers/legacy-errors.ts';
-import { refuse } from '../answers/legacy-refusal.ts';
-import type { LegacyRoute } from '../answers/legacy-route.ts';
+import { demandCredential, demandPermissions } from '../http/demand.ts';
+import { htmlErrorPage, jsonAnswer } from '../http/legacy-response.ts';
+import { missingPermission, plainError, refuse } from '../http/errors.ts';
+import type { LegacyRoute } from '../http/route.ts';
 import { toAction } from '../render/to-action.ts';
-import { favoriteCount } from '../store/favorite-count.ts';
-import { findNode } from '../store/find-node.ts';
-import { readPathId } from '../store/path-id.ts';
-import { recordAction } from '../store/record-action.ts';
+import { favoriteCount, recordAction } from '../store/actions.ts';
+import { findNode } from '../http/find-node.ts';
+import { readPathId } from '../http/path-id.ts';
 
 const markFavorite: LegacyRoute = {
   method: 'PUT',

@@ -1,11 +1,12 @@
-import { demandPermissions } from '../access/demand.ts';
-import { jsonAnswer } from '../answers/legacy-answer.ts';
-import { notFound } from '../answers/legacy-errors.ts';
-import type { LegacyRoute } from '../answers/legacy-route.ts';
+import { randomUUID } from 'node:crypto';
+import { demandCredential, demandPermissions } from '../http/demand.ts';
+import { notFound } from '../http/errors.ts';
+import { jsonAnswer } from '../http/legacy-response.ts';
+import { readPathId } from '../http/path-id.ts';
+import type { LegacyRoute } from '../http/route.ts';
 import { listUsers } from '../lists/list-users.ts';
 import { project, readProjection } from '../lists/projection.ts';
 import { toUser } from '../render/to-user.ts';
-import { readPathId } from '../store/path-id.ts';
 import type { UserRow } from '../store/rows.ts';
 
 /** Users beyond the documented lists: all of them, one by id, one by name. */
@@ -37,3 +38,17 @@ export const peopleRoutes: readonly LegacyRoute[] = [
     },
   },
 ];
+
+/** Exchanges a Basic credential for a token that `Authorization: Bearer` and `x-auth-token` then carry. */
+export const authTokenRoute: LegacyRoute = {
+  method: 'POST',
+  path: '/services/v2/auth/token.json',
+  answer: ({ caller }, { sql, clock }) => {
+    demandCredential(caller);
+    const token = randomUUID();
+    sql.run('INSERT INTO tokens (token, user_id, created_at) VALUES (?, ?, ?)', token, caller.id, clock());
+    return jsonAnswer({ token, tokenType: 'Bearer', userId: caller.id }, 200, {
+      'Set-Cookie': `JSESSIONID=${token}; Path=/; HttpOnly`,
+    });
+  },
+};

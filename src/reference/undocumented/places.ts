@@ -1,11 +1,10 @@
-import { demandPermissions } from '../access/demand.ts';
-import { jsonAnswer } from '../answers/legacy-answer.ts';
-import type { LegacyRoute } from '../answers/legacy-route.ts';
+import { demandPermissions } from '../http/demand.ts';
+import { jsonAnswer } from '../http/legacy-response.ts';
+import type { LegacyRoute } from '../http/route.ts';
 import { listTopics } from '../lists/list-topics.ts';
-import { toPagedList } from '../lists/paged-list.ts';
-import { readPageRequest } from '../lists/page-request.ts';
+import { readPageRequest, toPagedList } from '../lists/paging.ts';
 import { project, readProjection } from '../lists/projection.ts';
-import { toFormattedDate } from '../render/date-forms.ts';
+import { toFormattedDate } from '../render/text.ts';
 
 interface SpaceRow {
   readonly id: number;

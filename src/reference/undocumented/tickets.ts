@@ -1,11 +1,12 @@
-import { demandCredential } from '../access/demand.ts';
-import { jsonAnswer, type LegacyAnswer } from '../answers/legacy-answer.ts';
-import { notFound, plainError } from '../answers/legacy-errors.ts';
-import type { LegacyRoute } from '../answers/legacy-route.ts';
-import { findNode } from '../store/find-node.ts';
-import { readPathId } from '../store/path-id.ts';
-import { findTicket } from '../tracker/find-ticket.ts';
+import { demandCredential } from '../http/demand.ts';
+import { notFound, plainError } from '../http/errors.ts';
+import { findNode } from '../http/find-node.ts';
+import { htmlErrorPage, jsonAnswer, type LegacyAnswer } from '../http/legacy-response.ts';
+import { readPathId } from '../http/path-id.ts';
+import type { LegacyRoute } from '../http/route.ts';
+import type { AttachmentRow } from '../store/rows.ts';
 import { KNOWN_ISSUE } from '../tracker/issues.ts';
+import { findTicket } from '../tracker/send-attachments.ts';
 
 async function ticketAnswer(trackerUrl: string, key: string): Promise<LegacyAnswer> {
   const ticket = await findTicket(trackerUrl, key);
@@ -36,3 +37,17 @@ export const ticketRoutes: readonly LegacyRoute[] = [
     },
   },
 ];
+
+/** The bytes of an attachment, at the address that the node shows. */
+export const attachmentContentRoute: LegacyRoute = {
+  method: 'GET',
+  path: '/storage/attachments/:name',
+  answer: ({ caller, param }, { sql }) => {
+    const id = /^(\d{1,15})-/.exec(param('name'))?.[1];
+    const row =
+      id === undefined ? undefined : sql.get<AttachmentRow>('SELECT * FROM attachments WHERE id = ?', Number(id));
+    if (row === undefined) return htmlErrorPage(404, 'No such attachment');
+    findNode(sql, row.node_id, caller);
+    return { status: 200, headers: {}, payload: { kind: 'bytes', mimeType: row.mime_type, bytes: row.content } };
+  },
+};

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { openStore } from '../../../src/reference/store/open-store.ts';
+import { openStore } from '../../../src/reference/seed/open-store.ts';
 
 const sql = openStore(':memory:', 1);
 afterAll(() => sql.close());

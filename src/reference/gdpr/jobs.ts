@@ -1,0 +1,76 @@
+import { parseScheduleTime } from '../render/text.ts';
+import type { GdprJobRow } from '../store/rows.ts';
+import { nextId, type Sql } from '../store/sql.ts';
+
+/** The operations that a GDPR job can run on a user (field facts, grade D). */
+export const GDPR_OPERATIONS = ['suspend', 'anonymize', 'delete', 'anon-delete'] as const;
+
+/** One operation of a GDPR job. */
+export type GdprOperation = (typeof GDPR_OPERATIONS)[number];
+
+const ANONYMIZE = `UPDATE users SET username = 'anonymous-' || id, realname = NULL,
+  email = 'anonymous-' || id || '@anonymized.invalid', modified_at = ?1 WHERE id = ?2`;
+const DELETE = 'UPDATE users SET active = 0, deactivated = 1, modified_at = ?1 WHERE id = ?2';
+
+const STATEMENTS: Readonly<Record<GdprOperation, readonly string[]>> = {
+  suspend: ['UPDATE users SET suspended = 1, modified_at = ?1 WHERE id = ?2'],
+  anonymize: [ANONYMIZE],
+  delete: [DELETE],
+  'anon-delete': [ANONYMIZE, DELETE],
+};
+
+/** Runs one operation on one user; content stays, as the author is only renamed or switched off. */
+export function applyGdprOperation(sql: Sql, operation: GdprOperation, userId: number, now: number): void {
+  for (const statement of STATEMENTS[operation]) sql.run(statement, now, userId);
+}
+
+function runJob(sql: Sql, job: GdprJobRow, now: number): void {
+  const users = sql.all<{ user_id: number }>(
+    'SELECT user_id FROM gdpr_file_users WHERE file_id = ? ORDER BY user_id',
+    job.file_id,
+  );
+  for (const { user_id: userId } of users) {
+    for (const operation of job.operations.split(',')) applyGdprOperation(sql, operation as GdprOperation, userId, now);
+    const text = "INSERT INTO gdpr_executions (id, job_id, user_id, status) VALUES (?, ?, ?, 'FINISHED')";
+    sql.run(text, nextId(sql, 'gdpr'), job.id, userId);
+  }
+  sql.run('UPDATE gdpr_jobs SET finished_at = ? WHERE id = ?', now, job.id);
+}
+
+/** Finishes every pending job whose schedule time has come. Called before each request, so no timer runs between them. */
+export function runDueJobs(sql: Sql, now: number): void {
+  const due = sql.all<GdprJobRow>(
+    'SELECT * FROM gdpr_jobs WHERE finished_at IS NULL AND due_at <= ? ORDER BY due_at, id',
+    now,
+  );
+  if (due.length > 0) sql.transaction(() => due.forEach((job) => runJob(sql, job, now)));
+}
+
+/** A job that a client asks for, or what is wrong with its request. */
+export type ScheduleRequest =
+  { readonly fileId: number; readonly operations: string; readonly dueAt: number } | { readonly problem: string };
+
+const KNOWN: ReadonlySet<string> = new Set(GDPR_OPERATIONS);
+
+function readOperations(value: unknown): string[] {
+  const names: unknown[] = Array.isArray(value) ? value : typeof value === 'string' ? value.split(',') : [];
+  return names.map((name) => (typeof name === 'string' ? name.trim() : ''));
+}
+
+/** Reads `{fileId, operations, scheduleTime}`; operations are a list or a comma text, an absent time means now (epoch ms). */
+export function readScheduleRequest(body: unknown, now: number): ScheduleRequest {
+  const { fileId, operations, scheduleTime } = (typeof body === 'object' && body !== null ? body : {}) as Record<
+    string,
+    unknown
+  >;
+  const id = typeof fileId === 'string' && /^\d{1,15}$/.test(fileId) ? Number(fileId) : fileId;
+  if (typeof id !== 'number' || !Number.isSafeInteger(id)) return { problem: "The provided 'fileId' is/are invalid" };
+  const names = readOperations(operations);
+  if (names.length === 0 || !names.every((name) => KNOWN.has(name))) {
+    return { problem: "The provided 'operations' is/are invalid" };
+  }
+  const absent = scheduleTime === undefined || scheduleTime === null;
+  const dueAt = absent ? now : typeof scheduleTime === 'string' ? parseScheduleTime(scheduleTime) : undefined;
+  if (dueAt === undefined) return { problem: "The provided 'scheduleTime' is/are invalid" };
+  return { fileId: id, operations: names.join(','), dueAt };
+}

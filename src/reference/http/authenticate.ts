@@ -1,0 +1,69 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { passwordHash } from '../store/password-hash.ts';
+import type { UserRow } from '../store/rows.ts';
+import type { Sql } from '../store/sql.ts';
+import { type Caller, type Permission, PERMISSIONS, type RoleName, ROLES } from './caller.ts';
+import { badCredential, refuse } from './errors.ts';
+
+function userOfBasic(sql: Sql, encoded: string): UserRow | undefined {
+  const text = Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  if (colon < 0) return undefined;
+  const user = sql.get<UserRow>('SELECT * FROM users WHERE username = ?', text.slice(0, colon));
+  const given = passwordHash(user?.id ?? 0, text.slice(colon + 1));
+  const matches = timingSafeEqual(Buffer.from(given), Buffer.from(user?.password_hash ?? passwordHash(0, '\0')));
+  return matches ? user : undefined;
+}
+
+function userOfToken(sql: Sql, token: string): UserRow | undefined {
+  return sql.get<UserRow>('SELECT u.* FROM users u JOIN tokens t ON t.user_id = u.id WHERE t.token = ?', token);
+}
+
+/** Finds who sent the request by Basic, Bearer or `x-auth-token`; a wrong credential is refused with 401 and a challenge. */
+export function authenticate(sql: Sql, headers: IncomingHttpHeaders): Caller {
+  const { authorization } = headers;
+  const token = headers['x-auth-token'];
+  if (authorization === undefined && token === undefined) return ANONYMOUS_CALLER;
+  const [scheme = '', value = ''] = (authorization ?? `Bearer ${String(token)}`).trim().split(/\s+/);
+  const user =
+    scheme.toLowerCase() === 'basic'
+      ? userOfBasic(sql, value)
+      : scheme.toLowerCase() === 'bearer'
+        ? userOfToken(sql, value)
+        : undefined;
+  if (user === undefined || user.suspended === 1 || user.deactivated === 1) refuse(badCredential());
+  return loadCaller(sql, user);
+}
+
+/** The caller without a credential: nobody, holding the anonymous role. */
+export const ANONYMOUS_CALLER: Caller = {
+  id: 0,
+  username: '',
+  anonymous: true,
+  admin: false,
+  superuser: false,
+  moderator: false,
+  permissions: new Set(ROLES.anonymous),
+  groups: [],
+};
+
+/** Loads a user's roles and groups; the super-user flag grants every permission, but no group membership. */
+export function loadCaller(sql: Sql, user: UserRow): Caller {
+  const roles = sql.all<{ role: RoleName }>('SELECT role FROM user_roles WHERE user_id = ?', user.id);
+  const groups = sql.all<{ name: string }>(
+    'SELECT g.name FROM groups g JOIN group_members m ON m.group_id = g.id WHERE m.user_id = ? ORDER BY g.id',
+    user.id,
+  );
+  const granted = user.superuser === 1 ? PERMISSIONS : roles.flatMap(({ role }): readonly Permission[] => ROLES[role]);
+  return {
+    id: user.id,
+    username: user.username,
+    anonymous: false,
+    admin: user.admin === 1,
+    superuser: user.superuser === 1,
+    moderator: user.moderator === 1,
+    permissions: new Set(granted),
+    groups: groups.map(({ name }) => name),
+  };
+}

@@ -1,0 +1,105 @@
+import { readCommentDraft } from '../comments/comment-draft.ts';
+import { decideVisibility, setVisibility } from '../comments/decide-visibility.ts';
+import { demandCredential, demandPermissions } from '../http/demand.ts';
+import { missingPermission, refuse } from '../http/errors.ts';
+import { findNode } from '../http/find-node.ts';
+import { jsonAnswer } from '../http/legacy-response.ts';
+import { readPathId } from '../http/path-id.ts';
+import type { LegacyRoute } from '../http/route.ts';
+import { listNodes } from '../lists/list-nodes.ts';
+import { project, readProjection } from '../lists/projection.ts';
+import { toNode } from '../render/to-node.ts';
+import { visibleNodes } from '../render/visible-nodes.ts';
+import { recordAction } from '../store/actions.ts';
+import { addNode, editBody } from '../store/nodes.ts';
+import type { NodeRow } from '../store/rows.ts';
+
+/** Operation 4: one comment. */
+export const getComment: LegacyRoute = {
+  operation: 4,
+  method: 'GET',
+  path: '/services/v2/comment/:commentId.json',
+  answer: ({ caller, query, param }, { sql }) => {
+    demandPermissions(caller, 'View answers in the question page', 'View the question page');
+    const comment = findNode(sql, readPathId(param('commentId'), 'comment id'), caller, 'comment', 'ideacomment');
+    return jsonAnswer(project(toNode(sql, comment, caller), readProjection(query)));
+  },
+};
+
+/** Operation 5: the comments directly below a node, a bare array, oldest first. */
+export const listNodeComments: LegacyRoute = {
+  operation: 5,
+  method: 'GET',
+  path: '/services/v2/node/:nodeId/comment.json',
+  answer: (request, { sql }) => {
+    const { caller } = request;
+    demandPermissions(caller, 'View answers in the question page', 'View the question page');
+    const node = findNode(sql, readPathId(request.param('nodeId'), 'node id'), caller);
+    const visible = visibleNodes(caller);
+    const rows = sql.all<NodeRow>(
+      `SELECT n.* FROM nodes n WHERE n.parent_id = ? AND n.type IN ('comment', 'ideacomment') AND ${visible.text}
+       ORDER BY n.created_at, n.id`,
+      node.id,
+      ...visible.values,
+    );
+    return jsonAnswer(rows.map((row) => toNode(sql, row, caller)));
+  },
+};
+
+/** Operation 16: the comments of an answer, in the envelope. */
+export const listAnswerComments: LegacyRoute = {
+  operation: 16,
+  method: 'GET',
+  path: '/services/v2/answer/:answerId/comment.json',
+  answer: (request, { sql }) => {
+    const { caller } = request;
+    demandPermissions(caller, 'View answers in the question page', 'View the question page');
+    const answer = findNode(sql, readPathId(request.param('answerId'), 'answer id'), caller, 'answer');
+    const condition = { text: 'n.parent_id = ?', values: [answer.id] };
+    return jsonAnswer(listNodes(sql, request, { types: ['comment'], condition, defaultSort: '', toItem: toNode }));
+  },
+};
+
+/** Comment writing (inferred): adds a comment below a node; a reply to a private comment inherits its visibility. */
+export const createComment: LegacyRoute = {
+  method: 'POST',
+  path: '/services/v2/node/:nodeId/comment.json',
+  answer: ({ caller, param, body }, { sql, clock, url }) => {
+    demandCredential(caller);
+    demandPermissions(caller, 'View answers in the question page', 'View the question page');
+    const parent = findNode(sql, readPathId(param('nodeId'), 'node id'), caller);
+    const draft = readCommentDraft(body, 'with body');
+    const visibility = decideVisibility(sql, caller, draft, { parent });
+    const onIdea = parent.type === 'idea' || parent.type === 'ideacomment';
+    const comment = sql.transaction(() => {
+      const type = onIdea ? 'ideacomment' : 'comment';
+      const moves = visibility.visibility === null ? 'thread' : 'nothing';
+      const added = addNode(sql, { type, parent, authorId: caller.id, body: draft.body ?? '', at: clock(), moves });
+      const visible = setVisibility(sql, added.id, visibility);
+      recordAction(sql, 'commented', caller.id, visible, clock());
+      return visible;
+    });
+    const location = `${url}/services/v2/comment/${comment.id}.json`;
+    return jsonAnswer(toNode(sql, comment, caller), 201, { Location: location });
+  },
+};
+
+/** Comment writing (inferred): changes a comment's body or visibility; one that is no wiki is edited only by its author. */
+export const updateComment: LegacyRoute = {
+  method: 'PUT',
+  path: '/services/v2/comment/:commentId.json',
+  answer: ({ caller, param, body }, { sql, clock }) => {
+    demandCredential(caller);
+    demandPermissions(caller, 'View answers in the question page', 'View the question page');
+    const comment = findNode(sql, readPathId(param('commentId'), 'comment id'), caller, 'comment', 'ideacomment');
+    if (comment.wiki === 0 && comment.author_id !== caller.id) refuse(missingPermission());
+    const draft = readCommentDraft(body, 'any part');
+    const parent = sql.get<NodeRow>('SELECT * FROM nodes WHERE id = ?', comment.parent_id);
+    const visibility = decideVisibility(sql, caller, draft, { parent, current: comment });
+    const changed = sql.transaction(() => {
+      if (draft.body !== undefined) editBody(sql, comment.id, draft.body, caller.id, clock());
+      return setVisibility(sql, comment.id, visibility);
+    });
+    return jsonAnswer(toNode(sql, changed, caller));
+  },
+};

@@ -1,0 +1,50 @@
+import { findCsvUsers, parseGdprCsv } from '../gdpr/csv.ts';
+import { demandAdministrator, demandCredential } from '../http/demand.ts';
+import { notFound, plainError, refuse } from '../http/errors.ts';
+import { jsonAnswer } from '../http/legacy-response.ts';
+import { readPathId } from '../http/path-id.ts';
+import type { LegacyRoute } from '../http/route.ts';
+import { toGdprJob } from '../render/to-gdpr-job.ts';
+import type { GdprJobRow } from '../store/rows.ts';
+import { nextId } from '../store/sql.ts';
+
+function contentOf(body: unknown): string {
+  const content = typeof body === 'object' && body !== null && 'content' in body ? body.content : undefined;
+  if (typeof content !== 'string' || content.trim() === '') refuse(plainError(400, "The 'content' is missing."));
+  return content;
+}
+
+/** Operation 1: stores the users that a CSV names; jobs are made of the stored file at the schedule address. */
+export const uploadGdprFile: LegacyRoute = {
+  operation: 1,
+  method: 'POST',
+  path: '/services/v2/users/gdpr/upload.json',
+  answer: ({ caller, body }, { sql, clock }) => {
+    demandAdministrator(caller);
+    const csv = parseGdprCsv(contentOf(body));
+    if ('problem' in csv) refuse(plainError(400, csv.problem));
+    const userIds = findCsvUsers(sql, csv.rows);
+    if (userIds.length === 0) refuse(plainError(400, 'The provided file does not have a valid user.'));
+    const fileId = sql.transaction(() => {
+      const id = nextId(sql, 'gdpr');
+      sql.run('INSERT INTO gdpr_files (id, uploaded_by, created_at) VALUES (?, ?, ?)', id, caller.id, clock());
+      for (const userId of userIds) sql.run('INSERT INTO gdpr_file_users (file_id, user_id) VALUES (?, ?)', id, userId);
+      return id;
+    });
+    return jsonAnswer({ fileId }, 201);
+  },
+};
+
+/** Operation 2: one GDPR job; a credential is all that it needs. */
+export const getGdprJob: LegacyRoute = {
+  operation: 2,
+  method: 'GET',
+  path: '/services/v2/jobs/gdpr/:jobId.json',
+  answer: ({ caller, param }, context) => {
+    demandCredential(caller);
+    const id = readPathId(param('jobId'), 'job id');
+    const job = context.sql.get<GdprJobRow>('SELECT * FROM gdpr_jobs WHERE id = ?', id);
+    if (job === undefined) refuse(notFound());
+    return jsonAnswer(toGdprJob(context, job));
+  },
+};

@@ -1,0 +1,39 @@
+import { demandPermissions } from '../http/demand.ts';
+import { jsonAnswer } from '../http/legacy-response.ts';
+import type { LegacyRoute } from '../http/route.ts';
+import { listNodes } from '../lists/list-nodes.ts';
+import { toIdea } from '../render/to-idea.ts';
+import { toNode } from '../render/to-node.ts';
+
+/** Operation 6: the question list. */
+export const listQuestions: LegacyRoute = {
+  operation: 6,
+  method: 'GET',
+  path: '/services/v2/question.json',
+  answer: (request, { sql }) => {
+    demandPermissions(request.caller, 'View the questions list');
+    return jsonAnswer(listNodes(sql, request, { types: ['question'], defaultSort: 'active', toItem: toNode }));
+  },
+};
+
+/** Operation 13: the article list. */
+export const listArticles: LegacyRoute = {
+  operation: 13,
+  method: 'GET',
+  path: '/services/v2/article.json',
+  answer: (request, { sql }) => {
+    demandPermissions(request.caller, 'View list kbentry');
+    return jsonAnswer(listNodes(sql, request, { types: ['kbentry'], defaultSort: 'active', toItem: toNode }));
+  },
+};
+
+/** Operation 8: the idea list. */
+export const listIdeas: LegacyRoute = {
+  operation: 8,
+  method: 'GET',
+  path: '/services/v2/idea.json',
+  answer: (request, { sql }) => {
+    demandPermissions(request.caller, 'View list idea');
+    return jsonAnswer(listNodes(sql, request, { types: ['idea'], defaultSort: 'active', toItem: toIdea }));
+  },
+};
