@@ -41,19 +41,37 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
     keepAliveMaxTimeout: options.idleTimeoutMs,
   };
 
-  class KeptClient extends Client {
+  /** A client that marks the request it carries with what became of its connection; it carries one at a time. */
+  class MarkingClient extends Client {
+    #current: WireRequest | undefined;
+
+    constructor() {
+      super(origin, {
+        ...clientOptions,
+        connect: (target, callback) =>
+          connect(target, (...result) => {
+            // Before undici listens: it may end the response while it handles this error.
+            result[1]?.once('error', () => {
+              if (this.#current) this.#current.broken = true;
+            });
+            callback(...result);
+          }),
+      });
+    }
+
     override dispatch(request: WireRequest, handler: Dispatcher.DispatchHandler): boolean {
-      // Tells its sender that a dead connection may be the reason of a failure.
+      this.#current = request;
+      request.broken = false;
       request.reused = this.stats.connected;
       return super.dispatch(request, handler);
     }
   }
-  const kept = new Pool(origin, { ...clientOptions, factory: (to) => new KeptClient(to, clientOptions) });
+  const kept = new Pool(origin, { ...clientOptions, factory: () => new MarkingClient() });
 
   return {
     kept,
     fresh() {
-      const client = new Client(origin, clientOptions);
+      const client = new MarkingClient();
       fresh.add(client);
       client.once('disconnect', () => fresh.delete(client));
       client.once('connectionError', () => fresh.delete(client));

@@ -40,6 +40,7 @@ export function createAttempt(
   return new Promise((resolve, reject) => {
     let phase: ExchangePhase = 'connecting';
     let outgoing: ClientRequest | undefined;
+    let incoming: IncomingMessage | undefined;
     let bytesBefore = 0;
     let bytes = 0;
     let ended: UpstreamFailure | undefined;
@@ -58,10 +59,16 @@ export function createAttempt(
       if (!response.headersSent) reject(new AttemptFailure(ended, isStaleSocket && ended.kind === 'reset'));
       else response.destroy();
     };
+    // What becomes of a connection after the last byte of the response is of no interest to the client.
+    const onTransportError = (error: unknown) => {
+      if (incoming?.complete !== true) fail(error);
+    };
 
     const onRequest = (request: ClientRequest) => {
       outgoing = request;
       if (ended) return void request.destroy();
+      // The library reports errors a turn later. By then Node has ended a body without a length as if it were whole.
+      request.once('error', onTransportError);
       const { socket } = request;
       bytesBefore = socket?.bytesRead ?? 0;
       let sent = !hasBody(passed);
@@ -86,6 +93,7 @@ export function createAttempt(
     };
 
     const onAnswer = (answer: IncomingMessage) => {
+      incoming = answer;
       try {
         const plan = planAnswer(answer, material);
         const added = context.onAnswer?.(answer.statusCode ?? 0, plan.headers) ?? [];
@@ -122,6 +130,6 @@ export function createAttempt(
 
     // The library and two attempts all wait for the same response to close; that is no leak.
     response.setMaxListeners(Math.max(32, response.getMaxListeners()));
-    proxy({ passed, response, path: material.path, onRequest, onAnswer, onError: fail });
+    proxy({ passed, response, path: material.path, onRequest, onAnswer, onError: onTransportError });
   });
 }

@@ -71,6 +71,7 @@ export function sendBuffered(
         else parts.push(part);
       },
       onResponseEnd() {
+        if (request.broken) return fail(new UpstreamFailure('truncated'));
         stop.listen(undefined);
         const [first] = parts;
         resolve({ status, headers, body: parts.length === 1 && first ? first : Buffer.concat(parts, length) });

@@ -74,6 +74,7 @@ export function sendRequest(
         pause = setTimeout(() => body?.destroy(new UpstreamFailure('aborted')), readerTimeoutMs);
       },
       onResponseEnd() {
+        if (request.broken) return fail(new UpstreamFailure('truncated'));
         finish();
         body?.push(null);
       },

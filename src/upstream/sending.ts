@@ -9,6 +9,11 @@ import { toTransportFailure, type ExchangePhase } from './transport-failure.ts';
 export interface WireRequest extends Dispatcher.DispatchOptions {
   /** Set by the connection when it had carried another request before. */
   reused?: boolean;
+  /**
+   * Set by the connection when its socket failed while it carried this request. undici takes the reset of a body without a
+   * length for its end, so whoever is told that the body has ended looks at this first.
+   */
+  broken?: boolean;
 }
 
 /** How far the answer had come when the promise was rejected. */

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
@@ -309,6 +310,34 @@ describe('a passed answer', () => {
     expect(text.split('\r\n\r\n')[1]?.length ?? 0).toBeLessThan(20);
     await expect.poll(() => gateway.results).toMatchObject([{ status: 200, failure: { kind: 'truncated' } }]);
     await expect(fetch(`${gateway.origin}/a`).then((answer) => answer.text())).rejects.toThrow();
+  });
+
+  it('that came whole is passed whole when its connection is reset while the client still reads', async () => {
+    const passing = Promise.withResolvers<ServerResponse>();
+    const server = await startRawServer((request) => {
+      request.socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345');
+      void passing.promise.then(() => request.socket.write('67890', () => request.socket.resetAndDestroy()));
+    });
+    const gateway = await startGateway(server.origin, {
+      onResponse(response) {
+        const write = response.write.bind(response) as (part: Buffer) => boolean;
+        // A client that does not read yet: what comes after the first part waits in memory.
+        response.write = ((part: Buffer) => {
+          write(part);
+          passing.resolve(response);
+          return false;
+        }) as typeof response.write;
+      },
+    });
+    const client = await connectRaw(gateway.port);
+    client.send(...closing('/a'));
+    const response = await passing.promise;
+    await expect.poll(() => server.sockets.size).toBe(0);
+    for (let turns = 0; turns < 10; turns += 1) await setImmediate();
+    response.emit('drain');
+    await client.closed;
+    expect(client.received()).toMatch(/1234567890$/);
+    expect(gateway.results).toEqual([{ status: 200, bytes: 10 }]);
   });
 
   it('leaves no listeners on a connection that is used again and again', async () => {

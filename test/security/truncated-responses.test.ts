@@ -1,0 +1,156 @@
+import type { ServerResponse } from 'node:http';
+import { setImmediate as turn } from 'node:timers/promises';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Answer, Call } from '../builders/call.ts';
+import { exampleOf } from '../builders/contract-examples.ts';
+import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+
+/*
+ * The attack: a response without a length ends where its connection ends. Somebody between Portico and the upstream resets
+ * that connection, or the upstream's process is killed, and what came so far looks like the whole body: a page that lacks its
+ * last items, half an export, a file that is cut. If that is passed on as a complete 200, or stored, nobody ever finds out.
+ * Only an orderly end is an end. A reset breaks the client's connection too, or is a 502 where nothing was written yet.
+ */
+
+const DOCUMENTED = '/services/v2/comment/271.json';
+const LIST = '/services/v2/question.json';
+const UPLOAD = '/services/v2/users/gdpr/upload.json';
+const PASSED = '/services/v2/any.json';
+const BODY = JSON.stringify(exampleOf('getComment'));
+const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
+const MODES = ['strict', 'staging', 'observe'];
+
+let fake: FakeUpstream;
+const gateways = new Map<string, TestGateway>();
+beforeAll(async () => {
+  fake = await startFakeUpstream(() => ({ status: 404 }));
+  const allow = [{ method: '*', path: '/services/v2/**' }];
+  const config = { undocumented: { allow }, upstream: { maxResponseBytes: 65_536, circuit: { failures: 100_000 } } };
+  for (const mode of MODES) gateways.set(mode, await startTestGateway({ upstream: fake, config: { ...config, mode } }));
+});
+
+/** Calls the gateway while the upstream writes these bytes to its socket and then ends the connection. */
+async function call(mode: string, target: string, parts: readonly (string | Buffer)[], ending: Ending, more?: Call) {
+  fake.handler = async (_request, response: ServerResponse) => {
+    const { socket } = response;
+    for (const part of parts) {
+      socket?.write(part);
+      // Bytes that were not read before a reset are lost with it.
+      for (let turns = 0; turns < 10; turns += 1) await turn();
+    }
+    if (ending === 'reset') socket?.resetAndDestroy();
+    else socket?.end();
+    return undefined;
+  };
+  const gateway = gateways.get(mode) as TestGateway;
+  const broken = { status: 0, complete: false, text: '' } as Answer;
+  return gateway.call(target, more).catch(() => broken);
+}
+type Ending = 'reset' | 'end';
+
+/** A broken connection, or an error of the gateway's own; never a success that is complete. */
+function expectBroken(answer: Answer, target: string): void {
+  if (answer.complete)
+    expect([target, answer.status, answer.json?.code]).toEqual([
+      target,
+      502,
+      expect.stringMatching(/^upstream_(?:reset|response_too_large)$/),
+    ]);
+}
+
+const CUT = {
+  'before its first byte': [`${HEAD}Connection: close\r\n\r\n`],
+  'in the middle': [`${HEAD}Connection: close\r\n\r\n`, BODY.slice(0, 60)],
+  'after what could be all of it': [`${HEAD}Connection: close\r\n\r\n`, BODY],
+  'of HTTP/1.0': ['HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n', BODY],
+  'of a declared length': [`${HEAD}Content-Length: ${BODY.length}\r\n\r\n`, BODY.slice(0, 60)],
+  'of chunks': [`${HEAD}Transfer-Encoding: chunked\r\n\r\n`, `${BODY.length.toString(16)}\r\n${BODY}\r\n`],
+};
+
+describe.each(MODES)('in %s', (mode) => {
+  it.each(Object.entries(CUT))('a body that is reset %s is not whole', async (_name, parts) => {
+    for (const target of [DOCUMENTED, LIST, PASSED]) expectBroken(await call(mode, target, parts, 'reset'), target);
+  });
+
+  it('a page that was reset is not stored: the next call gets the upstream’s next response', async () => {
+    const page = JSON.stringify(exampleOf('listQuestions'));
+    await call(mode, LIST, [`${HEAD}Connection: close\r\n\r\n`, page], 'reset');
+    const next = await call(mode, LIST, [`${HEAD}Connection: close\r\n\r\n`, page.replace('{', '{ ')], 'end');
+    expect([next.status, next.text]).toEqual([200, page.replace('{', '{ ')]);
+  });
+
+  it('the response to a write that is reset is not a success', async () => {
+    const more = { method: 'POST', body: { content: 'username\nbob\n' }, headers: { 'Portico-Force': 'true' } };
+    const created = HEAD.replace('200 OK', '201 Created');
+    for (const target of [UPLOAD, PASSED])
+      expectBroken(await call(mode, target, [`${created}\r\n`, '{"fileId":1}'], 'reset', more), target);
+  });
+
+  it('a body too large for memory that is reset is not whole', async () => {
+    const parts = [`${HEAD}Connection: close\r\n\r\n`, Buffer.alloc(200_000, ' '), BODY];
+    for (const target of [DOCUMENTED, PASSED]) expectBroken(await call(mode, target, parts, 'reset'), target);
+  });
+
+  it('a connection that ends in order, or is reset after a whole response, breaks nothing', async () => {
+    const counted = `${HEAD}Content-Length: ${BODY.length}\r\n\r\n${BODY}`;
+    for (const target of [DOCUMENTED, PASSED]) {
+      for (const [parts, ending] of [
+        [[`${HEAD}Connection: close\r\n\r\n`, BODY], 'end'],
+        [[counted], 'reset'],
+      ] as const) {
+        const answer = await call(mode, target, parts, ending);
+        expect([answer.status, answer.complete, answer.text]).toEqual([200, true, BODY]);
+      }
+    }
+  });
+
+  it('a response that has no body is whole at its head, whatever becomes of the connection', async () => {
+    const head = await call(mode, PASSED, [`${HEAD}Connection: close\r\n\r\n`], 'reset', { method: 'HEAD' });
+    expect([head.status, head.complete]).toEqual([200, true]);
+    for (const status of ['204 None', '304 Same']) {
+      const answer = await call(mode, PASSED, [`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`], 'reset');
+      expect([answer.status, answer.complete]).toEqual([Number(status.slice(0, 3)), true]);
+    }
+    // Elsewhere a documented HEAD asks the upstream for the whole page.
+    if (mode !== 'observe') return;
+    const documented = await call(mode, DOCUMENTED, [`${HEAD}Connection: close\r\n\r\n`], 'reset', { method: 'HEAD' });
+    expect([documented.status, documented.complete]).toEqual([200, true]);
+  });
+});
+
+const CODERS = {
+  gzip: gzipSync,
+  'x-gzip': gzipSync,
+  deflate: deflateSync,
+  'deflate (bare)': deflateRawSync,
+  br: brotliCompressSync,
+  zstd: zstdCompressSync,
+};
+
+describe('a coded body that is cut', () => {
+  // Its connection ends in order, so that only the coding shows that something is missing.
+  it.each(Object.entries(CODERS))('is no success where the coding is taken off: %s', async (name, code) => {
+    const coding = name.replace(/ .*/, '');
+    const whole = code(BODY);
+    for (const length of [1, 5, 12, Math.floor(whole.length / 2), whole.length - 1]) {
+      const head = `${HEAD}Content-Encoding: ${coding}\r\nConnection: close\r\n\r\n`;
+      const answer = await call('strict', DOCUMENTED, [head, whole.subarray(0, length)], 'end');
+      expect([length, answer.status, answer.json?.code]).toEqual([length, 502, 'upstream_reset']);
+    }
+  });
+
+  it.each(Object.entries(CODERS))(
+    'keeps its bytes and its coding in observe, so that the client sees it: %s',
+    async (name, code) => {
+      const coding = name.replace(/ .*/, '');
+      const cut = code(BODY).subarray(0, 20);
+      for (const target of [DOCUMENTED, PASSED]) {
+        const head = `${HEAD}Content-Encoding: ${coding}\r\nConnection: close\r\n\r\n`;
+        const answer = await call('observe', target, [head, cut], 'end');
+        expect([answer.status, answer.headers['content-encoding'], answer.bytes]).toEqual([200, coding, cut]);
+      }
+    },
+  );
+});
