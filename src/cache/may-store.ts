@@ -27,7 +27,15 @@ export interface StoreCandidate {
 
 /** Why an answer is not stored. */
 export type StoreRefusal =
-  'status' | 'set-cookie' | 'vary' | 'media-type' | 'error-inside' | 'validity' | 'outer-form' | 'upstream-directive';
+  | 'status'
+  | 'set-cookie'
+  | 'vary'
+  | 'content-coding'
+  | 'media-type'
+  | 'error-inside'
+  | 'validity'
+  | 'outer-form'
+  | 'upstream-directive';
 
 /** Decides whether an answer may be stored (rules, 6). */
 export function mayStore(
@@ -42,6 +50,8 @@ function refusal(candidate: StoreCandidate): StoreRefusal | undefined {
   if (candidate.status !== 200) return 'status';
   if (headerValue(headers, 'set-cookie') !== undefined) return 'set-cookie';
   if (variesBeyondEncoding(headers)) return 'vary';
+  // A coding that could be taken off is gone by now. Nobody can tell what is under the one that is left.
+  if (headerValue(headers, 'content-encoding') !== undefined) return 'content-coding';
   if (candidate.mediaType !== 'application/json') return 'media-type';
   if (candidate.hasTopLevelError) return 'error-inside';
   if (!VERDICTS[options.store].has(validity)) return 'validity';

@@ -4,6 +4,7 @@ import { etagOf } from '../cache/etag-of.ts';
 import { keptHeaders } from '../cache/kept-headers.ts';
 import type { CacheLookup } from '../cache/page-cache.ts';
 import { createRecentTexts } from '../lib/recent-texts.ts';
+import { headerValue } from '../model/header-pairs.ts';
 import type { Reply } from './reply.ts';
 import { visibleHeaders } from './visible-headers.ts';
 
@@ -28,8 +29,9 @@ export function keptReply(key: string, { entry, ageSeconds }: CacheLookup, outco
 
 /** A fetched reply with what the cache has to say of it. */
 export function withCacheStatus(reply: Reply, outcome: CacheOutcome): Reply {
-  // A miss looks like the hit that follows it.
-  const kept = reply.status === 200 ? keptHeaders(reply.headers) : visibleHeaders(reply.headers);
+  // A miss looks like the hit that follows it. None follows a body whose coding could not be taken off: its header stays with it.
+  const storable = reply.status === 200 && headerValue(reply.headers, 'content-encoding') === undefined;
+  const kept = storable ? keptHeaders(reply.headers) : visibleHeaders(reply.headers);
   const headers = [...kept, ...CLIENT_CACHE_HEADERS, ['Cache-Status', cacheStatus(outcome)] as const];
   return { ...reply, headers };
 }

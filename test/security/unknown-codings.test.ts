@@ -1,0 +1,72 @@
+import { gzipSync } from 'node:zlib';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { exampleOf } from '../builders/contract-examples.ts';
+import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+
+/*
+ * The attack: the upstream, or somebody who can write its responses, codes a body in a way that Portico cannot take off. If
+ * the bytes go on without their `Content-Encoding`, the client reads them as what they are not; if they are stored, everybody
+ * does. So the bytes always travel with the coding that they have, and they never enter the cache, however valid they look:
+ * `compress` in front of plain JSON passes every check of the body, and only the client's decoder would see another text.
+ */
+
+const LIST = '/services/v2/question.json';
+const COMMENT = '/services/v2/comment/271.json';
+const PASSED = '/services/v2/any.json';
+const pageOf = (target: string) => JSON.stringify(exampleOf(target === COMMENT ? 'getComment' : 'listQuestions'));
+
+const CODED: Readonly<Record<string, (text: string) => Buffer>> = {
+  compress: (text) => Buffer.from(text),
+  'aws-chunked, gzip': (text) => gzipSync(text),
+  'gzip, gzip, gzip': (text) => gzipSync(gzipSync(gzipSync(text))),
+};
+const CODINGS = Object.keys(CODED);
+
+let fake: FakeUpstream;
+const gateways = new Map<string, TestGateway>();
+beforeAll(async () => {
+  fake = await startFakeUpstream(() => ({ status: 404 }));
+  const undocumented = { allow: [{ method: '*', path: '/services/v2/**' }] };
+  const start = async (name: string, config: Record<string, unknown>) =>
+    gateways.set(name, await startTestGateway({ upstream: fake, config: { undocumented, ...config } }));
+  await start('strict', { mode: 'strict' });
+  await start('strict, store what is well-formed', { mode: 'strict', cache: { store: 'wellFormed' } });
+  await start('strict, responses off', { mode: 'strict', checks: { responses: 'off' } });
+  await start('staging', { mode: 'staging' });
+  await start('observe', { mode: 'observe' });
+});
+const NAMES = ['strict', 'strict, store what is well-formed', 'strict, responses off', 'staging', 'observe'];
+
+describe.each(NAMES)('in %s', (name) => {
+  it.each(CODINGS)(
+    'a body in %s keeps its coding and its bytes, and the next call asks the upstream again',
+    async (coding) => {
+      const gateway = gateways.get(name) as TestGateway;
+      for (const target of [LIST, COMMENT, PASSED]) {
+        const body = CODED[coding]?.(pageOf(target));
+        const headers = { 'Content-Type': 'application/json', 'Content-Encoding': coding };
+        fake.handler = () => ({ headers, ...(body && { body }) });
+        fake.requests.length = 0;
+        for (let call = 1; call <= 2; call += 1) {
+          const answer = await gateway.call(target);
+          // Where a comment's private members are removed, a body that cannot be read is refused.
+          if (target === COMMENT && answer.status === 502)
+            expect(answer.headers).not.toHaveProperty('content-encoding');
+          else expect([answer.status, answer.headers['content-encoding'], answer.bytes]).toEqual([200, coding, body]);
+          expect([target, fake.requests.length]).toEqual([target, call]);
+        }
+      }
+    },
+  );
+});
+
+describe('a refusal', () => {
+  it.each(CODINGS)('does not name the coding of the upstream’s body: %s', async (coding) => {
+    const headers = { 'Content-Type': 'application/json', 'Content-Encoding': coding };
+    fake.handler = () => ({ status: 500, headers, body: gzipSync('{"error":"x"}') });
+    const answer = await (gateways.get('strict') as TestGateway).call(LIST);
+    expect(answer.headers).not.toHaveProperty('content-encoding');
+    expect(answer.json?.code).toBe('upstream_error');
+  });
+});
