@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
-import { IN_MEMORY } from '../files/in-memory.ts';
+import { IN_MEMORY } from '../files/replace-file.ts';
 import { createLedger } from '../ledger/create-ledger.ts';
 import type { KindOf } from '../ledger/fingerprint.ts';
 import type { Ledger } from '../ledger/ledger.ts';

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import { packageVersion } from '../config/package-root.ts';
 import type { Settings } from '../config/settings.ts';
 import type { ConsoleSources } from '../console/console-sources.ts';
-import type { ReferenceSources } from '../console/reference/create-reference-router.ts';
+import type { ReferenceSources } from '../console/api-docs/create-api-docs-router.ts';
 import { permissionMatrix } from '../permissions/permission-matrix.ts';
 import { explain } from '../pipeline/explain.ts';
 import type { House } from '../pipeline/house.ts';

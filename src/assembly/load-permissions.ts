@@ -1,13 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { demoAccountFaults } from '../config/demo-account-faults.ts';
+import { demoAccountFaults } from '../config/cross-faults.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Contract } from '../contract/contract.ts';
 import { StartFault } from '../model/fault.ts';
 import { compilePermissions, type Permissions } from '../permissions/compile-permissions.ts';
-import { withoutDemoAccounts } from '../permissions/demo-accounts.ts';
+import { type RolesFile, unmappedPolicyOf, withoutDemoAccounts } from '../permissions/roles-file.ts';
 import { loadRoles } from '../permissions/load-roles.ts';
-import type { RolesFile } from '../permissions/roles-file.ts';
-import { unmappedPolicyOf } from '../permissions/unmapped-policy.ts';
 
 /** The roles file as it holds here, and the rules compiled from it. */
 export interface LoadedPermissions {

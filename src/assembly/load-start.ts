@@ -1,4 +1,4 @@
-import { operationFaults } from '../config/operation-faults.ts';
+import { operationFaults } from '../config/cross-faults.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Contract } from '../contract/contract.ts';
 import { loadContract } from '../contract/load-contract.ts';

@@ -1,6 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { IN_MEMORY } from '../files/in-memory.ts';
-import { replaceFile, replaceFileSync } from '../files/replace-file.ts';
+import { IN_MEMORY, replaceFile, replaceFileSync } from '../files/replace-file.ts';
 import { emptyObservations, type Observations } from '../learn/observations/observations.ts';
 import { readObservations } from '../learn/observations/read-observations.ts';
 import { MAX_OBSERVATIONS_BYTES, writeObservations } from '../learn/observations/write-observations.ts';

@@ -1,5 +1,5 @@
 import type { Settings } from '../config/settings.ts';
-import { whyUnwritable } from '../files/why-unwritable.ts';
+import { whyUnwritable } from '../files/replace-file.ts';
 import type { LadderState } from '../ladder/ladder-step.ts';
 import { movedLevels } from '../ladder/moved-levels.ts';
 import { StartFault } from '../model/fault.ts';

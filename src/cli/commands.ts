@@ -1,5 +1,5 @@
 import type { CommandEntry } from './command.ts';
-import { keepNurserySmall } from './small-nursery.ts';
+import { keepNurserySmall } from './v8-heap.ts';
 
 /** Every command, in the order of help; a gateway that runs has read none but its own. */
 export const COMMANDS: readonly CommandEntry[] = [
@@ -7,16 +7,19 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'serve',
     load: async () => {
       keepNurserySmall();
-      return (await import('./serve-command.ts')).serveCommand;
+      return (await import('./commands/serve-command.ts')).serveCommand;
     },
   },
-  { name: 'check', load: async () => (await import('./check-command.ts')).checkCommand },
-  { name: 'report', load: async () => (await import('./report-command.ts')).reportCommand },
-  { name: 'plan', load: async () => (await import('./plan-command.ts')).planCommand },
-  { name: 'permissions', load: async () => (await import('./permissions-command.ts')).permissionsCommand },
-  { name: 'explain', load: async () => (await import('./explain-command.ts')).explainCommand },
-  { name: 'learn', load: async () => (await import('./learn-command.ts')).learnCommand },
-  { name: 'ladder', load: async () => (await import('./ladder-command.ts')).ladderCommand },
-  { name: 'reference', load: async () => (await import('./reference-command.ts')).referenceCommand },
-  { name: 'hash-password', load: async () => (await import('./hash-password-command.ts')).hashPasswordCommand },
+  { name: 'check', load: async () => (await import('./commands/check-command.ts')).checkCommand },
+  { name: 'report', load: async () => (await import('./commands/report-command.ts')).reportCommand },
+  { name: 'plan', load: async () => (await import('./commands/plan-command.ts')).planCommand },
+  { name: 'permissions', load: async () => (await import('./commands/permissions-command.ts')).permissionsCommand },
+  { name: 'explain', load: async () => (await import('./commands/explain-command.ts')).explainCommand },
+  { name: 'learn', load: async () => (await import('./commands/learn-command.ts')).learnCommand },
+  { name: 'ladder', load: async () => (await import('./commands/ladder-command.ts')).ladderCommand },
+  { name: 'reference', load: async () => (await import('./commands/reference-command.ts')).referenceCommand },
+  {
+    name: 'hash-password',
+    load: async () => (await import('./commands/hash-password-command.ts')).hashPasswordCommand,
+  },
 ];

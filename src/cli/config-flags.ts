@@ -1,12 +1,11 @@
 import type { Override } from '../config/environment.ts';
 import { readSettings } from '../config/load-settings.ts';
-import type { Settings } from '../config/settings.ts';
+import { type Place, type Settings, withUpstreamUrl } from '../config/settings.ts';
+import type { Assembly } from '../gateway.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
 import { FAULT_GRAMMAR, FAULTS } from '../reference/faults/fault-names.ts';
-import type { CommandIo } from './command-io.ts';
-import type { CommandLine, Flag } from './command.ts';
-import { misbehaviourFaults } from './misbehaviour-faults.ts';
-import { withAssembly } from './offline-assembly.ts';
+import { FaultSyntaxError, parseFaults } from '../reference/faults/parse-faults.ts';
+import type { CommandIo, CommandLine, Flag } from './command.ts';
 
 /** Flags of every command that loads the configuration. */
 export const CONFIG_FLAGS: readonly Flag[] = [
@@ -91,5 +90,31 @@ async function faultsOfTheRest(settings: Settings): Promise<readonly Fault[]> {
   } catch (error) {
     if (error instanceof StartFault) return error.faults;
     throw error;
+  }
+}
+
+// Nothing listens there; what is only printed never calls it.
+const NOWHERE = 'http://127.0.0.1:9';
+
+/** Assembles the gateway without sockets, does something with it, and closes it. */
+export async function withAssembly<T>(settings: Settings, use: (assembly: Assembly) => T | Promise<T>): Promise<T> {
+  const { assembleGateway } = await import('../gateway.ts');
+  const assembly = assembleGateway(settings.embedded ? withUpstreamUrl(settings, NOWHERE) : settings);
+  try {
+    return await use(assembly);
+  } finally {
+    await assembly.close();
+  }
+}
+
+/** What is wrong with the misbehaviours that the embedded upstream is asked for: nothing, or one fault at their place. */
+export function misbehaviourFaults(texts: readonly string[], place: Place): readonly Fault[] {
+  try {
+    parseFaults(texts);
+    return [];
+  } catch (error) {
+    if (!(error instanceof FaultSyntaxError)) throw error;
+    const suggestion = `a fault is written ${FAULT_GRAMMAR}`;
+    return [{ ...place, message: error.problems.join('; '), suggestion }];
   }
 }

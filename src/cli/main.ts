@@ -1,4 +1,4 @@
-import { processIo } from './command-io.ts';
+import { processIo } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { runProgram } from './run-program.ts';
 

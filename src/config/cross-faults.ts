@@ -1,9 +1,14 @@
 import { isIP } from 'node:net';
 import { audienceFault, toOperationCacheOptions } from '../cache/operation-cache-options.ts';
+import { closestName } from '../lib/closest-name.ts';
+import { escapePointer } from '../lib/json-pointer.ts';
+import type { Fault } from '../model/fault.ts';
+import { demoAccounts, type RolesFile } from '../permissions/roles-file.ts';
 import { parseUpstreamUrl } from '../upstream/parse-upstream-url.ts';
 import { serviceAuthorization } from '../upstream/service-authorization.ts';
 import type { ConfigProblem } from './check-config.ts';
 import type { Environment } from './environment.ts';
+import { isPlainObject } from './plain-object.ts';
 import type { Settings } from './settings.ts';
 
 /** Everything that is wrong between keys that are right one by one. */
@@ -100,4 +105,47 @@ function audienceFaults(settings: Settings): ConfigProblem[] {
     const fault = audienceFault(options, { source: '', pointer, usesServiceCredential });
     return fault === undefined ? [] : [fault];
   });
+}
+
+/** The faults of keys that name an operation which the contract does not have. */
+export function operationFaults(settings: Settings, operationIds: readonly string[]): readonly Fault[] {
+  const known = new Set(operationIds);
+  const named = [
+    ...keysUnder('/operations', settings.operations),
+    ...keysUnder('/parameters/allow', settings.parameters.allow),
+    ...keysUnder('/cache/defaultPageSize', settings.cache.defaultPageSize),
+  ];
+  const faults: Fault[] = [];
+  for (const { id, pointer } of named) {
+    if (known.has(id)) continue;
+    const near = closestName(id, operationIds);
+    faults.push({
+      ...settings.placeOf(pointer),
+      message: `${id.slice(0, 100)} is not an operation of the contract`,
+      ...(near !== undefined && { suggestion: `did you mean ${near}?` }),
+    });
+  }
+  return faults;
+}
+
+function keysUnder(pointer: string, value: unknown): { id: string; pointer: string }[] {
+  if (!isPlainObject(value)) return [];
+  return Object.keys(value).map((id) => ({
+    id,
+    pointer: `${pointer}/${escapePointer(id)}`,
+  }));
+}
+
+/** The fault of letting accounts with public passwords in front of a real upstream; names them all. */
+export function demoAccountFaults(settings: Settings, roles: RolesFile): readonly Fault[] {
+  const names = demoAccounts(roles);
+  if (settings.embedded || settings.authentication.verifier !== 'file' || names.length === 0) return [];
+  return [
+    {
+      source: roles.source,
+      pointer: '/accounts',
+      message: `demo accounts with public passwords would be let in to a real upstream: ${names.join(', ')}`,
+      suggestion: 'remove them from the roles file, or use authentication.verifier: upstream',
+    },
+  ];
 }

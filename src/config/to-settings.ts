@@ -10,7 +10,7 @@ import { MODES, type ModeName } from '../model/checks.ts';
 import { toPagingOptions } from '../paging/paging-options.ts';
 import { PERMISSIONS_DEFAULTS, ROLES_DEFAULTS } from '../permissions/permissions-options.ts';
 import { UPSTREAM_DEFAULTS } from '../upstream/upstream-options.ts';
-import { IN_MEMORY } from '../files/in-memory.ts';
+import { IN_MEMORY } from '../files/replace-file.ts';
 import { toContractOptions } from './contract-key.ts';
 import { LISTEN_DEFAULTS } from './listen-options.ts';
 import { isPlainObject, withDefaults, type PlainObject } from './plain-object.ts';

@@ -7,7 +7,7 @@ import type { LedgerReader } from '../model/ledger-snapshot.ts';
 import type { Operation } from '../model/operation.ts';
 import type { PermissionMatrix } from '../permissions/permission-matrix.ts';
 import type { TrafficHistory } from '../telemetry/traffic-history.ts';
-import type { ReferenceSources } from './reference/create-reference-router.ts';
+import type { ReferenceSources } from './api-docs/create-api-docs-router.ts';
 
 /** What the console shows of the upstream's state at this instant. */
 export interface UpstreamState {

@@ -1,14 +1,13 @@
+import { METHODS } from 'node:http';
 import express, { type Router } from 'express';
 import { CHECK_NAMES, type CheckName } from '../model/checks.ts';
 import { configurationRows } from './configuration-rows.ts';
 import type { ConsoleSources } from './console-sources.ts';
-import { explainRequest } from './explain-request.ts';
 import { queryNumber, queryText } from './query-values.ts';
-import { statusView } from './status-view.ts';
 import { trafficView } from './traffic-view.ts';
 import { upstreamView } from './upstream-view.ts';
 import { createViolationsApi } from './violations-api.ts';
-import { createWriteGuard } from './write-guard.ts';
+import { createWriteGuard, READ_ONLY_REASON } from './write-guard.ts';
 
 const MAX_BODY_BYTES = 65_536;
 const MINUTES = { from: 1, to: 60, other: 15 };
@@ -70,4 +69,66 @@ export function createApi(sources: ConsoleSources): Router {
 
 function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
   return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+}
+
+/** A request to be explained, or which field of the form is wrong. */
+export type ExplainForm =
+  | { readonly ok: true; readonly request: { method: string; target: string; as?: string } }
+  | { readonly ok: false; readonly field: 'method' | 'target'; readonly message: string };
+
+const MAX_TARGET = 4096;
+
+/** Reads the form of `explain`: method, target and whose request it would be; nobody's where no account is named. */
+export function explainRequest(query: Readonly<Record<string, unknown>>): ExplainForm {
+  const method = queryText(query, 'method').toUpperCase() || 'GET';
+  const written = queryText(query, 'target', MAX_TARGET + 1).trim();
+  // A whole address, as copied from somewhere, is as good as its path.
+  const target = /^https?:\/\/[^/?#]+(?<rest>.*)$/is.exec(written)?.groups?.['rest'] ?? written;
+  const as = queryText(query, 'as').trim();
+  if (!METHODS.includes(method)) return { ok: false, field: 'method', message: 'This is not a method of HTTP.' };
+  if (!target.startsWith('/') || target.length > MAX_TARGET || /[\s\p{Cc}]/u.test(target))
+    return {
+      ok: false,
+      field: 'target',
+      message: `A target begins with a slash and has no spaces: /services/v2/question.json`,
+    };
+  return { ok: true, request: as === '' ? { method, target } : { method, target, as } };
+}
+
+/** What every page shows at its head. */
+export interface StatusView {
+  /** Epoch milliseconds. */
+  readonly now: number;
+  readonly startedAt: number;
+  readonly version: string;
+  readonly contractVersion: string;
+  readonly release: string;
+  readonly mode: string;
+  readonly ready: boolean;
+  readonly reasons: readonly string[];
+  /** Checks that are enforced globally; none says that nothing is refused yet. */
+  readonly enforced: readonly string[];
+  readonly operations: readonly string[];
+  readonly writable: boolean;
+  /** Why nothing can be changed; undefined where things can. */
+  readonly readOnlyReason: string | undefined;
+}
+
+/** Makes the head of every page. */
+export function statusView(sources: ConsoleSources): StatusView {
+  const { settings, clock, startedAt, version, contractVersion } = sources;
+  const { adminToken, checks, mode, release } = settings;
+  return {
+    now: clock(),
+    startedAt,
+    version,
+    contractVersion,
+    release,
+    mode: mode.name,
+    ...sources.readiness(),
+    enforced: CHECK_NAMES.filter((name) => checks[name] === 'enforce'),
+    operations: sources.operations.map(({ id }) => id),
+    writable: adminToken !== undefined,
+    readOnlyReason: adminToken === undefined ? READ_ONLY_REASON : undefined,
+  };
 }

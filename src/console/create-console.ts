@@ -1,8 +1,7 @@
 import express, { type RequestHandler } from 'express';
-import { createApi } from './create-api.ts';
-import { consoleHeaders } from './console-headers.ts';
+import { createReferenceRouter } from './api-docs/create-api-docs-router.ts';
 import type { ConsoleSources } from './console-sources.ts';
-import { createReferenceRouter } from './reference/create-reference-router.ts';
+import { createApi } from './create-api.ts';
 import { staticFiles } from './static-files.ts';
 
 /** The console: its pages and the data behind them, as a handler to be mounted below `/console`. */
@@ -23,3 +22,28 @@ export function createConsole(sources: ConsoleSources): RequestHandler {
   });
   return router;
 }
+
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+].join('; ');
+
+/** The fields of every answer of the console: nothing inline, nothing from elsewhere, nothing kept, no address told. */
+export const consoleHeaders: RequestHandler = (_req, res, next) => {
+  res.set({
+    'Content-Security-Policy': POLICY,
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+    'Cache-Control': 'no-store',
+  });
+  next();
+};

@@ -1,10 +1,9 @@
 import express, { type RequestHandler, type Router } from 'express';
-import { readAcceptRequest } from './accept-request.ts';
+import { endOfDay, isDay } from '../ledger/day.ts';
+import type { AcceptedViolation } from '../model/baseline.ts';
 import type { ConsoleSources } from './console-sources.ts';
-import { pageOf } from './page-of.ts';
 import { queryNumber, queryText } from './query-values.ts';
-import { filterViolations } from './violation-filter.ts';
-import { violationRows } from './violation-rows.ts';
+import { filterViolations, violationRows } from './violation-rows.ts';
 
 const PAGE_SIZE = 25;
 const NO_BASELINE = 'Set contract.baseline to a file, and restart: accepted violations are kept there.';
@@ -73,4 +72,57 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
     }
   });
   return router;
+}
+
+/** What an operator said of a violation to be accepted, or what is wrong with it. */
+export type AcceptRequest =
+  | { readonly ok: true; readonly accepted: AcceptedViolation }
+  | { readonly ok: false; readonly field: 'reason' | 'owner' | 'expires'; readonly message: string };
+
+const MAX = { reason: 500, owner: 100 };
+
+/** Reads reason, owner and the last day from a body. */
+export function readAcceptRequest(
+  body: unknown,
+  about: { readonly fingerprint: string; readonly summary: string; readonly now: number },
+): AcceptRequest {
+  const given = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+  const reason = textOf(given['reason']);
+  const owner = textOf(given['owner']);
+  const end = given['expires'] ?? '';
+  const expires = textOf(end);
+  if (reason === '' || reason.length > MAX.reason)
+    return refuse('reason', `Say why it is accepted, in at most ${MAX.reason} characters.`);
+  if (owner === '' || owner.length > MAX.owner)
+    return refuse('owner', `Name who answers for it, in at most ${MAX.owner} characters.`);
+  // An end that cannot be read is not taken for none.
+  if (typeof end !== 'string' || (expires !== '' && !isDay(expires)))
+    return refuse('expires', 'Give the last day as YYYY-MM-DD, or leave it empty.');
+  if (expires !== '' && endOfDay(expires) <= about.now)
+    return refuse('expires', 'The last day is over; give one to come, or leave it empty.');
+  const { fingerprint, summary } = about;
+  return { ok: true, accepted: { fingerprint, reason, owner, expires: expires === '' ? undefined : expires, summary } };
+}
+
+type Field = Exclude<AcceptRequest, { ok: true }>['field'];
+
+const refuse = (field: Field, message: string) => ({ ok: false, field, message }) as const;
+
+// One line: what is accepted is read in a file, line by line.
+const textOf = (value: unknown) => (typeof value === 'string' ? value.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim() : '');
+
+/** One page of a list. */
+export interface ListPage<T> {
+  readonly rows: readonly T[];
+  /** From 1; the last one where a later one was asked for. */
+  readonly page: number;
+  readonly pageCount: number;
+  readonly total: number;
+}
+
+/** Cuts a page out of a list; there always is one, though it may be empty. */
+export function pageOf<T>(all: readonly T[], page: number, pageSize: number): ListPage<T> {
+  const pageCount = Math.max(1, Math.ceil(all.length / pageSize));
+  const shown = Math.min(Math.max(1, page), pageCount);
+  return { rows: all.slice((shown - 1) * pageSize, shown * pageSize), page: shown, pageCount, total: all.length };
 }

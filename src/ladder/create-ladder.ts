@@ -1,17 +1,21 @@
 import type { Clock } from '../lib/clock.ts';
+import { HOUR_MS } from '../lib/hours.ts';
 import type { CheckName, Checks } from '../model/checks.ts';
 import type { LedgerReader, LedgerSnapshot } from '../model/ledger-snapshot.ts';
 import type { Trace } from '../model/trace.ts';
-import { createAnswerWindows } from './answer-windows.ts';
-import { type ConfiguredLevels, effectiveChecks } from './effective-checks.ts';
-import { judgedAnswer } from './judged-answer.ts';
+import { createAnswerWindows, judgedAnswer } from './answer-windows.ts';
 import type { LadderFile } from './ladder-file.ts';
-import type { OperationLevels } from './ladder-levels.ts';
-import type { LadderOptions } from './ladder-options.ts';
-import { type LadderRow, ladderRows } from './ladder-rows.ts';
-import { type LadderState, type LadderStep, stepOf } from './ladder-step.ts';
-import { liftStep } from './lift-step.ts';
-import { promotionPeriodStart, promotionsDue } from './promotions-due.ts';
+import type { LadderOptions, PromotionOptions } from './ladder-options.ts';
+import { countsOf, type LadderRow, ladderRows } from './ladder-rows.ts';
+import {
+  type LadderState,
+  type LadderStep,
+  liftStep,
+  type OperationLevels,
+  PROMOTABLE_CHECKS,
+  stepOf,
+} from './ladder-step.ts';
+import { type ConfiguredLevels, effectiveChecks } from './moved-levels.ts';
 import { createRefusalWatch, type RefusalAlert } from './refusal-watch.ts';
 
 /** Decides the levels that hold for each operation while the gateway runs, and remembers why. */
@@ -130,4 +134,36 @@ export function createLadder(parts: LadderParts): Ladder {
     },
     onChange: (listener) => void listeners.push(listener),
   };
+}
+
+/** The start of the period that promotions are decided over, in epoch milliseconds. */
+export function promotionPeriodStart({ windowHours }: PromotionOptions, now: number): number {
+  return now - windowHours * HOUR_MS;
+}
+
+/**
+ * The promotions that the numbers of a snapshot justify: checks in report that judged enough and would have refused
+ * nothing. None before the contract has been the same for the whole window, since what an earlier one let pass proves
+ * nothing; none for a level that is written down for the operation, nor for a check that has moved before.
+ */
+export function promotionsDue(
+  levels: readonly OperationLevels[],
+  snapshot: LedgerSnapshot,
+  state: LadderState,
+  options: PromotionOptions,
+): readonly LadderStep[] {
+  const { takenAt } = snapshot;
+  if (state.since > promotionPeriodStart(options, takenAt)) return [];
+  const checks = PROMOTABLE_CHECKS.filter((check) => options.checks.includes(check));
+  return levels.flatMap(({ operation, effective, explicit }) =>
+    checks.flatMap((check) => {
+      if (effective[check] !== 'report' || explicit.includes(check)) return [];
+      if (stepOf(state.steps, operation, check) !== undefined) return [];
+      const { passed, reported, refused } = countsOf(snapshot, operation, check);
+      const judged = passed + reported + refused;
+      if (judged < options.minAnswers || reported + refused > 0) return [];
+      const windowSeconds = options.windowHours * 3600;
+      return [{ operation, check, move: 'promoted' as const, at: takenAt, judged, failed: 0, windowSeconds }];
+    }),
+  );
 }

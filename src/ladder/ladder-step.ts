@@ -1,4 +1,4 @@
-import type { CheckName } from '../model/checks.ts';
+import type { CheckName, Checks } from '../model/checks.ts';
 
 /** The numbers that moved a check: what was seen, how much of it failed, and in how long. */
 export interface LadderEvidence {
@@ -38,4 +38,30 @@ export const PROMOTABLE_CHECKS = ['requests', 'responses', 'permissions', 'pageB
 /** The step of one check of one operation. */
 export function stepOf(steps: readonly LadderStep[], operation: string, check: CheckName): LadderStep | undefined {
   return steps.find((step) => step.operation === operation && step.check === check);
+}
+
+/** The levels of one operation, as they are written down and as they hold now. */
+export interface OperationLevels {
+  readonly operation: string;
+  readonly configured: Checks;
+  readonly effective: Checks;
+  /** The checks whose level is written down for this very operation. */
+  readonly explicit: readonly CheckName[];
+}
+
+/**
+ * The steps after one of them was taken back. A demotion goes, and so does the mark of a lifted promotion; a promotion
+ * leaves that mark, so that the same numbers do not promote the check again.
+ */
+export function liftStep(steps: readonly LadderStep[], lifted: LadderStep, now: number): readonly LadderStep[] {
+  const rest = steps.filter((step) => step !== lifted);
+  return lifted.move === 'promoted' ? [...rest, { ...lifted, move: 'lifted', at: now }] : rest;
+}
+
+/**
+ * The state to start with. Steps belong to the version of the contract that they were made under: with another one every
+ * check is back at its configured level, so that a corrected contract is tried at once.
+ */
+export function startingState(kept: LadderState | undefined, contract: string, now: number): LadderState {
+  return kept?.contract === contract ? kept : { contract, since: now, steps: [] };
 }

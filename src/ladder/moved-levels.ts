@@ -1,6 +1,5 @@
-import type { CheckLevel, CheckName } from '../model/checks.ts';
-import type { OperationLevels } from './ladder-levels.ts';
-import { type LadderState, type LadderStep } from './ladder-step.ts';
+import type { CheckLevel, CheckName, Checks } from '../model/checks.ts';
+import type { LadderState, LadderStep, OperationLevels } from './ladder-step.ts';
 
 /** A check whose level is not the one that the configuration says. */
 export interface MovedLevel {
@@ -46,3 +45,27 @@ export function movedOf(levels: readonly OperationLevels[], state: LadderState, 
 }
 
 const count = (value: number) => value.toLocaleString('en-US');
+
+/** What the configuration says of the checks of one operation. */
+export interface ConfiguredLevels {
+  readonly operation: string;
+  readonly checks: Checks;
+  /** The checks whose level is written down for this very operation: the ladder never raises those. */
+  readonly explicit: readonly CheckName[];
+}
+
+/** The levels that hold for one operation: the configured ones, with the ladder's steps over them. */
+export function effectiveChecks(
+  { operation, checks, explicit }: ConfiguredLevels,
+  steps: readonly LadderStep[],
+  mayRaise: boolean,
+): Checks {
+  const levels = { ...checks };
+  for (const { move, check, ...step } of steps) {
+    if (step.operation !== operation) continue;
+    if (move === 'demoted' && levels[check] === 'enforce') levels[check] = 'report';
+    else if (move === 'promoted' && mayRaise && levels[check] === 'report' && !explicit.includes(check))
+      levels[check] = 'enforce';
+  }
+  return levels;
+}

@@ -1,14 +1,18 @@
-import { containsAll, type BitSet } from '../lib/bit-set.ts';
+import { type BitSet, containsAll } from '../lib/bit-set.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Requirement } from '../model/requirement.ts';
-import { asksNothing, compileRequirement, type CompiledRequirement } from './compile-requirement.ts';
-import type { Grants } from './grants.ts';
-import { PRIVATE_FIELDS_REQUIREMENT } from './private-fields.ts';
-import { resolveRole } from './resolve-role.ts';
-import { ANONYMOUS_ROLE, SUPERUSER_FLAG, type Account, type RolesFile } from './roles-file.ts';
-import type { UnmappedPolicy } from './unmapped-policy.ts';
-import { createVocabulary, termsOf, type Term } from './vocabulary.ts';
+import { asksNothing, type CompiledRequirement, compileRequirement } from './compile-requirement.ts';
+import type { Grants } from './decide.ts';
+import {
+  type Account,
+  ANONYMOUS_ROLE,
+  type Role,
+  type RolesFile,
+  SUPERUSER_FLAG,
+  type UnmappedPolicy,
+} from './roles-file.ts';
+import { createVocabulary, type Term, termsOf } from './vocabulary.ts';
 
 /** What the permission rules are compiled from. */
 export interface PermissionsParts {
@@ -113,4 +117,40 @@ function* declaredTerms({ roles, operations, further = [] }: PermissionsParts): 
 function* heldDirectly({ groups, flags }: Account): Generator<Term> {
   for (const name of groups) yield { kind: 'group', name };
   for (const name of flags) yield { kind: 'flag', name };
+}
+
+/** What a caller must hold to be shown `visibility` and `recipients` of comments (rules, 3). */
+export const PRIVATE_FIELDS_REQUIREMENT: Requirement = {
+  all: [
+    { permission: 'Use Private Comments' },
+    {
+      any: [
+        { permission: 'Send private comments to the original poster' },
+        { permission: 'Send private comments to moderators' },
+        { permission: 'Send private comments to own groups' },
+      ],
+    },
+  ],
+};
+
+/** A role with everything it inherits. */
+export interface ResolvedRole {
+  /** The role itself first, then those it inherits, each once. */
+  readonly names: readonly string[];
+  readonly permissions: readonly string[];
+}
+
+/** Follows inheritance; names without a role give nothing, and a cycle ends where it closes. */
+export function resolveRole(roles: ReadonlyMap<string, Role>, name: string): ResolvedRole {
+  const names = new Set<string>();
+  const permissions = new Set<string>();
+  const visit = (next: string) => {
+    const role = roles.get(next);
+    if (role === undefined || names.has(next)) return;
+    names.add(next);
+    for (const permission of role.permissions) permissions.add(permission);
+    role.inherits.forEach(visit);
+  };
+  visit(name);
+  return { names: [...names], permissions: [...permissions] };
 }

@@ -1,7 +1,6 @@
-import { containsAll } from '../lib/bit-set.ts';
+import { type BitSet, containsAll } from '../lib/bit-set.ts';
 import type { Decision } from '../model/decision.ts';
-import { asksNothing, type Alternative, type CompiledRequirement } from './compile-requirement.ts';
-import type { Grants } from './grants.ts';
+import { type Alternative, asksNothing, type CompiledRequirement } from './compile-requirement.ts';
 
 /** Whose node a request names: `not-asked` decides like `unknown`, before anybody has looked. */
 export type OwnershipState = 'own' | 'other' | 'unknown' | 'not-asked';
@@ -37,4 +36,18 @@ function missingFrom({ alternatives }: CompiledRequirement, grants: Grants, owne
     return absent.length === 0 && own ? [MISSING_OWNERSHIP] : absent.map(({ name }) => name);
   });
   return [...new Set(gaps.sort((a, b) => a.length - b.length).flat())];
+}
+
+/** What a caller holds, compiled; shared by all callers who hold the same, so never changed. */
+export interface Grants {
+  /** Permissions, groups and flags as bits. */
+  readonly bits: BitSet;
+  /** The roles held, inherited ones too. */
+  readonly roles: readonly string[];
+  /** True where only the upstream knows what this caller may do. */
+  readonly delegated: boolean;
+  /** True where a verified caller has no account in the roles file and `unmapped` is `deny`. */
+  readonly denied: boolean;
+  /** Stable text that is the same for callers who hold the same; undefined where that is not known here. */
+  readonly key: string | undefined;
 }

@@ -1,5 +1,6 @@
-import { StartFault, type Fault } from '../model/fault.ts';
-import { checkRoles, type Catalogue } from './check-roles.ts';
+import { closestName } from '../lib/closest-name.ts';
+import { pointerTo } from '../lib/json-pointer.ts';
+import { type Fault, StartFault } from '../model/fault.ts';
 import { parseRolesText, type RawRoles } from './parse-roles-text.ts';
 import type { RolesFile } from './roles-file.ts';
 
@@ -22,4 +23,76 @@ function toRolesFile(raw: RawRoles, source: string): RolesFile {
       return { name, roles, groups, flags, demo, passwordHash };
     }),
   };
+}
+
+/** Every name that the contract and the configuration speak of. */
+export interface Catalogue {
+  readonly permissions: readonly string[];
+  readonly groups: readonly string[];
+  readonly flags: readonly string[];
+}
+
+/** Everything in a well-shaped roles file that cannot be meant: unknown names, cycles, accounts twice. */
+export function checkRoles(raw: RawRoles, source: string, catalogue: Catalogue | undefined): Fault[] {
+  const faults: Fault[] = [];
+  const roleNames = Object.keys(raw.roles);
+  const groups = [...(raw.groups ?? []), ...(catalogue?.groups ?? [])];
+  const flags = [...(raw.flags ?? []), ...(catalogue?.flags ?? [])];
+  const expect = (what: string, given: readonly string[], known: readonly string[] | undefined, pointer: string) => {
+    given.forEach((name, index) => {
+      if (known === undefined || known.includes(name)) return;
+      const suggestion = closestName(name, known);
+      const message = `"${name}" is no known ${what}`;
+      faults.push({ source, pointer: `${pointer}/${index}`, message, ...(suggestion ? { suggestion } : {}) });
+    });
+  };
+
+  for (const [name, { inherits = [], permissions = [] }] of Object.entries(raw.roles)) {
+    const pointer = pointerTo(['roles', name]);
+    expect('role', inherits, roleNames, `${pointer}/inherits`);
+    expect('permission', permissions, catalogue?.permissions, `${pointer}/permissions`);
+  }
+  for (const cycle of inheritanceCycles(raw.roles))
+    faults.push({ source, pointer: `/roles`, message: `roles inherit each other: ${cycle.join(' → ')}` });
+
+  const seen = new Set<string>();
+  (raw.accounts ?? []).forEach((account, index) => {
+    const pointer = `/accounts/${index}`;
+    if (seen.has(account.name)) faults.push({ source, pointer, message: `a second account "${account.name}"` });
+    seen.add(account.name);
+    expect('role', account.roles, roleNames, `${pointer}/roles`);
+    expect('group', account.groups ?? [], groups, `${pointer}/groups`);
+    expect('flag', account.flags ?? [], flags, `${pointer}/flags`);
+  });
+  if (raw.unmapped !== undefined) expectUnmapped(raw.unmapped, roleNames, source, faults);
+  return faults;
+}
+
+function expectUnmapped(unmapped: string, roleNames: readonly string[], source: string, faults: Fault[]): void {
+  const known = ['delegate', 'deny', ...roleNames];
+  if (known.includes(unmapped)) return;
+  const suggestion = closestName(unmapped, known);
+  const message = `"${unmapped}" is neither delegate nor deny nor a role`;
+  faults.push({ source, pointer: '/unmapped', message, ...(suggestion ? { suggestion } : {}) });
+}
+
+type Inheritance = Readonly<Record<string, { readonly inherits?: readonly string[] }>>;
+
+/** Every cycle of inheritance once, as the roles on it with the first one repeated at the end. */
+export function inheritanceCycles(roles: Inheritance): string[][] {
+  const heirs = new Map(Object.entries(roles).map(([name, { inherits = [] }]) => [name, inherits]));
+  const cycles = new Map<string, string[]>();
+  const done = new Set<string>();
+  const visit = (name: string, trail: readonly string[]) => {
+    const start = trail.indexOf(name);
+    if (start >= 0) {
+      const cycle = trail.slice(start);
+      cycles.set([...cycle].sort().join('\n'), [...cycle, name]);
+    }
+    if (start >= 0 || done.has(name)) return;
+    for (const next of heirs.get(name) ?? []) visit(next, [...trail, name]);
+    done.add(name);
+  };
+  for (const name of heirs.keys()) visit(name, []);
+  return [...cycles.values()];
 }

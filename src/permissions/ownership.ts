@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/clock.ts';
+import { valueAt } from '../lib/value-at.ts';
 import type { Principal } from '../model/principal.ts';
-import { ownershipOf } from './ownership-of.ts';
 import type { OwnershipOptions } from './permissions-options.ts';
 
 /** Asks the upstream for a node's author with the caller's own credential; undefined when it does not tell. */
@@ -46,5 +46,30 @@ export function createOwnership(options: OwnershipOptions, clock: Clock, lookUp?
       const asks = remembered === undefined && principal.kind === 'verified';
       return ownershipOf(principal, asks ? await ask(principal, nodeId) : remembered);
     },
+  };
+}
+
+/** Whether a caller is the author of something; `unknown` where nobody knows the author or who the caller is. */
+export function ownershipOf(
+  { kind, name }: Pick<Principal, 'kind' | 'name'>,
+  author: string | undefined,
+): 'own' | 'other' | 'unknown' {
+  if (kind === 'anonymous') return 'other';
+  // A claimed name owns nothing, and nothing is known of it either.
+  if (kind === 'unverified' || author === undefined) return 'unknown';
+  return author === name ? 'own' : 'other';
+}
+
+/** Fetches a target under the base address with the caller's own credential; parsed JSON of a success, else undefined. */
+export type FetchJson = (target: string, principal: Principal) => Promise<unknown>;
+
+/** The configured look-up of a node's author; undefined where none is configured. */
+export function createAuthorLookUp(options: OwnershipOptions, fetchJson: FetchJson): AuthorLookUp | undefined {
+  const { lookup, authorPointer } = options;
+  if (lookup === undefined) return undefined;
+  return async (nodeId, principal) => {
+    const node = await fetchJson(lookup.replaceAll('{nodeId}', encodeURIComponent(nodeId)), principal);
+    const author = valueAt(node, authorPointer);
+    return typeof author === 'string' && author !== '' ? author : undefined;
   };
 }

@@ -1,10 +1,8 @@
 import { valueAt } from '../lib/value-at.ts';
 import type { Decision } from '../model/decision.ts';
 import type { Permissions } from '../permissions/compile-permissions.ts';
-import { decide } from '../permissions/decide.ts';
-import type { Grants } from '../permissions/grants.ts';
-import { ownershipOf } from '../permissions/ownership-of.ts';
-import type { Ownership } from '../permissions/ownership.ts';
+import { decide, type Grants } from '../permissions/decide.ts';
+import { type Ownership, ownershipOf } from '../permissions/ownership.ts';
 import type { Exchange } from './exchange.ts';
 import type { LookUp } from './look-up.ts';
 import type { PlannedOperation } from './planned-operation.ts';

@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Checks } from '../model/checks.ts';
 import type { Decision } from '../model/decision.ts';
 import type { Principal } from '../model/principal.ts';
-import type { Grants } from '../permissions/grants.ts';
+import type { Grants } from '../permissions/decide.ts';
 import type { CandidateWatch } from './candidate-watch.ts';
 import type { Plan } from './plan.ts';
 import type { compileUndocumentedPolicy } from './undocumented-policy.ts';

@@ -1,6 +1,6 @@
 import type { UploadMemory } from '../gdpr/upload-memory.ts';
 import type { PageCounts } from '../paging/page-counts.ts';
-import type { Grants } from '../permissions/grants.ts';
+import type { Grants } from '../permissions/decide.ts';
 import type { Decide } from './stages/authorize.ts';
 import type { CachePageServices } from './stages/cache-page.ts';
 import type { ForwardServices } from './stages/forward.ts';

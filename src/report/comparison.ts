@@ -1,5 +1,5 @@
-import type { ViolationCategory } from '../model/violation.ts';
-import { VIOLATION_CATEGORIES } from '../model/violation.ts';
+import { VIOLATION_CATEGORIES, type ViolationCategory } from '../model/violation.ts';
+import { countWords, shareWords } from './report-words.ts';
 import { type Finding, findingsOf, type Report } from './report.ts';
 
 /** One side of a comparison. */
@@ -88,3 +88,35 @@ function changeOf(before: Finding | undefined, after: Finding | undefined): Chan
 const frequency = ({ entry, requests }: Finding): number => (requests === 0 ? 0 : entry.count / requests);
 
 const rank = (category: ViolationCategory): number => VIOLATION_CATEGORIES.indexOf(category);
+
+/** What each change is called. */
+export const CHANGE_WORDS: Readonly<Record<Change, string>> = {
+  new: 'New',
+  more: 'More frequent',
+  less: 'Less frequent',
+  gone: 'Gone',
+  same: 'About as frequent',
+};
+
+/** The changes in the order in which they are shown. */
+export const CHANGES = Object.keys(CHANGE_WORDS) as readonly Change[];
+
+/** What stands where neither side has a violation. */
+export const NO_DIFFERENCE = 'No violations on either side.';
+
+/** The two sides and their traffic, in one line. */
+export const comparisonWords = ({ before, after }: Comparison): string =>
+  `${before.label} (${countWords(before.requests, 'request')}) → ${after.label} (${countWords(after.requests, 'request')})`;
+
+/** `65 % → 11.8 %`; `–` for a side that does not have it, `not asked` where its operation had no requests. */
+export function changedShares({ before, after, unasked }: ComparedFinding): string {
+  const words = (side: 'before' | 'after', finding: ComparedFinding['before']): string =>
+    finding === undefined ? (unasked.includes(side) ? 'not asked' : '–') : shareWords(finding.share);
+  return `${words('before', before)} → ${words('after', after)}`;
+}
+
+/** The findings of each change that occurs. */
+export const groupedByChange = ({ findings }: Comparison) =>
+  CHANGES.map((change) => ({ change, findings: findings.filter((one) => one.change === change) })).filter(
+    (group) => group.findings.length > 0,
+  );

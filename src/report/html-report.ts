@@ -1,8 +1,15 @@
 import type { AcceptedViolation } from '../model/baseline.ts';
+import {
+  CHANGE_WORDS,
+  changedShares,
+  type ComparedFinding,
+  comparisonWords,
+  groupedByChange,
+  NO_DIFFERENCE,
+} from './comparison.ts';
 import { htmlPage, htmlTable, htmlTime } from './html-page.ts';
 import { escapeMarkup } from './plain-text.ts';
-import type { RenderReport } from './render-options.ts';
-import type { Finding, Report } from './report.ts';
+import type { RenderComparison, RenderReport } from './render-options.ts';
 import {
   CATEGORY_WORDS,
   countWords,
@@ -12,6 +19,7 @@ import {
   summaryWords,
   timeWords,
 } from './report-words.ts';
+import type { Finding, Report } from './report.ts';
 
 /** A report as one page that asks for nothing else: it can be kept, mailed and opened without a network. */
 export const renderHtml: RenderReport = (report, { version }) =>
@@ -96,4 +104,30 @@ function trafficSection({ traffic }: Report): string[] {
     '<h2>Traffic</h2>',
     ...htmlTable('Requests that this report is about', ['Operation', 'Release', 'Requests'], rows),
   ];
+}
+
+const COLUMNS = ['Operation', 'Baseline', 'Violation', 'Category', 'Share', 'Fingerprint'];
+
+/** A comparison as one page that asks for nothing else. */
+export const renderComparedHtml: RenderComparison = (comparison, { version }) => {
+  const groups = groupedByChange(comparison).flatMap(({ change, findings }) => {
+    const title = `${CHANGE_WORDS[change]} (${findings.length})`;
+    return [`<h2 id="${change}">${title}</h2>`].concat(htmlTable(title, COLUMNS, findings.map(rowOf)));
+  });
+  return htmlPage('Contract comparison', [
+    `<p><strong>${escapeMarkup(comparisonWords(comparison))}</strong></p>`,
+    `<p class="soft">Portico ${escapeMarkup(version)}, ${htmlTime(comparison.takenAt)} UTC</p>`,
+    ...(groups.length === 0 ? [`<p>${NO_DIFFERENCE}</p>`] : groups),
+  ]);
+};
+
+function rowOf(one: ComparedFinding): string {
+  const { entry, standing } = one.finding;
+  return [
+    `<tr><th scope="row"><code>${escapeMarkup(operationName(entry.operation))}</code></th>`,
+    `<td class="state ${standing}">${standing === 'new' ? 'not accepted' : standing}</td>`,
+    `<td><code>${escapeMarkup(placeWords(entry))}</code><br>${escapeMarkup(entry.message)}</td>`,
+    `<td>${entry.category}</td><td class="number">${escapeMarkup(changedShares(one))}</td>`,
+    `<td><code>${escapeMarkup(entry.fingerprint)}</code></td></tr>`,
+  ].join('');
 }

@@ -1,5 +1,5 @@
 import type { LedgerEntry } from '../model/ledger-entry.ts';
-import { jsonText } from './json-text.ts';
+import { plainText } from './plain-text.ts';
 import type { RenderReport } from './render-options.ts';
 import { type Finding, findingsOf, type Report } from './report.ts';
 
@@ -91,3 +91,8 @@ const toJsonAcceptance = ({ fingerprint, reason, owner, expires, summary }: Repo
 });
 
 const iso = (at: number): string => new Date(at).toISOString();
+
+/** A value as JSON that can be shown anywhere: what JSON lets through and a terminal acts on is escaped. */
+export function jsonText(value: unknown): string {
+  return JSON.stringify(value, null, 2).split('\n').map(plainText).join('\n');
+}

@@ -1,9 +1,16 @@
 import type { AcceptedViolation } from '../model/baseline.ts';
+import {
+  CHANGE_WORDS,
+  changedShares,
+  type ComparedFinding,
+  comparisonWords,
+  groupedByChange,
+  NO_DIFFERENCE,
+} from './comparison.ts';
 import { escapeMarkup } from './plain-text.ts';
-import { junitDocument, junitHead, type JunitSuite } from './junit-document.ts';
-import type { RenderReport } from './render-options.ts';
-import { type Finding, findingsOf, isNew, type Report } from './report.ts';
+import type { RenderComparison, RenderReport } from './render-options.ts';
 import { CATEGORY_WORDS, operationName, placeWords, shareWords, summaryWords, timeWords } from './report-words.ts';
+import { type Finding, findingsOf, isNew, type Report } from './report.ts';
 
 /** A report for whatever shows test results: new violations are failures, accepted ones are skipped with their reason. */
 export const renderJunit: RenderReport = (report) => {
@@ -78,3 +85,69 @@ function nothingSeen(report: Report): JunitSuite {
     skipped: 1,
   };
 }
+
+/** A comparison for whatever shows test results: what only the second side has failed, unless it is accepted; all else passed. */
+export const renderComparedJunit: RenderComparison = (comparison) => {
+  const suites = groupedByChange(comparison).map(({ change, findings }): JunitSuite => {
+    const added = change === 'new' ? findings : [];
+    return {
+      name: CHANGE_WORDS[change],
+      cases: findings.map((one) => (change === 'new' ? junitCase(one.finding) : passedCase(one))),
+      failures: added.filter(({ finding }) => isNew(finding)).length,
+      skipped: added.filter(({ finding }) => !isNew(finding)).length,
+    };
+  });
+  const nothing = {
+    name: comparisonWords(comparison),
+    cases: [`    ${junitHead('comparison', NO_DIFFERENCE)}</testcase>`],
+    failures: 0,
+    skipped: 0,
+  };
+  return junitDocument(suites.length === 0 ? [nothing] : suites, comparison.takenAt);
+};
+
+function passedCase(one: ComparedFinding): string {
+  const { entry } = one.finding;
+  const name = `${operationName(entry.operation)}.${entry.category}`;
+  const head = junitHead(name, `${placeWords(entry)}: ${entry.message} [${entry.fingerprint}]`);
+  const words = `${CHANGE_WORDS[one.change]}: ${changedShares(one)}`;
+  return `    ${head}<system-out>${escapeMarkup(words)}</system-out></testcase>`;
+}
+
+/** A suite: the violations of one category in one operation; without any, an operation that passed. */
+export interface JunitSuite {
+  readonly name: string;
+  /** XML. */
+  readonly cases: readonly string[];
+  readonly failures: number;
+  readonly skipped: number;
+}
+
+/** The suites as one document, with their sums. */
+export function junitDocument(suites: readonly JunitSuite[], takenAt: number): string {
+  const total = (of: (suite: JunitSuite) => number) => suites.reduce((sum, suite) => sum + of(suite), 0);
+  const stamp = new Date(takenAt).toISOString().slice(0, 19);
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="portico" ${counts({
+      tests: total(({ cases }) => cases.length),
+      failures: total(({ failures }) => failures),
+      skipped: total(({ skipped }) => skipped),
+    })}>`,
+    ...suites.map((suite) => suiteText(suite, stamp)),
+    '</testsuites>',
+  ].join('\n');
+}
+
+/** The head of a case; its name is the same in every run, so that a CI server can follow it. */
+export const junitHead = (classname: string, name: string): string =>
+  `<testcase classname="portico.${escapeMarkup(classname)}" name="${escapeMarkup(name)}" time="0">`;
+
+function suiteText({ name, cases, failures, skipped }: JunitSuite, stamp: string): string {
+  const attributes = counts({ tests: cases.length, failures, skipped });
+  const head = `  <testsuite name="${escapeMarkup(name)}" ${attributes} timestamp="${stamp}">`;
+  return [head, ...cases, '  </testsuite>'].join('\n');
+}
+
+const counts = ({ tests, failures, skipped }: Readonly<Record<'tests' | 'failures' | 'skipped', number>>): string =>
+  `tests="${tests}" failures="${failures}" errors="0" skipped="${skipped}" time="0"`;

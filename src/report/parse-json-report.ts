@@ -2,9 +2,8 @@ import { parseJson } from '../lib/parse-json.ts';
 import { CHECK_NAMES } from '../model/checks.ts';
 import type { LedgerEntry, LedgerSample } from '../model/ledger-entry.ts';
 import type { LedgerSnapshot, OperationTraffic } from '../model/ledger-snapshot.ts';
-import { VIOLATION_CATEGORIES, type Violation } from '../model/violation.ts';
+import { type Violation, VIOLATION_CATEGORIES } from '../model/violation.ts';
 import { REPORT_VERSION } from './json-report.ts';
-import { membersAt, type Members, numberAt, oneOfAt, ReportFault, textAt, timeAt, valuesAt } from './report-members.ts';
 
 const CHECKS: readonly Violation['check'][] = [...CHECK_NAMES, 'upstream'];
 const LOCATIONS: readonly Violation['location'][] = ['path', 'query', 'header', 'body', 'status', 'method'];
@@ -90,4 +89,58 @@ function toTraffic(traffic: Members, at: string): OperationTraffic {
 function countsAt(entry: Members, name: string, at: string): Readonly<Record<string, number>> {
   const counts = membersAt(entry[name], `${at}/${name}`);
   return Object.fromEntries(Object.keys(counts).map((label) => [label, numberAt(counts, label, `${at}/${name}`)]));
+}
+
+/** A JSON object whose members are not known yet. */
+export type Members = Readonly<Record<string, unknown>>;
+
+/** A report that cannot be read: which field is wrong, and how. */
+export class ReportFault extends Error {
+  override readonly name = 'ReportFault';
+
+  constructor(pointer: string, message: string) {
+    super(pointer === '' ? message : `${pointer} ${message}`);
+  }
+}
+
+/** A value that must be an object. */
+export function membersAt(value: unknown, at: string): Members {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members;
+  throw new ReportFault(at, 'must be an object');
+}
+
+/** A member that must be an array. */
+export function valuesAt(members: Members, name: string, at: string): readonly unknown[] {
+  const value = members[name];
+  if (Array.isArray(value)) return value as readonly unknown[];
+  throw new ReportFault(`${at}/${name}`, 'must be an array');
+}
+
+/** A member that must be text. */
+export function textAt(members: Members, name: string, at: string): string {
+  const value = members[name];
+  if (typeof value === 'string') return value;
+  throw new ReportFault(`${at}/${name}`, 'must be text');
+}
+
+/** A member that must be a number of 0 or more. */
+export function numberAt(members: Members, name: string, at: string): number {
+  const value = members[name];
+  if (typeof value === 'number' && value >= 0) return value;
+  throw new ReportFault(`${at}/${name}`, 'must be a number of 0 or more');
+}
+
+/** A member that must be an instant in ISO 8601, as epoch milliseconds. */
+export function timeAt(members: Members, name: string, at: string): number {
+  const value = Date.parse(textAt(members, name, at));
+  if (!Number.isNaN(value)) return value;
+  throw new ReportFault(`${at}/${name}`, 'must be an instant in ISO 8601');
+}
+
+/** A member that must be one of a few words. */
+export function oneOfAt<Word extends string>(members: Members, name: string, words: readonly Word[], at: string): Word {
+  const value = members[name];
+  const word = words.find((one) => one === value);
+  if (word !== undefined) return word;
+  throw new ReportFault(`${at}/${name}`, `must be one of ${words.join(', ')}`);
 }

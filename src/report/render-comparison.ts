@@ -1,22 +1,22 @@
-import { renderComparedHtml } from './compared-html.ts';
-import { renderComparedJunit } from './compared-junit.ts';
-import { renderComparedSarif } from './compared-sarif.ts';
-import type { Change, ComparedFinding, Comparison } from './comparison.ts';
+import { renderComparedHtml } from './html-report.ts';
+import { renderComparedJunit } from './junit-report.ts';
+import { renderComparedSarif } from './sarif-report.ts';
 import {
+  type Change,
   CHANGE_WORDS,
-  CHANGES,
   changedShares,
+  CHANGES,
+  type ComparedFinding,
+  type Comparison,
   comparisonWords,
   groupedByChange,
   NO_DIFFERENCE,
-} from './comparison-words.ts';
-import { jsonText } from './json-text.ts';
-import { REPORT_SCHEMA, REPORT_VERSION, toJsonFinding } from './json-report.ts';
-import { createPaint } from './paint.ts';
+} from './comparison.ts';
+import { jsonText, REPORT_SCHEMA, REPORT_VERSION, toJsonFinding } from './json-report.ts';
+import { createPaint, wrapText } from './text-layout.ts';
 import { escapeMarkdown, markdownCode, plainText } from './plain-text.ts';
 import type { RenderComparison, RenderOptions } from './render-options.ts';
 import { operationName, placeWords } from './report-words.ts';
-import { wrapText } from './wrap-text.ts';
 
 /** The formats of a comparison, by name. */
 export const COMPARISON_FORMATS: ReadonlyMap<string, RenderComparison> = new Map<string, RenderComparison>([

@@ -1,8 +1,9 @@
+import { type Change, CHANGE_WORDS, changedShares } from './comparison.ts';
+import { jsonText } from './json-report.ts';
 import { plainText } from './plain-text.ts';
-import { jsonText } from './json-text.ts';
-import type { RenderReport } from './render-options.ts';
-import { type Finding, findingsOf } from './report.ts';
+import type { RenderComparison, RenderReport } from './render-options.ts';
 import { CATEGORY_WORDS, operationName, placeWords, shareWords } from './report-words.ts';
+import { type Finding, findingsOf } from './report.ts';
 
 const SCHEMA = 'https://json.schemastore.org/sarif-2.1.0.json';
 
@@ -110,3 +111,24 @@ function toResult({ finding, state, words: more }: SarifFinding, ids: readonly s
 
 /** A file's path as a relative reference (RFC 3986). */
 const uriOf = (file: string): string => file.split('/').map(encodeURIComponent).join('/');
+
+/** SARIF's own words for how a result stands against the one before. */
+const STATES: Readonly<Record<Change, SarifFinding['state']>> = {
+  new: 'new',
+  more: 'updated',
+  less: 'updated',
+  same: 'unchanged',
+  gone: 'absent',
+};
+
+/** A comparison for code scanning: every result of both sides with its `baselineState`. */
+export const renderComparedSarif: RenderComparison = ({ findings, takenAt }, { version }) =>
+  sarifLog(
+    findings.map((one) => ({
+      finding: one.finding,
+      state: STATES[one.change],
+      words: `${CHANGE_WORDS[one.change]}: ${changedShares(one)}`,
+    })),
+    takenAt,
+    version,
+  );

@@ -1,9 +1,6 @@
-import { acceptLines } from './accept-lines.ts';
 import type { AcceptedViolation } from '../model/baseline.ts';
-import { createPaint, type Paint } from './paint.ts';
 import { plainText } from './plain-text.ts';
 import type { RenderReport } from './render-options.ts';
-import { type Finding, findingsOf, isNew, type Report } from './report.ts';
 import {
   CATEGORY_WORDS,
   countWords,
@@ -13,7 +10,8 @@ import {
   summaryWords,
   timeWords,
 } from './report-words.ts';
-import { wrapText } from './wrap-text.ts';
+import { type Finding, findingsOf, isNew, type Report } from './report.ts';
+import { createPaint, type Paint, wrapText } from './text-layout.ts';
 
 const MIN_COLUMNS = 80;
 const MAX_COLUMNS = 120;
@@ -120,5 +118,41 @@ function hintLines(report: Report, width: number): string[] {
     ...wrapText(`Details: portico report ${plainText(first.entry.fingerprint)}`, width),
     'Accept: below "accepted:" in the baseline',
     ...acceptLines(first),
+  ];
+}
+
+/** What accepts a violation, to be copied below `accepted:` of a baseline: lines of YAML that are never broken. */
+export function acceptLines({ entry }: Finding): readonly string[] {
+  return [
+    `  - fingerprint: ${plainText(entry.fingerprint)}`,
+    '    reason: why it is right',
+    '    owner: who answers for it',
+  ];
+}
+
+/** The line that lets people read in a baseline what an entry is about. */
+export function summaryLine({ entry }: Finding): string {
+  const text = `${operationName(entry.operation)}, ${placeWords(entry)}: ${entry.message}`;
+  // A text of JSON is one of YAML, whatever is in it.
+  return `    summary: ${JSON.stringify(plainText(text))}`;
+}
+
+const MOST = 10;
+
+/** A report in a few lines, for the end of something longer. */
+export function shortLines(report: Report): readonly string[] {
+  const findings = findingsOf(report);
+  const lines = findings
+    .slice(0, MOST)
+    .map(({ entry, standing, share }) =>
+      plainText(
+        `  ${standing} ${entry.category}: ${operationName(entry.operation)}, ${placeWords(entry)}: ${entry.message} (${entry.count}, ${shareWords(share)}) ${entry.fingerprint}`,
+      ),
+    );
+  const rest = findings.length - lines.length;
+  return [
+    plainText(summaryWords(report)),
+    ...lines,
+    ...(rest > 0 ? [`  and ${countWords(rest, 'more', 'more')}`] : []),
   ];
 }

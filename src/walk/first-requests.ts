@@ -1,6 +1,5 @@
 import type { Operation } from '../model/operation.ts';
 import type { KnownIds } from './known-ids.ts';
-import { RANK, type WalkRequest } from './walk-request.ts';
 
 /** How many different resources of one operation are asked for at most. */
 const MAX_RESOURCES = 30;
@@ -34,3 +33,18 @@ function pathsOf(operation: Operation, ids: KnownIds): readonly string[] {
 
 const pathParameters = ({ parameters }: Operation): readonly string[] =>
   parameters.filter(({ location }) => location === 'path').map(({ name }) => name);
+
+/** One request of a walk. */
+export interface WalkRequest {
+  /** The operation that it belongs to. */
+  readonly operation: string;
+  /** Path and query, percent-encoded. */
+  readonly target: string;
+  /** The query alone; empty for none. */
+  readonly query: string;
+  /** When it is sent: what has a lower number goes first, so that every operation is seen before any is seen closely. */
+  readonly rank: number;
+}
+
+/** The ranks, from what is asked of every operation to what is asked while requests are left. */
+export const RANK = { plain: 0, pages: 1, shapes: 2, filters: 3, more: 4 } as const;

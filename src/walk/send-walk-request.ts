@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { GatewayError } from '../errors/gateway-error.ts';
+import { parseJson } from '../lib/parse-json.ts';
 import type { Arrival } from '../model/arrival.ts';
 import { headerValue } from '../model/header-pairs.ts';
 import type { Operation } from '../model/operation.ts';
 import { createTrace, type Trace } from '../model/trace.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
 import { traceContext } from '../telemetry/trace-context.ts';
 import { toGatewayError } from '../upstream/to-gateway-error.ts';
-import { parseJson } from '../lib/parse-json.ts';
-import type { WalkedAnswer } from './walked-answer.ts';
-import type { WalkedHouse } from './walked-house.ts';
+import type { WalkedHouse } from './walked-gateway.ts';
 
 /** What became of one request of a walk: an answer, or the error that stands for it. */
 export type WalkOutcome =
@@ -96,3 +96,22 @@ function toError(thrown: unknown): GatewayError {
   if (thrown instanceof UpstreamFailure) return toGatewayError(thrown);
   throw thrown;
 }
+
+/** One answer of the upstream, as whoever watches a walk sees it. */
+export interface WalkedAnswer {
+  readonly operation: Operation;
+  /** The request that it answers, with decoded parameters. */
+  readonly exchange: Exchange;
+  readonly status: number;
+  /** The value of `Content-Type`; undefined when there is none. */
+  readonly mediaType: string | undefined;
+  /** The text of the body; undefined when it was too large or could not be read. */
+  readonly text: string | undefined;
+  /** The parsed body; undefined when it is no JSON. */
+  readonly json: unknown;
+  /** Complete, with everything that was found. */
+  readonly trace: Trace;
+}
+
+/** Watches a walk; called once for every answer that came, in order. */
+export type WalkObserver = (answer: WalkedAnswer) => void;

@@ -1,6 +1,6 @@
 import { itemsOf, toObject } from '../contract/items-of.ts';
 import type { Operation } from '../model/operation.ts';
-import { RANK } from './walk-request.ts';
+import { RANK } from './first-requests.ts';
 
 /** Another way to ask for a resource that has just answered. */
 export interface Variation {

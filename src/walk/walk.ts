@@ -2,18 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayError } from '../errors/gateway-error.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Trace } from '../model/trace.ts';
-import { failureWords } from './failure-words.ts';
-import { firstRequests, missingIds } from './first-requests.ts';
+import { firstRequests, missingIds, type WalkRequest } from './first-requests.ts';
 import { createKnownIds } from './known-ids.ts';
-import { withoutOwnFaults } from './own-requests.ts';
-import { createRequestQueue } from './request-queue.ts';
-import { sendWalkRequest, type WalkOutcome } from './send-walk-request.ts';
+import { sendWalkRequest, type WalkObserver, type WalkOutcome } from './send-walk-request.ts';
 import { variationsOf } from './variations.ts';
-import type { WalkRequest } from './walk-request.ts';
-import type { WalkSummary } from './walk-summary.ts';
-import { createWalkTally, type WalkTally } from './walk-tally.ts';
-import type { WalkObserver } from './walked-answer.ts';
-import type { WalkedHouse } from './walked-house.ts';
+import { createWalkTally, type WalkSummary, type WalkTally } from './walk-tally.ts';
+import type { WalkedHouse } from './walked-gateway.ts';
 
 /** How a walk goes. */
 export interface WalkOptions {
@@ -105,4 +99,74 @@ function isGone(tally: WalkTally, error: GatewayError): boolean {
 
 async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
   if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => undefined);
+}
+
+/** Codes of OpenSSL, as Node names them, for a certificate that is not trusted. */
+const UNTRUSTED = /CERT|^UNABLE_TO_(?:GET|VERIFY)|^HOSTNAME_MISMATCH$/;
+const NO_TLS = /^(?:EPROTO|ERR_SSL_)/;
+
+/** Why no answer came, with what the machine calls it: `The upstream cannot be reached (ECONNREFUSED).` */
+export function failureWords(error: GatewayError): string {
+  // Only a connection that was never made has a reason of its own.
+  const code = error.code === 'upstream_refused' ? codeOf(error) : undefined;
+  if (code === undefined) return error.message;
+  if (UNTRUSTED.test(code))
+    return `Its certificate is not trusted (${code}); NODE_EXTRA_CA_CERTS=FILE adds an authority of your own.`;
+  if (NO_TLS.test(code)) return `It does not speak TLS as expected (${code}).`;
+  return `${error.message.replace(/\.$/, '')} (${code}).`;
+}
+
+/** The first code of a system or of TLS among the causes; codes of the HTTP client say no more than the message. */
+function codeOf(error: unknown): string | undefined {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 6; cause = cause.cause, depth += 1) {
+    if (!('code' in cause) || typeof cause.code !== 'string' || depth === 0) continue;
+    if (/^[A-Z][A-Z0-9_]{1,60}$/.test(cause.code) && !cause.code.startsWith('UND_')) return cause.code;
+  }
+  return undefined;
+}
+
+/**
+ * The trace of a walk's request without what only tells about the request itself: a walk asks for things on purpose that
+ * its caller may not see or that do not exist, and that is no difference between the upstream and the contract.
+ */
+export function withoutOwnFaults(trace: Trace): Trace {
+  return {
+    ...trace,
+    requests: settled(trace.requests),
+    pageBounds: settled(trace.pageBounds),
+    permissions: settled(trace.permissions),
+    violations: trace.violations.filter(
+      ({ direction, category }) => direction === 'response' || category === 'permission-mismatch',
+    ),
+  };
+}
+
+/** A verdict on what the walk itself asked for is none that a level could be judged by. */
+function settled<Verdict extends { readonly outcome: string }>(verdict: Verdict | undefined) {
+  return verdict?.outcome === 'reported' ? { ...verdict, outcome: 'skipped' as const, reason: 'walk' } : verdict;
+}
+
+/** Requests that are still to be sent, each target once. */
+export interface RequestQueue {
+  add(request: WalkRequest): void;
+  /** The next one: of the lowest rank, and in that the first added; undefined when none is left. */
+  next(): WalkRequest | undefined;
+  /** How many are left. */
+  size(): number;
+}
+
+/** Creates an empty queue. */
+export function createRequestQueue(): RequestQueue {
+  const waiting: WalkRequest[] = [];
+  const known = new Set<string>();
+  return {
+    add: (request) => {
+      if (known.has(request.target)) return;
+      known.add(request.target);
+      const at = waiting.findIndex(({ rank }) => rank > request.rank);
+      waiting.splice(at < 0 ? waiting.length : at, 0, request);
+    },
+    next: () => waiting.shift(),
+    size: () => waiting.length,
+  };
 }

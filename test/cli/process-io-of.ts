@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { CommandIo } from '../../src/cli/command-io.ts';
+import type { CommandIo } from '../../src/cli/command.ts';
 
 /** Streams that keep what is written, for a program that runs in this process. */
 export function processIoOf(cwd: string): { readonly io: CommandIo; readonly text: { out: string; err: string } } {

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { configSchema } from '../../src/config/config-schema.ts';
-import { operationFaults } from '../../src/config/operation-faults.ts';
+import { operationFaults } from '../../src/config/cross-faults.ts';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { loadContract } from '../../src/contract/load-contract.ts';
-import { rolesFileSchema } from '../../src/permissions/roles-file-schema.ts';
+import { rolesFileSchema } from '../../src/permissions/parse-roles-text.ts';
 import { faultsOf, load } from './load-in-folder.ts';
 
 const read = (name: string) => readFileSync(join(packageRoot, 'config', name), 'utf8');

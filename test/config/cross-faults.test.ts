@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import { demoAccountFaults, operationFaults } from '../../src/config/cross-faults.ts';
 import { faultsOf, load } from './load-in-folder.ts';
 
-const SERVICE = 'upstream: { credentials: { kind: service, username: robot, password: x } }';
-
-const shared = (more: string) => `operations: { listIdeas: { cache: { audience: public${more} } } }`;
-
-const firstMessage = (yaml: string, env: Record<string, string> = {}) => {
-  const [first, ...more] = faultsOf(yaml, { env });
-  return first === undefined ? undefined : { pointer: first.pointer, message: first.message, others: more.length };
-};
-
 describe('keys that do not go together', () => {
+  const SERVICE = 'upstream: { credentials: { kind: service, username: robot, password: x } }';
+
+  const shared = (more: string) => `operations: { listIdeas: { cache: { audience: public${more} } } }`;
+
+  const firstMessage = (yaml: string, env: Record<string, string> = {}) => {
+    const [first, ...more] = faultsOf(yaml, { env });
+    return first === undefined ? undefined : { pointer: first.pointer, message: first.message, others: more.length };
+  };
+
   it.each(['authentication', 'permissions'])('service credentials with %s below enforce are refused', (check) => {
     expect(firstMessage(`${SERVICE}\nchecks: { ${check}: report }`)).toMatchObject({
       pointer: `/checks/${check}`,
@@ -89,5 +90,61 @@ describe('keys that do not go together', () => {
     expect(faultsOf('undocumented: { allow: [{ method: GET, path: /admin/x }] }')).toHaveLength(1);
     expect(faultsOf('undocumented: { allow: [{ method: FETCH, path: /services/v2/x.json }] }')).toHaveLength(1);
     expect(faultsOf("undocumented: { allow: [{ method: GET, path: '/services/v2/user/{id}.json' }] }")).toEqual([]);
+  });
+});
+
+describe('operation faults', () => {
+  it('operations that the contract lacks are faults wherever they are named', () => {
+    const settings = load(`operations:
+  listQuestion: { errors: legacy }
+  listIdeas: { errors: legacy }
+parameters:
+  allow: { nonsense: [a] }
+cache:
+  defaultPageSize: { listIdea: 15 }
+`);
+    expect(operationFaults(settings, ['listQuestions', 'listIdeas'])).toMatchObject([
+      {
+        source: 'config/portico.yaml:2',
+        pointer: '/operations/listQuestion',
+        suggestion: 'did you mean listQuestions?',
+      },
+      { source: 'config/portico.yaml:5', pointer: '/parameters/allow/nonsense' },
+      {
+        source: 'config/portico.yaml:7',
+        pointer: '/cache/defaultPageSize/listIdea',
+        suggestion: 'did you mean listIdeas?',
+      },
+    ]);
+  });
+});
+
+describe('demo account faults', () => {
+  const account = (name: string, demo: boolean) => ({
+    name,
+    demo,
+    roles: [],
+    groups: [],
+    flags: [],
+    passwordHash: undefined,
+  });
+  const roles = {
+    source: 'config/roles.yaml',
+    unmapped: undefined,
+    roles: new Map(),
+    accounts: [account('admin', true), account('jane', false), account('guest', true)],
+  };
+  const REAL = 'upstream: { url: "http://127.0.0.1:9" }';
+
+  it('demo accounts in front of a real upstream are a fault that names them all', () => {
+    const [fault, ...more] = demoAccountFaults(load(`${REAL}\nauthentication: { verifier: file }`), roles);
+    expect(fault?.message).toContain('admin, guest');
+    expect(fault?.message).not.toContain('jane');
+    expect(more).toEqual([]);
+  });
+
+  it('demo accounts are no fault on the embedded upstream, nor where the upstream verifies', () => {
+    expect(demoAccountFaults(load(''), roles)).toEqual([]);
+    expect(demoAccountFaults(load(REAL), roles)).toEqual([]);
   });
 });

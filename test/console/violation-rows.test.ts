@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { isNew, violationRows } from '../../src/console/violation-rows.ts';
+import { filterViolations, isNew, type ViolationFilter, violationRows } from '../../src/console/violation-rows.ts';
 import type { LedgerSnapshot } from '../../src/model/ledger-snapshot.ts';
-import { entryWith } from './violation-fixtures.ts';
-
-const NOW = Date.UTC(2026, 4, 4, 12);
-const traffic = (operation: string | undefined, requests: number, release = 'a') => {
-  return { operation, release, requests, checks: {} };
-};
-const snapshot = (parts: Partial<LedgerSnapshot>): LedgerSnapshot => {
-  return { takenAt: NOW, since: undefined, releases: [], entries: [], traffic: [], dropped: 0, ...parts };
-};
-const accepted = (expires: string | undefined) => {
-  return { accepted: [{ fingerprint: 'f', reason: 'known', owner: 'me', expires, summary: undefined }] };
-};
+import { entryWith, rowWith } from './violation-fixtures.ts';
 
 describe('the rows of violations', () => {
+  const NOW = Date.UTC(2026, 4, 4, 12);
+  const traffic = (operation: string | undefined, requests: number, release = 'a') => {
+    return { operation, release, requests, checks: {} };
+  };
+  const snapshot = (parts: Partial<LedgerSnapshot>): LedgerSnapshot => {
+    return { takenAt: NOW, since: undefined, releases: [], entries: [], traffic: [], dropped: 0, ...parts };
+  };
+  const accepted = (expires: string | undefined) => {
+    return { accepted: [{ fingerprint: 'f', reason: 'known', owner: 'me', expires, summary: undefined }] };
+  };
+
   it('tell the share of their operation’s requests, over all releases', () => {
     const entries = [
       entryWith({ operation: 'one', count: 5 }),
@@ -49,5 +49,50 @@ describe('the rows of violations', () => {
   it('leave samples to the page of one violation', () => {
     const [row] = violationRows(snapshot({ entries: [entryWith()] }), undefined, NOW);
     expect(row).not.toHaveProperty('samples');
+  });
+});
+
+describe('the filters of violations', () => {
+  const ANY: ViolationFilter = {
+    category: '',
+    direction: '',
+    operation: '',
+    check: '',
+    release: '',
+    state: '',
+    text: '',
+  };
+  const rows = [
+    rowWith({ fingerprint: 'a', category: 'type', operation: 'listIdeas', at: '/list/*/id' }),
+    rowWith({ fingerprint: 'b', category: 'missing', operation: 'listIdeas', accepted: { expired: false } }),
+    rowWith({ fingerprint: 'c', category: 'type', operation: undefined, accepted: { expired: true } }),
+    rowWith({ fingerprint: 'd', category: 'type', direction: 'request', check: 'requests', releases: { old: 1 } }),
+  ];
+  const found = (filter: Partial<ViolationFilter>) =>
+    filterViolations(rows, { ...ANY, ...filter }).rows.map(({ fingerprint }) => fingerprint);
+
+  it.each<[Partial<ViolationFilter>, string[]]>([
+    [{}, ['a', 'b', 'c', 'd']],
+    [{ category: 'type' }, ['a', 'c', 'd']],
+    [{ operation: 'listIdeas' }, ['a', 'b']],
+    [{ operation: 'undocumented' }, ['c']],
+    [{ direction: 'request' }, ['d']],
+    [{ check: 'responses', category: 'type' }, ['a', 'c']],
+    [{ state: 'new' }, ['a', 'c', 'd']],
+    [{ state: 'accepted' }, ['b']],
+    [{ release: 'old' }, ['d']],
+    [{ release: 'constructor' }, []],
+    [{ text: 'LIST/*/ID' }, ['a']],
+    [{ text: 'nothing' }, []],
+  ])('leave with %j', (filter, left) => {
+    expect(found(filter)).toEqual(left);
+  });
+
+  it('tell beside each choice how many it would leave, the other filters standing', () => {
+    const { facets } = filterViolations(rows, { ...ANY, category: 'type', state: 'new' });
+    expect(facets.category).toEqual({ type: 3 });
+    expect(facets.state).toEqual({ new: 3 });
+    expect(facets.operation).toEqual({ listIdeas: 1, undocumented: 1, listQuestions: 1 });
+    expect(facets.direction).toEqual({ request: 1, response: 2 });
   });
 });

@@ -1,45 +1,111 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { replaceFile, replaceFileSync } from '../../src/files/replace-file.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makeFolder, replaceFile, replaceFileSync, whyUnwritable } from '../../src/files/replace-file.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 
-const folder = tempFolder();
-const permissionsOf = (path: string) => statSync(path).mode & 0o777;
+describe('replace file', () => {
+  const folder = tempFolder();
+  const permissionsOf = (path: string) => statSync(path).mode & 0o777;
 
-describe.each([
-  ['replaceFile', replaceFile],
-  [
-    'replaceFileSync',
-    async (file: string, text: string, mode: number) => Promise.resolve(replaceFileSync(file, text, mode)),
-  ],
-])('%s', (name, replace) => {
-  const file = join(folder, name, 'kept.json');
+  describe.each([
+    ['replaceFile', replaceFile],
+    [
+      'replaceFileSync',
+      async (file: string, text: string, mode: number) => Promise.resolve(replaceFileSync(file, text, mode)),
+    ],
+  ])('%s', (name, replace) => {
+    const file = join(folder, name, 'kept.json');
 
-  it('makes the folder for its owner only, and leaves nothing unfinished in it', async () => {
-    await replace(file, 'one', 0o600);
-    await replace(file, 'two', 0o600);
-    expect(readFileSync(file, 'utf8')).toBe('two');
-    expect({ file: permissionsOf(file), folder: permissionsOf(join(folder, name)) }).toEqual({
-      file: 0o600,
-      folder: 0o700,
+    it('makes the folder for its owner only, and leaves nothing unfinished in it', async () => {
+      await replace(file, 'one', 0o600);
+      await replace(file, 'two', 0o600);
+      expect(readFileSync(file, 'utf8')).toBe('two');
+      expect({ file: permissionsOf(file), folder: permissionsOf(join(folder, name)) }).toEqual({
+        file: 0o600,
+        folder: 0o700,
+      });
+      expect(readdirSync(join(folder, name))).toEqual(['kept.json']);
     });
-    expect(readdirSync(join(folder, name))).toEqual(['kept.json']);
+
+    it('takes its draft away when the place cannot be taken', async () => {
+      const taken = join(folder, `${name}-taken`);
+      mkdirSync(join(taken, 'kept.json'), { recursive: true });
+      await expect((async () => replace(join(taken, 'kept.json'), 'text', 0o600))()).rejects.toThrow();
+      expect(readdirSync(taken)).toEqual(['kept.json']);
+    });
   });
 
-  it('takes its draft away when the place cannot be taken', async () => {
-    const taken = join(folder, `${name}-taken`);
-    mkdirSync(join(taken, 'kept.json'), { recursive: true });
-    await expect((async () => replace(join(taken, 'kept.json'), 'text', 0o600))()).rejects.toThrow();
-    expect(readdirSync(taken)).toEqual(['kept.json']);
+  describe('a replacement that is not wanted any more', () => {
+    it('leaves no trace', async () => {
+      const file = join(folder, 'unwanted', 'kept.json');
+      await replaceFile(file, 'text', 0o600, () => false);
+      expect(existsSync(file)).toBe(false);
+      expect(readdirSync(join(folder, 'unwanted'))).toEqual([]);
+    });
   });
 });
 
-describe('a replacement that is not wanted any more', () => {
-  it('leaves no trace', async () => {
-    const file = join(folder, 'unwanted', 'kept.json');
-    await replaceFile(file, 'text', 0o600, () => false);
-    expect(existsSync(file)).toBe(false);
-    expect(readdirSync(join(folder, 'unwanted'))).toEqual([]);
+describe('make folder', () => {
+  let root: string;
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'portico-folder-'));
+  });
+  afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+  describe('making a folder', () => {
+    it('makes those above it too, for this user alone', () => {
+      makeFolder(join(root, 'a', 'b'));
+      for (const path of ['a', 'a/b']) expect(statSync(join(root, path)).mode & 0o777).toBe(0o700);
+    });
+
+    it('leaves one alone that is there', () => {
+      makeFolder(join(root, 'a'));
+      writeFileSync(join(root, 'a', 'kept'), '');
+      makeFolder(join(root, 'a'));
+      expect(statSync(join(root, 'a', 'kept')).isFile()).toBe(true);
+    });
+
+    // Node's recursive way tries for ever there.
+    it('fails where nobody can make one', () => {
+      expect(() => makeFolder('/proc/portico/ledger')).toThrow('ENOENT');
+    });
+
+    it('fails below what is no folder', () => {
+      writeFileSync(join(root, 'file'), '');
+      expect(() => makeFolder(join(root, 'file', 'a'))).toThrow('ENOTDIR');
+    });
+  });
+});
+
+describe('whether a file can be written', () => {
+  const folder = tempFolder();
+
+  it('is answered with the reason why not, and leaves nothing behind where it can', async () => {
+    writeFileSync(join(folder, 'plain'), '');
+    expect(await whyUnwritable(join(folder, 'plain', 'kept.json'))).toMatch(/^[A-Z]+$/);
+    expect(await whyUnwritable(join(folder, 'new', 'kept.json'))).toBeUndefined();
+    expect(readdirSync(join(folder, 'new'))).toEqual([]);
+    expect(await whyUnwritable(':memory:')).toBeUndefined();
+  });
+
+  it('is tried through no link that somebody put in its place', async () => {
+    const other = join(folder, 'other.txt');
+    writeFileSync(other, 'untouched');
+    const file = join(folder, 'kept.json');
+    for (const name of [file, `${file}.tmp`, `${file}.${process.pid}.tmp`]) symlinkSync(other, name);
+    expect(await whyUnwritable(file)).toBeUndefined();
+    expect(readFileSync(other, 'utf8')).toBe('untouched');
   });
 });

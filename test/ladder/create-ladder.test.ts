@@ -1,54 +1,59 @@
 import { describe, expect, it } from 'vitest';
-import { createLadder, type LadderParts } from '../../src/ladder/create-ladder.ts';
+import { createLadder, type LadderParts, promotionsDue } from '../../src/ladder/create-ladder.ts';
 import { LADDER_DEFAULTS } from '../../src/ladder/ladder-options.ts';
 import type { LadderState, LadderStep } from '../../src/ladder/ladder-step.ts';
 import { type CheckLevel, MODES } from '../../src/model/checks.ts';
 import type { LedgerQuery } from '../../src/model/ledger-snapshot.ts';
 import { createTrace, type ResponseTrace, type Trace } from '../../src/model/trace.ts';
-import { NOW, snapshotOf, stepWith } from './levels.ts';
-
-const HOUR_MS = 3_600_000;
-const OPTIONS = {
-  file: ':memory:',
-  promote: { ...LADDER_DEFAULTS.promote, enabled: true, checks: ['responses'], minAnswers: 100 },
-  demote: { enabled: true, share: 0.5, windowSeconds: 60, minAnswers: 4 },
-} as const;
-
-function ladderWith(responses: CheckLevel, more: Partial<LadderParts> = {}) {
-  const told: string[] = [];
-  const written: LadderState[] = [];
-  const tell = (word: string) => (step: LadderStep) => void told.push(`${word} ${step.operation} ${step.check}`);
-  const ladder = createLadder({
-    options: OPTIONS,
-    operations: [{ operation: 'listIdeas', checks: { ...MODES.staging.checks, responses }, explicit: [] }],
-    transparent: false,
-    state: { contract: 'v', since: NOW - 200 * HOUR_MS, steps: [] },
-    file: { write: (state) => void written.push(state) },
-    events: { demoted: tell('demoted'), promoted: tell('promoted'), lifted: tell('lifted'), alerted: () => undefined },
-    clock: () => NOW,
-    ...more,
-  });
-  ladder.onChange((operation) => told.push(`changed ${operation}`));
-  return { ladder, told, written };
-}
-
-function traceOf(outcome: ResponseTrace['outcome'], more: Partial<Trace> = {}): Trace {
-  const trace = createTrace({ requestId: 'r', traceparent: '', method: 'GET', startedAt: NOW });
-  const verdict = outcome === 'passed' ? 'valid' : 'violations';
-  const responses = { level: 'enforce', outcome, verdict } as const;
-  const upstream = { status: 200, shape: 'answer', seconds: 0, attempts: 1 };
-  return Object.assign(trace, { operation: 'listIdeas', responses, upstream, ...more });
-}
-
-const level = ({ ladder }: ReturnType<typeof ladderWith>) => ladder.checksFor('listIdeas').responses;
-const reader = (passed: number, asked: LedgerQuery[] = []) => ({
-  snapshot: (query: LedgerQuery = {}) => {
-    asked.push(query);
-    return Promise.resolve(snapshotOf(['listIdeas', 'responses', { passed }]));
-  },
-});
+import { levelsOf, NOW, snapshotOf, stepWith } from './levels.ts';
 
 describe('the ladder', () => {
+  const HOUR_MS = 3_600_000;
+  const OPTIONS = {
+    file: ':memory:',
+    promote: { ...LADDER_DEFAULTS.promote, enabled: true, checks: ['responses'], minAnswers: 100 },
+    demote: { enabled: true, share: 0.5, windowSeconds: 60, minAnswers: 4 },
+  } as const;
+
+  function ladderWith(responses: CheckLevel, more: Partial<LadderParts> = {}) {
+    const told: string[] = [];
+    const written: LadderState[] = [];
+    const tell = (word: string) => (step: LadderStep) => void told.push(`${word} ${step.operation} ${step.check}`);
+    const ladder = createLadder({
+      options: OPTIONS,
+      operations: [{ operation: 'listIdeas', checks: { ...MODES.staging.checks, responses }, explicit: [] }],
+      transparent: false,
+      state: { contract: 'v', since: NOW - 200 * HOUR_MS, steps: [] },
+      file: { write: (state) => void written.push(state) },
+      events: {
+        demoted: tell('demoted'),
+        promoted: tell('promoted'),
+        lifted: tell('lifted'),
+        alerted: () => undefined,
+      },
+      clock: () => NOW,
+      ...more,
+    });
+    ladder.onChange((operation) => told.push(`changed ${operation}`));
+    return { ladder, told, written };
+  }
+
+  function traceOf(outcome: ResponseTrace['outcome'], more: Partial<Trace> = {}): Trace {
+    const trace = createTrace({ requestId: 'r', traceparent: '', method: 'GET', startedAt: NOW });
+    const verdict = outcome === 'passed' ? 'valid' : 'violations';
+    const responses = { level: 'enforce', outcome, verdict } as const;
+    const upstream = { status: 200, shape: 'answer', seconds: 0, attempts: 1 };
+    return Object.assign(trace, { operation: 'listIdeas', responses, upstream, ...more });
+  }
+
+  const level = ({ ladder }: ReturnType<typeof ladderWith>) => ladder.checksFor('listIdeas').responses;
+  const reader = (passed: number, asked: LedgerQuery[] = []) => ({
+    snapshot: (query: LedgerQuery = {}) => {
+      asked.push(query);
+      return Promise.resolve(snapshotOf(['listIdeas', 'responses', { passed }]));
+    },
+  });
+
   it('demotes once, tells it, writes it down, and counts answers of requests in flight for nothing', () => {
     const made = ladderWith('enforce');
     for (let index = 0; index < 40; index += 1) made.ladder.record(traceOf('refused'));
@@ -143,5 +148,79 @@ describe('the ladder', () => {
     expect(made.ladder.levels()).toMatchObject([
       { configured: { responses: 'enforce' }, effective: { responses: 'report' } },
     ]);
+  });
+});
+
+describe('promotions', () => {
+  const OPTIONS = { ...LADDER_DEFAULTS.promote, enabled: true, checks: ['responses'] as const, minAnswers: 100 };
+  const WINDOW_MS = OPTIONS.windowHours * 3_600_000;
+  const state = (...steps: ReturnType<typeof stepWith>[]) => ({ contract: 'v', since: NOW - WINDOW_MS, steps });
+  const due = (
+    counts: { passed?: number; reported?: number; refused?: number },
+    more: { levels?: ReturnType<typeof levelsOf>; kept?: ReturnType<typeof state>; options?: typeof OPTIONS } = {},
+  ) =>
+    promotionsDue(
+      [more.levels ?? levelsOf('listIdeas')],
+      snapshotOf(['listIdeas', 'responses', counts]),
+      more.kept ?? state(),
+      more.options ?? OPTIONS,
+    );
+
+  it('are due where enough was judged and nothing would have been refused', () => {
+    expect(due({ passed: 100 })).toEqual([
+      {
+        operation: 'listIdeas',
+        check: 'responses',
+        move: 'promoted',
+        at: NOW,
+        judged: 100,
+        failed: 0,
+        windowSeconds: 604_800,
+      },
+    ]);
+  });
+
+  it('add the traffic of all releases up', () => {
+    const snapshot = snapshotOf(['listIdeas', 'responses', { passed: 60 }], ['listIdeas', 'responses', { passed: 40 }]);
+    expect(promotionsDue([levelsOf('listIdeas')], snapshot, state(), OPTIONS)).toHaveLength(1);
+    expect(promotionsDue([levelsOf('listUsers')], snapshot, state(), OPTIONS)).toEqual([]);
+  });
+
+  it.each([
+    ['too little was judged', due({ passed: 99 })],
+    ['one would have been refused', due({ passed: 100_000, reported: 1 })],
+    ['one was refused', due({ passed: 100_000, refused: 1 })],
+    [
+      'the check is enforced already',
+      due(
+        { passed: 100 },
+        { levels: levelsOf('listIdeas', { effective: { ...levelsOf('x').effective, responses: 'enforce' } }) },
+      ),
+    ],
+    [
+      'the check is off',
+      due(
+        { passed: 100 },
+        { levels: levelsOf('listIdeas', { effective: { ...levelsOf('x').effective, responses: 'off' } }) },
+      ),
+    ],
+    [
+      'the level is written down for the operation',
+      due({ passed: 100 }, { levels: levelsOf('listIdeas', { explicit: ['responses'] }) }),
+    ],
+    ['the check was demoted under this contract', due({ passed: 100 }, { kept: state(stepWith()) })],
+    ['an operator took its promotion back', due({ passed: 100 }, { kept: state(stepWith({ move: 'lifted' })) })],
+    [
+      'the contract changed within the window',
+      due({ passed: 100 }, { kept: { ...state(), since: NOW - WINDOW_MS + 1 } }),
+    ],
+  ])('are not due where %s', (_why, steps) => {
+    expect(steps).toEqual([]);
+  });
+
+  it('never touch authentication, whatever is asked for', () => {
+    const levels = levelsOf('listIdeas', { effective: { ...levelsOf('x').effective, authentication: 'report' } });
+    const snapshot = snapshotOf(['listIdeas', 'authentication', { passed: 1000 }]);
+    expect(promotionsDue([levels], snapshot, state(), { ...OPTIONS, checks: ['authentication'] })).toEqual([]);
   });
 });

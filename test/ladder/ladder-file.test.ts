@@ -11,93 +11,129 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createLadderFile, readLadderFile, writeLadderFile } from '../../src/ladder/ladder-file.ts';
+import {
+  createLadderFile,
+  formatLadder,
+  parseLadder,
+  readLadderFile,
+  writeLadderFile,
+} from '../../src/ladder/ladder-file.ts';
 import type { LadderStep } from '../../src/ladder/ladder-step.ts';
 import { NOW, stepWith } from './levels.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'portico-ladder-file-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+describe('ladder file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'portico-ladder-file-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
 
-const ideas = stepWith();
-const users = stepWith({ operation: 'listUsers' });
-const state = (...steps: LadderStep[]) => ({ contract: 'v', since: NOW, steps });
+  const ideas = stepWith();
+  const users = stepWith({ operation: 'listUsers' });
+  const state = (...steps: LadderStep[]) => ({ contract: 'v', since: NOW, steps });
 
-function fileIn(name: string, known?: ReturnType<typeof state>) {
-  const path = join(folder, name, 'ladder.json');
-  const taken: LadderStep[] = [];
-  const errors: unknown[] = [];
-  const events = {
-    onError: (error: unknown) => errors.push(error),
-    onTakenOut: (step: LadderStep) => taken.push(step),
+  function fileIn(name: string, known?: ReturnType<typeof state>) {
+    const path = join(folder, name, 'ladder.json');
+    const taken: LadderStep[] = [];
+    const errors: unknown[] = [];
+    const events = {
+      onError: (error: unknown) => errors.push(error),
+      onTakenOut: (step: LadderStep) => taken.push(step),
+    };
+    return { path, taken, errors, open: () => createLadderFile(path, known, events) };
+  }
+
+  describe("the ladder's file", () => {
+    it('holds the latest state, for its owner only, and nothing unfinished beside it', async () => {
+      const { path, open } = fileIn('latest');
+      expect(readLadderFile(path)).toBeUndefined();
+      const file = open();
+      for (let index = 0; index < 20; index += 1) file.write(state(stepWith({ judged: index })));
+      await file.written();
+      expect(readLadderFile(path)).toEqual(state(stepWith({ judged: 19 })));
+      expect(statSync(path).mode & 0o777).toBe(0o600);
+      expect(readdirSync(join(folder, 'latest'))).toEqual(['ladder.json']);
+    });
+
+    it('tells what somebody else took out of it, once, and not what this process wrote', async () => {
+      const { path, taken, open } = fileIn('followed');
+      const file = open();
+      file.write(state(ideas, users));
+      await file.written();
+      await file.look();
+      expect(taken).toEqual([]);
+      await writeLadderFile(path, state(users));
+      await file.look();
+      await file.look();
+      expect(taken).toEqual([ideas]);
+    });
+
+    it('tells what was taken out before it is written over', async () => {
+      const { path, taken, open } = fileIn('overwritten', state(ideas));
+      await writeLadderFile(path, state(ideas));
+      const file = open();
+      await writeLadderFile(path, state());
+      file.write(state(ideas, users));
+      await file.written();
+      expect(taken).toEqual([ideas]);
+    });
+
+    it('follows nothing that belongs to another contract or is broken', async () => {
+      const { path, taken, errors, open } = fileIn('foreign', state(ideas));
+      await writeLadderFile(path, state(ideas));
+      const file = open();
+      await writeLadderFile(path, { ...state(), contract: 'another' });
+      await file.look();
+      writeFileSync(path, '{');
+      await file.look();
+      expect(taken).toEqual([]);
+      expect(errors).toHaveLength(1);
+    });
+
+    it('writes through no link that somebody put beside it, and takes the place of one under its own name', async () => {
+      const { path } = fileIn('linked');
+      const other = join(folder, 'other.txt');
+      writeFileSync(other, 'untouched');
+      mkdirSync(join(folder, 'linked'));
+      for (const name of [path, `${path}.tmp`, `${path}.${process.pid}.tmp`]) symlinkSync(other, name);
+      await writeLadderFile(path, state(ideas));
+      expect(readFileSync(other, 'utf8')).toBe('untouched');
+      expect(readLadderFile(path)).toEqual(state(ideas));
+    });
+
+    it('goes on in memory when it cannot be written', async () => {
+      writeFileSync(join(folder, 'stands-in-the-way'), '');
+      const { errors, open } = fileIn('stands-in-the-way');
+      const file = open();
+      file.write(state(ideas));
+      await file.written();
+      expect(errors).toHaveLength(1);
+      expect(readFileSync(join(folder, 'stands-in-the-way'), 'utf8')).toBe('');
+    });
+  });
+});
+
+describe("the text of the ladder's file", () => {
+  const state = {
+    contract: 'v1',
+    since: NOW,
+    steps: [stepWith(), stepWith({ operation: 'listUsers', move: 'promoted' })],
   };
-  return { path, taken, errors, open: () => createLadderFile(path, known, events) };
-}
 
-describe("the ladder's file", () => {
-  it('holds the latest state, for its owner only, and nothing unfinished beside it', async () => {
-    const { path, open } = fileIn('latest');
-    expect(readLadderFile(path)).toBeUndefined();
-    const file = open();
-    for (let index = 0; index < 20; index += 1) file.write(state(stepWith({ judged: index })));
-    await file.written();
-    expect(readLadderFile(path)).toEqual(state(stepWith({ judged: 19 })));
-    expect(statSync(path).mode & 0o777).toBe(0o600);
-    expect(readdirSync(join(folder, 'latest'))).toEqual(['ladder.json']);
+  it('is read as it was written', () => {
+    expect(parseLadder(formatLadder(state))).toEqual(state);
   });
 
-  it('tells what somebody else took out of it, once, and not what this process wrote', async () => {
-    const { path, taken, open } = fileIn('followed');
-    const file = open();
-    file.write(state(ideas, users));
-    await file.written();
-    await file.look();
-    expect(taken).toEqual([]);
-    await writeLadderFile(path, state(users));
-    await file.look();
-    await file.look();
-    expect(taken).toEqual([ideas]);
-  });
-
-  it('tells what was taken out before it is written over', async () => {
-    const { path, taken, open } = fileIn('overwritten', state(ideas));
-    await writeLadderFile(path, state(ideas));
-    const file = open();
-    await writeLadderFile(path, state());
-    file.write(state(ideas, users));
-    await file.written();
-    expect(taken).toEqual([ideas]);
-  });
-
-  it('follows nothing that belongs to another contract or is broken', async () => {
-    const { path, taken, errors, open } = fileIn('foreign', state(ideas));
-    await writeLadderFile(path, state(ideas));
-    const file = open();
-    await writeLadderFile(path, { ...state(), contract: 'another' });
-    await file.look();
-    writeFileSync(path, '{');
-    await file.look();
-    expect(taken).toEqual([]);
-    expect(errors).toHaveLength(1);
-  });
-
-  it('writes through no link that somebody put beside it, and takes the place of one under its own name', async () => {
-    const { path } = fileIn('linked');
-    const other = join(folder, 'other.txt');
-    writeFileSync(other, 'untouched');
-    mkdirSync(join(folder, 'linked'));
-    for (const name of [path, `${path}.tmp`, `${path}.${process.pid}.tmp`]) symlinkSync(other, name);
-    await writeLadderFile(path, state(ideas));
-    expect(readFileSync(other, 'utf8')).toBe('untouched');
-    expect(readLadderFile(path)).toEqual(state(ideas));
-  });
-
-  it('goes on in memory when it cannot be written', async () => {
-    writeFileSync(join(folder, 'stands-in-the-way'), '');
-    const { errors, open } = fileIn('stands-in-the-way');
-    const file = open();
-    file.write(state(ideas));
-    await file.written();
-    expect(errors).toHaveLength(1);
-    expect(readFileSync(join(folder, 'stands-in-the-way'), 'utf8')).toBe('');
+  it.each([
+    ['nothing', ''],
+    ['no JSON', '{"version": 1'],
+    ['a list', '[]'],
+    ['another version', formatLadder(state).replace('"version": 1', '"version": 2')],
+    ['no contract', formatLadder({ ...state, contract: '' })],
+    ['an unknown check', formatLadder(state).replace('"responses"', '"undocumented"')],
+    ['an unknown move', formatLadder(state).replace('"demoted"', '"raised"')],
+    ['a demotion of another check', formatLadder({ ...state, steps: [stepWith({ check: 'permissions' })] })],
+    ['a broken instant', formatLadder(state).replace(/"at": "[^"]+"/, '"at": "yesterday"')],
+    ['a broken count', formatLadder(state).replace('"judged": 40', '"judged": "40"')],
+    ['a step twice', formatLadder({ ...state, steps: [stepWith(), stepWith()] })],
+  ])('is refused with %s', (_what, text) => {
+    expect(() => parseLadder(text)).toThrow(Error);
   });
 });

@@ -1,5 +1,4 @@
-import type { OperationLevels } from '../../src/ladder/ladder-levels.ts';
-import type { LadderStep } from '../../src/ladder/ladder-step.ts';
+import type { LadderStep, OperationLevels } from '../../src/ladder/ladder-step.ts';
 import { type CheckCounts, type LedgerSnapshot } from '../../src/model/ledger-snapshot.ts';
 import { type CheckName, MODES } from '../../src/model/checks.ts';
 

@@ -1,108 +1,110 @@
 import { describe, expect, it } from 'vitest';
+import { resolveRole } from '../../src/permissions/compile-permissions.ts';
 import { decide } from '../../src/permissions/decide.ts';
 import { loadRoles } from '../../src/permissions/load-roles.ts';
 import { compiled, OPERATIONS, principal } from './permissions-fixtures.ts';
 
-/** What each demo account may do with each operation: 1 allowed, 0 denied, o on own nodes. */
-const TABLE = {
-  //                 admin moderator alice bob guest
-  upload: '10000',
-  job: '11111',
-  attachments: '11000',
-  comment: '11111',
-  questions: '11111',
-  actions: '10000',
-  ideas: '11110',
-  groupUsers: '10000',
-  followers: '11111',
-  unfavorite: '11110',
-  unwikify: '11oo0',
-  articles: '11110',
-  expertise: '11111',
-} as const;
-const ACCOUNTS = ['admin', 'moderator', 'alice', 'bob', 'guest'];
-const MARKS = { allowed: '1', denied: '0', delegated: 'o' } as const;
+describe('compile permissions', () => {
+  /** What each demo account may do with each operation: 1 allowed, 0 denied, o on own nodes. */
+  const TABLE = {
+    //                 admin moderator alice bob guest
+    upload: '10000',
+    job: '11111',
+    attachments: '11000',
+    comment: '11111',
+    questions: '11111',
+    actions: '10000',
+    ideas: '11110',
+    groupUsers: '10000',
+    followers: '11111',
+    unfavorite: '11110',
+    unwikify: '11oo0',
+    articles: '11110',
+    expertise: '11111',
+  } as const;
+  const ACCOUNTS = ['admin', 'moderator', 'alice', 'bob', 'guest'];
+  const MARKS = { allowed: '1', denied: '0', delegated: 'o' } as const;
 
-describe('the seeded roles (rules, 3)', () => {
-  const permissions = compiled();
-  const verdicts = (operation: string, names: readonly string[]) =>
-    names
-      .map((name) => permissions.grantsOf(principal('verified', name)))
-      .map((grants) => MARKS[decide(permissions.requirementOf(operation), grants, 'not-asked').verdict])
-      .join('');
+  describe('the seeded roles (rules, 3)', () => {
+    const permissions = compiled();
+    const verdicts = (operation: string, names: readonly string[]) =>
+      names
+        .map((name) => permissions.grantsOf(principal('verified', name)))
+        .map((grants) => MARKS[decide(permissions.requirementOf(operation), grants, 'not-asked').verdict])
+        .join('');
 
-  it.each(Object.entries(TABLE))('let the demo accounts use %s as %s says', (operation, expected) => {
-    expect(verdicts(operation, ACCOUNTS)).toBe(expected);
-  });
-
-  it('speak of every operation of the table', () => {
-    expect(Object.keys(TABLE)).toEqual(OPERATIONS.map(({ id }) => id));
-  });
-
-  it('show private fields to those who may use private comments and send one kind of them', () => {
-    const shown = ACCOUNTS.filter((name) =>
-      permissions.mayReadPrivateFields(permissions.grantsOf(principal('verified', name))),
-    );
-    expect(shown).toEqual(['admin', 'moderator', 'alice']);
-  });
-
-  it('give callers without a credential the anonymous role only', () => {
-    const grants = permissions.grantsOf(principal('anonymous'));
-    expect(grants).toMatchObject({ roles: ['anonymous'], delegated: false, denied: false });
-    expect(decide(permissions.requirementOf('questions'), grants, 'not-asked').verdict).toBe('allowed');
-    expect(decide(permissions.requirementOf('ideas'), grants, 'not-asked').verdict).toBe('denied');
-  });
-});
-
-const rolesOf = (text: string) => loadRoles(text, 'roles.yaml', undefined);
-
-describe('compiled permissions (rules, 3)', () => {
-  it('give the super-user flag every permission, but no group', () => {
-    const roles = rolesOf('{roles: {}, flags: [superuser], accounts: [{name: root, roles: [], flags: [superuser]}]}');
-    const permissions = compiled({ roles });
-    const grants = permissions.grantsOf(principal('verified', 'root'));
-    expect(decide(permissions.requirementOf('groupUsers'), grants, 'not-asked').verdict).toBe('allowed');
-    expect(decide(permissions.requirementOf('actions'), grants, 'not-asked')).toEqual({
-      verdict: 'denied',
-      missing: ['Super Users'],
+    it.each(Object.entries(TABLE))('let the demo accounts use %s as %s says', (operation, expected) => {
+      expect(verdicts(operation, ACCOUNTS)).toBe(expected);
     });
-    expect(permissions.mayReadPrivateFields(grants)).toBe(true);
+
+    it('speak of every operation of the table', () => {
+      expect(Object.keys(TABLE)).toEqual(OPERATIONS.map(({ id }) => id));
+    });
+
+    it('show private fields to those who may use private comments and send one kind of them', () => {
+      const shown = ACCOUNTS.filter((name) =>
+        permissions.mayReadPrivateFields(permissions.grantsOf(principal('verified', name))),
+      );
+      expect(shown).toEqual(['admin', 'moderator', 'alice']);
+    });
+
+    it('give callers without a credential the anonymous role only', () => {
+      const grants = permissions.grantsOf(principal('anonymous'));
+      expect(grants).toMatchObject({ roles: ['anonymous'], delegated: false, denied: false });
+      expect(decide(permissions.requirementOf('questions'), grants, 'not-asked').verdict).toBe('allowed');
+      expect(decide(permissions.requirementOf('ideas'), grants, 'not-asked').verdict).toBe('denied');
+    });
   });
 
-  it.each([
-    ['Use Private Comments', false],
-    ['Use Private Comments, Send private comments to moderators', true],
-    ['Use Private Comments, Send private comments to own groups', true],
-    ['Use Private Comments, Send private comments to the original poster', true],
-    ['Send private comments to moderators, Send private comments to own groups', false],
-  ])('with %s show private fields: %s', (held, shown) => {
-    const roles = rolesOf(`{roles: {r: {permissions: [${held}]}}, accounts: [{name: a, roles: [r]}]}`);
-    const permissions = compiled({ roles });
-    expect(permissions.mayReadPrivateFields(permissions.grantsOf(principal('verified', 'a')))).toBe(shown);
-  });
+  const rolesOf = (text: string) => loadRoles(text, 'roles.yaml', undefined);
 
-  it('follow inheritance to its end', () => {
-    const roles = rolesOf(`
+  describe('compiled permissions (rules, 3)', () => {
+    it('give the super-user flag every permission, but no group', () => {
+      const roles = rolesOf('{roles: {}, flags: [superuser], accounts: [{name: root, roles: [], flags: [superuser]}]}');
+      const permissions = compiled({ roles });
+      const grants = permissions.grantsOf(principal('verified', 'root'));
+      expect(decide(permissions.requirementOf('groupUsers'), grants, 'not-asked').verdict).toBe('allowed');
+      expect(decide(permissions.requirementOf('actions'), grants, 'not-asked')).toEqual({
+        verdict: 'denied',
+        missing: ['Super Users'],
+      });
+      expect(permissions.mayReadPrivateFields(grants)).toBe(true);
+    });
+
+    it.each([
+      ['Use Private Comments', false],
+      ['Use Private Comments, Send private comments to moderators', true],
+      ['Use Private Comments, Send private comments to own groups', true],
+      ['Use Private Comments, Send private comments to the original poster', true],
+      ['Send private comments to moderators, Send private comments to own groups', false],
+    ])('with %s show private fields: %s', (held, shown) => {
+      const roles = rolesOf(`{roles: {r: {permissions: [${held}]}}, accounts: [{name: a, roles: [r]}]}`);
+      const permissions = compiled({ roles });
+      expect(permissions.mayReadPrivateFields(permissions.grantsOf(principal('verified', 'a')))).toBe(shown);
+    });
+
+    it('follow inheritance to its end', () => {
+      const roles = rolesOf(`
       roles: {c: {inherits: [b]}, b: {inherits: [a]}, a: {permissions: [View list idea]}}
       accounts: [{name: x, roles: [c]}]
     `);
-    const permissions = compiled({ roles });
-    const grants = permissions.grantsOf(principal('verified', 'x'));
-    expect(grants.roles).toEqual(['c', 'b', 'a']);
-    expect(decide(permissions.requirementOf('ideas'), grants, 'not-asked').verdict).toBe('allowed');
-  });
+      const permissions = compiled({ roles });
+      const grants = permissions.grantsOf(principal('verified', 'x'));
+      expect(grants.roles).toEqual(['c', 'b', 'a']);
+      expect(decide(permissions.requirementOf('ideas'), grants, 'not-asked').verdict).toBe('allowed');
+    });
 
-  it('give a claimed name nothing', () => {
-    const permissions = compiled();
-    expect(permissions.grantsOf(principal('unverified', 'admin'))).toBe(permissions.grantsOf(principal('anonymous')));
-  });
+    it('give a claimed name nothing', () => {
+      const permissions = compiled();
+      expect(permissions.grantsOf(principal('unverified', 'admin'))).toBe(permissions.grantsOf(principal('anonymous')));
+    });
 
-  it.each(['__proto__', 'constructor', 'toString', 'Admin', 'admin '])('take %j for nobody', (name) => {
-    expect(compiled().grantsOf(principal('verified', name))).toMatchObject({ denied: true, key: undefined });
-  });
+    it.each(['__proto__', 'constructor', 'toString', 'Admin', 'admin '])('take %j for nobody', (name) => {
+      expect(compiled().grantsOf(principal('verified', name))).toMatchObject({ denied: true, key: undefined });
+    });
 
-  it('have one key for callers who hold the same, by whatever roles, and another for others', () => {
-    const roles = rolesOf(`
+    it('have one key for callers who hold the same, by whatever roles, and another for others', () => {
+      const roles = rolesOf(`
       groups: [g]
       flags: [f]
       roles: {r: {permissions: [p, q]}, s: {permissions: [q, p]}, g: {permissions: [p]}}
@@ -114,54 +116,73 @@ describe('compiled permissions (rules, 3)', () => {
         - {name: flag, roles: [r], flags: [f]}
         - {name: nothing, roles: []}
     `);
-    const keyOf = (name: string) => compiled({ roles }).grantsOf(principal('verified', name)).key;
-    expect(keyOf('one')).toBe(keyOf('two'));
-    expect(new Set(['one', 'less', 'group', 'flag', 'nothing'].map(keyOf)).size).toBe(5);
+      const keyOf = (name: string) => compiled({ roles }).grantsOf(principal('verified', name)).key;
+      expect(keyOf('one')).toBe(keyOf('two'));
+      expect(new Set(['one', 'less', 'group', 'flag', 'nothing'].map(keyOf)).size).toBe(5);
+    });
+
+    it('know no rule for an operation that was not compiled', () => {
+      expect(() => compiled().requirementOf('nothing')).toThrow(RangeError);
+    });
   });
 
-  it('know no rule for an operation that was not compiled', () => {
-    expect(() => compiled().requirementOf('nothing')).toThrow(RangeError);
+  describe('a verified caller without an account (rules, 3)', () => {
+    const stranger = principal('verified', 'stranger');
+    const verdictOf = (permissions: ReturnType<typeof compiled>, operation: string) =>
+      decide(permissions.requirementOf(operation), permissions.grantsOf(stranger), 'not-asked');
+
+    it('is left to the upstream under delegate, except where nothing is required', () => {
+      const permissions = compiled({ unmapped: { kind: 'delegate' }, verifier: 'upstream' });
+      expect(verdictOf(permissions, 'questions')).toEqual({ verdict: 'delegated', because: 'unmapped' });
+      expect(verdictOf(permissions, 'job').verdict).toBe('allowed');
+      expect(permissions.grantsOf(stranger)).toMatchObject({ delegated: true, key: undefined, roles: [] });
+      expect(permissions.mayReadPrivateFields(permissions.grantsOf(stranger))).toBe(true);
+    });
+
+    it('is denied everything under deny', () => {
+      const permissions = compiled({ unmapped: { kind: 'deny' } });
+      for (const { id } of OPERATIONS) expect(verdictOf(permissions, id).verdict).toBe('denied');
+    });
+
+    it('is shown no private field under deny, not even one that everybody else sees', () => {
+      const roles = rolesOf(
+        '{roles: {anonymous: {permissions: [Use Private Comments, Send private comments to moderators]}}}',
+      );
+      const permissions = compiled({ roles });
+      expect(permissions.mayReadPrivateFields(permissions.grantsOf(principal('anonymous')))).toBe(true);
+      expect(permissions.mayReadPrivateFields(permissions.grantsOf(stranger))).toBe(false);
+    });
+
+    it('holds the role that is named', () => {
+      const permissions = compiled({ unmapped: { kind: 'role', role: 'standard' } });
+      expect(verdictOf(permissions, 'unfavorite').verdict).toBe('allowed');
+      expect(verdictOf(permissions, 'ideas').verdict).toBe('denied');
+    });
+
+    it('is left to the upstream while unverified, where the upstream decides about strangers', () => {
+      const claimant = principal('unverified', 'admin');
+      const left = compiled({ unmapped: { kind: 'delegate' }, verifier: 'upstream' }).grantsOf(claimant);
+      expect(left).toMatchObject({ delegated: true, key: undefined, roles: ['anonymous'] });
+      const ours = compiled({ unmapped: { kind: 'delegate' }, verifier: 'file' }).grantsOf(claimant);
+      expect(ours).toMatchObject({ delegated: false, roles: ['anonymous'] });
+    });
   });
 });
 
-describe('a verified caller without an account (rules, 3)', () => {
-  const stranger = principal('verified', 'stranger');
-  const verdictOf = (permissions: ReturnType<typeof compiled>, operation: string) =>
-    decide(permissions.requirementOf(operation), permissions.grantsOf(stranger), 'not-asked');
-
-  it('is left to the upstream under delegate, except where nothing is required', () => {
-    const permissions = compiled({ unmapped: { kind: 'delegate' }, verifier: 'upstream' });
-    expect(verdictOf(permissions, 'questions')).toEqual({ verdict: 'delegated', because: 'unmapped' });
-    expect(verdictOf(permissions, 'job').verdict).toBe('allowed');
-    expect(permissions.grantsOf(stranger)).toMatchObject({ delegated: true, key: undefined, roles: [] });
-    expect(permissions.mayReadPrivateFields(permissions.grantsOf(stranger))).toBe(true);
+describe('a resolved role', () => {
+  it('holds what it inherits, each once, itself first', () => {
+    const roles = new Map([
+      ['a', { inherits: ['b', 'c'], permissions: ['p'] }],
+      ['b', { inherits: ['d'], permissions: ['q'] }],
+      ['c', { inherits: ['d'], permissions: ['p', 'r'] }],
+      ['d', { inherits: [], permissions: ['s'] }],
+    ]);
+    expect(resolveRole(roles, 'a')).toEqual({ names: ['a', 'b', 'd', 'c'], permissions: ['p', 'q', 's', 'r'] });
   });
 
-  it('is denied everything under deny', () => {
-    const permissions = compiled({ unmapped: { kind: 'deny' } });
-    for (const { id } of OPERATIONS) expect(verdictOf(permissions, id).verdict).toBe('denied');
-  });
-
-  it('is shown no private field under deny, not even one that everybody else sees', () => {
-    const roles = rolesOf(
-      '{roles: {anonymous: {permissions: [Use Private Comments, Send private comments to moderators]}}}',
-    );
-    const permissions = compiled({ roles });
-    expect(permissions.mayReadPrivateFields(permissions.grantsOf(principal('anonymous')))).toBe(true);
-    expect(permissions.mayReadPrivateFields(permissions.grantsOf(stranger))).toBe(false);
-  });
-
-  it('holds the role that is named', () => {
-    const permissions = compiled({ unmapped: { kind: 'role', role: 'standard' } });
-    expect(verdictOf(permissions, 'unfavorite').verdict).toBe('allowed');
-    expect(verdictOf(permissions, 'ideas').verdict).toBe('denied');
-  });
-
-  it('is left to the upstream while unverified, where the upstream decides about strangers', () => {
-    const claimant = principal('unverified', 'admin');
-    const left = compiled({ unmapped: { kind: 'delegate' }, verifier: 'upstream' }).grantsOf(claimant);
-    expect(left).toMatchObject({ delegated: true, key: undefined, roles: ['anonymous'] });
-    const ours = compiled({ unmapped: { kind: 'delegate' }, verifier: 'file' }).grantsOf(claimant);
-    expect(ours).toMatchObject({ delegated: false, roles: ['anonymous'] });
+  it('ends where inheritance goes round or leads nowhere', () => {
+    const roles = new Map([['a', { inherits: ['a', 'nowhere'], permissions: ['p'] }]]);
+    expect(resolveRole(roles, 'a')).toEqual({ names: ['a'], permissions: ['p'] });
+    expect(resolveRole(roles, 'nowhere')).toEqual({ names: [], permissions: [] });
   });
 });

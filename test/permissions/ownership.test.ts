@@ -1,99 +1,120 @@
 import { describe, expect, it } from 'vitest';
-import { createAuthorLookUp } from '../../src/permissions/author-look-up.ts';
-import { createOwnership, type AuthorLookUp } from '../../src/permissions/ownership.ts';
+import {
+  type AuthorLookUp,
+  createAuthorLookUp,
+  createOwnership,
+  ownershipOf,
+} from '../../src/permissions/ownership.ts';
 import { PERMISSIONS_DEFAULTS } from '../../src/permissions/permissions-options.ts';
 import { principal } from './permissions-fixtures.ts';
 
-const OPTIONS = { ...PERMISSIONS_DEFAULTS.ownership, maxEntries: 2, maxAgeSeconds: 60 };
-const alice = principal('verified', 'alice');
-const BIG_ID = '9007199254740993';
+describe('ownership', () => {
+  const OPTIONS = { ...PERMISSIONS_DEFAULTS.ownership, maxEntries: 2, maxAgeSeconds: 60 };
+  const alice = principal('verified', 'alice');
+  const BIG_ID = '9007199254740993';
 
-function remembering(lookUp?: AuthorLookUp) {
-  const time = { now: Date.UTC(2024, 4, 1) };
-  return { time, ownership: createOwnership(OPTIONS, () => time.now, lookUp) };
-}
+  function remembering(lookUp?: AuthorLookUp) {
+    const time = { now: Date.UTC(2024, 4, 1) };
+    return { time, ownership: createOwnership(OPTIONS, () => time.now, lookUp) };
+  }
 
-describe('ownership (rules, 3)', () => {
-  it('comes from what valid answers showed', async () => {
-    const { ownership } = remembering();
-    ownership.learn(BIG_ID, 'alice');
-    ownership.learn('2', 'bob');
-    await expect(ownership.of(alice, BIG_ID)).resolves.toBe('own');
-    await expect(ownership.of(alice, '2')).resolves.toBe('other');
-    await expect(ownership.of(alice, '9007199254740992')).resolves.toBe('unknown');
-  });
-
-  it('comes from the configured look-up, once, where no answer showed it', async () => {
-    const asked: unknown[] = [];
-    const { ownership } = remembering(async (nodeId, who) => {
-      asked.push([nodeId, who.name]);
-      return 'alice';
+  describe('ownership (rules, 3)', () => {
+    it('comes from what valid answers showed', async () => {
+      const { ownership } = remembering();
+      ownership.learn(BIG_ID, 'alice');
+      ownership.learn('2', 'bob');
+      await expect(ownership.of(alice, BIG_ID)).resolves.toBe('own');
+      await expect(ownership.of(alice, '2')).resolves.toBe('other');
+      await expect(ownership.of(alice, '9007199254740992')).resolves.toBe('unknown');
     });
-    await expect(ownership.of(alice, '1')).resolves.toBe('own');
-    await expect(ownership.of(principal('verified', 'bob'), '1')).resolves.toBe('other');
-    expect(asked).toEqual([['1', 'alice']]);
+
+    it('comes from the configured look-up, once, where no answer showed it', async () => {
+      const asked: unknown[] = [];
+      const { ownership } = remembering(async (nodeId, who) => {
+        asked.push([nodeId, who.name]);
+        return 'alice';
+      });
+      await expect(ownership.of(alice, '1')).resolves.toBe('own');
+      await expect(ownership.of(principal('verified', 'bob'), '1')).resolves.toBe('other');
+      expect(asked).toEqual([['1', 'alice']]);
+    });
+
+    it('is unknown when the look-up fails or tells nothing', async () => {
+      await expect(remembering(() => Promise.reject(new Error('away'))).ownership.of(alice, '1')).resolves.toBe(
+        'unknown',
+      );
+      await expect(remembering(async () => undefined).ownership.of(alice, '1')).resolves.toBe('unknown');
+    });
+
+    it('is never given to a claimed name or to nobody', async () => {
+      const { ownership } = remembering(async () => 'alice');
+      ownership.learn('1', 'alice');
+      await expect(ownership.of(principal('unverified', 'alice'), '1')).resolves.toBe('unknown');
+      await expect(ownership.of(principal('anonymous'), '1')).resolves.toBe('other');
+      await expect(remembering().ownership.of(principal('anonymous'), '1')).resolves.toBe('other');
+    });
+
+    it('is remembered for its time and for a bounded number of nodes', () => {
+      const { ownership, time } = remembering();
+      for (const id of ['1', '2', '3']) ownership.learn(id, 'alice');
+      expect(['1', '2', '3'].map((id) => ownership.authorOf(id))).toEqual([undefined, 'alice', 'alice']);
+      time.now += 60_000;
+      expect(ownership.authorOf('3')).toBeUndefined();
+    });
   });
 
-  it('is unknown when the look-up fails or tells nothing', async () => {
-    await expect(remembering(() => Promise.reject(new Error('away'))).ownership.of(alice, '1')).resolves.toBe(
-      'unknown',
-    );
-    await expect(remembering(async () => undefined).ownership.of(alice, '1')).resolves.toBe('unknown');
-  });
+  describe('the look-up of an author', () => {
+    const options = { ...OPTIONS, lookup: '/services/v2/node/{nodeId}.json' };
 
-  it('is never given to a claimed name or to nobody', async () => {
-    const { ownership } = remembering(async () => 'alice');
-    ownership.learn('1', 'alice');
-    await expect(ownership.of(principal('unverified', 'alice'), '1')).resolves.toBe('unknown');
-    await expect(ownership.of(principal('anonymous'), '1')).resolves.toBe('other');
-    await expect(remembering().ownership.of(principal('anonymous'), '1')).resolves.toBe('other');
-  });
+    it('asks for the node with the credential of the caller and reads the author at the pointer', async () => {
+      const lookUp = createAuthorLookUp(options, async (target, who) => {
+        expect([target, who]).toEqual(['/services/v2/node/1%2F..%2F2.json', alice]);
+        return { author: { username: 'bob' } };
+      });
+      await expect(lookUp?.('1/../2', alice)).resolves.toBe('bob');
+    });
 
-  it('is remembered for its time and for a bounded number of nodes', () => {
-    const { ownership, time } = remembering();
-    for (const id of ['1', '2', '3']) ownership.learn(id, 'alice');
-    expect(['1', '2', '3'].map((id) => ownership.authorOf(id))).toEqual([undefined, 'alice', 'alice']);
-    time.now += 60_000;
-    expect(ownership.authorOf('3')).toBeUndefined();
+    it('follows an escaped pointer', async () => {
+      const lookUp = createAuthorLookUp({ ...options, authorPointer: '/a~1b/~01' }, async () => ({
+        'a/b': { '~1': 'bob' },
+      }));
+      await expect(lookUp?.('1', alice)).resolves.toBe('bob');
+    });
+
+    it.each([
+      [undefined],
+      [null],
+      ['text'],
+      [{}],
+      [{ author: null }],
+      [{ author: { username: 7 } }],
+      [{ author: { username: '' } }],
+    ])('finds nobody in %j', async (node) => {
+      await expect(createAuthorLookUp(options, async () => node)?.('1', alice)).resolves.toBeUndefined();
+    });
+
+    it('finds nobody in what every object inherits', async () => {
+      const lookUp = createAuthorLookUp(options, async () => Object.create({ author: { username: 'bob' } }) as unknown);
+      await expect(lookUp?.('1', alice)).resolves.toBeUndefined();
+    });
+
+    it('does not exist where none is configured', () => {
+      expect(createAuthorLookUp(OPTIONS, async () => ({}))).toBeUndefined();
+    });
   });
 });
 
-describe('the look-up of an author', () => {
-  const options = { ...OPTIONS, lookup: '/services/v2/node/{nodeId}.json' };
-
-  it('asks for the node with the credential of the caller and reads the author at the pointer', async () => {
-    const lookUp = createAuthorLookUp(options, async (target, who) => {
-      expect([target, who]).toEqual(['/services/v2/node/1%2F..%2F2.json', alice]);
-      return { author: { username: 'bob' } };
-    });
-    await expect(lookUp?.('1/../2', alice)).resolves.toBe('bob');
-  });
-
-  it('follows an escaped pointer', async () => {
-    const lookUp = createAuthorLookUp({ ...options, authorPointer: '/a~1b/~01' }, async () => ({
-      'a/b': { '~1': 'bob' },
-    }));
-    await expect(lookUp?.('1', alice)).resolves.toBe('bob');
-  });
-
+describe('ownership between a caller and an author', () => {
   it.each([
-    [undefined],
-    [null],
-    ['text'],
-    [{}],
-    [{ author: null }],
-    [{ author: { username: 7 } }],
-    [{ author: { username: '' } }],
-  ])('finds nobody in %j', async (node) => {
-    await expect(createAuthorLookUp(options, async () => node)?.('1', alice)).resolves.toBeUndefined();
-  });
-
-  it('finds nobody in what every object inherits', async () => {
-    const lookUp = createAuthorLookUp(options, async () => Object.create({ author: { username: 'bob' } }) as unknown);
-    await expect(lookUp?.('1', alice)).resolves.toBeUndefined();
-  });
-
-  it('does not exist where none is configured', () => {
-    expect(createAuthorLookUp(OPTIONS, async () => ({}))).toBeUndefined();
+    ['verified', 'alice', 'alice', 'own'],
+    ['verified', 'alice', 'bob', 'other'],
+    ['verified', 'alice', 'Alice', 'other'],
+    ['verified', 'alice', undefined, 'unknown'],
+    ['unverified', 'alice', 'alice', 'unknown'],
+    ['unverified', undefined, undefined, 'unknown'],
+    ['anonymous', undefined, 'alice', 'other'],
+    ['anonymous', undefined, undefined, 'other'],
+  ] as const)('of a %s %s and %s is %s', (kind, name, author, expected) => {
+    expect(ownershipOf(principal(kind, name), author)).toBe(expected);
   });
 });

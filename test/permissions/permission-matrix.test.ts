@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatPermissionMatrix } from '../../src/permissions/format-permission-matrix.ts';
+import { formatPermissionMatrix } from '../../src/permissions/permission-matrix.ts';
 import { permissionMatrix } from '../../src/permissions/permission-matrix.ts';
 import { compiled } from './permissions-fixtures.ts';
 

@@ -1,44 +1,45 @@
 import { describe, expect, it } from 'vitest';
 import { loadSettings } from '../../src/config/load-settings.ts';
 import { withUpstreamUrl } from '../../src/config/settings.ts';
+import { GatewayError } from '../../src/errors/gateway-error.ts';
 import { assembleGateway } from '../../src/gateway.ts';
 import type { Trace } from '../../src/model/trace.ts';
-import type { WalkedAnswer } from '../../src/walk/walked-answer.ts';
-import { toWalkSettings } from '../../src/walk/walk-settings.ts';
-import { toWalkedHouse } from '../../src/walk/walked-house.ts';
-import { walk, type WalkOptions } from '../../src/walk/walk.ts';
+import { UpstreamFailure } from '../../src/model/upstream-failure.ts';
 import { startReferenceServer } from '../../src/reference/start-reference-server.ts';
+import type { WalkedAnswer } from '../../src/walk/send-walk-request.ts';
+import { failureWords, walk, type WalkOptions } from '../../src/walk/walk.ts';
+import { toWalkedHouse, toWalkSettings } from '../../src/walk/walked-gateway.ts';
 import { basic } from '../builders/call.ts';
 import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { withReferenceServer } from '../reference/with-reference-server.ts';
 
-const reference = withReferenceServer();
-
-async function walkOf(url: string, options: Partial<WalkOptions> = {}) {
-  const settings = withUpstreamUrl(loadSettings({ env: {}, cwd: '/', flags: [] }), url);
-  const gateway = assembleGateway(toWalkSettings(settings, undefined));
-  const answers: WalkedAnswer[] = [];
-  const traces: Trace[] = [];
-  const paused: number[] = [];
-  const summary = await walk(
-    toWalkedHouse(gateway.house),
-    {
-      authorization: basic('admin'),
-      maxRequests: 200,
-      delayMs: 50,
-      ids: new Map(),
-      signal: new AbortController().signal,
-      record: (trace) => traces.push(trace),
-      pause: (ms) => Promise.resolve(void paused.push(ms)),
-      ...options,
-    },
-    (answer) => answers.push(answer),
-  );
-  await gateway.close();
-  return { summary, answers, traces, paused };
-}
-
 describe('walk', () => {
+  const reference = withReferenceServer();
+
+  async function walkOf(url: string, options: Partial<WalkOptions> = {}) {
+    const settings = withUpstreamUrl(loadSettings({ env: {}, cwd: '/', flags: [] }), url);
+    const gateway = assembleGateway(toWalkSettings(settings, undefined));
+    const answers: WalkedAnswer[] = [];
+    const traces: Trace[] = [];
+    const paused: number[] = [];
+    const summary = await walk(
+      toWalkedHouse(gateway.house),
+      {
+        authorization: basic('admin'),
+        maxRequests: 200,
+        delayMs: 50,
+        ids: new Map(),
+        signal: new AbortController().signal,
+        record: (trace) => traces.push(trace),
+        pause: (ms) => Promise.resolve(void paused.push(ms)),
+        ...options,
+      },
+      (answer) => answers.push(answer),
+    );
+    await gateway.close();
+    return { summary, answers, traces, paused };
+  }
+
   it('asks a sound upstream for every safe operation that an id can be found for, and finds no difference', async () => {
     const { summary, answers, traces, paused } = await walkOf(reference.server().url);
     expect(summary.walked.map(({ operation }) => operation).sort()).toEqual([
@@ -174,5 +175,25 @@ describe('walk', () => {
     });
     expect(summary.ended).toBe('signal');
     expect(traces).toHaveLength(2);
+  });
+});
+
+describe('failure words', () => {
+  const failedWith = (code: string) =>
+    new GatewayError('upstream_refused', 'The upstream cannot be reached.', {
+      cause: new UpstreamFailure('refused', { cause: Object.assign(new Error('no'), { code }) }),
+    });
+
+  it.each([
+    ['ECONNREFUSED', 'The upstream cannot be reached (ECONNREFUSED).'],
+    [
+      'DEPTH_ZERO_SELF_SIGNED_CERT',
+      'Its certificate is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT); NODE_EXTRA_CA_CERTS',
+    ],
+    ['CERT_HAS_EXPIRED', 'Its certificate is not trusted (CERT_HAS_EXPIRED)'],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', 'It does not speak TLS as expected (ERR_SSL_WRONG_VERSION_NUMBER).'],
+    ['UND_ERR_SOCKET', 'The upstream cannot be reached.'],
+  ])('%s is told', (code, words) => {
+    expect(failureWords(failedWith(code))).toContain(words);
   });
 });

@@ -2,7 +2,7 @@ import { redactMembers } from '../../comments/redact-members.ts';
 import { etagOf } from '../../cache/etag-of.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import { whenReady } from '../../lib/when-ready.ts';
-import type { Grants } from '../../permissions/grants.ts';
+import type { Grants } from '../../permissions/decide.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
 

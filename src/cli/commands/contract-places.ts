@@ -1,0 +1,96 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
+import { contractFolder } from '../../contract/contract-files.ts';
+import { resourceFile } from '../../contract/schema-names.ts';
+import { escapePointer, keysOf, pointerTo } from '../../lib/json-pointer.ts';
+import { valueAt } from '../../lib/value-at.ts';
+import type { LedgerEntry } from '../../model/ledger-entry.ts';
+import type { Operation } from '../../model/operation.ts';
+import type { ContractPlace } from '../../report/report.ts';
+
+interface ReadFile {
+  readonly document: Document;
+  readonly lines: LineCounter;
+}
+
+const OPENAPI = 'openapi.yaml';
+
+/** Finds the statements of the contract that ledger entries are about, with the lines of the files as they are. */
+export function createContractPlaces(
+  folder: string | undefined,
+  operations: readonly Operation[],
+  cwd: string,
+): (entry: LedgerEntry) => ContractPlace {
+  const root = folder ?? contractFolder();
+  const shown = folder === undefined ? 'schemas' : relative(cwd, folder);
+  const files = new Map<string, ReadFile | undefined>();
+  const read = (file: string): ReadFile | undefined => {
+    if (!files.has(file)) files.set(file, readYaml(join(root, file)));
+    return files.get(file);
+  };
+  const lineOf = (file: string, pointer: string): number | undefined => {
+    const found = read(file);
+    const range = found === undefined ? undefined : rangeAt(found.document, pointer);
+    return range === undefined ? undefined : found?.lines.linePos(range).line;
+  };
+  let contract: unknown;
+  const value = (): unknown => (contract ??= read(OPENAPI)?.document.toJS() as unknown);
+
+  return (entry) => {
+    const [file = '', pointer = ''] = entry.schemaPath.split('#');
+    if (/^(?:resources|operations)\/[\w./-]+\.json$/.test(file) && !file.includes('..'))
+      return {
+        file: join(shown, file),
+        pointer,
+        line: lineOf(file, pointer),
+        schema: schemaAt(file, pointer, value()),
+      };
+    const at = operationPointer(entry, operations, value());
+    return { file: join(shown, OPENAPI), pointer: at, line: lineOf(OPENAPI, at), schema: undefined };
+  };
+}
+
+function operationPointer(
+  { operation: id, direction, status }: LedgerEntry,
+  operations: readonly Operation[],
+  contract: unknown,
+): string {
+  const operation = operations.find((one) => one.id === id);
+  if (operation === undefined) return '/paths';
+  const at = `/paths/${escapePointer(operation.path)}/${operation.method.toLowerCase()}`;
+  if (direction === 'request') return at;
+  const answer = `${at}/responses/${status ?? 'default'}`;
+  return valueAt(contract, answer) === undefined ? `${at}/responses` : answer;
+}
+
+/** The schema of `openapi.yaml` that a statement of a generated file comes from. */
+function schemaAt(file: string, pointer: string, contract: unknown): ContractPlace['schema'] {
+  const schemas = valueAt(contract, '/components/schemas');
+  if (typeof schemas !== 'object' || schemas === null) return undefined;
+  const name = Object.keys(schemas).find((one) => [resourceFile(one), resourceFile(one, true)].includes(file));
+  if (name === undefined) return undefined;
+  const keys = ['components', 'schemas', name, ...keysOf(pointer).slice(0, -1)];
+  const value = valueAt(contract, pointerTo(keys));
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || Object.hasOwn(value, '$ref'))
+    return undefined;
+  const path = keys.map((key) =>
+    /^\d+$/.test(key) ? `[${key}]` : /^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`,
+  );
+  return { target: `$${path.join('')}`, value: value as Readonly<Record<string, unknown>> };
+}
+
+function readYaml(path: string): ReadFile | undefined {
+  if (!existsSync(path)) return undefined;
+  const lines = new LineCounter();
+  return { document: parseDocument(readFileSync(path, 'utf8'), { lineCounter: lines }), lines };
+}
+
+/** Where the value at a pointer starts, or the nearest thing around it that is there. */
+function rangeAt(document: Document, pointer: string): number | undefined {
+  for (let keys = keysOf(pointer); ; keys = keys.slice(0, -1)) {
+    const node = document.getIn(keys, true);
+    if (isNode(node) && node.range) return node.range[0];
+    if (keys.length === 0) return undefined;
+  }
+}

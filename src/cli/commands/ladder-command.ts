@@ -1,0 +1,125 @@
+import { existsSync } from 'node:fs';
+import { ladderRows } from '../../ladder/ladder-rows.ts';
+import { IN_MEMORY } from '../../files/replace-file.ts';
+import { openLedgerFile } from '../../ledger/open-ledger-file.ts';
+import { type Clock, systemClock } from '../../lib/clock.ts';
+import { startOfHour } from '../../lib/hours.ts';
+import type { LedgerSnapshot } from '../../model/ledger-snapshot.ts';
+import type { Settings } from '../../config/settings.ts';
+import type { Assembly } from '../../gateway.ts';
+import { parseSince } from '../../report/parse-since.ts';
+import type { CommandIo } from '../command.ts';
+import { type Command, type CommandLine, EXIT, UsageError } from '../command.ts';
+import { CONFIG_FLAGS, settingsFrom } from '../config-flags.ts';
+import { knownOperation } from '../flag-values.ts';
+import { ladderJson, ladderTable } from '../terminal/ladder-table.ts';
+import { liftLevels } from './lift-levels.ts';
+import { withAssembly } from '../config-flags.ts';
+import { otherContract } from './lift-levels.ts';
+
+const FORMATS = ['table', 'json'];
+
+/** `portico ladder`: where every check of every operation stands, and the numbers that justify the next step. */
+export const ladderCommand: Command = {
+  name: 'ladder',
+  summary: 'Show which checks are ready to be enforced, by the numbers, and lift what the ladder moved',
+  words: '',
+  wordCount: [0, 0],
+  flags: [
+    ...CONFIG_FLAGS,
+    { name: 'since', value: 'WHEN', help: 'Count from then on: 24h, 7d or an instant; 7d by default.' },
+    { name: 'operation', value: 'ID', help: 'Only this operation.' },
+    { name: 'format', value: 'FORMAT', help: 'table or json.' },
+    {
+      name: 'lift',
+      value: 'OPERATION[:CHECK]',
+      help: 'Take back what the ladder moved; all checks of the operation without CHECK.',
+    },
+  ],
+  notes: [
+    'The numbers come from ledger.file, the moves from ladder.file; a gateway may be running beside: it follows what is lifted within ten seconds.',
+    'Run it with the configuration and the environment of the gateway (UPSTREAM_URL, PORTICO_MODE, PORTICO_CONFIG): they say which levels hold.',
+    'Example: portico ladder --operation listQuestions --since 24h',
+    'Example: portico ladder --lift listQuestions:responses',
+  ],
+  run: async (line, io) => {
+    const request = requestOf(line, systemClock);
+    const settings = await settingsFrom(line, io);
+    return withAssembly(settings, (assembly) =>
+      request.lift === undefined
+        ? show(settings, assembly, request, io)
+        : liftLevels(settings, assembly, request.lift, io),
+    );
+  },
+};
+
+interface LadderRequest {
+  readonly since: number;
+  readonly operation: string | undefined;
+  readonly format: string;
+  readonly lift: string | undefined;
+}
+
+function requestOf(line: CommandLine, clock: Clock): LadderRequest {
+  const text = line.last('since') ?? '7d';
+  const since = parseSince(text, clock());
+  if (since === undefined)
+    throw new UsageError(`--since ${text}: write 24h, 7d or an instant such as 2026-05-04T10:00Z`);
+  const format = line.last('format') ?? 'table';
+  if (!FORMATS.includes(format)) throw new UsageError(`--format ${format}: one of ${FORMATS.join(', ')}`);
+  const liftAsked = line.last('lift');
+  if (liftAsked !== undefined && ['since', 'operation', 'format'].some((name) => line.last(name) !== undefined))
+    throw new UsageError('--lift goes without --since, --operation and --format');
+  // The ledger counts by the hour.
+  return { since: startOfHour(since), operation: line.last('operation'), format, lift: liftAsked };
+}
+
+async function show(
+  settings: Settings,
+  { services }: Assembly,
+  request: LadderRequest,
+  io: CommandIo,
+): Promise<number> {
+  const { ladder } = services;
+  const all = ladder.levels();
+  knownOperation(
+    request.operation,
+    all.map(({ operation }) => operation),
+    '--operation',
+  );
+  const levels = request.operation === undefined ? all : all.filter((one) => one.operation === request.operation);
+  const other = otherContract(settings, ladder.state());
+  if (other !== undefined) io.err(`warning: ${other}`);
+  io.err(
+    `Levels are those of the mode ${settings.mode.name} as it is configured here; numbers are those of ${settings.ledger.file}.`,
+  );
+  const snapshot = await snapshotOf(settings, request, io);
+  const rows = ladderRows(levels, snapshot, ladder.state(), settings.ladder.promote.minAnswers);
+  if (request.format === 'json') io.out(ladderJson(rows, snapshot, ladder.state()));
+  else ladderTable(rows).forEach(io.out);
+  return EXIT.ok;
+}
+
+/** What the ledger's file says; nothing while there is none yet. */
+async function snapshotOf(
+  settings: Settings,
+  { since, operation }: LadderRequest,
+  io: CommandIo,
+): Promise<LedgerSnapshot> {
+  const { file } = settings.ledger;
+  const nothing = { takenAt: systemClock(), since, releases: [], entries: [], traffic: [], dropped: 0 };
+  if (file === IN_MEMORY) {
+    io.err('ledger.file is :memory:, so that only the console of the running gateway has numbers.');
+    return nothing;
+  }
+  if (!existsSync(file)) {
+    io.err(`There is no ledger at ${file} yet: nothing has been judged.`);
+    return nothing;
+  }
+  const ledger = openLedgerFile(file);
+  try {
+    return await ledger.snapshot({ since, ...(operation === undefined ? {} : { operation }) });
+  } finally {
+    ledger.close();
+  }
+}

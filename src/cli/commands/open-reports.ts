@@ -1,0 +1,123 @@
+import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Settings } from '../../config/settings.ts';
+import { IN_MEMORY } from '../../files/replace-file.ts';
+import { readBaselineFile } from '../../ledger/baseline-file.ts';
+import { openLedgerFile } from '../../ledger/open-ledger-file.ts';
+import type { Baseline } from '../../model/baseline.ts';
+import { StartFault } from '../../model/fault.ts';
+import type { LedgerQuery, LedgerSnapshot } from '../../model/ledger-snapshot.ts';
+import type { Operation } from '../../model/operation.ts';
+import { parseJsonReport, ReportFault } from '../../report/parse-json-report.ts';
+import type { Report, ReportScope } from '../../report/report.ts';
+import { toReport } from '../../report/to-report.ts';
+import { type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
+import { createContractPlaces } from './contract-places.ts';
+
+/** Makes reports from the ledger that the command line or the configuration names, or from another file. */
+export interface Reports {
+  /** The file that reports come from, as people named it. */
+  readonly source: string;
+  read(scope: ReportScope, file?: string): Promise<Report>;
+  /** A report of a snapshot that is at hand. */
+  of(snapshot: LedgerSnapshot, scope: ReportScope): Report;
+}
+
+/** Reads the baseline and finds the ledger; throws UsageError where there can be none. */
+export function openReports(
+  line: CommandLine,
+  io: Pick<CommandIo, 'cwd'>,
+  settings: Settings,
+  operations: readonly Operation[],
+): Reports {
+  const given = line.last('ledger');
+  const source = given ?? settings.ledger.file;
+  const baseline = baselineOf(line, io, settings);
+  const placeOf = createContractPlaces(settings.contract.folder, operations, io.cwd);
+  const of = (snapshot: LedgerSnapshot, { since, operation, release }: ReportScope) =>
+    toReport(snapshot, { scope: { since, operation, release }, baseline, placeOf });
+  return {
+    source,
+    of,
+    read: async (scope, file) => {
+      const path = resolve(io.cwd, file ?? source);
+      if (file === undefined && source === IN_MEMORY)
+        throw new UsageError('the ledger is in the memory of the gateway; name a file with --ledger or in ledger.file');
+      // Before the first traffic there is no ledger yet; a name that somebody wrote must be there.
+      if (file === undefined && given === undefined && !existsSync(path)) return of(emptySnapshot(), scope);
+      return of(await readReportSource(path, queryOf(scope)), scope);
+    },
+  };
+}
+
+/** What is accepted: of the file that was named, else of the configuration's, which need not be there yet. */
+function baselineOf(line: CommandLine, { cwd }: Pick<CommandIo, 'cwd'>, { contract }: Settings): Baseline {
+  const named = line.last('baseline');
+  if (named !== undefined) return readBaselineFile(resolve(cwd, named));
+  const { baseline } = contract;
+  return baseline === undefined || !existsSync(baseline) ? { accepted: [] } : readBaselineFile(baseline);
+}
+
+function queryOf({ since, operation, release }: ReportScope): LedgerQuery {
+  return {
+    ...(since !== undefined && { since }),
+    ...(operation !== undefined && { operation }),
+    ...(release !== undefined && { release }),
+  };
+}
+
+const emptySnapshot = (): LedgerSnapshot => ({
+  takenAt: Date.now(),
+  since: undefined,
+  releases: [],
+  entries: [],
+  traffic: [],
+  dropped: 0,
+});
+
+/** The most that an exported report is read of, in bytes. */
+const MAX_REPORT_BYTES = 256 * 1024 * 1024;
+
+/** Reads a part of a ledger's file, or a report that was exported as JSON; throws StartFault for what is neither. */
+export async function readReportSource(path: string, query: LedgerQuery): Promise<LedgerSnapshot> {
+  if (!existsSync(path)) throw fault(path, 'does not exist');
+  if (isJson(path)) return readExported(path);
+  const ledger = openLedgerFile(path);
+  try {
+    return await ledger.snapshot(query);
+  } finally {
+    ledger.close();
+  }
+}
+
+function readExported(path: string): LedgerSnapshot {
+  if (statSync(path).size > MAX_REPORT_BYTES) throw fault(path, `is larger than ${MAX_REPORT_BYTES} bytes`);
+  try {
+    return parseJsonReport(readFileSync(path, 'utf8'));
+  } catch (error) {
+    if (error instanceof ReportFault) throw fault(path, error.message);
+    throw error;
+  }
+}
+
+/** True when the file begins as JSON does; a database begins with its name. */
+function isJson(path: string): boolean {
+  if (!statSync(path).isFile()) throw fault(path, 'is no file');
+  const file = openSync(path, 'r');
+  try {
+    const start = Buffer.alloc(64);
+    const length = readSync(file, start, 0, start.length, 0);
+    return /^\uFEFF?\s*[{[]/.test(start.toString('utf8', 0, length));
+  } finally {
+    closeSync(file);
+  }
+}
+
+const fault = (source: string, message: string): StartFault => new StartFault([{ source, pointer: '', message }]);
+
+/** Says on standard error why a report fails, in one line, and answers with the exit code. */
+export function tellFailures(reasons: readonly string[], io: Pick<CommandIo, 'err'>): number {
+  if (reasons.length === 0) return EXIT.ok;
+  io.err(`portico: failed: ${reasons.join('; ')}`);
+  return EXIT.failed;
+}

@@ -1,0 +1,60 @@
+import { resolve } from 'node:path';
+import { systemClock } from '../../lib/clock.ts';
+import { IN_MEMORY } from '../../files/replace-file.ts';
+import { type Command, EXIT, UsageError } from '../command.ts';
+import { FAULT_NOTES, REFERENCE_FLAGS } from '../config-flags.ts';
+import { endWithRunner } from '../terminal/signals.ts';
+import { untilSignal } from '../terminal/signals.ts';
+
+/** `portico reference`: the reference server alone, for trying clients and faults against. */
+export const referenceCommand: Command = {
+  name: 'reference',
+  summary: 'Run the reference server alone',
+  words: '',
+  wordCount: [0, 0],
+  flags: [
+    { name: 'port', value: 'PORT', help: 'Port; 8090 by default, 0 for any free one.' },
+    { name: 'host', value: 'HOST', help: 'Address; 127.0.0.1 by default.' },
+    { name: 'base-path', value: 'PATH', help: 'What stands before /services/v2, for example /qa.' },
+    ...REFERENCE_FLAGS,
+  ],
+  notes: ['Its accounts are public (password = name): keep it on loopback.', '', ...FAULT_NOTES],
+  run: async (line, io) => {
+    const { startEmbeddedUpstream } = await import('./embedded-upstream.ts');
+    const db = line.last('db') ?? '.portico/reference.db';
+    const tracker = line.last('tracker');
+    const server = await startEmbeddedUpstream(
+      {
+        db: db === IN_MEMORY ? db : resolve(io.cwd, db),
+        seed: numberOf(line.last('seed'), 'seed', 1),
+        faults: line.all('fault'),
+        ...(tracker !== undefined && { issueTrackerUrl: tracker }),
+      },
+      { db: { source: '--db', pointer: '' }, faults: { source: '--fault', pointer: '' } },
+      {
+        host: line.last('host') ?? '127.0.0.1',
+        port: numberOf(line.last('port'), 'port', 8090),
+        basePath: basePathOf(line.last('base-path') ?? ''),
+      },
+    );
+    const stop = untilSignal(process, systemClock, () => process.exit(EXIT.failed));
+    endWithRunner();
+    io.err(`Reference server: ${server.url}`);
+    io.err(`Issue tracker:    ${server.trackerUrl}`);
+    await stop;
+    await server.close();
+    return EXIT.ok;
+  },
+};
+
+function numberOf(text: string | undefined, flag: string, standard: number): number {
+  if (text === undefined) return standard;
+  const most = flag === 'port' ? 65_535 : 4_294_967_295;
+  if (/^\d{1,10}$/.test(text) && Number(text) <= most) return Number(text);
+  throw new UsageError(`--${flag} must be a whole number from 0 to ${most}`);
+}
+
+function basePathOf(text: string): string {
+  if (/^(?:\/[A-Za-z0-9._~-]+)*$/.test(text)) return text;
+  throw new UsageError('--base-path must look like /qa, without a slash at the end');
+}

@@ -1,0 +1,70 @@
+import { toAuthorization } from '../../identity/basic-authorization.ts';
+import type { Operation } from '../../model/operation.ts';
+import { type CommandIo, type CommandLine, UsageError } from '../command.ts';
+import { numberFlag } from '../flag-values.ts';
+import { readSecret } from '../terminal/read-secret.ts';
+
+/** The bounds of a walk, as they were given. */
+export interface WalkBounds {
+  readonly maxRequests: number;
+  readonly delayMs: number;
+  /** Undefined leaves the timeouts of the configuration. */
+  readonly timeoutMs: number | undefined;
+  readonly ids: ReadonlyMap<string, readonly string[]>;
+}
+
+const MAX_REQUESTS = 200;
+const DELAY_MS = 50;
+
+/** Reads the bounds of a walk; `parameters` are the path parameters that an id can be given for. Throws UsageError. */
+export function walkBounds(line: CommandLine, parameters: readonly string[]): WalkBounds {
+  const timeout = line.last('timeout');
+  return {
+    maxRequests: numberFlag(line, 'max-requests', MAX_REQUESTS, [1, 1_000_000]),
+    delayMs: numberFlag(line, 'delay', DELAY_MS, [0, 600_000]),
+    timeoutMs: timeout === undefined ? undefined : secondsOf(timeout),
+    ids: walkIds(line.all('id'), parameters),
+  };
+}
+
+function secondsOf(text: string): number {
+  const seconds = /^\d{1,4}(?:\.\d{1,3})?$/.test(text) ? Number(text) : 0;
+  if (seconds > 0 && seconds <= 600) return seconds * 1000;
+  throw new UsageError('--timeout must be a number of seconds above 0 and up to 600');
+}
+
+/** The path parameters of the operations that a walk asks: an id can be given for each. */
+export function walkedParameters(operations: readonly Operation[]): readonly string[] {
+  const safe = operations.filter(({ method }) => method === 'GET').flatMap(({ parameters }) => parameters);
+  return [...new Set(safe.filter(({ location }) => location === 'path').map(({ name }) => name))];
+}
+
+/** Reads the ids that the walk is given (`--id NAME=ID`), by path parameter. Throws UsageError. */
+export function walkIds(
+  texts: readonly string[],
+  parameters: readonly string[],
+): ReadonlyMap<string, readonly string[]> {
+  const ids = new Map<string, readonly string[]>();
+  for (const text of texts) {
+    const { name = '', id } = /^(?<name>\w+)=(?<id>[^/?#\s]{1,100})$/.exec(text)?.groups ?? {};
+    if (id === undefined) throw new UsageError(`--id ${text}: write NAME=ID, for example jobId=12`);
+    if (!parameters.includes(name))
+      throw new UsageError(
+        `--id ${text}: no operation that is walked has "${name}"; they have ${parameters.join(', ')}`,
+      );
+    ids.set(name, [...(ids.get(name) ?? []), id]);
+  }
+  return ids;
+}
+
+/** The credential of a walk; undefined without `--user`. The password is never a flag: others could read it. */
+export async function walkCredential(line: CommandLine, io: CommandIo): Promise<string | undefined> {
+  const user = line.last('user');
+  if (user === undefined) return undefined;
+  if (user === '' || user.includes(':')) throw new UsageError('--user must be a name, without a colon');
+  const given = io.env['PORTICO_PASSWORD'];
+  const password = given ?? (await readSecret(io, `Password of ${user}: `));
+  if (password === '')
+    throw new UsageError(`no password for ${user}: set PORTICO_PASSWORD, or give it on standard input`);
+  return toAuthorization(user, password);
+}

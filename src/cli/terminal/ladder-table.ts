@@ -1,0 +1,56 @@
+import type { LadderRow } from '../../ladder/ladder-rows.ts';
+import type { LadderState } from '../../ladder/ladder-step.ts';
+import { stepWords } from '../../ladder/moved-levels.ts';
+import type { LedgerSnapshot } from '../../model/ledger-snapshot.ts';
+
+const HEAD = [
+  'operation',
+  'check',
+  'configured',
+  'effective',
+  'clean',
+  'would refuse',
+  'refused',
+  'next step',
+  'moved',
+];
+/** Columns that hold numbers. */
+const NUMBERS: ReadonlySet<number> = new Set([4, 5, 6]);
+
+/** The ladder as lines of a terminal table. */
+export function ladderTable(rows: readonly LadderRow[]): string[] {
+  const cells = rows.map(({ operation, check, configured, effective, counts, next, step }) => [
+    operation,
+    check,
+    configured,
+    effective,
+    ...[counts.passed, counts.reported, counts.refused].map((value) => value.toLocaleString('en-US')),
+    next.text,
+    step === undefined ? '' : stepWords(step),
+  ]);
+  const table = [HEAD, ...cells];
+  const widths = HEAD.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
+  const fill = (text: string, column: number) =>
+    NUMBERS.has(column) ? text.padStart(widths[column] ?? 0) : text.padEnd(widths[column] ?? 0);
+  return table.map((row) => row.map(fill).join('  ').trimEnd());
+}
+
+/** The ladder as JSON: instants in ISO form, counts as numbers. */
+export function ladderJson(rows: readonly LadderRow[], { since, takenAt }: LedgerSnapshot, state: LadderState): string {
+  const written = rows.map(({ operation, check, configured, effective, counts, next, step }) => ({
+    operation,
+    check,
+    configured,
+    effective,
+    clean: counts.passed,
+    wouldHaveRefused: counts.reported,
+    refused: counts.refused,
+    next: next.kind,
+    why: next.text,
+    moved: step === undefined ? null : { move: step.move, at: instant(step.at), why: stepWords(step) },
+  }));
+  const head = { takenAt: instant(takenAt), since: instant(since), contract: state.contract };
+  return JSON.stringify({ ...head, rows: written }, null, 2);
+}
+
+const instant = (at: number | undefined) => (at === undefined ? null : new Date(at).toISOString());

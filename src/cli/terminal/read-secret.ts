@@ -1,0 +1,25 @@
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import type { CommandIo } from '../command.ts';
+
+/** Reads a secret: a line typed without echo at a terminal, else all of standard input without its final newline. */
+export async function readSecret(io: CommandIo, prompt: string): Promise<string> {
+  if (io.stdin.isTTY !== true) {
+    const parts: Buffer[] = [];
+    for await (const part of io.stdin) parts.push(Buffer.from(part as Buffer | string));
+    return Buffer.concat(parts)
+      .toString('utf8')
+      .replace(/\r?\n$/, '');
+  }
+  // The line editor echoes to its output: it gets one that swallows everything.
+  const swallow = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const editor = createInterface({ input: io.stdin, output: swallow, terminal: true });
+  try {
+    process.stderr.write(prompt);
+    const text = await editor.question('');
+    process.stderr.write('\n');
+    return text;
+  } finally {
+    editor.close();
+  }
+}

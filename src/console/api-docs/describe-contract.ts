@@ -1,0 +1,138 @@
+import type { ContentObject, OpenApiDocument, OperationObject, SchemaObject } from '../../contract/openapi-document.ts';
+import { resolve } from '../../contract/resolve-reference.ts';
+import type { Checks } from '../../model/checks.ts';
+import type { Operation } from '../../model/operation.ts';
+import { describeRequirement } from '../../pipeline/explain-lines.ts';
+
+/** What the reference is made of. */
+export interface DescribedSources {
+  readonly contractVersion: string;
+  readonly document: OpenApiDocument;
+  /** The operations that the gateway serves: inferred ones may be switched off. */
+  readonly operations: readonly Operation[];
+  readonly checksFor: (operationId: string) => Checks;
+  /** What clients put before `/services/v2`; empty where nothing. */
+  readonly publicBasePath: string;
+}
+
+/** One operation as the page shows it; schemas keep their references. */
+export type DescribedOperation = ReturnType<typeof describeOperation>;
+
+/** The contract as the page shows it. */
+export interface DescribedContract {
+  readonly version: string;
+  readonly title: string;
+  readonly description: string;
+  readonly publicBasePath: string;
+  readonly groups: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly operations: readonly DescribedOperation[];
+  }[];
+  readonly schemas: Readonly<Record<string, SchemaObject>>;
+}
+
+/** Members that the document may have and the program reads nowhere else. */
+interface Prose {
+  readonly tags?: readonly string[];
+  readonly description?: string;
+  readonly 'x-requires-provenance'?: string;
+}
+
+/** Describes the contract for people: groups as the document orders them, references to parameters, answers and examples resolved. */
+export function describeContract(sources: DescribedSources): DescribedContract {
+  const { document, operations } = sources;
+  const { info, tags = [] } = document as {
+    info?: { title?: string; description?: string };
+    tags?: readonly { name: string; description?: string }[];
+  };
+  const served = new Map(operations.map((operation) => [operation.id, operation]));
+  const described = Object.values(document.paths).flatMap((methods) =>
+    Object.values(methods).flatMap((source) => {
+      const operation = served.get(source.operationId);
+      return operation === undefined ? [] : [describeOperation(sources, operation, source)];
+    }),
+  );
+  const names = [...new Set([...tags.map(({ name }) => name), ...described.map(({ group }) => group)])];
+  return {
+    version: sources.contractVersion,
+    title: info?.title ?? 'Contract',
+    description: info?.description ?? '',
+    publicBasePath: sources.publicBasePath,
+    groups: names
+      .map((name) => ({
+        name,
+        description: tags.find((tag) => tag.name === name)?.description ?? '',
+        operations: described.filter(({ group }) => group === name),
+      }))
+      .filter((group) => group.operations.length > 0),
+    schemas: document.components.schemas,
+  };
+}
+
+function describeOperation({ document, checksFor }: DescribedSources, operation: Operation, source: OperationObject) {
+  const { tags, description, 'x-requires-provenance': requiresProvenance } = source as Prose;
+  const { id, method, path, summary, row, since, provenance, needsCredential, paging, cacheability, purges } =
+    operation;
+  return {
+    id,
+    method,
+    path,
+    summary,
+    description: description ?? '',
+    group: tags?.[0] ?? 'other',
+    row,
+    since,
+    provenance,
+    needsCredential,
+    needsFeature: operation.needsFeature,
+    requires: describeRequirement(operation.requires),
+    requiresProvenance: requiresProvenance ?? provenance,
+    unknownParameters: operation.unknownParameters,
+    identityIndependent: operation.identityIndependent,
+    paging,
+    cache: cacheability,
+    purges,
+    checks: checksFor(id),
+    answerRules: operation.semanticRules.map(withText),
+    requestRules: operation.requestRules.map(withText),
+    parameters: (source.parameters ?? []).map((one) => resolve(document, 'parameters', one)),
+    requestBody: source.requestBody && {
+      required: source.requestBody.required ?? false,
+      content: contentOf(document, source.requestBody.content),
+    },
+    responses: Object.entries(source.responses).map(([status, one]) => {
+      const response = resolve(document, 'responses', one);
+      return Object.assign({}, response, { status, content: contentOf(document, response.content) });
+    }),
+  };
+}
+
+const withText = (name: string) => ({ name, text: RULE_TEXTS[name] ?? '' });
+
+function contentOf(document: OpenApiDocument, content: ContentObject) {
+  return Object.entries(content).map(([mediaType, { examples = {}, ...rest }]) =>
+    Object.assign(rest, {
+      mediaType,
+      examples: Object.entries(examples).map(([name, example]) =>
+        Object.assign({ name }, resolve(document, 'examples', example)),
+      ),
+    }),
+  );
+}
+
+/** What the rules that no schema can say come to, by their names in the contract; docs/contract.md has the same table. */
+export const RULE_TEXTS: Readonly<Record<string, string>> = {
+  'list-count': '`listCount` is the length of `list`.',
+  'recipients-visibility': '`recipients` only with the visibility `recipients`.',
+  'executions-when-finished': '`executions` exactly when the job is `FINISHED`.',
+  'canceled-fields': 'A canceled action has `canceledByUser` and `canceledDate`.',
+  'space-filter': "With `spaceId`, every item's `containerIds` hold it.",
+  'unfavorite-result': 'The action is canceled and its verb is `favorited`.',
+  'unwikify-result': 'The action is canceled and its verb is `wikified`.',
+  'action-page-size': 'At most 20 actions when no `pageSize` was asked for.',
+  'newest-first': 'Newest first when no `sort` was asked for.',
+  'only-kbentry': 'Every item is a `kbentry`.',
+  'gdpr-csv': 'The body holds CSV: the allowed columns, and at least one filled cell in each row.',
+  'comment-visibility': 'Visibility and recipients fit together, to the parent, and to what the caller may use.',
+};

@@ -1,0 +1,27 @@
+/** Breaks a text at spaces into lines of at most `width` characters; a longer word is cut. */
+export function wrapText(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ').flatMap((one) => pieces(one, width))) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return line === '' ? lines : [...lines, line];
+}
+
+function pieces(word: string, width: number): string[] {
+  const count = Math.max(1, Math.ceil(word.length / width));
+  return Array.from({ length: count }, (_, at) => word.slice(at * width, (at + 1) * width));
+}
+
+/** Colours a text for a terminal, or leaves it as it is. */
+export type Paint = (colour: keyof typeof CODES, text: string) => string;
+
+const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33 } as const;
+
+/** A painter for terminals that show colours, or one that leaves everything as it is. */
+export function createPaint(colours: boolean): Paint {
+  return (colour, text) => (colours ? `\u001b[${CODES[colour]}m${text}\u001b[0m` : text);
+}

@@ -1,0 +1,298 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { parse } from 'yaml';
+import { afterAll, describe, expect, it } from 'vitest';
+import { COMMANDS } from '../../../src/cli/commands.ts';
+import { runProgram } from '../../../src/cli/run-program.ts';
+import { startReferenceServer } from '../../../src/reference/start-reference-server.ts';
+import { callAt } from '../../builders/call.ts';
+import { startFakeUpstream } from '../../builders/fake-upstream.ts';
+import { contractWith } from '../../learn/learned.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'portico-learn-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const reference = await startReferenceServer();
+afterAll(() => reference.close());
+
+async function learn(
+  args: readonly string[],
+  stdin = '',
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ code: number; out: string; err: string }> {
+  const text = { out: '', err: '' };
+  const code = await runProgram(COMMANDS, ['learn', ...args], {
+    out: (line) => void (text.out += `${line}\n`),
+    err: (line) => void (text.err += `${line}\n`),
+    stdin: Readable.from([stdin]),
+    env,
+    cwd: folder,
+  });
+  return { code, ...text };
+}
+
+const listed = (body: unknown) => (body as { list: Record<string, string>[] }).list;
+
+interface Overlay {
+  readonly overlay: string;
+  readonly actions: readonly {
+    readonly target: string;
+    readonly update: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+    readonly 'x-evidence': Readonly<Record<string, unknown>>;
+  }[];
+}
+
+describe('portico learn --against the reference server', async () => {
+  const file = join(folder, 'learned.yaml');
+  const ran = await learn(
+    ['--against', reference.url, '--user', 'admin', '--output', file, '--delay', '0', '--probe-page-size'],
+    'admin\n',
+  );
+  const text = readFileSync(file, 'utf8');
+  const { overlay, actions } = parse(text) as Overlay;
+  const component = (name: string) => actions.find(({ update }) => update[name] !== undefined)?.update[name];
+  const at = (target: string) => actions.filter((action) => action.target === target).map(({ update }) => update);
+
+  it('writes an overlay that the contract loads, with evidence on every action', () => {
+    expect({ code: ran.code, overlay }).toEqual({ code: 0, overlay: '1.0.0' });
+    expect(contractWith(text).warnings).toEqual([]);
+    const told = ['statement', 'confidence', 'belief', 'seen', 'answers', 'firstSeen', 'lastSeen'];
+    for (const action of actions) expect(Object.keys(action['x-evidence'])).toEqual(expect.arrayContaining(told));
+  });
+
+  it('proposes exactly the shape of attachments', () => {
+    expect(component('NodeAttachment')).toEqual({
+      description: 'What Node.attachments[] holds, as it was seen.',
+      'x-provenance': 'observed',
+      type: 'object',
+      required: ['creationDate', 'creationDateFormatted', 'id', 'mimeType', 'name', 'size', 'url'],
+      properties: {
+        id: { type: 'integer', format: 'int64' },
+        name: { type: 'string' },
+        size: { type: 'integer' },
+        mimeType: { type: 'string' },
+        creationDate: { type: 'integer', format: 'int64', description: 'Milliseconds since the Unix epoch.' },
+        creationDateFormatted: { type: 'string', pattern: String.raw`^\d{2}\/\d{2}\/\d{4} \d{2}:\d{2} (AM|PM)$` },
+        url: { type: 'string' },
+      },
+    });
+    expect(at('$.components.schemas.Node.properties.attachments.items')).toEqual([
+      { $ref: '#/components/schemas/NodeAttachment' },
+    ]);
+  });
+
+  it('proposes exactly the shape of follow relations, and marks what is personal in it', () => {
+    const [relation] = at('$.components.schemas.FollowRelation') as unknown as readonly {
+      required: string[];
+      properties: Record<string, { type: string; required: string[]; properties: Record<string, object> }>;
+    }[];
+    const names = ['active', 'creationDate', 'creationDateFormatted', 'followed', 'follower', 'id', 'type'];
+    expect(relation?.required).toEqual(names);
+    expect(Object.keys(relation?.properties ?? {}).toSorted()).toEqual(names);
+    expect(relation?.properties['followed']).toEqual({
+      type: 'object',
+      required: ['id', 'type'],
+      properties: { id: { type: 'integer', format: 'int64' }, type: { type: 'string' } },
+    });
+    const follower = relation?.properties['follower'];
+    expect(Object.keys(follower?.properties ?? {})).toHaveLength(23);
+    expect(follower?.properties).toMatchObject({
+      username: { type: 'string', 'x-pii': 'username' },
+      slug: { 'x-pii': 'username' },
+      realname: { 'x-pii': 'real-name' },
+      avatar: { 'x-pii': 'picture' },
+      superuser: { type: 'boolean' },
+    });
+    expect(follower?.required).not.toContain('realname');
+  });
+
+  it('proposes the look-ups of tickets as operations with their shape', () => {
+    const paths = at('$.paths').flatMap((update) => Object.keys(update));
+    expect(paths).toEqual([
+      '/services/v2/issuetracker/node/{nodeId}/ticket.json',
+      '/services/v2/issuetracker/key/{key}/ticket.json',
+    ]);
+    const ticket = component('IssuetrackerNodeTicketAnswer');
+    expect(ticket?.['properties']).toEqual({
+      id: { type: 'string' },
+      issueId: { type: 'string' },
+      key: { type: 'string' },
+      url: { type: 'string', format: 'uri' },
+    });
+    const contract = contractWith(text);
+    expect(contract.match('/services/v2/issuetracker/node/7/ticket.json')?.byMethod.get('GET')?.id).toBe(
+      'getIssuetrackerNodeTicket',
+    );
+  });
+
+  it('tells the largest page, the size that comes unasked, and that the switches change nothing', () => {
+    expect(ran.out).toContain('listQuestions: 500 is honoured; nothing larger was tried with as many items');
+    expect(ran.out).toContain('listQuestions: 15 items come where no size is asked for');
+    expect(ran.out).toMatch(/wrap: changes nothing about the shape of \d+ answers/);
+    expect(ran.out).toMatch(/v1: changes nothing about the shape of \d+ answers/);
+  });
+
+  it('tells the words that were seen, and addresses that it does not write', () => {
+    expect(ran.out).toMatch(/Action\.verb: .*accepted/);
+    expect(ran.out).toMatch(/Node\.type: is one of answer, comment,/);
+    expect(ran.out).toMatch(/GET \/services\/v2\/question\/\{id\}\.json: answers 200 \(3\).*\n.*nothing to write/);
+  });
+
+  it('holds nothing personal: no name, address, title or text of anybody', async () => {
+    const [users, questions] = await Promise.all([
+      callAt(reference.url, '/services/v2/user.json?pageSize=500'),
+      callAt(reference.url, '/services/v2/question.json?pageSize=100'),
+    ]);
+    const personal = listed(users.json).flatMap(({ username, realname, avatar }) => [username, realname, avatar]);
+    const content = listed(questions.json).flatMap(({ title, slug, body }) => [title, slug, body]);
+    const values = [...personal, ...content].filter((value): value is string => (value ?? '').length > 4);
+    expect(values.length).toBeGreaterThan(300);
+    // Some accounts are called like fields of the contract.
+    const words = new Set(['moderator', 'superuser']);
+    const all = `${text}\n${ran.out}\n${ran.err}`;
+    expect(values.filter((value) => !words.has(value) && all.includes(value))).toEqual([]);
+  });
+});
+
+describe('portico learn', () => {
+  it('finds the size at which a server cuts pages off', async () => {
+    const upstream = await startFakeUpstream(({ path, query }) => {
+      if (!path.endsWith('/question.json')) return { status: 404, json: { error: 'not found' } };
+      const size = Math.min(Number(query.get('pageSize') ?? 15), 50);
+      const list = Array.from({ length: size }, (_, id) => ({ id }));
+      const counts = { page: 1, pageSize: size, pageCount: 9, listCount: size, totalCount: 2000 };
+      return { json: { name: '', sort: '', ...counts, sorts: [], list } };
+    });
+    const { code, err } = await learn([
+      '--against',
+      upstream.url,
+      '--delay',
+      '0',
+      '--probe-page-size',
+      '--max-requests',
+      '5',
+    ]);
+    expect({ code, err }).toEqual({
+      code: 0,
+      err: expect.stringContaining('listQuestions: 50 is the largest page') as string,
+    });
+  });
+
+  it('finds the size from which on pages are refused, and learns from smaller ones', async () => {
+    const upstream = await startFakeUpstream(({ path, query }) => {
+      if (!path.endsWith('/question.json')) return { status: 404, json: { error: 'not found' } };
+      const size = Number(query.get('pageSize') ?? 15);
+      if (size > 37) return { status: 400, json: { error: 'too large' } };
+      const list = Array.from({ length: size }, (_, id) => ({ id, attachments: [{ fileNo: id }] }));
+      const counts = { page: 1, pageSize: size, pageCount: 9, listCount: size, totalCount: 2000 };
+      return { json: { name: '', sort: '', ...counts, sorts: [], list } };
+    });
+    const args = ['--against', upstream.url, '--delay', '0', '--probe-page-size', '--max-requests', '1'];
+    const { code, err } = await learn(args);
+    expect({ code, err }).toEqual({
+      code: 0,
+      err: expect.stringContaining('listQuestions: 37 is the largest size that is not refused') as string,
+    });
+    expect(err).toContain('Node.attachments[]: is object of 1 field (');
+  });
+
+  it('proposes look-ups of tickets that few nodes have, and follows the keys wherever those are in them', async () => {
+    const keys: string[] = [];
+    const upstream = await startFakeUpstream(({ path }) => {
+      const [, node] = /node\/(\d+)\/ticket/.exec(path) ?? [];
+      const [, key] = /key\/(.*)\/ticket/.exec(path) ?? [];
+      if (path.endsWith('/action.json')) return { json: { actions: [], moreResults: 1 } };
+      if (key !== undefined) keys.push(key);
+      if (key === undefined && (node === undefined || Number(node) % 4 > 0))
+        return { status: 404, json: { error: 'no' } };
+      return { json: { tickets: [{ issue: `ABC-${node ?? 0}`, summary: 'Jana is ill' }] } };
+    });
+    const ids = Array.from({ length: 24 }, (_, at) => ['--id', `nodeId=${at + 1}`]).flat();
+    const { out, err } = await learn(['--against', upstream.url, '--delay', '0', '--max-requests', '5', ...ids]);
+    expect(err).toContain('GET /services/v2/issuetracker/node/{id}/ticket.json: answers 404 (18), 200 (6)');
+    expect(keys).toEqual(['ABC-4', 'ABC-8', 'ABC-12', 'ABC-16', 'ABC-20', 'ABC-24']);
+    expect(out).toContain('/services/v2/issuetracker/key/{key}/ticket.json');
+    expect(out + err).not.toMatch(/ABC-|Jana/);
+  });
+
+  it('ends with 1 where nothing was observed, and says what to do', async () => {
+    expect(await learn([])).toEqual({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('Set learn.traffic: true and let traffic pass, or use --against URL') as string,
+    });
+  });
+
+  it('takes the password from PORTICO_PASSWORD, and refuses to ask as somebody without one', async () => {
+    const args = ['--against', reference.url, '--user', 'admin', '--delay', '0', '--max-requests', '1'];
+    const { code, out } = await learn(args, '', { PORTICO_PASSWORD: 'admin' });
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('overlay: 1.0.0') as string });
+    expect(await learn(args)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('no password for admin') as string,
+    });
+  });
+
+  it('says how far it is, now and then', async () => {
+    const { err } = await learn(
+      ['--against', reference.url, '--user', 'admin', '--delay', '0', '--max-requests', '1'],
+      'admin',
+    );
+    expect(err).toMatch(/^50 requests, /m);
+  });
+
+  it('ends with 1 where nobody answers', async () => {
+    const { code, err } = await learn(['--against', 'http://127.0.0.1:9', '--delay', '0']);
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('does not answer') as string });
+    expect(err).not.toContain('    at ');
+  });
+
+  it('ends with 1 where nobody is let in, and says so in one line', async () => {
+    const { code, err } = await learn(['--against', reference.url, '--user', 'admin', '--delay', '0'], 'wrong');
+    expect({ code, err: err.trimEnd().split('\n').at(-1) }).toEqual({
+      code: 1,
+      err: `portico: ${reference.url} answers 401 to everything: the name or the password is wrong.`,
+    });
+  });
+
+  it('asks for what it was given the id of, and names what it saw nothing of', async () => {
+    const asked: string[] = [];
+    const upstream = await startFakeUpstream(({ path }) => {
+      asked.push(path);
+      // One success: a server that has nothing at all is a wrong address.
+      return path.startsWith('/services/v2/idea.json')
+        ? { status: 200, json: { list: [] } }
+        : { status: 404, json: { error: 'not found' } };
+    });
+    const args = ['--against', upstream.url, '--delay', '0', '--id', 'jobId=12', '--id', 'questionId=9007199254740993'];
+    expect((await learn(args)).code).toBe(2);
+    const { err } = await learn([...args.slice(0, 6), '--id', 'nodeId=9007199254740993']);
+    expect(asked).toContain('/services/v2/jobs/gdpr/12.json');
+    expect(asked).toContain('/services/v2/issuetracker/node/9007199254740993/ticket.json');
+    expect(err).toContain('not walked: listGroupUsers, no id is known; give --id groupId=…');
+  });
+
+  it.each([
+    [['--min-confidence', '2'], '--min-confidence must be a number from 0 to 1'],
+    [['--min-answers', '1'], '--min-answers must be a whole number from 3'],
+    [['--user', 'x'], '--user needs --against'],
+    [['--id', 'jobId=1'], '--id needs --against'],
+    [['--against', 'http://127.0.0.1:9', '--id', 'bob=1'], 'no operation that is walked has "bob"; they have jobId,'],
+    [['--against', 'http://127.0.0.1:9', '--id', 'jobId'], 'write NAME=ID, for example jobId=12'],
+    [['--against', 'http://127.0.0.1:9', '--user', 'x:y'], '--user must be a name, without a colon'],
+  ])('ends with 2 where it is used wrongly: %j', async (args, message) => {
+    const { code, err } = await learn(args);
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(message) as string });
+  });
+
+  it('writes nothing where nothing is worth it', async () => {
+    writeFileSync(
+      join(folder, 'little.json'),
+      JSON.stringify({ portico: 'observations', version: 1, sinceAt: 1, untilAt: 2, answers: 1 }),
+    );
+    const { code, out, err } = await learn(['--observations', 'little.json']);
+    expect({ code, out, err }).toEqual({ code: 0, out: '', err: 'Nothing to write: 1 answers were observed.\n' });
+  });
+});

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { CONTRACT_DEFAULTS } from '../../../src/contract/contract-options.ts';
+import { loadContract } from '../../../src/contract/load-contract.ts';
+import { MODES } from '../../../src/model/checks.ts';
+import { describeContract } from '../../../src/console/api-docs/describe-contract.ts';
+
+const described = (inferred: boolean) => {
+  const { document, operations, version } = loadContract({ ...CONTRACT_DEFAULTS, inferred });
+  return describeContract({
+    contractVersion: version,
+    document,
+    operations,
+    checksFor: () => MODES.strict.checks,
+    publicBasePath: '/qa',
+  });
+};
+const operationsOf = (inferred: boolean) => described(inferred).groups.flatMap(({ operations }) => operations);
+
+describe('the contract as people read it', () => {
+  it('holds every operation once, in groups that the document names, and inferred ones only where they are served', () => {
+    expect(operationsOf(true)).toHaveLength(18);
+    expect(operationsOf(false)).toHaveLength(16);
+    expect(new Set(operationsOf(true).map(({ id }) => id)).size).toBe(18);
+    expect(described(true).groups.map(({ name }) => name)).toContain('comments');
+    expect(described(true).groups.every(({ description }) => description !== '')).toBe(true);
+  });
+
+  it('leaves no reference but to schemas that it holds', () => {
+    const contract = described(true);
+    const references = [...JSON.stringify(contract).matchAll(/"\$ref":"([^"]+)"/g)].map(
+      ([, reference = '']) => reference,
+    );
+    expect(references.length).toBeGreaterThan(20);
+    for (const reference of references) {
+      expect(reference).toMatch(/^#\/components\/schemas\//);
+      expect(contract.schemas).toHaveProperty([reference.replace('#/components/schemas/', '')]);
+    }
+  });
+
+  it('says in words what every rule means', () => {
+    const rules = operationsOf(true).flatMap(({ answerRules, requestRules }) => answerRules.concat(requestRules));
+    expect(rules.length).toBeGreaterThan(10);
+    expect(rules.filter(({ text }) => text === '')).toEqual([]);
+  });
+
+  it('tells of one operation what a caller needs to know', () => {
+    const comment = operationsOf(true).find(({ id }) => id === 'getComment');
+    expect(comment).toMatchObject({
+      method: 'GET',
+      path: '/services/v2/comment/{commentId}.json',
+      requires: '("View answers in the question page" and "View the question page")',
+      checks: { requests: 'enforce' },
+    });
+    expect(comment?.parameters[0]).toMatchObject({ name: 'commentId', in: 'path', example: 271 });
+    expect(comment?.responses.map(({ status }) => status)).toContain('200');
+    expect(comment?.responses[0]?.content[0]?.examples[0]?.value).toHaveProperty('id');
+  });
+});
