@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { createAcceptsGzip } from '../cache/accepts-gzip.ts';
 import type { PageCache } from '../cache/page-cache.ts';
-import type { HeaderPairs } from '../model/header-pairs.ts';
+import { headerValue, type HeaderPairs } from '../model/header-pairs.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Plan } from '../pipeline/plan.ts';
 import type { Reply } from '../pipeline/reply.ts';
@@ -42,9 +42,24 @@ export function writePlanned(
     gzip,
     method,
     ifNoneMatch: plan.transparent ? undefined : fields.ifNoneMatch,
-    extra: edgeFields(trace, options, visible.headers),
+    extra: [...edgeFields(trace, options, visible.headers), ...sniffingHeaders(visible)],
   });
 }
+
+const NO_SNIFFING: HeaderPairs = [['X-Content-Type-Options', 'nosniff']];
+
+/**
+ * Keeps browsers from making a page of a response that is not JSON, in every mode: the upstream may have put text of its users
+ * into it. That is safe for documented operations, which no page loads as a script or a style sheet.
+ */
+function sniffingHeaders({ status, headers }: Reply): HeaderPairs {
+  const type = headerValue(headers, 'content-type');
+  if (type !== undefined && JSON_TYPE.test(type)) return [];
+  const hasBody = status !== 204 && status !== 304;
+  return hasBody && headerValue(headers, 'x-content-type-options') === undefined ? NO_SNIFFING : [];
+}
+
+const JSON_TYPE = /^\s*application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
 function gzipOf({ keptAs, body }: Reply, { gzip }: WritePlannedOptions): Buffer | undefined {
   return keptAs === undefined || !Buffer.isBuffer(body) ? undefined : gzip(keptAs, body);

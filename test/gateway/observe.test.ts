@@ -23,9 +23,9 @@ beforeEach(() => {
   fake.handler = exampleAnswer;
 });
 
-/** Fields that belong to a connection (how a body of unknown length is framed, too), and the three that observe may add. */
+/** Fields that belong to a connection (how a body of unknown length is framed, too), and the four that observe may add. */
 const NOT_END_TO_END = /^(?:connection|keep-alive|transfer-encoding|date)$/i;
-const ADDED = /^(?:x-request-id|contract-status|via)$/i;
+const ADDED = /^(?:x-request-id|contract-status|via|x-content-type-options)$/i;
 
 function endToEnd(answer: Answer, left: RegExp): string[] {
   const fields: string[] = [];
