@@ -15,6 +15,7 @@ import type { AssemblyParts, Services } from './assemble-services.ts';
 import { createLazyConsole } from './lazy-console.ts';
 import type { Start } from './load-start.ts';
 import { ownAddress } from './own-address.ts';
+import { publicOriginOf } from './public-address.ts';
 import { createPass } from './pass-undocumented.ts';
 
 /** The memory of targets takes at most an eighth of what pages may take. */
@@ -56,11 +57,12 @@ export function assembleEdges(
   };
   metrics.watch({ ready: () => state.readiness().ready });
   const { clock, logStream } = parts;
+  const publicOrigin = publicOriginOf(settings.publicOrigin);
   const knownTargets = createKnownTargets(settings.cache.maxBytes / KNOWN_TARGETS_SHARE);
   ladder.onChange(() => knownTargets.clear());
   const publicHandler = createPublicHandler({
     house,
-    arrival: { maxTargetBytes: listen.maxTargetBytes, publicBasePath: settings.publicBasePath },
+    arrival: { maxTargetBytes: listen.maxTargetBytes, publicBasePath: settings.publicBasePath, publicOrigin },
     trustedProxies: listen.trustedProxies,
     errorsFor: settings.errorsFor,
     contractStatusHeader: settings.contractStatusHeader,

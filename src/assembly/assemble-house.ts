@@ -18,7 +18,7 @@ import { compileLegacyAddresses, findLegacyAddresses, rewriteLegacyAddresses } f
 import type { AssemblyParts, Services } from './assemble-services.ts';
 import type { Start } from './load-start.ts';
 import { planOperation } from './plan-operation.ts';
-import { publicAddressOf } from './public-address.ts';
+import { publicAddressOf, publicOriginOf } from './public-address.ts';
 import { switchedOff } from './switched-off.ts';
 import { showingBodies } from './watch-candidate.ts';
 
@@ -88,11 +88,13 @@ function stageServices(
   return {
     cache,
     guard,
+    demote: (operationId) => guard.demote(operationId),
     pageCounts,
     clock,
     challenge,
     upstream,
     serviceAuthorization,
+    publicOrigin: publicOriginOf(settings.publicOrigin),
     isPermissionMessage,
     contractVersion: contract.version,
     noCacheRoles: settings.cache.noCacheRoles,
@@ -134,7 +136,7 @@ function stageServices(
       rewrite: settings.rewriteUrls,
       find: (body) => findLegacyAddresses(body, legacy),
       replace: (body, publicAddress) => rewriteLegacyAddresses(body, legacy, publicAddress),
-      publicAddress: (headers, protocol) => publicAddressOf(headers.host, protocol, settings.publicBasePath),
+      publicAddress: (origin) => publicAddressOf(origin, settings.publicBasePath),
     },
   };
 }

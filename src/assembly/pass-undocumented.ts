@@ -34,7 +34,7 @@ export function createPass(services: PassServices): (passed: PassedRequest) => P
         arrival,
         transparent: services.transparent,
         authorization: principal.authorization,
-        publicAddress: publicAddressOf(arrival.headers.host, arrival.protocol, services.publicBasePath),
+        publicAddress: publicAddressOf(arrival, services.publicBasePath),
         onAnswer: (status, headers) => {
           trace.upstream = { status, shape: 'passed', seconds: seconds(), attempts: 1 };
           services.observe?.(arrival.method, arrival.path, status);

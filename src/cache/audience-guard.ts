@@ -6,7 +6,7 @@ export interface FetchedAnswer {
 
 /** Watches shared audiences by comparing answers of different callers now and then. */
 export interface AudienceGuard {
-  /** True once two callers' answers have differed; stays so until the process ends. */
+  /** True once its responses were found to differ by caller; stays so until the process ends. */
   isDemoted(operationId: string): boolean;
   /** True when this hit on a shared page should rather be fetched again for its own caller and compared. */
   shouldCompare(operationId: string, stored: FetchedAnswer | undefined, caller: string): boolean;
@@ -15,6 +15,8 @@ export interface AudienceGuard {
    * asked only of fresh pages: a list that has changed meanwhile looks the same as one that differs by caller.
    */
   compare(operationId: string, stored: FetchedAnswer, own: FetchedAnswer): 'same' | 'differs' | 'not comparable';
+  /** Stores an operation per caller from now on: a response shows that it depends on who asks. */
+  demote(operationId: string): void;
   /** Ids of the demoted operations. */
   demoted(): readonly string[];
 }
@@ -26,6 +28,11 @@ export function createAudienceGuard(settings: {
   readonly onDemoted?: (operationId: string) => void;
 }): AudienceGuard {
   const demoted = new Set<string>();
+  const demote = (operationId: string) => {
+    if (demoted.has(operationId)) return;
+    demoted.add(operationId);
+    settings.onDemoted?.(operationId);
+  };
   return {
     isDemoted: (operationId) => demoted.has(operationId),
     shouldCompare(operationId, stored, caller) {
@@ -35,12 +42,10 @@ export function createAudienceGuard(settings: {
     compare(operationId, stored, own) {
       if (stored.caller === own.caller) return 'not comparable';
       if (stored.etag === own.etag) return 'same';
-      if (!demoted.has(operationId)) {
-        demoted.add(operationId);
-        settings.onDemoted?.(operationId);
-      }
+      demote(operationId);
       return 'differs';
     },
+    demote,
     demoted: () => [...demoted],
   };
 }

@@ -1,6 +1,11 @@
 import type { Principal } from '../model/principal.ts';
 import type { Audience } from './operation-cache-options.ts';
 
+/** Whether other callers are given what is stored for this audience. */
+export function isShared(audience: string): boolean {
+  return !audience.startsWith('caller:');
+}
+
 /**
  * The audience part of a cache key. `grantsKey` names the caller's permissions (undefined where they are not known
  * here); a demoted operation, an unverified principal and unknown permissions always stay with the caller.

@@ -37,6 +37,11 @@ export function configSchema(): Record<string, unknown> {
         pattern: '^(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$',
         description: 'What clients put before /services/v2/, for example /qa; no slash at the end.',
       },
+      publicOrigin: {
+        type: 'string',
+        pattern: String.raw`^https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?$`,
+        description: 'Scheme and host that clients call, for example https://qa.example.org; no path.',
+      },
       listen: listenOptionsSchema,
       adminToken: {
         type: 'string',

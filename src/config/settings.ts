@@ -47,6 +47,8 @@ export interface Settings {
   readonly embedded: boolean;
   /** Empty, or a path that begins with a slash and does not end with one. */
   readonly publicBasePath: string;
+  /** Scheme and host under which clients see the gateway; undefined where each client's own are believed. */
+  readonly publicOrigin: string | undefined;
   readonly listen: ListenOptions;
   readonly adminToken: string | undefined;
   readonly upstream: UpstreamOptions;

@@ -56,6 +56,7 @@ export function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     errors,
     errorsFor: (id) => (id === undefined ? undefined : operations.get(id)?.errors) ?? errors,
     embedded,
+    publicOrigin: raw['publicOrigin'] as string | undefined,
     publicBasePath: (raw['publicBasePath'] as string | undefined) ?? '',
     listen: withDefaults(LISTEN_DEFAULTS, raw['listen']),
     adminToken: raw['adminToken'] as string | undefined,

@@ -50,6 +50,10 @@ export class LateArrival implements Arrival {
     return this.#all.protocol;
   }
 
+  get host(): string | undefined {
+    return this.#all.host;
+  }
+
   get body(): Readable {
     return this.#all.body;
   }

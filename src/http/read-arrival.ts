@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Arrival } from '../model/arrival.ts';
+import type { Arrival, PublicOrigin } from '../model/arrival.ts';
 import { traceContext } from '../telemetry/trace-context.ts';
 import { isHarmlessId } from './harmless-id.ts';
 import { unsafeTargetReason } from '../pipeline/unsafe-path.ts';
@@ -13,6 +13,8 @@ export interface ArrivalOptions {
   readonly maxTargetBytes: number;
   /** A prefix that clients put before `/services/v2/…`, for example `/qa`; empty for none. */
   readonly publicBasePath: string;
+  /** The configured scheme and host of the public side; undefined where each client's own are believed. */
+  readonly publicOrigin?: PublicOrigin | undefined;
 }
 
 const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
@@ -72,7 +74,8 @@ export function readArrival(
     headers: req.headers,
     rawHeaders: req.rawHeaders,
     clientAddress: client.address,
-    protocol: client.protocol,
+    protocol: options.publicOrigin?.protocol ?? client.protocol,
+    host: options.publicOrigin?.host ?? req.headers.host,
     ...identity,
     body: req,
   };

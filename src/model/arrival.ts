@@ -1,8 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 
+/** Scheme and host under which clients see the gateway. */
+export interface PublicOrigin {
+  /** `http` or `https`. */
+  readonly protocol: string;
+  /** With its port, where that is not the default one; undefined for a request without a host. */
+  readonly host: string | undefined;
+}
+
 /** A request as it came in, read once and never changed. */
-export interface Arrival {
+export interface Arrival extends PublicOrigin {
   readonly method: string;
   /** The raw request target in origin form, `publicBasePath` taken off, still in the client's own encoding. */
   readonly target: string;
@@ -13,10 +21,9 @@ export interface Arrival {
   readonly headers: IncomingHttpHeaders;
   /** Names and values in turn, as they came. */
   readonly rawHeaders: readonly string[];
+  // Scheme and host are those of `publicOrigin` where it is configured, else what the client used.
   /** The client's address, after trusted proxies. */
   readonly clientAddress: string;
-  /** `http` or `https`, as the client used it. */
-  readonly protocol: string;
   readonly requestId: string;
   /** The W3C `traceparent` that is passed on. */
   readonly traceparent: string;

@@ -33,6 +33,8 @@ export interface UpstreamTrace {
   readonly denied?: boolean;
   readonly seconds: number;
   readonly attempts: number;
+  /** The `X-Request-Id` that the upstream got, where it is not the client's own. */
+  readonly requestId?: string | undefined;
 }
 
 /** The reason of a refused answer that is an error with the status of a success. */

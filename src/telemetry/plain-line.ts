@@ -50,11 +50,14 @@ function middleOf({ operation, route, status }: Trace, template: string | undefi
 function endOf({ authentication, cache, upstream }: Trace, caller: string | undefined): string {
   const who = caller === undefined ? '' : `,"caller":${JSON.stringify(caller)}`;
   const kept = cache === undefined ? '' : `,"cache":"${cache.status}"`;
-  const exchange =
-    upstream === undefined
-      ? ''
-      : `,"upstream":{"status":${upstream.status},"shape":"${upstream.shape}","seconds":${rounded(upstream.seconds)},"attempts":${upstream.attempts}}`;
-  return `,"principal":"${authentication?.principal}"${who}${kept}${exchange},"msg":"request"}\n`;
+  return `,"principal":"${authentication?.principal}"${who}${kept}${exchangeOf(upstream)},"msg":"request"}\n`;
+}
+
+function exchangeOf(upstream: Trace['upstream']): string {
+  if (upstream === undefined) return '';
+  const { status, shape, seconds, attempts, requestId } = upstream;
+  const named = requestId === undefined ? '' : `,"requestId":"${requestId}"`;
+  return `,"upstream":{"status":${status},"shape":"${shape}","seconds":${rounded(seconds)},"attempts":${attempts}${named}}`;
 }
 
 // seconds are multiples of a millisecond of the clock, so that they are short when written.

@@ -35,6 +35,7 @@ export interface TraceLine {
     readonly shape: string;
     readonly seconds: number;
     readonly attempts: number;
+    readonly requestId?: string;
   };
   readonly redacted?: number;
   /** True where the body names the legacy server by an absolute address (rules, 11). */
@@ -69,6 +70,7 @@ export function traceLine(trace: Trace, facts: LineFacts = {}): TraceLine {
         shape: upstream.shape,
         seconds: rounded(upstream.seconds),
         attempts: upstream.attempts,
+        ...(upstream.requestId !== undefined && { requestId: upstream.requestId }),
       },
     }),
     ...(trace.redacted !== undefined && trace.redacted.length > 0 && { redacted: trace.redacted.length }),

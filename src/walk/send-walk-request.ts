@@ -83,6 +83,7 @@ function arrivalOf(target: string, authorization: string | undefined, receivedAt
     rawHeaders: Object.entries(fields).flat(),
     clientAddress: '127.0.0.1',
     protocol: 'http',
+    host: undefined,
     requestId: `check-${randomUUID()}`,
     traceparent: traceContext({}).traceparent,
     tracestate: undefined,

@@ -48,7 +48,7 @@ async function passed(given: Passing = {}) {
     clock,
   });
   const trace = given.trace ?? traceWith();
-  const arrival = arrivalWith({ method, path, headers: { host: 'qa.example' }, protocol: 'https' });
+  const arrival = arrivalWith({ method, path, host: 'qa.example', protocol: 'https' });
   const request = { req: {} as Request, res: {} as Response, arrival, principal: callerNamed('alice'), trace, extra };
   const error = await pass(request).catch((failure: unknown) => failure);
   return { trace, order, context: contexts[0], error };

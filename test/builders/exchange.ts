@@ -86,6 +86,7 @@ export function arrivalWith(more: Partial<Arrival> = {}): Arrival {
     rawHeaders: [],
     clientAddress: '127.0.0.1',
     protocol: 'http',
+    host: undefined,
     requestId: 'request-1',
     traceparent: '00-1-2-00',
     tracestate: undefined,

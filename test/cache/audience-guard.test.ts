@@ -38,6 +38,14 @@ describe('the audience guard', () => {
     expect(guard.shouldCompare('listIdeas', byAlice, 'bob')).toBe(false);
   });
 
+  it('demotes an operation on request, once', () => {
+    const heard: string[] = [];
+    const guard = createAudienceGuard({ sampleShared: 0, random: () => 0, onDemoted: (id) => heard.push(id) });
+    guard.demote('listIdeas');
+    guard.demote('listIdeas');
+    expect([heard, guard.isDemoted('listIdeas')]).toEqual([['listIdeas'], true]);
+  });
+
   it('keeps an operation shared while the answers are the same', () => {
     const guard = createAudienceGuard({ sampleShared: 1, random: () => 0 });
     expect(guard.compare('listIdeas', byAlice, { ...byAlice, caller: 'bob' })).toBe('same');

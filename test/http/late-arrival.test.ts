@@ -31,10 +31,11 @@ describe('a late arrival', () => {
       query: 'b',
       headers: { a: 'b' },
       rawHeaders: ['A', 'b'],
+      host: 'qa.example',
     });
-    const { target, path, query, headers, rawHeaders, clientAddress, protocol, body } = arrival;
+    const { target, path, query, headers, rawHeaders, clientAddress, protocol, host, body } = arrival;
     const [whole] = read;
-    expect({ target, path, query, headers, rawHeaders, clientAddress, protocol }).toEqual({
+    expect({ target, path, query, headers, rawHeaders, clientAddress, protocol, host }).toEqual({
       target: '/a?b',
       path: '/a',
       query: 'b',
@@ -42,6 +43,7 @@ describe('a late arrival', () => {
       rawHeaders: ['A', 'b'],
       clientAddress: '127.0.0.1',
       protocol: 'http',
+      host: 'qa.example',
     });
     expect(body).toBe(whole?.body);
     expect(read).toHaveLength(1);

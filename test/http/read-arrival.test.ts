@@ -34,6 +34,15 @@ describe('an arrival', () => {
     });
   });
 
+  it('has the host and scheme that the client used, or those of the configuration', () => {
+    const from = request('/a');
+    from.headers = { host: 'evil.example' };
+    const options = { publicBasePath: '', maxTargetBytes: 100 };
+    expect(readArrival(from, client, identity, options)).toMatchObject({ protocol: 'https', host: 'evil.example' });
+    const publicOrigin = { protocol: 'http', host: 'qa.example' };
+    expect(readArrival(from, client, identity, { ...options, publicOrigin })).toMatchObject(publicOrigin);
+  });
+
   it('tells no query from an empty one', () => {
     expect([read('/a').query, read('/a?').query]).toEqual([undefined, '']);
   });

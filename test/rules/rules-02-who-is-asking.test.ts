@@ -391,15 +391,21 @@ describe('rules 2: the upstream request of a documented operation is built from 
     const request = fake.requests.at(-1);
     const body = operation.body === undefined ? [] : ['content-length'];
     const names = Object.keys(request?.headers ?? {}).filter((name) => name !== 'content-length' || body.length > 0);
-    expect(names.toSorted()).toEqual([...allowed, ...body].toSorted());
+    // Where the response is stored, others are shown what the upstream copies from the request.
+    const stored = gateway.gateway.services.cache.stats().entries > 0;
+    const known = stored ? allowed.filter((name) => !name.startsWith('x-forwarded-')) : allowed;
+    expect(names.toSorted()).toEqual([...known, ...body].toSorted());
     expect(request?.headers).toMatchObject({
       accept: 'application/json',
       host: new URL(fake.url).host,
-      'x-forwarded-for': '127.0.0.1',
-      'x-forwarded-host': new URL(gateway.url).host,
-      'x-request-id': 'my-own-id',
       'content-type': 'application/json',
+      ...(!stored && {
+        'x-forwarded-for': '127.0.0.1',
+        'x-forwarded-host': new URL(gateway.url).host,
+        'x-request-id': 'my-own-id',
+      }),
     });
+    if (stored) expect(request?.headers['x-request-id']).not.toBe('my-own-id');
     expect([request?.method, request?.target]).toEqual([
       operation.method,
       operation.target({ ...EXAMPLE_IDS, comment: '272' }),

@@ -1,7 +1,11 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { basic } from '../builders/call.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { createTestClock } from '../builders/test-clock.ts';
+import { fastRoles } from '../builders/fast-roles.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+import { until } from '../builders/until.ts';
 
 /*
  * The attack: a client writes a `Host` (or a forwarding field) of its own making. Where addresses in answers are rewritten
@@ -68,6 +72,41 @@ describe('a kept page', () => {
   });
 });
 
+const vouched = (audience: string) => ({ cache: { audience, assumeImpersonal: true } });
+const countLookups = ({ gateway: { services } }: TestGateway) => {
+  const { lookup } = services.cache;
+  let count = 0;
+  services.cache.lookup = (key) => {
+    count += 1;
+    return lookup(key);
+  };
+  return () => count;
+};
+const forwarded = (text: string) => JSON.stringify(text).match(/X-(?:Forwarded|Real)[^,]*/g);
+
+describe('a public origin that is configured', () => {
+  it('is the address that every client reads, whatever host it calls', async () => {
+    const config = { rewriteUrls: true, publicOrigin: 'https://qa.example:8443', publicBasePath: '/base' };
+    const fixed = await startTestGateway({ upstream: fake, config });
+    const { text } = await fixed.call(`/base${QUESTIONS}`, { headers: { Host: 'evil.example' } });
+    expect(text).toContain('https://qa.example:8443/base/services/v2/comment/1.json');
+    expect(text).not.toContain('evil');
+  });
+
+  it.each([
+    'qa.example',
+    'https://qa.example/',
+    'https://qa.example/qa',
+    'ftp://qa.example',
+    'https://a b',
+    'https://a@b',
+  ])('is refused at start where it is none: %s', async (publicOrigin) => {
+    await expect(startTestGateway({ upstream: fake, config: { publicOrigin } })).rejects.toMatchObject({
+      faults: [{ pointer: '/publicOrigin' }],
+    });
+  });
+});
+
 describe('a Host that is no host', () => {
   it.each(['evil.example/x?', 'a"b', 'a b', '<script>', 'evil.example\\', 'x","admin":"y'])(
     'is refused, before it is put into any text: %s',
@@ -85,5 +124,154 @@ describe('a Host that is no host', () => {
     const { list } = JSON.parse(answer.text) as { list: Record<string, unknown>[] };
     expect(Object.keys(list[0] ?? {}).toSorted()).toEqual(Object.keys(exampleOf('listQuestions').list[0]).toSorted());
     expect(list[0]?.['body']).toBe("see http://x'onload=alert(1)/services/v2/comment/1.json");
+  });
+});
+
+/*
+ * The attack: an upstream copies what it is sent into the page, as servers do with `X-Forwarded-Host` in links and with request
+ * ids in comments. The client whose request fills the cache chooses those headers, and everybody else gets the page. So a
+ * request whose response is stored carries nothing that its client chose, except what the cache key holds.
+ */
+describe('an upstream that copies every header of a request into its page', () => {
+  const EVIL = {
+    Host: 'evil.example',
+    'X-Request-Id': 'evil-request',
+    traceparent: '00-e417e417e417e417e417e417e417e417-e417e417e417e417-01',
+    tracestate: 'evil=1',
+    baggage: 'evil=1',
+    Forwarded: 'for=192.0.2.66;host=evil.example;proto=https',
+    'X-Forwarded-For': '192.0.2.66',
+    'X-Forwarded-Host': 'evil.example',
+    'X-Forwarded-Proto': 'https',
+    'X-Real-IP': '192.0.2.66',
+    Via: '1.1 evil',
+    Cookie: 'evil=1',
+    'X-Auth-Token': 'evil',
+    'User-Agent': 'evil',
+    'Accept-Language': 'en-evil',
+    Referer: 'http://evil.example/',
+  };
+  const EVIL_TRACES = /evil|e417|192\.0\.2\.66|127\.0\.0\.1/;
+  const own = { cache: { audience: 'caller' } };
+  const service = { kind: 'service', username: 'service', password: 'service' };
+
+  // Bert may do what alice may, so that they share pages of the audience `permissions`.
+  let roles: string;
+  beforeAll(async () => {
+    roles = await fastRoles([
+      { name: 'bert', roles: ['standard', 'custom', 'private comments'], groups: ['Champions', 'Beta Testers'] },
+    ]);
+  });
+
+  const start = async (operation: object, config: object = {}) => {
+    const clock = createTestClock();
+    const upstream = await startFakeUpstream(({ rawHeaders }) => {
+      const example = exampleOf('listQuestions');
+      const [first] = example.list;
+      // Its own address is not the client's.
+      const copied = JSON.stringify(rawHeaders).replaceAll(new URL(upstream.url).host, 'upstream.example');
+      return { json: { ...example, list: [{ ...first, body: copied }] } };
+    });
+    const server = await startTestGateway({
+      upstream,
+      clock,
+      roles,
+      config: { operations: { listQuestions: operation }, cache: { sampleShared: 0 }, ...config },
+    });
+    const evil = (user = 'bert') => server.call(QUESTIONS, { user, headers: EVIL });
+    const good = (user = 'alice') => server.call(QUESTIONS, { user, headers: { Host: 'public.example' } });
+    return { clock, upstream, server, evil, good };
+  };
+
+  describe.each([
+    ['caller', own, {}, 'alice'],
+    ['permissions', { cache: { audience: 'permissions' } }, { upstream: { credentials: service } }, 'bert'],
+    ['public', { cache: { audience: 'public' } }, { upstream: { credentials: service } }, 'bert'],
+    [
+      'public with rewritten addresses',
+      { cache: { audience: 'public' } },
+      { upstream: { credentials: service }, rewriteUrls: true },
+      'bert',
+    ],
+  ])('with the audience %s', (_name, operation, config, filler) => {
+    it('finds nothing of the client that filled the cache in the page of another', async () => {
+      const { upstream, evil, good } = await start(operation, config);
+      expect((await evil(filler)).status).toBe(200);
+      const page = await good();
+      expect(page.headers['cache-status']).toContain('hit');
+      expect(page.text).not.toMatch(EVIL_TRACES);
+      expect(forwarded(page.text)).toBeNull();
+      expect(upstream.requests).toHaveLength(1);
+    });
+
+    it('finds nothing of it in the page of one that waited for the same request', async () => {
+      const { upstream, server, evil, good } = await start(operation, config);
+      const lookedUp = countLookups(server);
+      const copy = upstream.handler;
+      const { promise: held, resolve: release } = Promise.withResolvers<void>();
+      upstream.handler = async (request, response) => {
+        await held;
+        return copy(request, response);
+      };
+      const leading = evil(filler);
+      await upstream.received(1);
+      const waiting = good();
+      await until(() => lookedUp() === 2);
+      release();
+      const [, page] = await Promise.all([leading, waiting]);
+      expect(page.headers['cache-status']).toContain('collapsed');
+      expect(page.text).not.toMatch(EVIL_TRACES);
+      expect(upstream.requests).toHaveLength(1);
+    });
+
+    it('finds nothing of the client in whose name a stale page was refreshed', async () => {
+      const { clock, upstream, server, evil, good } = await start(operation, config);
+      await good();
+      clock.advance(40);
+      expect((await evil(filler)).headers['cache-status']).toContain('hit');
+      await upstream.received(2);
+      const fresh = upstream.requests[1]?.headers['x-request-id'];
+      let page = await good();
+      while (!page.text.includes(String(fresh))) page = await good();
+      expect(page.text).not.toMatch(EVIL_TRACES);
+      expect(server.gateway.services.cache.stats().entries).toBe(1);
+    });
+  });
+
+  it.each(['permissions', 'public'])(
+    'gives nobody the credential of another where pages of the audience %s are fetched with callers’ own',
+    async (audience) => {
+      const { evil, good } = await start(vouched(audience));
+      const [leading, ...waiting] = await Promise.all([evil('bert'), good('alice'), good('alice')]);
+      const later = [await evil('bert'), await good('alice')];
+      for (const page of [...waiting, later[1]]) {
+        expect(page?.text).not.toContain(basic('bert').slice(6));
+        expect(page?.text).not.toMatch(EVIL_TRACES);
+      }
+      // Found out once, the pages belong to their callers, who can use them.
+      expect(leading.status).toBe(502);
+      expect(later.map(({ status }) => status)).toEqual([200, 200]);
+    },
+  );
+
+  it('gets the configured host and scheme, whatever the client calls', async () => {
+    const { upstream, server, evil } = await start(own, { publicOrigin: 'https://qa.example', rewriteUrls: true });
+    await evil();
+    expect(upstream.requests[0]?.headers).toMatchObject({
+      'x-forwarded-host': 'qa.example',
+      'x-forwarded-proto': 'https',
+    });
+    await server.call('/services/v2/comment/1.json', { headers: EVIL });
+    expect(upstream.requests[1]?.headers).toMatchObject({
+      'x-forwarded-host': 'qa.example',
+      'x-forwarded-proto': 'https',
+    });
+  });
+
+  it('gets a request id of its own, which the log has beside the client’s', async () => {
+    const { upstream, server, evil } = await start(own);
+    await evil();
+    const line = await server.lineOf('evil-request');
+    expect(line['upstream']).toMatchObject({ requestId: upstream.requests[0]?.headers['x-request-id'] });
   });
 });

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { forwardingHeaders } from '../../src/upstream/forwarding-headers.ts';
 import { requestHeaders } from '../../src/upstream/request-headers.ts';
 import { transparentHeaders } from '../../src/upstream/transparent-headers.ts';
 import { arrivalOf } from './support/gateway.ts';
@@ -38,7 +39,7 @@ const traced = [
 
 describe('rules 2: the fields of a documented request', () => {
   it('are an allowlist: nothing of the client’s own passes', () => {
-    expect(requestHeaders(arrival, 'Basic chosen')).toEqual([
+    expect(requestHeaders('Basic chosen', forwardingHeaders(arrival))).toEqual([
       ['Authorization', 'Basic chosen'],
       ['Accept', 'application/json'],
       ['Content-Type', 'application/json'],
@@ -50,13 +51,13 @@ describe('rules 2: the fields of a documented request', () => {
   });
 
   it('hold no credential for anonymous callers', () => {
-    const names = requestHeaders(arrival, undefined).map(([name]) => name);
+    const names = requestHeaders(undefined, forwardingHeaders(arrival)).map(([name]) => name);
     expect(names).not.toContain('Authorization');
     expect(names).toContain('Content-Type');
   });
 
   it('pass the trace state on', () => {
-    const fields = requestHeaders({ ...arrival, tracestate: 'a=b' }, undefined);
+    const fields = requestHeaders(undefined, forwardingHeaders({ ...arrival, tracestate: 'a=b' }));
     expect(fields).toContainEqual(['tracestate', 'a=b']);
   });
 });

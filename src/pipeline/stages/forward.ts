@@ -1,10 +1,19 @@
+import type { AudienceGuard } from '../../cache/audience-guard.ts';
+import { isShared } from '../../cache/audience-of.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
-import type { HeaderPairs } from '../../model/header-pairs.ts';
+import type { PublicOrigin } from '../../model/arrival.ts';
+import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
 import type { UpstreamAnswer } from '../../model/upstream-answer.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import { errorShape } from '../../upstream/error-shape.ts';
 import type { Upstream } from '../../upstream/create-upstream.ts';
+import {
+  forwardingHeaders,
+  sharedForwardingHeaders,
+  sharedIdentity,
+  type SharedIdentity,
+} from '../../upstream/forwarding-headers.ts';
 import type { PermissionMessage } from '../../upstream/permission-message.ts';
 import { requestHeaders } from '../../upstream/request-headers.ts';
 import { toTransportFailure } from '../../upstream/transport-failure.ts';
@@ -21,7 +30,11 @@ export interface ForwardServices {
   readonly upstream: Upstream;
   /** The `Authorization` of the service account; undefined when callers' credentials are forwarded. */
   readonly serviceAuthorization: string | undefined;
+  /** The configured scheme and host of the public side. */
+  readonly publicOrigin: PublicOrigin | undefined;
   readonly isPermissionMessage: PermissionMessage;
+  /** Stores an operation per caller from now on. */
+  readonly demote: AudienceGuard['demote'];
   readonly clock: Clock;
   /** Takes the content coding off a transparent answer, to look at it; no bytes when that cannot be done. */
   readonly decode: (headers: HeaderPairs, body: Buffer) => Promise<Buffer | 'damaged' | undefined>;
@@ -34,7 +47,8 @@ export function forward(services: ForwardServices): StagePlanner {
     plan: (planned) => () => async (exchange) => {
       const startedAt = services.clock();
       const seconds = () => Math.max(0, services.clock() - startedAt) / 1000;
-      const request = planned.transparent ? rawRequest(exchange) : builtRequest(planned, exchange, services);
+      const shared = planned.cache === undefined ? undefined : sharedIdentity();
+      const request = planned.transparent ? rawRequest(exchange) : builtRequest(planned, exchange, services, shared);
       exchange.trace.route = 'plan';
       try {
         const answer = await services.upstream.exchange(request);
@@ -46,13 +60,24 @@ export function forward(services: ForwardServices): StagePlanner {
           denied,
           seconds: seconds(),
           attempts: answer.attempts,
+          requestId: shared?.requestId,
         };
         if (!Buffer.isBuffer(answer.body))
           answer.body.once('error', (error: unknown) => endedEarly(exchange.trace, toTransportFailure(error, 'body')));
+        if (shared !== undefined && repeatsCredential(answer, exchange, request.headers)) {
+          services.demote(planned.operation.id);
+          throw new GatewayError('upstream_invalid_response', 'The upstream repeats the credential of the request.');
+        }
         return { status: answer.status, headers: answer.headers, body: answer.body } satisfies Reply;
       } catch (error) {
         if (error instanceof UpstreamFailure) {
-          exchange.trace.upstream = { status: undefined, shape: error.kind, seconds: seconds(), attempts: 1 };
+          exchange.trace.upstream = {
+            status: undefined,
+            shape: error.kind,
+            seconds: seconds(),
+            attempts: 1,
+            requestId: shared?.requestId,
+          };
           tellFailure(exchange.trace, error);
         }
         throw error;
@@ -82,17 +107,43 @@ function rawRequest(exchange: Exchange) {
   };
 }
 
-function builtRequest(planned: PlannedOperation, exchange: Exchange, services: ForwardServices) {
+function builtRequest(
+  planned: PlannedOperation,
+  exchange: Exchange,
+  services: ForwardServices,
+  shared: SharedIdentity | undefined,
+) {
   const { arrival, body, target } = exchange;
   const signal = exchange.clientGone?.();
   return {
     method: planned.operation.method,
     target,
-    headers: requestHeaders(arrival, authorizationFor(planned, exchange, services.serviceAuthorization)),
+    headers: requestHeaders(
+      authorizationFor(planned, exchange, services.serviceAuthorization),
+      shared === undefined ? forwardingHeaders(arrival) : sharedForwardingHeaders(shared, services.publicOrigin),
+    ),
     mode: 'buffered' as const,
     ...(body === undefined ? {} : { body }),
     ...(signal === undefined ? {} : { signal }),
   };
+}
+
+// A shorter credential may be found in a text by chance.
+const MIN_CREDENTIAL = 8;
+
+/** Whether a response that other callers would get shows the credential of the caller that it was fetched with. */
+function repeatsCredential(answer: UpstreamAnswer, { audience, principal }: Exchange, sent: HeaderPairs): boolean {
+  const authorization = headerValue(sent, 'authorization');
+  if (authorization === undefined || authorization !== principal.authorization || !isShared(audience)) return false;
+  const credential = authorization.slice(authorization.indexOf(' ') + 1);
+  if (credential.length < MIN_CREDENTIAL || !Buffer.isBuffer(answer.body)) return false;
+  // JSON may escape a slash.
+  const forms = [credential, credential.replaceAll('/', String.raw`\/`)];
+  return forms.some((form) => includes(answer, form));
+}
+
+function includes({ headers, body }: UpstreamAnswer, text: string): boolean {
+  return (Buffer.isBuffer(body) && body.includes(text)) || headers.some(([, value]) => value.includes(text));
 }
 
 /** A service account stands in only where the contract says that answers do not depend on who asks (rules, 2). */

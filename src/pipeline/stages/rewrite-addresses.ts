@@ -1,5 +1,6 @@
 import { etagOf } from '../../cache/etag-of.ts';
 import { whenReady } from '../../lib/when-ready.ts';
+import type { PublicOrigin } from '../../model/arrival.ts';
 import type { StagePlanner } from '../stage.ts';
 
 /** Finds and rewrites absolute addresses of the legacy host in answers (rules, 11). */
@@ -8,13 +9,14 @@ export interface LegacyAddresses {
   readonly rewrite: boolean;
   readonly find: (body: Buffer) => boolean;
   readonly replace: (body: Buffer, publicAddress: string) => Buffer;
-  /** The address under which this client sees the gateway. */
-  readonly publicAddress: (headers: { readonly host?: string | undefined }, protocol: string) => string;
+  /** The address of the gateway under an origin. */
+  readonly publicAddress: (origin: PublicOrigin) => string;
 }
 
 /**
- * Rewrites legacy addresses in documented answers where the configuration says so. Outside the cache: the public address
- * is what this client calls, and one client's `Host` must not end up in what another one gets.
+ * Rewrites legacy addresses in documented responses where the configuration says so. It runs outside the cache: without a
+ * configured `publicOrigin` the public address is what this client calls, and one client's `Host` must not end up in what
+ * another client gets.
  */
 export function rewriteAddresses(addresses: LegacyAddresses): StagePlanner {
   return {
@@ -24,8 +26,7 @@ export function rewriteAddresses(addresses: LegacyAddresses): StagePlanner {
       return (next) => (exchange) =>
         whenReady(next(exchange), (reply) => {
           if (!Buffer.isBuffer(reply.body) || !addresses.find(reply.body)) return reply;
-          const { headers, protocol } = exchange.arrival;
-          const body = addresses.replace(reply.body, addresses.publicAddress(headers, protocol));
+          const body = addresses.replace(reply.body, addresses.publicAddress(exchange.arrival));
           return { ...reply, body, ...(reply.etag === undefined ? {} : { etag: etagOf(body) }) };
         });
     },

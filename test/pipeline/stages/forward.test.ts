@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import type { PublicOrigin } from '../../../src/model/arrival.ts';
 import type { HeaderPairs } from '../../../src/model/header-pairs.ts';
 import { headerValue } from '../../../src/model/header-pairs.ts';
 import { ANONYMOUS } from '../../../src/model/principal.ts';
@@ -10,12 +11,14 @@ import { forward } from '../../../src/pipeline/stages/forward.ts';
 import type { ExchangedAnswer, UpstreamRequest } from '../../../src/upstream/create-upstream.ts';
 import {
   arrivalWith,
+  callerNamed,
   createNext,
   type ExchangeParts,
   exchangeWith,
   failureOf,
   JSON_TYPE,
   type PlannedParts,
+  kept,
   plannedWith,
   stageIn,
 } from '../../builders/exchange.ts';
@@ -29,9 +32,11 @@ function forwarding(
   parts: PlannedParts = {},
   answer: (request: UpstreamRequest) => ExchangedAnswer | Promise<ExchangedAnswer> = () => OK,
   serviceAuthorization?: string,
+  publicOrigin?: PublicOrigin,
 ) {
   const clock = createTestClock();
   const looked: Buffer[] = [];
+  const demoted: string[] = [];
   const { upstream, sent } = fakeExchanges(async (request) => {
     clock.advance(0.25);
     return answer(request);
@@ -39,6 +44,8 @@ function forwarding(
   const services = {
     upstream,
     serviceAuthorization,
+    publicOrigin,
+    demote: (id: string) => void demoted.push(id),
     clock,
     isPermissionMessage: (message: string) => message.includes('permission'),
     decode: (headers: HeaderPairs, body: Buffer) => {
@@ -51,11 +58,13 @@ function forwarding(
     const exchange = exchangeWith(more);
     return { answer: handle(exchange), trace: exchange.trace };
   };
-  return { send, sent, looked };
+  return { send, sent, looked, demoted };
 }
 
 /** What the test answers compressed begins with a star. */
 const decoded = (body: Buffer) => (body[0] === 42 ? body.subarray(1) : body);
+
+const answering = (text: string, headers = JSON_TYPE) => ({ ...OK, headers, body: Buffer.from(text) });
 
 const field = (request: UpstreamRequest | undefined, name: string) => headerValue(request?.headers ?? [], name);
 
@@ -121,6 +130,111 @@ describe('forward', () => {
     const { answer, trace } = send();
     await answer;
     expect(trace.upstream).toMatchObject({ status: 401, shape: 'error', denied: true });
+  });
+});
+
+/*
+ * The attack: a client sends a host, a request id, a trace or an address of its own making to a page that is stored. An
+ * upstream that copies one of them into the page makes of it what every later client reads.
+ */
+describe('forward of an operation whose responses are stored', () => {
+  const arrival = arrivalWith({
+    host: 'evil.example',
+    protocol: 'https',
+    clientAddress: '198.51.100.66',
+    requestId: 'evil-request',
+    traceparent: '00-66666666666666666666666666666666-6666666666666666-01',
+    tracestate: 'evil=1',
+  });
+
+  it('sends nothing that the client chose', async () => {
+    const { send, sent } = forwarding({ cache: kept() });
+    await send({ arrival }).answer;
+    expect(sent[0]?.headers.map(([name]) => name)).toEqual([
+      'Authorization',
+      'Accept',
+      'Content-Type',
+      'Accept-Encoding',
+      'Via',
+      'X-Request-Id',
+      'traceparent',
+    ]);
+    expect(JSON.stringify(sent[0]?.headers)).not.toMatch(/evil|6666|198\.51|https/);
+  });
+
+  it('names each exchange afresh, by one id that the trace holds too', async () => {
+    const { send, sent } = forwarding({ cache: kept() });
+    const first = send({ arrival });
+    await first.answer;
+    await send({ arrival }).answer;
+    const id = field(sent[0], 'x-request-id') ?? '';
+    expect(first.trace.upstream?.requestId).toBe(id);
+    expect(field(sent[0], 'traceparent')).toMatch(new RegExp(`^00-${id.replaceAll('-', '')}-[0-9a-f]{16}-00$`));
+    expect(field(sent[1], 'x-request-id')).not.toBe(id);
+  });
+
+  it('names a failed exchange in the trace too', async () => {
+    const { send, sent } = forwarding({ cache: kept() }, () => Promise.reject(new UpstreamFailure('reset')));
+    const { answer, trace } = send({ arrival });
+    await failureOf(answer);
+    expect(trace.upstream?.requestId).toBe(field(sent[0], 'x-request-id'));
+  });
+
+  it('sends the configured scheme and host', async () => {
+    const origin = { protocol: 'http', host: 'qa.example' };
+    const { send, sent } = forwarding({ cache: kept() }, undefined, undefined, origin);
+    await send({ arrival }).answer;
+    expect(field(sent[0], 'x-forwarded-proto')).toBe('http');
+    expect(field(sent[0], 'x-forwarded-host')).toBe('qa.example');
+  });
+
+  it('sends what the client is known by where nothing is stored', async () => {
+    const { send, sent } = forwarding();
+    const { answer, trace } = send({ arrival });
+    await answer;
+    expect(field(sent[0], 'x-request-id')).toBe('evil-request');
+    expect(field(sent[0], 'tracestate')).toBe('evil=1');
+    expect(trace.upstream?.requestId).toBeUndefined();
+  });
+});
+
+/*
+ * The attack: pages are shared on the operator's word that the upstream answers everybody alike, and fetched with callers'
+ * own credentials. An upstream that copies the credential into the page hands it to everybody who gets the page later.
+ */
+describe('forward of a shared page that is fetched with the credential of a caller', () => {
+  const authorization = 'Basic YWxpY2U6Pz8/Pz8/';
+  const principal = callerNamed('alice', { authorization });
+  const shared = { principal, audience: 'public' };
+
+  it.each([
+    ['as it was sent', answering(JSON.stringify({ body: authorization }))],
+    ['without its scheme', answering('{"body":"YWxpY2U6Pz8/Pz8/"}')],
+    ['with escaped slashes', answering(String.raw`{"body":"YWxpY2U6Pz8\/Pz8\/"}`)],
+    ['in a header', answering('{}', [...JSON_TYPE, ['Link', '<YWxpY2U6Pz8/Pz8/>']])],
+    ['in an error', { ...answering(`{"error":"not for ${authorization}"}`), status: 404 }],
+  ])('refuses a response that shows the credential %s, and stores the operation per caller', async (_case, answer) => {
+    const { send, demoted } = forwarding({ cache: kept({ audience: 'public' }) }, () => answer);
+    expect(await failureOf(send(shared).answer)).toMatchObject({ code: 'upstream_invalid_response' });
+    expect(demoted).toEqual(['listThings']);
+  });
+
+  it('returns such a response where only its own caller gets it', async () => {
+    const { send, demoted } = forwarding({ cache: kept() }, () => answering(authorization));
+    expect((await send({ principal }).answer).status).toBe(200);
+    expect(demoted).toEqual([]);
+  });
+
+  it('does not look for the credential of a caller who sent none upstream', async () => {
+    const parts = { cache: kept({ audience: 'public' }), serviceCredential: true };
+    const { send } = forwarding(parts, () => answering(authorization), 'Basic service');
+    expect((await send(shared).answer).status).toBe(200);
+  });
+
+  it('does not take a chance find for a credential', async () => {
+    const { send } = forwarding({ cache: kept({ audience: 'public' }) }, () => answering('{"body":"YTpi"}'));
+    const short = callerNamed('a', { authorization: 'Basic YTpi' });
+    expect((await send({ ...shared, principal: short }).answer).status).toBe(200);
   });
 });
 

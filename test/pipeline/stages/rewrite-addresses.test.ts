@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import type { PublicOrigin } from '../../../src/model/arrival.ts';
 import { rewriteAddresses } from '../../../src/pipeline/stages/rewrite-addresses.ts';
 import {
   arrivalWith,
@@ -15,11 +16,11 @@ const addresses = {
   rewrite: true,
   find: (body: Buffer) => body.includes('http://legacy'),
   replace: (body: Buffer, address: string) => Buffer.from(body.toString().replaceAll('http://legacy', address)),
-  publicAddress: ({ host = '' }: { host?: string | undefined }, protocol: string) => `${protocol}://${host}`,
+  publicAddress: ({ protocol, host = '' }: PublicOrigin) => `${protocol}://${host}`,
 };
 
 const rewriting = (reply = replyWith({ avatar: 'http://legacy/a.png' })) => {
-  const arrival = arrivalWith({ headers: { host: 'qa.example' }, protocol: 'https' });
+  const arrival = arrivalWith({ host: 'qa.example', protocol: 'https' });
   const exchange = exchangeWith({ arrival });
   const answer = stageIn(rewriteAddresses(addresses), plannedWith(), createNext(reply))(exchange);
   return { answer };

@@ -99,6 +99,7 @@ export function arrivalOf(request: IncomingMessage): Arrival {
     rawHeaders: request.rawHeaders,
     clientAddress: '203.0.113.7',
     protocol: 'https',
+    host: request.headers.host,
     requestId: 'request-1',
     traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
     tracestate: undefined,
