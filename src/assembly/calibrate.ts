@@ -1,21 +1,21 @@
 import type { Settings } from '../config/settings.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
 import type { Services } from './assemble-services.ts';
-import { enforcesAuthentication } from './create-authenticator.ts';
+import { refusesByIdentity } from './create-authenticator.ts';
 
 /** Where the verifier stands, as readiness reads it. */
 export interface CalibrationState {
   kind: 'pending' | 'calibrated' | 'unusable';
-  /** True when some operation enforces authentication, so that nobody could be let in without a verifier. */
+  /** True when some operation refuses callers by who they are, so that nobody could be let in without a verifier. */
   needed?: boolean;
 }
 
 const RETRY_MS = 5000;
 
 /**
- * Tries the verifier with a wrong credential at start and from time to time (rules, 2), where authentication is enforced.
- * One that believes anything is a fault; an upstream that does not answer leaves the gateway not ready. Answers how to
- * stop.
+ * Tries the verifier with a wrong credential at start and from time to time (rules, 2), where refusals
+ * depend on who is asking. A verifier that accepts anything is a fault; an upstream that does not respond leaves the gateway
+ * not ready. Returns a function that stops the attempts.
  */
 export async function calibrate(
   settings: Settings,
@@ -26,7 +26,7 @@ export async function calibrate(
     state.kind = 'calibrated';
     return () => undefined;
   }
-  state.needed = enforcesAuthentication(settings);
+  state.needed = refusesByIdentity(settings);
   let tried = false;
   const attempt = async (): Promise<Fault | undefined> => {
     const { kind, ...found } = await authenticator.calibrate();

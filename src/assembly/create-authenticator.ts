@@ -17,7 +17,7 @@ export function createAuthenticator(
   const { authentication } = settings;
   const { probe: options, hashing, calibrationSeconds } = authentication;
   // `observe` asks the upstream nothing that no client asked: its own answers say whether a credential is right.
-  const asksOnlyForClients = settings.mode.transparent && !enforcesAuthentication(settings);
+  const asksOnlyForClients = settings.mode.transparent && !refusesByIdentity(settings);
   const probe = asksOnlyForClients ? neverAsked : probeOf(upstream, options.path);
   const verifier =
     authentication.verifier === 'file'
@@ -38,9 +38,13 @@ function probeOf(upstream: Upstream, target: string) {
   };
 }
 
-/** True when some request is refused unless its credential is verified. */
-export function enforcesAuthentication({ checksFor, operations }: Settings): boolean {
-  return [undefined, ...Object.keys(operations)].some((id) => checksFor(id).authentication === 'enforce');
+/** True when whether some request is refused depends on who is asking, so that credentials have to be verified. */
+export function refusesByIdentity({ checksFor, operations }: Settings): boolean {
+  return [undefined, ...Object.keys(operations)].some((id) => {
+    const { authentication, permissions } = checksFor(id);
+    // With authentication off nobody is verified, whatever permissions ask for.
+    return authentication === 'enforce' || (authentication === 'report' && permissions === 'enforce');
+  });
 }
 
 const neverAsked = () => Promise.reject(new Error('nothing is probed in observe'));

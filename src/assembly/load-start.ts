@@ -1,4 +1,4 @@
-import { operationFaults } from '../config/cross-faults.ts';
+import { operationFaults, redactionFaults } from '../config/cross-faults.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Contract } from '../contract/contract.ts';
 import { loadContract } from '../contract/load-contract.ts';
@@ -50,6 +50,7 @@ export function loadStart(settings: Settings, env: Readonly<Record<string, strin
   // Names of operations are judged here, where their place in the configuration is known.
   const ids = contract?.operations.map(({ id }) => id);
   if (ids !== undefined) faults.push(...operationFaults(settings, ids));
+  if (contract !== undefined) faults.push(...redactionFaults(settings, contract.operations));
   const rules = attempt(() => (contract ? loadPermissions(settings, contract) : void readRoles(settings)));
   const address = attempt(() => addressOf(settings));
   const service = attempt(() => serviceOf(settings, env));

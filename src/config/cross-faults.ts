@@ -3,6 +3,7 @@ import { audienceFault, toOperationCacheOptions } from '../cache/operation-cache
 import { closestName } from '../lib/closest-name.ts';
 import { escapePointer } from '../lib/json-pointer.ts';
 import type { Fault } from '../model/fault.ts';
+import type { Operation } from '../model/operation.ts';
 import { demoAccounts, type RolesFile } from '../permissions/roles-file.ts';
 import { parseUpstreamUrl } from '../upstream/parse-upstream-url.ts';
 import { serviceAuthorization } from '../upstream/service-authorization.ts';
@@ -126,6 +127,29 @@ export function operationFaults(settings: Settings, operationIds: readonly strin
     });
   }
   return faults;
+}
+
+/**
+ * Returns a fault for each level that enforces permissions in the mode `observe` on operations with private fields. That mode
+ * changes no response, so the fields would stay visible to callers who must not see them (rules, 3).
+ */
+export function redactionFaults(
+  settings: Settings,
+  operations: readonly Pick<Operation, 'id' | 'carriesPrivateFields'>[],
+): readonly Fault[] {
+  if (!settings.mode.transparent) return [];
+  const pointers = operations
+    .filter(({ id, carriesPrivateFields }) => carriesPrivateFields && settings.checksFor(id).permissions === 'enforce')
+    .map(({ id }) => {
+      const own = settings.operations[id]?.checks?.permissions !== undefined;
+      return own ? `/operations/${escapePointer(id)}/checks/permissions` : '/checks/permissions';
+    });
+  const message = `is enforce, but the mode ${settings.mode.name} does not remove private fields from comments`;
+  const suggestion = 'mode: staging, or permissions: report on operations that return comments';
+  return [...new Set(pointers)].map((pointer) => {
+    const place = settings.placeOf(pointer);
+    return { source: place.source, pointer: place.pointer, message, suggestion };
+  });
 }
 
 function keysUnder(pointer: string, value: unknown): { id: string; pointer: string }[] {

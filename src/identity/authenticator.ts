@@ -14,6 +14,8 @@ export interface AuthenticationInput {
   readonly level: CheckLevel;
   /** True where an anonymous caller is refused even when such callers are allowed (rules, 2). */
   readonly needsCredential?: boolean;
+  /** True where the level `report` waits for the verifier, because enforced permissions depend on who is asking. */
+  readonly mustKnow?: boolean;
   /** Epoch milliseconds. */
   readonly now: number;
 }

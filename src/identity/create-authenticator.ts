@@ -53,7 +53,7 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
     const verified = { principal: principals.verified(credential.name, credential.authorization) };
     if (check.fresh(credential, now)) return verified;
     const verdict = check.verify(credential, clientAddress, now);
-    if (level === 'report' && verifier.kind === 'upstream') {
+    if (level === 'report' && verifier.kind === 'upstream' && !input.mustKnow) {
       // Nobody waits for this one; what it finds serves the next request.
       verdict.catch(() => undefined);
       return unverified('verification_pending');

@@ -1,5 +1,6 @@
 import { type BitSet, containsAll } from '../lib/bit-set.ts';
 import type { Operation } from '../model/operation.ts';
+import type { CheckLevel } from '../model/checks.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Requirement } from '../model/requirement.ts';
 import { asksNothing, type CompiledRequirement, compileRequirement } from './compile-requirement.ts';
@@ -35,7 +36,11 @@ export interface Subject {
 
 /** The permission rules, compiled. */
 export interface Permissions {
-  grantsOf(principal: Principal): Grants;
+  /**
+   * Returns what a caller holds. Where permissions are enforced, which is assumed unless `level` says otherwise, an
+   * unverified caller holds what an anonymous one does: a claimed name must never be worth more than no name (rules, 2).
+   */
+  grantsOf(principal: Principal, level?: CheckLevel): Grants;
   /** Throws RangeError for an operation that was not compiled. */
   requirementOf(operationId: string): CompiledRequirement;
   /** Throws RangeError where the requirement names something that nobody declared. */
@@ -75,10 +80,9 @@ export function compilePermissions(parts: PermissionsParts): Permissions {
   const shown = compile(privateFields);
 
   return {
-    grantsOf({ kind, name }) {
+    grantsOf({ kind, name }, level = 'enforce') {
       if (kind === 'anonymous') return anonymous;
-      // A claimed name gives nothing.
-      if (kind === 'unverified') return claimant;
+      if (kind === 'unverified') return level === 'enforce' ? anonymous : claimant;
       return (name === undefined ? undefined : accounts.get(name)) ?? stranger;
     },
     requirementOf(operationId) {

@@ -29,11 +29,13 @@ export function createDecide({ permissions, ownership, lookUp, switchedOff }: De
     const first = atOnce(operation.id, exchange.grants);
     if (first.verdict !== 'delegated' || first.because !== 'ownership') return first;
     const requirement = permissions.requirementOf(operation.id);
+    const enforced = checks.permissions === 'enforce';
+    // A credential that nobody verified owns nothing, and nothing is looked up with it.
+    if (enforced && exchange.principal.kind !== 'verified') return decide(requirement, exchange.grants, 'other');
     // Nothing is looked up for a request that is not going to be refused.
-    const asked =
-      checks.permissions === 'enforce'
-        ? ownerOf(exchange, ownership, lookUp)
-        : Promise.resolve(rememberedState(exchange, ownership));
+    const asked = enforced
+      ? ownerOf(exchange, ownership, lookUp)
+      : Promise.resolve(rememberedState(exchange, ownership));
     return asked.then((state) => {
       const decision = decide(requirement, exchange.grants, state);
       const nobodyKnows = decision.verdict === 'delegated' && exchange.principal.authorization === undefined;

@@ -71,7 +71,7 @@ export function toExchange(
   plan: Plan,
   parts: Pick<Exchange, 'arrival' | 'principal' | 'values' | 'asked' | 'target' | 'trace' | 'clientGone'>,
 ): Exchange {
-  const grants = house.grantsOf(parts.principal);
+  const grants = house.grantsOf(parts.principal, plan.checks.permissions);
   const { arrival, principal, values, asked, target, trace, clientGone } = parts;
   const audience = house.audienceOf(plan, principal, grants);
   // Written out, because one is made for every request.
@@ -106,6 +106,7 @@ async function authenticate(
       clientAddress,
       level,
       needsCredential: plan?.operation.needsCredential ?? false,
+      mustKnow: (plan ?? house).checks.permissions === 'enforce',
       now: house.clock(),
     });
     trace.authentication = result.trace;

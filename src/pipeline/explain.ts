@@ -20,6 +20,7 @@ import {
   describeValues,
   line,
 } from './explain-lines.ts';
+import type { Exchange } from './exchange.ts';
 import type { House } from './house.ts';
 import { pageKey } from './page-key.ts';
 import type { Plan } from './plan.ts';
@@ -77,7 +78,7 @@ export function explain(
     plan.cache === undefined ? 'not kept' : JSON.stringify(pageKey(plan, exchange, house.contract.version).split('\n'));
   const verdict =
     credential ??
-    permissionProblem(house, plan, principal, decision) ??
+    permissionProblem(house, plan, exchange, decision) ??
     (bound?.ok === false && plan.checks.pageBounds === 'enforce' ? `400 ${bound.code}: ${bound.message}` : undefined);
   return [
     ...lines,
@@ -116,9 +117,9 @@ function credentialProblem(house: House, plan: Plan | undefined, { kind }: Princ
   return '401 credentials_required: this request needs a credential';
 }
 
-function permissionProblem(house: House, plan: Plan, principal: Principal, decision: Decision): string | undefined {
+function permissionProblem(house: House, plan: Plan, exchange: Exchange, decision: Decision): string | undefined {
   if (decision.verdict !== 'denied' || plan.checks.permissions !== 'enforce') return undefined;
-  return describeRefusal(permissionRefusal(plan.operation, principal, decision.missing, house.challenge));
+  return describeRefusal(permissionRefusal(plan.operation, exchange, decision.missing, house.challenge));
 }
 
 function describeUndocumented(verdict: UndocumentedVerdict): string {

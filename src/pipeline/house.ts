@@ -4,6 +4,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Checks } from '../model/checks.ts';
 import type { Decision } from '../model/decision.ts';
 import type { Principal } from '../model/principal.ts';
+import type { Permissions } from '../permissions/compile-permissions.ts';
 import type { Grants } from '../permissions/decide.ts';
 import type { CandidateWatch } from './candidate-watch.ts';
 import type { Plan } from './plan.ts';
@@ -20,7 +21,7 @@ export interface House {
   /** Whether callers without a credential are let in. */
   readonly anonymous: 'deny' | 'allow';
   readonly undocumented: ReturnType<typeof compileUndocumentedPolicy>;
-  readonly grantsOf: (principal: Principal) => Grants;
+  readonly grantsOf: Permissions['grantsOf'];
   readonly audienceOf: (plan: Plan, principal: Principal, grants: Grants) => string;
   readonly decidePermission: (permission: string, grants: Grants) => Decision;
   /** Sees the traffic that a candidate contract judges too; undefined where there is none. */

@@ -43,10 +43,10 @@ export function passUndocumented(
   const { permission } = verdict;
   const permissions = house.checks.permissions;
   if (permission !== undefined && permissions !== 'off') {
-    const decision = house.decidePermission(permission, house.grantsOf(principal));
+    const decision = house.decidePermission(permission, house.grantsOf(principal, permissions));
     traceDecision(trace, permissions, decision);
     if (decision.verdict === 'denied' && permissions === 'enforce')
-      throw permissionRefusal(undefined, principal, decision.missing, house.challenge);
+      throw permissionRefusal(undefined, { principal, trace }, decision.missing, house.challenge);
   }
   if (house.serviceCredential && principal.authorization === undefined)
     throw new GatewayError('needs_caller_credential', 'This address needs the credential of the caller itself.');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createAuthenticator, enforcesAuthentication } from '../../src/assembly/create-authenticator.ts';
+import { createAuthenticator, refusesByIdentity } from '../../src/assembly/create-authenticator.ts';
 import type { RolesFile } from '../../src/permissions/roles-file.ts';
 import { hashPassword } from '../../src/identity/password-hash.ts';
 import { basic } from '../builders/call.ts';
@@ -64,11 +64,19 @@ describe('the authenticator', () => {
   });
 });
 
-describe('authentication is enforced', () => {
-  it('where the global level says so, or that of one operation', () => {
+describe('refusals depend on who is asking', () => {
+  it('where authentication is enforced, globally or for one operation', () => {
     const operations = { listQuestions: { checks: { authentication: 'enforce' } } };
-    expect(enforcesAuthentication(settingsOf(strict))).toBe(true);
-    expect(enforcesAuthentication(settingsOf({ ...REAL, mode: 'observe' }))).toBe(false);
-    expect(enforcesAuthentication(settingsOf({ ...strict, mode: 'observe', operations }))).toBe(true);
+    expect(refusesByIdentity(settingsOf(strict))).toBe(true);
+    expect(refusesByIdentity(settingsOf({ ...REAL, mode: 'observe' }))).toBe(false);
+    expect(refusesByIdentity(settingsOf({ ...strict, mode: 'observe', operations }))).toBe(true);
+  });
+
+  it('where permissions are enforced and credentials are looked at, which calls for a verifier that can be trusted', () => {
+    const withLevels = (authentication: string, permissions: string) =>
+      refusesByIdentity(settingsOf({ ...strict, checks: { authentication, permissions } }));
+    expect(withLevels('report', 'enforce')).toBe(true);
+    expect(withLevels('off', 'enforce')).toBe(false);
+    expect(withLevels('report', 'report')).toBe(false);
   });
 });

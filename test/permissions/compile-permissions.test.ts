@@ -159,12 +159,21 @@ describe('compile permissions', () => {
       expect(verdictOf(permissions, 'ideas').verdict).toBe('denied');
     });
 
-    it('is left to the upstream while unverified, where the upstream decides about strangers', () => {
+    it('is left to the upstream while unverified, where the upstream decides about strangers and nothing is enforced', () => {
       const claimant = principal('unverified', 'admin');
-      const left = compiled({ unmapped: { kind: 'delegate' }, verifier: 'upstream' }).grantsOf(claimant);
+      const left = compiled({ unmapped: { kind: 'delegate' }, verifier: 'upstream' }).grantsOf(claimant, 'report');
       expect(left).toMatchObject({ delegated: true, key: undefined, roles: ['anonymous'] });
-      const ours = compiled({ unmapped: { kind: 'delegate' }, verifier: 'file' }).grantsOf(claimant);
+      const ours = compiled({ unmapped: { kind: 'delegate' }, verifier: 'file' }).grantsOf(claimant, 'report');
       expect(ours).toMatchObject({ delegated: false, roles: ['anonymous'] });
+    });
+
+    // A credential that cannot be verified, such as an overlong one, once made its sender a stranger whom the upstream judges:
+    // no page was refused and no private field was taken out, although permissions were enforced.
+    it('holds what an anonymous caller holds while unverified, where permissions are enforced', () => {
+      const permissions = compiled({ unmapped: { kind: 'delegate' }, verifier: 'upstream' });
+      const anonymous = permissions.grantsOf(principal('anonymous'));
+      expect(permissions.grantsOf(principal('unverified', 'admin'), 'enforce')).toBe(anonymous);
+      expect(permissions.grantsOf(principal('unverified', 'admin'))).toBe(anonymous);
     });
   });
 });

@@ -1,8 +1,10 @@
 import { GatewayError } from '../../errors/gateway-error.ts';
+import { undecidedRefusal } from '../../identity/refusals.ts';
 import { whenReady } from '../../lib/when-ready.ts';
 import type { Decision } from '../../model/decision.ts';
 import type { Operation } from '../../model/operation.ts';
 import type { Principal } from '../../model/principal.ts';
+import type { Trace } from '../../model/trace.ts';
 import type { Exchange } from '../exchange.ts';
 import { permissionMismatch, traceDecision } from '../permission-violation.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
@@ -26,7 +28,7 @@ export function authorize(decide: Decide, challenge: string): StagePlanner {
         const goOn = (exchange: Exchange, decision: Decision): Reply | Promise<Reply> => {
           traceDecision(exchange.trace, level, decision);
           if (decision.verdict === 'denied' && level === 'enforce')
-            throw permissionRefusal(operation, exchange.principal, decision.missing, challenge);
+            throw permissionRefusal(operation, exchange, decision.missing, challenge);
           const delegated = decision.verdict === 'delegated' || exchange.delegated;
           const reply = next(delegated === exchange.delegated ? exchange : { ...exchange, delegated });
           // A reply that is there at once is from memory: the upstream has said nothing to compare with.
@@ -44,13 +46,24 @@ const PLAIN_WORDS: Readonly<Record<string, string>> = {
   'an account in the roles file': 'Your account has no role here.',
 };
 
-/** The refusal of a caller: 401 where a credential could help, else 403 with the missing permission (rules, 2). */
+/** A caller as a refusal sees one. */
+interface Refused {
+  readonly principal: Principal;
+  readonly trace: Pick<Trace, 'authentication'>;
+}
+
+/**
+ * Returns the refusal of a caller: 403 with the missing permission for a verified one; 401 where a credential could help;
+ * 429 or 503 where nobody could verify the credential that was sent (rules, 2).
+ */
 export function permissionRefusal(
   operation: Operation | undefined,
-  principal: Principal,
+  { principal, trace }: Refused,
   missing: readonly string[],
   challenge: string,
 ): GatewayError {
+  const undecided = principal.kind === 'unverified' ? undecidedRefusal(trace.authentication?.reason) : undefined;
+  if (undecided !== undefined) return undecided;
   const details = missing.map((permission) => ({ permission, message: `${permission} is required` }));
   if (principal.kind !== 'verified')
     return new GatewayError('credentials_required', 'This needs a credential that holds the required permission.', {

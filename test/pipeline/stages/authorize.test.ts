@@ -158,14 +158,16 @@ describe('two verdicts on one caller', () => {
 
 describe('the refusal of a caller', () => {
   it('names every missing permission to one who has a credential, without a challenge', () => {
-    const error = permissionRefusal(operationWith(), exchangeWith().principal, ['See things', 'See more'], CHALLENGE);
+    const error = permissionRefusal(operationWith(), exchangeWith(), ['See things', 'See more'], CHALLENGE);
     expect(error).toMatchObject({ status: 403, headers: {} });
     expect(error.details.map(({ permission }) => permission)).toEqual(['See things', 'See more']);
     expect(error.message).toContain('See things');
   });
 
   it('is a challenge to one without', () => {
-    expect(permissionRefusal(operationWith(), ANONYMOUS, ['See things'], CHALLENGE)).toMatchObject({
+    expect(
+      permissionRefusal(operationWith(), exchangeWith({ principal: ANONYMOUS }), ['See things'], CHALLENGE),
+    ).toMatchObject({
       status: 401,
       code: 'credentials_required',
       headers: { 'WWW-Authenticate': CHALLENGE },
@@ -175,9 +177,7 @@ describe('the refusal of a caller', () => {
 
   it('has the documented text where the specification has one', () => {
     const operation = operationWith({ documentedErrors: [{ status: 403, text: 'Attachments is disabled' }] });
-    expect(permissionRefusal(operation, exchangeWith().principal, ['x'], CHALLENGE).message).toBe(
-      'Attachments is disabled',
-    );
+    expect(permissionRefusal(operation, exchangeWith(), ['x'], CHALLENGE).message).toBe('Attachments is disabled');
   });
 });
 

@@ -1,0 +1,246 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Answer, basic } from '../builders/call.ts';
+import { exampleOf } from '../builders/contract-examples.ts';
+import { exampleAnswer } from '../builders/example-answer.ts';
+import { expectError } from '../builders/expect-error.ts';
+import { type FakeHandler, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { fastRoles } from '../builders/fast-roles.ts';
+import { knowing, PROBE } from '../builders/knowing-upstream.ts';
+import { createTestClock } from '../builders/test-clock.ts';
+import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+
+/*
+ * The attack: with `permissions: enforce` and `authentication: report`, a caller sends a credential that nobody can verify,
+ * for example `Basic`, 4,200 spaces and nothing else. With the verifier `upstream` such a caller was left to the upstream as
+ * a stranger is: no page was refused and no private field of a comment was removed, although permissions were enforced.
+ */
+
+const LEVELS = ['off', 'report', 'enforce'] as const;
+type Level = (typeof LEVELS)[number];
+
+const RESTRICTED = '/services/v2/idea.json';
+const PUBLIC = '/services/v2/question.json';
+const COMMENTS = '/services/v2/node/118/comment.json';
+const ANSWER_COMMENTS = '/services/v2/answer/204/comment.json';
+const OPERATIONS = [RESTRICTED, PUBLIC, COMMENTS, ANSWER_COMMENTS] as const;
+type Target = (typeof OPERATIONS)[number];
+
+/** What a caller sends, and who it is once the upstream has been asked. */
+interface Credential {
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly is?: 'reader' | 'stranger' | 'malformed';
+}
+const CREDENTIALS: Readonly<Record<string, Credential>> = {
+  'no credential': { headers: {} },
+  'a session without Authorization': { headers: { 'X-Auth-Token': 'abc', Cookie: 'session=abc' } },
+  'the credential of somebody who may read everything': { headers: { Authorization: basic('alice') }, is: 'reader' },
+  'a valid credential after several spaces': {
+    headers: { Authorization: basic('alice').replace(' ', '    ') },
+    is: 'reader',
+  },
+  'a valid credential without an account here': { headers: { Authorization: basic('stranger') }, is: 'stranger' },
+  'a wrong password': { headers: { Authorization: basic('alice', 'guessed') } },
+  'spaces beyond the longest credential': { headers: { Authorization: `Basic${' '.repeat(4200)}x` } },
+  'a valid credential behind too many spaces': {
+    headers: { Authorization: basic('alice').replace(' ', ' '.repeat(4200)) },
+  },
+  'an overlong token': { headers: { Authorization: `Basic ${'A'.repeat(5000)}` } },
+  'a token that is not Base64': { headers: { Authorization: 'Basic !!!' } },
+  'a token without a colon': { headers: { Authorization: `Basic ${Buffer.from('alice').toString('base64')}` } },
+  'a name with a control character': { headers: { Authorization: basic('ali\u0000ce', 'alice') } },
+  'an empty name': { headers: { Authorization: basic('', 'alice') } },
+  'an empty header': { headers: { Authorization: '' } },
+  'the scheme alone': { headers: { Authorization: 'Basic' } },
+  'a Bearer token': { headers: { Authorization: 'Bearer abc.def.ghi' } },
+  'Bearer and Basic in one header': { headers: { Authorization: `Bearer abc, ${basic('alice')}` } },
+  'two credentials': { headers: { Authorization: [basic('alice'), basic('bob')] }, is: 'malformed' },
+};
+
+/** Comments with private fields, each list marked with whoever fetched it. */
+const answers: FakeHandler = (request) => {
+  const answer = exampleAnswer(request);
+  if (request.path !== COMMENTS && request.path !== ANSWER_COMMENTS) return answer;
+  const page = exampleOf(request.path === COMMENTS ? 'listNodeComments' : 'listAnswerComments');
+  const comments = (request.path === COMMENTS ? page : page.list) as unknown as object[];
+  for (const comment of comments)
+    Object.assign(comment, { visibility: 'recipients', recipients: [{ id: 7, type: 'user' }] });
+  return { json: page };
+};
+
+const showsPrivate = ({ text }: Answer) => text.includes('"visibility"') || text.includes('"recipients"');
+
+/** Says what must become of a request where the levels are these. */
+function expected(authentication: Level, permissions: Level, { is, headers }: Credential, target: Target): string {
+  if (is === 'malformed') return '400';
+  const verified = authentication !== 'off' && (is === 'reader' || is === 'stranger');
+  if (authentication === 'enforce' && !verified)
+    return `401 ${headers['Authorization'] === undefined ? 'credentials_required' : 'credentials_refused'}`;
+  const isPrivate = target === COMMENTS || target === ANSWER_COMMENTS;
+  if (permissions !== 'enforce') return isPrivate ? '200 private' : '200';
+  if (!verified && target === RESTRICTED) return '401 credentials_required';
+  return isPrivate && verified ? '200 private' : '200';
+}
+
+function outcome(got: Answer): string {
+  if (got.status === 401) {
+    expect(got.headers['www-authenticate']).toMatch(/^Basic realm=/);
+    return `401 ${got.json['code']}`;
+  }
+  return showsPrivate(got) ? `${got.status} private` : String(got.status);
+}
+
+let fake: FakeUpstream;
+beforeAll(async () => {
+  fake = await startFakeUpstream(knowing(answers));
+});
+
+const start = (config: object, clock = createTestClock(), roles?: string): Promise<TestGateway> =>
+  startTestGateway({
+    ...(roles === undefined ? {} : { roles }),
+    upstream: fake,
+    real: true,
+    keepAccounts: true,
+    clock,
+    config: { mode: 'staging', ...config },
+  });
+
+async function expectTable(gateway: TestGateway, authentication: Level, permissions: Level): Promise<void> {
+  const got: Record<string, string> = {};
+  const want: Record<string, string> = {};
+  // Twice, so that what the first request left in memory and in the cache is judged too.
+  for (const round of [1, 2])
+    for (const [name, credential] of Object.entries(CREDENTIALS))
+      for (const target of OPERATIONS) {
+        const row = `${name}, ${target}, request ${round}`;
+        got[row] = outcome(await gateway.call(target, { user: null, headers: credential.headers }));
+        want[row] = expected(authentication, permissions, credential, target);
+      }
+  expect(got).toEqual(want);
+}
+
+const levels = LEVELS.flatMap((authentication) => LEVELS.map((permissions) => ({ authentication, permissions })));
+
+describe.each([
+  ['globally', (checks: object) => ({ checks })],
+  [
+    'per operation, against the opposite globally',
+    (checks: object) => ({
+      checks: { authentication: 'off', permissions: 'off' },
+      operations: Object.fromEntries(
+        ['listIdeas', 'listQuestions', 'listNodeComments', 'listAnswerComments'].map((id) => [id, { checks }]),
+      ),
+    }),
+  ],
+] as const)('a caller nobody can verify, with levels that are set %s', (_where, config) => {
+  it.each(levels)(
+    'holds what an anonymous caller holds: authentication $authentication, permissions $permissions',
+    async ({ authentication, permissions }) => {
+      const gateway = await start(config({ authentication, permissions }));
+      await expectTable(gateway, authentication, permissions);
+    },
+  );
+});
+
+const ENFORCED = { authentication: 'report', permissions: 'enforce' };
+const SPACES = { user: null, headers: { Authorization: `Basic${' '.repeat(4200)}x` } };
+
+describe('an unverified caller under enforced permissions', () => {
+  it('is verified before the first response, so that a good credential is worth something at once', async () => {
+    const gateway = await start({ checks: ENFORCED });
+    expect((await gateway.call(RESTRICTED, { user: 'alice' })).status).toBe(200);
+    expectError(await gateway.call(RESTRICTED, { user: 'guest' }), 403, 'permission_denied');
+  });
+
+  // A node's author may do more than others; nobody looks up whose node it is for a name that is only claimed.
+  it('does not pass for the author of a node', async () => {
+    const roles = (await fastRoles()).replace(
+      '      - View the questions list',
+      '      - Convert own posts to community wiki\n$&',
+    );
+    const gateway = await start({ checks: ENFORCED }, createTestClock(), roles);
+    const before = fake.requests.length;
+    const got = await gateway.call('/services/v2/node/118/cancelwiki.json', { ...SPACES, method: 'PUT' });
+    expectError(got, 401, 'credentials_required');
+    expect(fake.requests).toHaveLength(before);
+  });
+
+  // A verifier that cannot be reached says nothing about a credential, so a caller with a good one must not get 401.
+  it('gets 503 where the verifier cannot be reached, and still the public pages', async () => {
+    const clock = createTestClock();
+    const gateway = await start({ checks: ENFORCED }, clock);
+    fake.handler = (request, response) =>
+      request.path === PROBE ? { status: 500, json: { error: 'down' } } : answers(request, response);
+    try {
+      const got = await gateway.call(RESTRICTED, { user: 'moderator' });
+      expectError(got, 503, 'verification_unavailable');
+      expect(got.headers['retry-after']).toBeDefined();
+      expect((await gateway.call(PUBLIC, { user: 'moderator' })).status).toBe(200);
+      expect(showsPrivate(await gateway.call(COMMENTS, { user: 'moderator' }))).toBe(false);
+    } finally {
+      fake.handler = knowing(answers);
+    }
+  });
+
+  it('makes a probe that accepts every credential a fault at start', async () => {
+    fake.handler = (request, response) => (request.path === PROBE ? { status: 404 } : answers(request, response));
+    try {
+      await expect(start({ checks: ENFORCED })).rejects.toThrow(/accepts a wrong credential/);
+    } finally {
+      fake.handler = knowing(answers);
+    }
+  });
+
+  it('is shown no private field of a stale page, nor of one that another request is fetching', async () => {
+    const clock = createTestClock();
+    const gateway = await start({ checks: ENFORCED, cache: { enabled: true } }, clock);
+    const first = await Promise.all([1, 2, 3].map(() => gateway.call(ANSWER_COMMENTS, SPACES)));
+    expect(first.map(outcome)).toEqual(['200', '200', '200']);
+    expect(outcome(await gateway.call(ANSWER_COMMENTS, { user: 'alice' }))).toBe('200 private');
+    clock.advance(45);
+    expect(outcome(await gateway.call(ANSWER_COMMENTS, SPACES))).toBe('200');
+    expect(outcome(await gateway.call(ANSWER_COMMENTS, SPACES))).toBe('200');
+  });
+
+  it('loses what it was shown while permissions were only reported, once the ladder enforces them', async () => {
+    const clock = createTestClock();
+    const promote = { enabled: true, checks: ['permissions'], minAnswers: 2, windowHours: 1 };
+    const config = {
+      checks: { authentication: 'report', permissions: 'report' },
+      cache: { enabled: true, freshSeconds: 86_000 },
+      ladder: { promote },
+    };
+    const gateway = await start(config, clock);
+    const { ladder, ledger } = gateway.gateway.services;
+    // Somebody who may read both, until the numbers speak for enforcing; the attacker's own pages are cached meanwhile.
+    await gateway.call(ANSWER_COMMENTS, { user: 'alice' });
+    await expect.poll(async () => (await gateway.call(RESTRICTED, { user: 'alice' })).status).toBe(200);
+    for (const target of [RESTRICTED, ANSWER_COMMENTS])
+      for (let index = 0; index < 4; index += 1) await gateway.call(target, { user: 'alice' });
+    expect(outcome(await gateway.call(RESTRICTED, SPACES))).toBe('200');
+    expect(outcome(await gateway.call(ANSWER_COMMENTS, SPACES))).toBe('200 private');
+    clock.advance(3700);
+    await ladder.promote(ledger);
+    expect(ladder.checksFor('listAnswerComments').permissions).toBe('enforce');
+    expect(ladder.checksFor('listIdeas').permissions).toBe('enforce');
+    expect(outcome(await gateway.call(RESTRICTED, SPACES))).toBe('401 credentials_required');
+    expect(outcome(await gateway.call(ANSWER_COMMENTS, SPACES))).toBe('200');
+  });
+});
+
+describe('permissions that are enforced in observe', () => {
+  // Observe changes no byte: refusing pages there while showing private fields would look enforced and not be.
+  it.each([
+    [{ checks: { permissions: 'enforce' } }, '/checks/permissions'],
+    [{ operations: { listNodeComments: { checks: { permissions: 'enforce' } } } }, '/operations/listNodeComments'],
+  ])('are a fault at start on operations with private fields: %j', async (config, pointer) => {
+    const message = new RegExp(`${pointer}.*observe does not remove private fields`);
+    await expect(start({ ...config, mode: 'observe' })).rejects.toThrow(message);
+  });
+
+  it('are accepted on every other operation', async () => {
+    const operations = { listIdeas: { checks: { permissions: 'enforce' } } };
+    const gateway = await start({ mode: 'observe', operations });
+    expect((await gateway.call(RESTRICTED, SPACES)).status).toBe(401);
+    expect((await gateway.call(RESTRICTED, { user: 'alice' })).status).toBe(200);
+  });
+});
