@@ -11,7 +11,7 @@ import type { Settings } from './config/settings.ts';
 import type { Readiness } from './http/admin-app.ts';
 import { listen } from './http/listen.ts';
 import type { LadderState } from './ladder/ladder-step.ts';
-import type { BaselineFile } from './ledger/baseline-file.ts';
+import type { BaselineFile } from './ledger/baseline/baseline-file.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import type { Fault } from './model/fault.ts';
 import { formatPermissionMatrix, permissionMatrix } from './permissions/permission-matrix.ts';

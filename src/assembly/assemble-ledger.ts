@@ -1,13 +1,12 @@
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
 import { IN_MEMORY } from '../files/replace-file.ts';
-import { createLedger } from '../ledger/create-ledger.ts';
-import type { KindOf } from '../ledger/fingerprint.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { LedgerFileError } from '../ledger/ledger-file-error.ts';
+import { createLedger, type Ledger } from '../ledger/record/create-ledger.ts';
+import type { KindOf } from '../ledger/record/fingerprint.ts';
+import { LedgerFileError } from '../ledger/store/ledger-file-error.ts';
 import type { OpenedStore } from '../ledger/ledger-store.ts';
-import { openMemoryStore } from '../ledger/memory-store.ts';
-import { openFileStore } from '../ledger/open-file-store.ts';
+import { openMemoryStore } from '../ledger/store/memory-store.ts';
+import { openFileStore } from '../ledger/store/open-file-store.ts';
 import type { Clock } from '../lib/clock.ts';
 import { StartFault } from '../model/fault.ts';
 import type { Start } from './load-start.ts';

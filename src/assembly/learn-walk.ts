@@ -9,7 +9,7 @@ import { walk } from '../walk/walk.ts';
 import type { WalkSummary } from '../walk/walk-tally.ts';
 import { toWalkedHouse } from '../walk/walked-gateway.ts';
 import { addressQuestions, openQuestions, ticketKeyQuestions, ticketQuestions } from './learn-questions.ts';
-import { isRefusal } from '../learn/observe/observe-pages.ts';
+import { isRefusal } from '../learn/sample/page-sizes.ts';
 import { type Ask, probePageSizes } from './probe-page-sizes.ts';
 import { ticketKeysIn } from './ticket-keys.ts';
 import { toObservedAnswer } from './observed-answer.ts';

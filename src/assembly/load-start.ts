@@ -2,7 +2,7 @@ import { operationFaults, redactionFaults } from '../config/cross-faults.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Contract } from '../contract/contract.ts';
 import { loadContract } from '../contract/load-contract.ts';
-import { type BaselineFile, openBaselineFile } from '../ledger/baseline-file.ts';
+import { type BaselineFile, openBaselineFile } from '../ledger/baseline/baseline-file.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/parse-upstream-url.ts';
 import { compilePermissionMessage, type PermissionMessage } from '../upstream/permission-message.ts';

@@ -1,4 +1,4 @@
-import type { ObservedAnswer } from '../learn/observe/observed.ts';
+import type { ObservedAnswer } from '../learn/sample/sampled-response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 
 const SWITCHES = /(?:^|&)(?:wrap|v1)(?:=[^&]*)?/g;

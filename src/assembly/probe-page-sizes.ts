@@ -1,4 +1,4 @@
-import { isRefusal } from '../learn/observe/observe-pages.ts';
+import { isRefusal } from '../learn/sample/page-sizes.ts';
 import { type LearnQuestion, PROBED_LISTS, PROBED_SIZES } from './learn-questions.ts';
 
 /** Asks one question; undefined where no answer came. */

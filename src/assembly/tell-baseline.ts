@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { BaselineFile } from '../ledger/baseline-file.ts';
+import type { BaselineFile } from '../ledger/baseline/baseline-file.ts';
 import type { Clock } from '../lib/clock.ts';
 
 const MAX_TOLD = 20;

@@ -4,9 +4,9 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/clock.ts';
 import { createTagGenerations } from '../lib/tag-generations.ts';
 import type { CacheOptions } from './cache-options.ts';
-import { type Compress, createCompressOnce } from './compress-once.ts';
+import { type Compress, createCompressOnce } from './gzip.ts';
 import { type InventoryQuery, pageInventory, type PageInventory } from './page-inventory.ts';
-import { purgeReach, spoiledBy } from './purge-reach.ts';
+import { purgeReach, spoiledBy } from './tags.ts';
 import { ageSeconds, pageBytes, type StoredPage, type StoredPageInput, toStoredPage } from './stored-page.ts';
 import { createTagIndex } from './tag-index.ts';
 

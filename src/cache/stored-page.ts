@@ -1,7 +1,7 @@
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { Freshness } from './cache-options.ts';
-import { etagOf } from './etag-of.ts';
-import { keptHeaders } from './kept-headers.ts';
+import { etagOf } from './etag.ts';
+import { keptHeaders } from './response-headers.ts';
 import type { Validity } from './may-store.ts';
 
 /** What is handed in to be stored. */

@@ -2,7 +2,7 @@ import type { InventoryQuery, PageInventory } from '../cache/page-inventory.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Ladder } from '../ladder/create-ladder.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { AcceptedViolation, Baseline } from '../model/baseline.ts';
+import type { AcceptedViolation, Baseline } from '../model/ledger-entry.ts';
 import type { LedgerReader } from '../model/ledger-snapshot.ts';
 import type { Operation } from '../model/operation.ts';
 import type { PermissionMatrix } from '../permissions/permission-matrix.ts';

@@ -1,6 +1,5 @@
 import { bucketQuantile } from '../lib/bucket-quantile.ts';
-import { CACHE_RESULTS } from '../telemetry/label-values.ts';
-import { STATUS_CLASSES } from '../telemetry/status-class.ts';
+import { CACHE_RESULTS, STATUS_CLASSES } from '../telemetry/label-values.ts';
 import type { TrafficStep, TrafficWindow } from '../telemetry/traffic-history.ts';
 
 /** What was counted of some operations in some steps. */

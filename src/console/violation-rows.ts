@@ -1,6 +1,5 @@
-import { endOfDay } from '../ledger/day.ts';
-import type { AcceptedViolation, Baseline } from '../model/baseline.ts';
-import type { LedgerEntry } from '../model/ledger-entry.ts';
+import { endOfDay } from '../ledger/baseline/parse-baseline.ts';
+import type { AcceptedViolation, Baseline, LedgerEntry } from '../model/ledger-entry.ts';
 import type { LedgerSnapshot } from '../model/ledger-snapshot.ts';
 
 /** One violation as the list shows it. */

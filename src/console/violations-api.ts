@@ -1,6 +1,6 @@
 import express, { type RequestHandler, type Router } from 'express';
-import { endOfDay, isDay } from '../ledger/day.ts';
-import type { AcceptedViolation } from '../model/baseline.ts';
+import { endOfDay, isDay } from '../ledger/baseline/parse-baseline.ts';
+import type { AcceptedViolation } from '../model/ledger-entry.ts';
 import type { ConsoleSources } from './console-sources.ts';
 import { queryNumber, queryText } from './query-values.ts';
 import { filterViolations, violationRows } from './violation-rows.ts';

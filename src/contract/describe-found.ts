@@ -1,5 +1,5 @@
 import { describeValue, SIZE_ONLY } from '../lib/describe-value.ts';
-import { valueAt } from '../lib/value-at.ts';
+import { valueAt } from '../lib/json-pointer.ts';
 
 /** Says what stands at a place of a message, never showing personal values; undefined where nothing stands. */
 export type DescribeFound = (message: unknown, at: string, keyword: string) => string | undefined;

@@ -1,4 +1,4 @@
-import { anyIndex } from '../lib/any-index.ts';
+import { anyIndex } from '../lib/json-pointer.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
 import type { DescribeFound } from './describe-found.ts';

@@ -1,4 +1,4 @@
-import { anyIndex } from '../lib/any-index.ts';
+import { anyIndex } from '../lib/json-pointer.ts';
 import type { Violation } from '../model/violation.ts';
 
 /** The first violation of each kind: what is wrong with many items of a list in the same way is one thing that is wrong. */

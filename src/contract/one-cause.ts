@@ -1,4 +1,4 @@
-import { valueAt } from '../lib/value-at.ts';
+import { valueAt } from '../lib/json-pointer.ts';
 import type { FieldShape } from './fields/field-shape.ts';
 import type { UnknownField } from './fields/find-unknown-fields.ts';
 import { shapeAt } from './fields/shape-at.ts';

@@ -1,5 +1,5 @@
 import type { ItemsAt } from '../model/operation.ts';
-import { anyIndex } from '../lib/any-index.ts';
+import { anyIndex } from '../lib/json-pointer.ts';
 import { plainName } from '../lib/plain-name.ts';
 import { itemsOf, toObject } from './items-of.ts';
 

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
-import { createAcceptsGzip } from '../cache/accepts-gzip.ts';
+import { createAcceptsGzip } from '../cache/gzip.ts';
 import { type AdminGuardOptions, createAdminGuard } from './admin-guard.ts';
 import { CLOSED_POLICY } from './closed-policy.ts';
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { createAcceptsGzip } from '../cache/accepts-gzip.ts';
+import { createAcceptsGzip } from '../cache/gzip.ts';
 import type { PageCache } from '../cache/page-cache.ts';
 import { headerValue, type HeaderPairs } from '../model/header-pairs.ts';
 import type { Trace } from '../model/trace.ts';

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
-import { gzipEtag } from '../cache/gzip-etag.ts';
-import { notModified } from '../cache/not-modified.ts';
+import { gzipEtag, notModified } from '../cache/etag.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { Reply } from '../pipeline/reply.ts';
 

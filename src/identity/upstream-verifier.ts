@@ -1,6 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import { ProbeFailure } from '../model/probe-failure.ts';
-import { UpstreamFailure } from '../model/upstream-failure.ts';
+import { ProbeFailure, UpstreamFailure } from '../model/upstream-failure.ts';
 import type { ProbeOptions } from './identity-options.ts';
 import { keepCalibrated } from './keep-calibrated.ts';
 import type { Verification, Verifier } from './verifier.ts';

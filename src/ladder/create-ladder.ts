@@ -1,5 +1,4 @@
-import type { Clock } from '../lib/clock.ts';
-import { HOUR_MS } from '../lib/hours.ts';
+import { type Clock, HOUR_MS } from '../lib/clock.ts';
 import type { CheckName, Checks } from '../model/checks.ts';
 import type { LedgerReader, LedgerSnapshot } from '../model/ledger-snapshot.ts';
 import type { Trace } from '../model/trace.ts';

@@ -2,15 +2,14 @@ import type { Clock } from '../lib/clock.ts';
 import { addValue, type Adding } from './shape/add-value.ts';
 import { type DocumentNode, fieldNames } from './document.ts';
 import { compileGuides } from './guide.ts';
-import type { ObservedAnswer, ObservedPath } from './observe/observed.ts';
-import { observeBody } from './observe/observe-body.ts';
-import { observePageSize } from './observe/observe-pages.ts';
-import { createSwitchWatch } from './observe/observe-switches.ts';
-import { countShapes } from './observations/count-shapes.ts';
+import type { ObservedAnswer, ObservedPath } from './sample/sampled-response.ts';
+import { observeBody } from './sample/sample-body.ts';
+import { observePageSize } from './sample/page-sizes.ts';
+import { createSwitchWatch } from './sample/switches.ts';
+import { countShapes, settleObservations } from './observations/settle-observations.ts';
 import type { Observations, PathCounts } from './observations/observations.ts';
-import { compilePathTemplate } from './observe/path-template.ts';
-import { createPersonalMemory } from './observe/personal-memory.ts';
-import { settleObservations } from './observations/settle-observations.ts';
+import { compilePathTemplate } from './sample/path-template.ts';
+import { createPersonalMemory } from './sample/personal-memory.ts';
 import { emptyShape, SHAPE_LIMITS } from './shape/shape.ts';
 
 /** Learns from answers; cheap enough for the request path. */

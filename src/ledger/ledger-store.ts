@@ -1,4 +1,5 @@
-import type { LedgerQuery, LedgerSnapshot } from '../model/ledger-snapshot.ts';
+import { CHECK_NAMES, type CheckName } from '../model/checks.ts';
+import type { CheckCounts, LedgerQuery, LedgerSnapshot, OperationTraffic } from '../model/ledger-snapshot.ts';
 import type { LedgerBatch } from './ledger-batch.ts';
 
 /** How a store stands after a batch. */
@@ -32,4 +33,32 @@ export interface OpenedStore {
   readonly fingerprints: readonly string[];
   /** Under which callers are hashed; as old as the store, so that counts go on after a restart. */
   readonly callerKey: string;
+}
+
+const DAY_MS = 86_400_000;
+
+/** The instant before which what was not seen again is forgotten, in epoch milliseconds. */
+export function forgottenBefore(now: number, retentionDays: number): number {
+  return now - retentionDays * DAY_MS;
+}
+
+/** What queries call everything outside the contract. */
+const UNDOCUMENTED_OPERATION = 'undocumented';
+
+/** The operation that a query names, as entries have it. */
+export function operationOf(wanted: string): string | undefined {
+  return wanted === UNDOCUMENTED_OPERATION ? undefined : wanted;
+}
+
+/** The counts of the checks that said anything. */
+export function checksOf(count: (name: CheckName, outcome: keyof CheckCounts) => number): OperationTraffic['checks'] {
+  const all = CHECK_NAMES.map((name) => {
+    const counts: CheckCounts = {
+      passed: count(name, 'passed'),
+      reported: count(name, 'reported'),
+      refused: count(name, 'refused'),
+    };
+    return [name, counts] as const;
+  });
+  return Object.fromEntries(all.filter(([, { passed, reported, refused }]) => passed + reported + refused > 0));
 }

@@ -15,3 +15,18 @@ export function keysOf(pointer: string): string[] {
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
+
+/** The value at a JSON pointer (RFC 6901), own members only, or undefined. */
+export function valueAt(json: unknown, pointer: string): unknown {
+  let value = json;
+  for (const name of keysOf(pointer)) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = (value as Record<string, unknown>)[name];
+  }
+  return value;
+}
+
+/** A JSON pointer with every index replaced by `*`, so that the same place in all items of a list reads the same. */
+export function anyIndex(pointer: string): string {
+  return pointer.replaceAll(/\/\d+(?=\/|$)/g, '/*');
+}

@@ -1,5 +1,5 @@
 import type { CheckLevel } from './checks.ts';
-import type { Decision } from './decision.ts';
+import type { Decision } from './requirement.ts';
 import type { Violation } from './violation.ts';
 
 /** What one check said: `refused` only where it was enforced. */

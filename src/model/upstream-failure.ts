@@ -14,3 +14,12 @@ export class UpstreamFailure extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
 }
+
+/** A probe of a credential that the upstream answered with a status by which it says that it failed. */
+export class ProbeFailure extends Error {
+  override readonly name = 'ProbeFailure';
+
+  constructor(status: number) {
+    super(`the probe answered ${status}`);
+  }
+}

@@ -1,5 +1,5 @@
 import { type BitSet, containsAll } from '../lib/bit-set.ts';
-import type { Decision } from '../model/decision.ts';
+import type { Decision } from '../model/requirement.ts';
 import { type Alternative, asksNothing, type CompiledRequirement } from './compile-requirement.ts';
 
 /** Whose node a request names: `not-asked` decides like `unknown`, before anybody has looked. */

@@ -1,4 +1,4 @@
-import { itemTags } from '../cache/item-tags.ts';
+import { itemTags } from '../cache/tags.ts';
 import type { ItemsAt } from '../model/operation.ts';
 import type { PlannedOperation } from './planned-operation.ts';
 

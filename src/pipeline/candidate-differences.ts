@@ -1,4 +1,4 @@
-import { anyIndex } from '../lib/any-index.ts';
+import { anyIndex } from '../lib/json-pointer.ts';
 import type { Violation } from '../model/violation.ts';
 
 /** What one contract says of a message. */

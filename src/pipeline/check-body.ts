@@ -1,5 +1,5 @@
 import { isToldOnly } from '../contract/unknown-field.ts';
-import { valueAt } from '../lib/value-at.ts';
+import { valueAt } from '../lib/json-pointer.ts';
 import { checkCommentVisibility } from '../comments/check-comment-visibility.ts';
 import type { CommentsOptions } from '../comments/comments-options.ts';
 import { findMembers } from '../comments/find-members.ts';

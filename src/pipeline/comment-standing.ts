@@ -1,5 +1,5 @@
 import type { CommentWrite, ParentVisibility } from '../comments/check-comment-visibility.ts';
-import { valueAt } from '../lib/value-at.ts';
+import { valueAt } from '../lib/json-pointer.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Exchange } from './exchange.ts';
 import type { LookUp } from './look-up.ts';

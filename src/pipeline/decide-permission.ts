@@ -1,5 +1,5 @@
-import { valueAt } from '../lib/value-at.ts';
-import type { Decision } from '../model/decision.ts';
+import { valueAt } from '../lib/json-pointer.ts';
+import type { Decision } from '../model/requirement.ts';
 import type { Permissions } from '../permissions/compile-permissions.ts';
 import { decide, type Grants } from '../permissions/decide.ts';
 import { type Ownership, ownershipOf } from '../permissions/ownership.ts';

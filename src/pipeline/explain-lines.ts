@@ -1,9 +1,8 @@
 import type { ParameterValues } from '../contract/parameter-values.ts';
 import type { GatewayError } from '../errors/gateway-error.ts';
 import { CHECK_NAMES, type ModeName } from '../model/checks.ts';
-import type { Decision } from '../model/decision.ts';
+import type { Decision, Requirement } from '../model/requirement.ts';
 import type { Principal } from '../model/principal.ts';
-import type { Requirement } from '../model/requirement.ts';
 import type { BoundPage } from '../paging/bound-page.ts';
 import type { Plan } from './plan.ts';
 

@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { Arrival } from '../model/arrival.ts';
 import type { ModeName } from '../model/checks.ts';
-import type { Decision } from '../model/decision.ts';
+import type { Decision } from '../model/requirement.ts';
 import { ANONYMOUS, type Principal } from '../model/principal.ts';
 import { createTrace } from '../model/trace.ts';
 import { boundPage } from '../paging/bound-page.ts';

@@ -2,7 +2,7 @@ import type { Contract } from '../contract/contract.ts';
 import type { Authenticator } from '../identity/authenticator.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Checks } from '../model/checks.ts';
-import type { Decision } from '../model/decision.ts';
+import type { Decision } from '../model/requirement.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Permissions } from '../permissions/compile-permissions.ts';
 import type { Grants } from '../permissions/decide.ts';

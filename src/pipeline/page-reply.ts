@@ -1,7 +1,5 @@
-import { CLIENT_CACHE_HEADERS } from '../cache/client-cache-headers.ts';
-import { cacheStatus, type CacheOutcome } from '../cache/cache-status.ts';
-import { etagOf } from '../cache/etag-of.ts';
-import { keptHeaders } from '../cache/kept-headers.ts';
+import { type CacheOutcome, cacheStatus, CLIENT_CACHE_HEADERS, keptHeaders } from '../cache/response-headers.ts';
+import { etagOf } from '../cache/etag.ts';
 import type { CacheLookup } from '../cache/page-cache.ts';
 import { createRecentTexts } from '../lib/recent-texts.ts';
 import { headerValue } from '../model/header-pairs.ts';

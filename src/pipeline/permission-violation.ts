@@ -1,5 +1,5 @@
 import type { CheckLevel } from '../model/checks.ts';
-import type { Decision } from '../model/decision.ts';
+import type { Decision } from '../model/requirement.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Violation } from '../model/violation.ts';
 

@@ -1,6 +1,5 @@
 import type { Trace } from '../model/trace.ts';
-import { ProbeFailure } from '../model/probe-failure.ts';
-import { UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-failure.ts';
+import { ProbeFailure, UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-failure.ts';
 import type { Violation } from '../model/violation.ts';
 
 const MESSAGES: Readonly<Record<Exclude<UpstreamFailureKind, 'aborted'>, string>> = {

@@ -1,5 +1,4 @@
-import type { AcceptedViolation } from '../model/baseline.ts';
-import type { LedgerEntry } from '../model/ledger-entry.ts';
+import type { AcceptedViolation, LedgerEntry } from '../model/ledger-entry.ts';
 import type { OperationTraffic } from '../model/ledger-snapshot.ts';
 import type { ViolationCategory } from '../model/violation.ts';
 

@@ -1,4 +1,4 @@
-import type { AcceptedViolation } from '../model/baseline.ts';
+import type { AcceptedViolation } from '../model/ledger-entry.ts';
 import { plainText } from './plain-text.ts';
 import type { RenderReport } from './render-options.ts';
 import {

@@ -1,5 +1,4 @@
-import type { AcceptedViolation, Baseline } from '../model/baseline.ts';
-import type { LedgerEntry } from '../model/ledger-entry.ts';
+import type { AcceptedViolation, Baseline, LedgerEntry } from '../model/ledger-entry.ts';
 import type { LedgerSnapshot } from '../model/ledger-snapshot.ts';
 import { VIOLATION_CATEGORIES } from '../model/violation.ts';
 import { type ContractPlace, type Finding, isNew, type Report, type ReportScope } from './report.ts';

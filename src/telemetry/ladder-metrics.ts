@@ -1,7 +1,6 @@
 import { CHECK_NAMES, type CheckName, type Checks } from '../model/checks.ts';
-import { createCounterFamily } from './counter-family.ts';
+import { createCounterFamily, headText, labelText } from './metric-families.ts';
 import { METRICS } from './metric-list.ts';
-import { headText, labelText } from './sample-text.ts';
 
 /** Counts what the ladder did. */
 export interface LadderCounters {

@@ -1,4 +1,4 @@
-import { createRandomHex } from './random-hex.ts';
+import { randomBytes } from 'node:crypto';
 
 /** The fields of a request that carry its trace. */
 export interface TraceFields {
@@ -19,6 +19,8 @@ const TRACEPARENT =
 const MEMBER = /^[a-z0-9][a-z0-9_*/@-]{0,255}=[\u0020-\u002b\u002d-\u003c\u003e-\u007e]{1,256}$/;
 const MAX_MEMBERS = 32;
 const MAX_CHARACTERS = 512;
+
+const POOL_BYTES = 4096;
 
 const randomHex = createRandomHex();
 
@@ -66,4 +68,21 @@ function boundState(header: string | string[] | undefined): string | undefined {
     kept.push(member);
   }
   return kept.length === 0 ? undefined : kept.join(',');
+}
+
+/** Gives that many random hexadecimal digits; of at most 64, and no digit twice. */
+export type RandomHex = (digits: number) => string;
+
+/** Draws from a pool that is filled from the system's generator now and then: asking it for each id costs more than an answer from memory. */
+export function createRandomHex(fill: (bytes: number) => Buffer = randomBytes): RandomHex {
+  let pool = '';
+  let used = 0;
+  return (digits) => {
+    if (used + digits > pool.length) {
+      pool = fill(POOL_BYTES).toString('hex');
+      used = 0;
+    }
+    used += digits;
+    return pool.slice(used - digits, used);
+  };
 }

@@ -2,8 +2,13 @@ import { ERRORS } from '../errors/catalogue.ts';
 import { CHECK_NAMES, type CheckName } from '../model/checks.ts';
 import type { CheckVerdict, Trace } from '../model/trace.ts';
 import { VIOLATION_CATEGORIES } from '../model/violation.ts';
-import { createCounterFamily, type CounterFamily } from './counter-family.ts';
-import { createHistogramFamily, REQUEST_BUCKETS, UPSTREAM_BUCKETS } from './histogram-family.ts';
+import {
+  type CounterFamily,
+  createCounterFamily,
+  createHistogramFamily,
+  REQUEST_BUCKETS,
+  UPSTREAM_BUCKETS,
+} from './metric-families.ts';
 import {
   AUTHENTICATION_REASONS,
   CACHE_RESULTS,
@@ -12,13 +17,14 @@ import {
   FOLDED,
   OTHER,
   OUTCOMES,
+  STATUS_CLASSES,
+  statusClass,
   UNDOCUMENTED,
 } from './label-values.ts';
 import { METRICS, type MetricEntry } from './metric-list.ts';
 import type { MetricsOptions } from './metrics-options.ts';
 import { spendsErrorBudget } from './spends-error-budget.ts';
-import { STATUS_CLASSES, statusClass } from './status-class.ts';
-import type { TrafficCounts } from './traffic-counts.ts';
+import type { TrafficCounts } from './traffic-history.ts';
 
 /** Everything that is counted from finished traces. */
 export interface TraceCounters {

@@ -1,8 +1,8 @@
 import { createTrace, type Trace } from '../../src/model/trace.ts';
 import type { Violation } from '../../src/model/violation.ts';
-import { createLedger, type LedgerParts } from '../../src/ledger/create-ledger.ts';
-import { createKindOf } from '../../src/ledger/fingerprint.ts';
-import { openMemoryStore } from '../../src/ledger/memory-store.ts';
+import { createLedger, type LedgerParts } from '../../src/ledger/record/create-ledger.ts';
+import { createKindOf } from '../../src/ledger/record/fingerprint.ts';
+import { openMemoryStore } from '../../src/ledger/store/memory-store.ts';
 
 /** An instant at the start of an hour. */
 export const NOW = Date.UTC(2026, 4, 4, 10);

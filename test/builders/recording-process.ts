@@ -1,7 +1,7 @@
-import { createLedger } from '../../src/ledger/create-ledger.ts';
-import { createKindOf } from '../../src/ledger/fingerprint.ts';
-import { openMemoryStore } from '../../src/ledger/memory-store.ts';
-import { openFileStore } from '../../src/ledger/open-file-store.ts';
+import { createLedger } from '../../src/ledger/record/create-ledger.ts';
+import { createKindOf } from '../../src/ledger/record/fingerprint.ts';
+import { openMemoryStore } from '../../src/ledger/store/memory-store.ts';
+import { openFileStore } from '../../src/ledger/store/open-file-store.ts';
 import { createTrace } from '../../src/model/trace.ts';
 
 // A process of its own that records a violation every few milliseconds and says so, until it is killed; for tests of crashes.

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { cacheDirectives, directiveSeconds } from '../../src/cache/cache-control.ts';
-
-const read = (...values: string[]) => cacheDirectives(values.map((value) => ['Cache-Control', value]));
+import { cacheDirectives, directiveSeconds, mayBypass } from '../../src/cache/cache-control.ts';
 
 describe('Cache-Control', () => {
+  const read = (...values: string[]) => cacheDirectives(values.map((value) => ['Cache-Control', value]));
+
   it('is read without case, over several fields, with quoted and plain arguments', () => {
     const directives = read('No-Store, max-age=60', 'private="set-cookie, no-cache", S-MaxAge="5"');
     expect([...directives.keys()]).toEqual(['no-store', 'max-age', 'private', 's-maxage']);
@@ -20,5 +20,29 @@ describe('Cache-Control', () => {
     expect(directiveSeconds(read('max-age'), 'max-age')).toBe(0);
     expect(directiveSeconds(read('max-age=1e3'), 'max-age')).toBe(0);
     expect(directiveSeconds(read('no-store'), 'max-age')).toBeUndefined();
+  });
+});
+
+describe("a client's no-cache", () => {
+  const asks = (cacheControl?: string, pragma?: string) => ({ cacheControl, pragma });
+
+  it('is ignored unless it is permitted to a role of the caller', () => {
+    expect(mayBypass(asks('no-cache'), ['standard'], [])).toBe(false);
+    expect(mayBypass(asks('no-cache'), ['standard'], ['operators'])).toBe(false);
+    expect(mayBypass(asks('no-cache'), ['standard', 'operators'], ['operators'])).toBe(true);
+  });
+
+  it.each(['no-cache', 'No-Cache', 'no-store', 'max-age=0', 'foo, no-cache'])('may be written as %s', (value) => {
+    expect(mayBypass(asks(value), ['operators'], ['operators'])).toBe(true);
+  });
+
+  it('may be the old Pragma only where Cache-Control is absent', () => {
+    expect(mayBypass(asks(undefined, 'no-cache'), ['operators'], ['operators'])).toBe(true);
+    expect(mayBypass(asks('max-age=60', 'no-cache'), ['operators'], ['operators'])).toBe(false);
+  });
+
+  it('is not read into other wishes', () => {
+    expect(mayBypass(asks('max-age=60'), ['operators'], ['operators'])).toBe(false);
+    expect(mayBypass(asks(), ['operators'], ['operators'])).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { valueAt } from '../../src/lib/value-at.ts';
+import { valueAt } from '../../src/lib/json-pointer.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeHandler, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { type CaseStep, readCase } from '../builders/read-case.ts';

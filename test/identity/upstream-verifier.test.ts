@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { toAuthorization } from '../../src/identity/basic-authorization.ts';
 import { IDENTITY_DEFAULTS } from '../../src/identity/identity-options.ts';
 import { createUpstreamVerifier } from '../../src/identity/upstream-verifier.ts';
-import { ProbeFailure } from '../../src/model/probe-failure.ts';
-import { UpstreamFailure } from '../../src/model/upstream-failure.ts';
+import { ProbeFailure, UpstreamFailure } from '../../src/model/upstream-failure.ts';
 import { authenticating, basic, START } from './identity-fixtures.ts';
 
 const ALICE = { name: 'alice', password: 'alice', authorization: toAuthorization('alice', 'alice') };

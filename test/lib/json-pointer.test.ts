@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { escapePointer, keysOf, pointerTo } from '../../src/lib/json-pointer.ts';
+import { escapePointer, keysOf, pointerTo, valueAt } from '../../src/lib/json-pointer.ts';
 
 describe('a JSON pointer', () => {
   it('leads to a place by its names and indices', () => {
@@ -15,5 +15,19 @@ describe('a JSON pointer', () => {
 
   it('escapes one name', () => {
     expect(escapePointer('~/')).toBe('~0~1');
+  });
+});
+
+describe('the value at a pointer', () => {
+  it.each([
+    [{ a: { b: 1 } }, '/a/b', 1],
+    [{ 'a/b': { '~': 1 } }, '/a~1b/~0', 1],
+    [{ a: [5] }, '/a/0', 5],
+    [{ a: 1 }, '', { a: 1 }],
+    [{ a: null }, '/a/b', undefined],
+    [undefined, '/a', undefined],
+    [{}, '/constructor', undefined],
+  ])('of %j at %s is %j', (json, pointer, value) => {
+    expect(valueAt(json, pointer)).toEqual(value);
   });
 });

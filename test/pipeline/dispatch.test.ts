@@ -3,8 +3,7 @@ import { GatewayError } from '../../src/errors/gateway-error.ts';
 import type { AuthenticationResult } from '../../src/identity/authenticator.ts';
 import type { Arrival } from '../../src/model/arrival.ts';
 import { MODES } from '../../src/model/checks.ts';
-import { ProbeFailure } from '../../src/model/probe-failure.ts';
-import { UpstreamFailure } from '../../src/model/upstream-failure.ts';
+import { ProbeFailure, UpstreamFailure } from '../../src/model/upstream-failure.ts';
 import { ANONYMOUS } from '../../src/model/principal.ts';
 import { dispatch, judgeCredentialByAnswer } from '../../src/pipeline/dispatch.ts';
 import {

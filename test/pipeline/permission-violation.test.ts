@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Decision } from '../../src/model/decision.ts';
+import type { Decision } from '../../src/model/requirement.ts';
 import { permissionMismatch, traceDecision } from '../../src/pipeline/permission-violation.ts';
 import { traceWith } from '../builders/exchange.ts';
 

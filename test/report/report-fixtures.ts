@@ -1,5 +1,4 @@
-import type { AcceptedViolation } from '../../src/model/baseline.ts';
-import type { LedgerEntry } from '../../src/model/ledger-entry.ts';
+import type { AcceptedViolation, LedgerEntry } from '../../src/model/ledger-entry.ts';
 import type { LedgerSnapshot } from '../../src/model/ledger-snapshot.ts';
 import type { RenderOptions } from '../../src/report/render-options.ts';
 import type { Report, ReportScope } from '../../src/report/report.ts';

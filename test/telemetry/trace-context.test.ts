@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { traceContext } from '../../src/telemetry/trace-context.ts';
-
-const TRACE = '0af7651916cd43dd8448eb211c80319c';
-const PARENT = 'b7ad6b7169203331';
-
-const stateOf = (tracestate: string) =>
-  traceContext({ traceparent: `00-${TRACE}-${PARENT}-00`, tracestate }).tracestate;
+import { createRandomHex, traceContext } from '../../src/telemetry/trace-context.ts';
 
 describe('a trace context', () => {
+  const TRACE = '0af7651916cd43dd8448eb211c80319c';
+  const PARENT = 'b7ad6b7169203331';
+
+  const stateOf = (tracestate: string) =>
+    traceContext({ traceparent: `00-${TRACE}-${PARENT}-00`, tracestate }).tracestate;
+
   it('continues the trace of the caller under a new span', () => {
     const context = traceContext({ traceparent: `00-${TRACE}-${PARENT}-01`, tracestate: 'a=1, b=2' });
     expect(context.traceparent).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`));
@@ -49,5 +49,48 @@ describe('a trace context', () => {
     expect(stateOf('a=1,a=2')).toBeUndefined();
     expect(stateOf('a=1,B@@=2')).toBeUndefined();
     expect(stateOf('a=1\r\nx: y')).toBeUndefined();
+  });
+});
+
+describe('random hexadecimal digits', () => {
+  it('are as many as are asked for', () => {
+    const draw = createRandomHex();
+    for (const digits of [1, 16, 32, 64]) expect(draw(digits)).toMatch(new RegExp(`^[0-9a-f]{${digits}}$`));
+  });
+
+  it('are those of the generator in their order, each given out once', () => {
+    let filled = '';
+    let next = 0;
+    const draw = createRandomHex((bytes) => {
+      const pool = Buffer.from(Array.from({ length: bytes }, () => (next += 37) % 256));
+      filled += pool.toString('hex');
+      return pool;
+    });
+    let drawn = '';
+    for (let times = 0; times < 1000; times += 1) drawn += draw(16);
+    expect(drawn).toBe(filled.slice(0, drawn.length));
+  });
+
+  it('do not go on with what is left of a pool that is too short', () => {
+    let fills = 0;
+    const draw = createRandomHex((bytes) => {
+      fills += 1;
+      return Buffer.alloc(bytes, fills);
+    });
+    const seen = new Set<string>();
+    for (let times = 0; times < 400; times += 1) seen.add(draw(48));
+    expect(fills).toBe(3);
+    expect([...seen]).toEqual(['01', '02', '03'].map((byte) => byte.repeat(24)));
+  });
+
+  it('ask the generator seldom, and do not come twice', () => {
+    const fills: number[] = [];
+    const draw = createRandomHex((bytes) => {
+      fills.push(bytes);
+      return crypto.getRandomValues(Buffer.alloc(bytes));
+    });
+    const seen = new Set(Array.from({ length: 1000 }, () => draw(32)));
+    expect(seen.size).toBe(1000);
+    expect(fills).toHaveLength(4);
   });
 });

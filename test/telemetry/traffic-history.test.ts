@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TrafficCounts } from '../../src/telemetry/traffic-counts.ts';
+import type { TrafficCounts } from '../../src/telemetry/traffic-history.ts';
 import { createTrafficHistory } from '../../src/telemetry/traffic-history.ts';
 import { createTestClock } from '../builders/test-clock.ts';
 

@@ -1,21 +1,17 @@
 import { existsSync } from 'node:fs';
 import { ladderRows } from '../../ladder/ladder-rows.ts';
 import { IN_MEMORY } from '../../files/replace-file.ts';
-import { openLedgerFile } from '../../ledger/open-ledger-file.ts';
-import { type Clock, systemClock } from '../../lib/clock.ts';
-import { startOfHour } from '../../lib/hours.ts';
+import { openLedgerFile } from '../../ledger/store/open-ledger-file.ts';
+import { type Clock, startOfHour, systemClock } from '../../lib/clock.ts';
 import type { LedgerSnapshot } from '../../model/ledger-snapshot.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Assembly } from '../../gateway.ts';
 import { parseSince } from '../../report/parse-since.ts';
-import type { CommandIo } from '../command.ts';
-import { type Command, type CommandLine, EXIT, UsageError } from '../command.ts';
-import { CONFIG_FLAGS, settingsFrom } from '../config-flags.ts';
+import { type Command, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
+import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../config-flags.ts';
 import { knownOperation } from '../flag-values.ts';
 import { ladderJson, ladderTable } from '../terminal/ladder-table.ts';
-import { liftLevels } from './lift-levels.ts';
-import { withAssembly } from '../config-flags.ts';
-import { otherContract } from './lift-levels.ts';
+import { liftLevels, otherContract } from './lift-levels.ts';
 
 const FORMATS = ['table', 'json'];
 

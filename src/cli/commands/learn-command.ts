@@ -3,8 +3,7 @@ import type { Settings } from '../../config/settings.ts';
 import { emptyObservations, type Observations } from '../../learn/observations/observations.ts';
 import type { Proposal } from '../../learn/propose/proposal.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { type Command, CommandFailure, type CommandLine, EXIT, UsageError } from '../command.ts';
-import type { CommandIo } from '../command.ts';
+import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom } from '../config-flags.ts';
 import { numberFlag } from '../flag-values.ts';
 import { outputFile, writeText } from '../terminal/write-text.ts';
@@ -69,7 +68,7 @@ async function tell(
   proposals: readonly Proposal[],
   observations: Observations,
 ): Promise<void> {
-  const { proposalLines } = await import('../../learn/propose/proposal-lines.ts');
+  const { proposalLines } = await import('../../learn/propose/proposal.ts');
   const { toOverlay } = await import('../../learn/propose/to-overlay.ts');
   const { stringify } = await import('yaml');
   const output = outputFile(line);

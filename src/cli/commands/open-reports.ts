@@ -2,9 +2,9 @@ import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } fro
 import { resolve } from 'node:path';
 import type { Settings } from '../../config/settings.ts';
 import { IN_MEMORY } from '../../files/replace-file.ts';
-import { readBaselineFile } from '../../ledger/baseline-file.ts';
-import { openLedgerFile } from '../../ledger/open-ledger-file.ts';
-import type { Baseline } from '../../model/baseline.ts';
+import { readBaselineFile } from '../../ledger/baseline/baseline-file.ts';
+import { openLedgerFile } from '../../ledger/store/open-ledger-file.ts';
+import type { Baseline } from '../../model/ledger-entry.ts';
 import { StartFault } from '../../model/fault.ts';
 import type { LedgerQuery, LedgerSnapshot } from '../../model/ledger-snapshot.ts';
 import type { Operation } from '../../model/operation.ts';

@@ -1,6 +1,6 @@
 import { parseFailRule, type FailRule } from '../../report/fail-on.ts';
 import { REPORT_FORMATS } from '../../report/formats.ts';
-import { startOfHour } from '../../lib/hours.ts';
+import { startOfHour } from '../../lib/clock.ts';
 import { parseSince } from '../../report/parse-since.ts';
 import { COMPARISON_FORMATS } from '../../report/render-comparison.ts';
 import { closestName } from '../../lib/closest-name.ts';

@@ -1,27 +1,20 @@
 import { assembleGateway, type Assembly } from '../../gateway.ts';
 import type { Settings } from '../../config/settings.ts';
-import { createLedger } from '../../ledger/create-ledger.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
-import { openMemoryStore } from '../../ledger/memory-store.ts';
+import { createLedger, type Ledger } from '../../ledger/record/create-ledger.ts';
+import { openMemoryStore } from '../../ledger/store/memory-store.ts';
 import { loadContract } from '../../contract/load-contract.ts';
 import { failures } from '../../report/fail-on.ts';
 import { shortLines } from '../../report/table-report.ts';
 import { walk } from '../../walk/walk.ts';
-import { toWalkSettings } from '../../walk/walked-gateway.ts';
-import { toWalkedHouse } from '../../walk/walked-gateway.ts';
+import { toWalkedHouse, toWalkSettings } from '../../walk/walked-gateway.ts';
 import { IN_MEMORY } from '../../files/replace-file.ts';
-import type { CommandIo } from '../command.ts';
-import { type CommandLine, EXIT } from '../command.ts';
+import { type CommandIo, type CommandLine, EXIT } from '../command.ts';
 import { settingsFrom } from '../config-flags.ts';
-import { openReports } from './open-reports.ts';
+import { openReports, tellFailures } from './open-reports.ts';
 import { failRules } from './report-flags.ts';
-import { tellFailures } from './open-reports.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
-import { walkCredential } from './walk-flags.ts';
-import { walkBounds, walkedParameters } from './walk-flags.ts';
-import { walkFailure } from '../terminal/walk-lines.ts';
-import { walkLines } from '../terminal/walk-lines.ts';
-import { createWalkProgress } from '../terminal/walk-lines.ts';
+import { walkBounds, walkCredential, walkedParameters } from './walk-flags.ts';
+import { createWalkProgress, walkFailure, walkLines } from '../terminal/walk-lines.ts';
 
 /** Walks a live server through the gateway's own house and fills the ledger with what differs; the exit code. */
 export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<number> {

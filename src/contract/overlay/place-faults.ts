@@ -1,4 +1,4 @@
-import { valueAt } from '../../lib/value-at.ts';
+import { valueAt } from '../../lib/json-pointer.ts';
 import type { Fault } from '../../model/fault.ts';
 import type { Origins } from './origins.ts';
 

@@ -1,12 +1,11 @@
 import { type DocumentNode, nodeAt, placeName, type SchemaNode, splitPath } from '../document.ts';
 import { flatten, memberSites } from '../sites.ts';
-import { confidenceOf } from './confidence-of.ts';
+import { confidenceOf } from '../confidence.ts';
 import type { Observations } from '../observations/observations.ts';
 import type { OverlayAction, Proposal } from './proposal.ts';
-import { evidenceOf } from './propose-shapes.ts';
-import { schemaWords } from './schema-words.ts';
+import { evidenceOf, schemaWords } from './propose-shapes.ts';
 import { kindsOf, type Shape } from '../shape/shape.ts';
-import { type ProposedSchema, toSchema } from '../shape/to-schema.ts';
+import { type ProposedSchema, toSchema } from './to-schema.ts';
 
 /** Proposals about answers that come in another envelope than the contract says, or without one. */
 export function proposeEnvelopes({ envelopes }: Observations, document: DocumentNode): Proposal[] {

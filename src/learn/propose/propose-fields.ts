@@ -1,12 +1,11 @@
 import { type DocumentNode, nodeAt, placeName, type SchemaNode } from '../document.ts';
-import { confidenceOf } from './confidence-of.ts';
+import { confidenceOf } from '../confidence.ts';
 import { flatten } from '../sites.ts';
 import type { Described, Observations } from '../observations/observations.ts';
 import type { OverlayAction, Proposal } from './proposal.ts';
-import { evidenceOf } from './propose-shapes.ts';
-import { schemaWords } from './schema-words.ts';
+import { evidenceOf, schemaWords } from './propose-shapes.ts';
 import type { FieldShape } from '../shape/shape.ts';
-import { objectKeywords, SURE, toSchema } from '../shape/to-schema.ts';
+import { objectKeywords, SURE, toSchema } from './to-schema.ts';
 
 /** Proposals about members that the contract does not have. */
 export function proposeFields({ described }: Observations, document: DocumentNode, minAnswers: number): Proposal[] {

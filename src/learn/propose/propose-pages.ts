@@ -1,7 +1,7 @@
 import { type DocumentNode, stepTo } from '../document.ts';
 import type { Observations, PageSizes } from '../observations/observations.ts';
 import type { OverlayAction, Proposal } from './proposal.ts';
-import { wilsonBound } from './wilson-bound.ts';
+import { wilsonBound } from '../confidence.ts';
 
 const PARAMETER = '$.components.parameters.pageSize';
 

@@ -1,10 +1,9 @@
 import type { DocumentNode } from '../document.ts';
 import type { Observations, PathCounts } from '../observations/observations.ts';
 import type { Limits, OverlayAction, Proposal } from './proposal.ts';
-import { componentName, freeName } from './propose-shapes.ts';
-import { schemaWords } from './schema-words.ts';
-import { toSchema } from '../shape/to-schema.ts';
-import { wilsonBound } from './wilson-bound.ts';
+import { componentName, freeName, schemaWords } from './propose-shapes.ts';
+import { toSchema } from './to-schema.ts';
+import { wilsonBound } from '../confidence.ts';
 
 /** What the specification names without showing it; every other address would be opened to all callers unasked. */
 const NAMED = /^\/services\/v2\/issuetracker\/.*\/ticket\.json$/;

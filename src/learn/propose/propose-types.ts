@@ -1,11 +1,11 @@
 import { type DocumentNode, nodeAt, placeName, type SchemaNode, splitPath } from '../document.ts';
-import { confidenceOf } from './confidence-of.ts';
+import { confidenceOf } from '../confidence.ts';
 import { flatten } from '../sites.ts';
 import type { Observations } from '../observations/observations.ts';
 import type { OverlayAction, Proposal } from './proposal.ts';
 import { evidenceOf } from './propose-shapes.ts';
-import { schemaWords } from './schema-words.ts';
-import { type ProposedSchema, toSchema } from '../shape/to-schema.ts';
+import { schemaWords } from './propose-shapes.ts';
+import { type ProposedSchema, toSchema } from './to-schema.ts';
 import { kindsOf } from '../shape/shape.ts';
 
 /** Proposals about fields whose values had another type than the contract says. */

@@ -1,5 +1,5 @@
 import { type DocumentNode, nodeAt, placeName, type SchemaNode } from '../document.ts';
-import { confidenceOf } from './confidence-of.ts';
+import { confidenceOf } from '../confidence.ts';
 import type { Observations, Vocabulary } from '../observations/observations.ts';
 import type { Limits, OverlayAction, Proposal } from './proposal.ts';
 

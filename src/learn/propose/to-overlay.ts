@@ -1,6 +1,6 @@
 import type { Observations } from '../observations/observations.ts';
 import type { Proposal } from './proposal.ts';
-import { confidenceWord, shownConfidence } from './wilson-bound.ts';
+import { confidenceWord, shownConfidence } from '../confidence.ts';
 
 /** An OpenAPI Overlay 1.0 document with the evidence of each action. */
 export interface OverlayDocument {

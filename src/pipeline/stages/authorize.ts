@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors/gateway-error.ts';
 import { undecidedRefusal } from '../../identity/refusals.ts';
 import { whenReady } from '../../lib/when-ready.ts';
-import type { Decision } from '../../model/decision.ts';
+import type { Decision } from '../../model/requirement.ts';
 import type { Operation } from '../../model/operation.ts';
 import type { Principal } from '../../model/principal.ts';
 import type { Trace } from '../../model/trace.ts';

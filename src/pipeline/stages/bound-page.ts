@@ -1,4 +1,4 @@
-import { tagsOf } from '../../cache/tags-of.ts';
+import { tagsOf } from '../../cache/tags.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import { whenReady } from '../../lib/when-ready.ts';
 import type { Violation } from '../../model/violation.ts';

@@ -1,9 +1,9 @@
 import type { AudienceGuard } from '../../cache/audience-guard.ts';
 import { audienceOf } from '../../cache/audience-of.ts';
-import { etagOf } from '../../cache/etag-of.ts';
-import { mayBypass } from '../../cache/may-bypass.ts';
+import { etagOf } from '../../cache/etag.ts';
+import { mayBypass } from '../../cache/cache-control.ts';
 import type { CacheLookup, PageCache } from '../../cache/page-cache.ts';
-import { tagsOf } from '../../cache/tags-of.ts';
+import { tagsOf } from '../../cache/tags.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type CacheTrace, createTrace, type Trace } from '../../model/trace.ts';

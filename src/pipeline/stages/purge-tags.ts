@@ -1,4 +1,4 @@
-import { tagsOf } from '../../cache/tags-of.ts';
+import { tagsOf } from '../../cache/tags.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import type { Exchange } from '../exchange.ts';
 import type { StagePlanner } from '../stage.ts';

@@ -1,5 +1,5 @@
 import { redactMembers } from '../../comments/redact-members.ts';
-import { etagOf } from '../../cache/etag-of.ts';
+import { etagOf } from '../../cache/etag.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import { whenReady } from '../../lib/when-ready.ts';
 import type { Grants } from '../../permissions/decide.ts';

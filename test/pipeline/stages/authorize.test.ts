@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../../src/errors/gateway-error.ts';
-import type { Decision } from '../../../src/model/decision.ts';
+import type { Decision } from '../../../src/model/requirement.ts';
 import { ANONYMOUS } from '../../../src/model/principal.ts';
 import { authorize, permissionRefusal } from '../../../src/pipeline/stages/authorize.ts';
 import {

@@ -1,0 +1,87 @@
+import type { ItemsAt } from '../model/operation.ts';
+
+/** The tag of one thing. Ids beyond 2^53 are rounded as JSON.parse rounds them: two may share a tag, none is missed. */
+export function tagOf(kind: string, id: string | number): string {
+  const text = String(id);
+  return /^[0-9]{1,20}$/.test(text) ? `${kind}:${Number(text)}` : `${kind}:${text}`;
+}
+
+/** The tag of pages that may show anything of a kind; purging it purges everything of that kind. */
+export function wildcardOf(kind: string): string {
+  return `${kind}:*`;
+}
+
+/** The kind of a tag (`node` of `node:5`); undefined for tags without one. */
+export function kindOf(tag: string): string | undefined {
+  const colon = tag.indexOf(':');
+  return colon > 0 ? tag.slice(0, colon) : undefined;
+}
+
+/** Fills path parameters into tag templates of the contract (`node:{nodeId}`); a name that is missing gives the wildcard. */
+export function tagsOf(templates: readonly string[], parameters: Readonly<Record<string, string | number>>): string[] {
+  return templates.map((template) => {
+    const [, kind, name] = /^([^:{}]+):\{([^{}]+)\}$/.exec(template) ?? [];
+    if (kind !== undefined && name !== undefined) return tagOf(kind, valueOf(parameters, name));
+    return template.replaceAll(/\{([^{}]+)\}/g, (_, inner: string) => String(valueOf(parameters, inner)));
+  });
+}
+
+function valueOf(parameters: Readonly<Record<string, string | number>>, name: string): string | number {
+  return Object.hasOwn(parameters, name) ? (parameters[name] ?? '*') : '*';
+}
+
+/** The most items of one page that get tags of their own. */
+const MAX_ITEMS = 1000;
+
+/**
+ * Tags of the items that a page shows (`node:5`), so that a write to one of them purges the page. A page with an item
+ * of unknown id, or with too many items, gets the wildcard of the kind, which every purge of that kind meets.
+ */
+export function itemTags(json: unknown, itemsAt: ItemsAt, kind = 'node'): string[] {
+  const items = itemsOf(json, itemsAt);
+  if (items === undefined || items.length > MAX_ITEMS) return [wildcardOf(kind)];
+  const tags = new Set<string>();
+  for (const item of items) {
+    const id = member(itemsAt === 'actions' ? member(item, 'node') : item, 'id');
+    tags.add(typeof id === 'number' || typeof id === 'string' ? tagOf(kind, id) : wildcardOf(kind));
+  }
+  return [...tags];
+}
+
+function itemsOf(json: unknown, itemsAt: ItemsAt): readonly unknown[] | undefined {
+  if (itemsAt === 'body') return [json];
+  const items = itemsAt === 'elements' ? json : member(json, itemsAt);
+  return Array.isArray(items) ? (items as readonly unknown[]) : undefined;
+}
+
+function member(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+  return (value as Record<string, unknown>)[name];
+}
+
+// No tag ends so: it stands for "everything of this kind was purged".
+const wholeKind = (kind: string) => `${kind}:**`;
+
+/** What a purge of these tags moves: themselves, the wildcards of their kinds, and whole kinds where a wildcard is purged. */
+export function purgeReach(tags: Iterable<string>): ReadonlySet<string> {
+  const reached = new Set<string>();
+  for (const tag of tags) {
+    reached.add(tag);
+    const kind = kindOf(tag);
+    if (kind === undefined) continue;
+    reached.add(wildcardOf(kind));
+    if (tag === wildcardOf(kind)) reached.add(wholeKind(kind));
+  }
+  return reached;
+}
+
+/** What a page with these tags is spoiled by. */
+export function spoiledBy(tags: Iterable<string>): ReadonlySet<string> {
+  const spoilers = new Set<string>();
+  for (const tag of tags) {
+    spoilers.add(tag);
+    const kind = kindOf(tag);
+    if (kind !== undefined) spoilers.add(wholeKind(kind));
+  }
+  return spoilers;
+}

@@ -1,0 +1,167 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { hourOf } from '../../lib/clock.ts';
+import { DISTINCT_BYTES, markDistinct } from '../../lib/distinct-count.ts';
+import { CHECK_NAMES } from '../../model/checks.ts';
+import type { LedgerSample } from '../../model/ledger-entry.ts';
+import type { LedgerQuery, LedgerSnapshot } from '../../model/ledger-snapshot.ts';
+import { type EntryDelta, type LedgerBatch, MAX_SAMPLES, type TrafficDelta } from '../ledger-batch.ts';
+import type { StoreLimits, StoreState } from '../ledger-store.ts';
+import { inTransaction, openLedgerDatabase } from './ledger-database.ts';
+import { SQLITE, sqliteCodeOf } from './ledger-file-error.ts';
+import { prepareRoom } from './sqlite-retention.ts';
+import { readSnapshot } from './sqlite-snapshot.ts';
+
+/** How much a ledger's file may hold. */
+export interface FileLimits extends StoreLimits {
+  readonly maxBytes: number;
+}
+
+/** An open file of a ledger; everything happens in the thread that calls. */
+export interface SqliteFile {
+  write(batch: LedgerBatch): StoreState;
+  read(query: LedgerQuery, takenAt: number): LedgerSnapshot;
+  /** Puts what is in the log of SQLite beside the file into it, where that can be done. */
+  gather(): void;
+  close(): void;
+}
+
+const MAX_TRIES = 12;
+
+/** Opens a ledger's file for batches and snapshots; throws LedgerFileError. */
+export function openSqliteFile(path: string, limits: FileLimits, callerKey?: string): SqliteFile {
+  const database = openLedgerDatabase(path, callerKey);
+  const add = prepareBatch(database);
+  const room = prepareRoom(database, limits);
+  const addDropped = database.prepare(`UPDATE meta SET value = value + ? WHERE name = 'dropped'`);
+  let tidiedHour = 0;
+
+  const makeRoom = () =>
+    inTransaction(database, () => {
+      const pieces = room.makeRoom();
+      addDropped.run(pieces);
+      return pieces;
+    });
+  const writeOnce = (batch: LedgerBatch, fits: () => void): StoreState =>
+    inTransaction(database, () => {
+      add(batch);
+      if (hourOf(batch.writtenAt) !== tidiedHour) room.forget(batch.writtenAt);
+      const dropped = room.evict();
+      if (dropped > 0) addDropped.run(dropped);
+      fits();
+      return { entries: room.size(), dropped };
+    });
+  const writeWithRoom = (batch: LedgerBatch): StoreState => {
+    let gone = 0;
+    for (let tries = 1; ; tries++) {
+      let fits = false;
+      try {
+        const state = writeOnce(batch, () => (fits = true));
+        return { ...state, dropped: state.dropped + gone };
+      } catch (error) {
+        // What is within the bounds and cannot be committed found the disk full: nothing that goes from here helps there.
+        if (sqliteCodeOf(error) !== SQLITE.full || fits || tries === MAX_TRIES) throw error;
+        const pieces = makeRoom();
+        if (pieces === 0) throw error;
+        gone += pieces;
+      }
+    }
+  };
+  boundFile(database, limits.maxBytes, makeRoom);
+  return {
+    write(batch) {
+      const state = writeWithRoom(batch);
+      const hour = hourOf(batch.writtenAt);
+      if (hour !== tidiedHour) giveBack(database);
+      tidiedHour = hour;
+      return state;
+    },
+    read: (query, takenAt) => readSnapshot(database, query, takenAt),
+    gather: () => gather(database),
+    close: () => database.close(),
+  };
+}
+
+const OUTCOMES = ['passed', 'reported', 'refused'] as const;
+
+/** Prepares the statements that add a batch to the tables; to be run inside a transaction. */
+export function prepareBatch(database: DatabaseSync): (batch: LedgerBatch) => void {
+  const release = database.prepare(
+    `INSERT INTO releases (label, last_seen_at) VALUES (?, ?)
+     ON CONFLICT (label) DO UPDATE SET last_seen_at = max(last_seen_at, excluded.last_seen_at) RETURNING id`,
+  );
+  const entry = database.prepare(
+    `INSERT INTO entries (fingerprint, direction, operation, facts, first_seen_at, last_seen_at, callers, samples)
+     VALUES (?, ?, ?, ?, ?, ?, zeroblob(${DISTINCT_BYTES}), '[]')
+     ON CONFLICT (fingerprint) DO UPDATE SET facts = excluded.facts,
+       first_seen_at = min(first_seen_at, excluded.first_seen_at), last_seen_at = max(last_seen_at, excluded.last_seen_at)
+     RETURNING id, callers, samples`,
+  );
+  const merge = database.prepare('UPDATE entries SET callers = ?, samples = ? WHERE id = ?');
+  const hour = database.prepare(
+    `INSERT INTO entry_hours (entry, release, hour, count) VALUES (?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET count = count + excluded.count`,
+  );
+  const traffic = database.prepare(
+    `INSERT INTO traffic (operation, release, hour, name, count) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET count = count + excluded.count`,
+  );
+  const dropped = database.prepare(`UPDATE meta SET value = value + ? WHERE name = 'dropped'`);
+
+  const addEntry = (releaseId: number, { facts, firstSeenAt, lastSeenAt, hours, callers, samples }: EntryDelta) => {
+    const { fingerprint, direction, operation } = facts;
+    const kept = entry.get(fingerprint, direction, operation ?? null, JSON.stringify(facts), firstSeenAt, lastSeenAt);
+    const id = Number(kept?.['id']);
+    const bitmap = Uint8Array.from(kept?.['callers'] as Uint8Array);
+    markDistinct(bitmap, callers);
+    const before = JSON.parse(String(kept?.['samples'])) as LedgerSample[];
+    merge.run(bitmap, JSON.stringify([...before, ...samples].slice(-MAX_SAMPLES)), id);
+    for (const [at, count] of hours) hour.run(id, releaseId, at, count);
+  };
+  const addTraffic = (releaseId: number, { operation = '', hour: at, requests, checks }: TrafficDelta) => {
+    if (requests > 0) traffic.run(operation, releaseId, at, 'requests', requests);
+    for (const name of CHECK_NAMES)
+      for (const outcome of OUTCOMES) {
+        const count = checks[name]?.[outcome] ?? 0;
+        if (count > 0) traffic.run(operation, releaseId, at, `${name} ${outcome}`, count);
+      }
+  };
+  return (batch) => {
+    const releaseId = Number(release.get(batch.release, batch.writtenAt)?.['id']);
+    for (const delta of batch.entries) addEntry(releaseId, delta);
+    for (const delta of batch.traffic) addTraffic(releaseId, delta);
+    if (batch.dropped > 0) dropped.run(batch.dropped);
+  };
+}
+
+/** Holds the file to its size; one that was allowed to grow larger before is made smaller. */
+export function boundFile(database: DatabaseSync, maxBytes: number, makeRoom: () => number): void {
+  const maxPages = Math.floor(maxBytes / numberOf(database, 'page_size'));
+  while (numberOf(database, 'page_count') - numberOf(database, 'freelist_count') > maxPages && makeRoom() > 0);
+  if (numberOf(database, 'page_count') > maxPages) database.exec('PRAGMA incremental_vacuum');
+  database.exec(`PRAGMA max_page_count = ${maxPages}`);
+}
+
+/** Gives the disk back what was forgotten, in the file and in the log of SQLite beside it, where nobody reads just then. */
+export function giveBack(database: DatabaseSync): void {
+  if (numberOf(database, 'freelist_count') === 0) return;
+  const patience = numberOf(database, 'busy_timeout');
+  try {
+    database.exec('PRAGMA busy_timeout = 0; PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE);');
+  } catch {
+    // Another writer was there, or the disk is full: an hour later there is the next time.
+  } finally {
+    database.exec(`PRAGMA busy_timeout = ${patience}`);
+  }
+}
+
+/** Puts the log of SQLite into the file, even where that has another name by now: SQLite itself leaves it where it was. */
+export function gather(database: DatabaseSync): void {
+  try {
+    database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  } catch {
+    // A full disk: the file stays as it was last put together.
+  }
+}
+
+const numberOf = (database: DatabaseSync, pragma: string) =>
+  Number(Object.values(database.prepare(`PRAGMA ${pragma}`).get() ?? {})[0]);

@@ -1,0 +1,66 @@
+import { HOUR_MS, hourOf } from '../../lib/clock.ts';
+import type { DatabaseSync } from 'node:sqlite';
+import type { StoreLimits } from '../ledger-store.ts';
+import { forgottenBefore } from '../ledger-store.ts';
+
+/** Keeps a ledger's file within its limits; to be run inside a transaction. */
+export interface SqliteRoom {
+  /** Forgets what is older than the retention. */
+  forget(now: number): void;
+  /** Takes entries out that are too many in their direction, of what there is most of the least recently seen; answers how many. */
+  evict(): number;
+  /** Takes out what is oldest, for a file that is full; answers how many pieces, 0 when nothing is left. */
+  makeRoom(): number;
+  /** Number of entries. */
+  size(): number;
+}
+
+/** Prepares the statements that make room. */
+export function prepareRoom(database: DatabaseSync, { maxEntries, retentionDays }: StoreLimits): SqliteRoom {
+  const share = Math.max(1, Math.floor(maxEntries / 2));
+  const count = database.prepare('SELECT count(*) AS count FROM entries WHERE direction = ?');
+  const removeOldest = database.prepare(
+    // The place among its like goes first, so that who invents names pushes out nothing but other inventions.
+    `DELETE FROM entries WHERE id IN (
+       SELECT id FROM (
+         SELECT id, last_seen_at,
+           row_number() OVER (PARTITION BY operation, facts ->> '$.keyword' ORDER BY last_seen_at DESC, id DESC) AS place
+         FROM entries WHERE direction = ?
+       ) ORDER BY place DESC, last_seen_at, id LIMIT ?)`,
+  );
+  const span = database.prepare(
+    `SELECT min(hour) AS first, max(hour) AS last FROM (SELECT hour FROM entry_hours UNION ALL SELECT hour FROM traffic)`,
+  );
+  const forgetHours = database.prepare('DELETE FROM entry_hours WHERE hour < ?');
+  const forgetTraffic = database.prepare('DELETE FROM traffic WHERE hour < ?');
+  const forgetEntries = database.prepare('DELETE FROM entries WHERE last_seen_at < ?');
+  const forgetReleases = database.prepare('DELETE FROM releases WHERE last_seen_at < ?');
+
+  const countOf = (direction: string) => Number(count.get(direction)?.['count'] ?? 0);
+  const remove = (direction: string, number: number): number =>
+    number <= 0 ? 0 : Number(removeOldest.run(direction, number).changes);
+  const dropHours = (before: number) =>
+    Number(forgetHours.run(before).changes) + Number(forgetTraffic.run(before).changes);
+
+  return {
+    forget(now) {
+      const before = forgottenBefore(now, retentionDays);
+      forgetEntries.run(before);
+      dropHours(hourOf(before));
+      forgetReleases.run(before);
+    },
+    evict: () => remove('request', countOf('request') - share) + remove('response', countOf('response') - share),
+    makeRoom() {
+      const { first, last } = span.get() ?? {};
+      // Old hours go first: counts of long ago are missed less than a violation is.
+      if (Number(first) < Number(last)) {
+        const before = Number(first) + Math.ceil((Number(last) - Number(first)) / 4);
+        return Number(forgetEntries.run(before * HOUR_MS).changes) + dropHours(before);
+      }
+      return (
+        remove('request', Math.ceil(countOf('request') / 4)) + remove('response', Math.ceil(countOf('response') / 4))
+      );
+    },
+    size: () => countOf('request') + countOf('response'),
+  };
+}

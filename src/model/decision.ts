@@ -1,7 +1,0 @@
-/** What the permission rules say of one caller and one operation. */
-export type Decision =
-  | { readonly verdict: 'allowed'; readonly because: string }
-  /** `missing` names the permissions, groups or flags that would have been enough, most telling first. */
-  | { readonly verdict: 'denied'; readonly missing: readonly string[] }
-  /** Left to the upstream: the caller has no mapping, or only the upstream knows whose node it is. */
-  | { readonly verdict: 'delegated'; readonly because: 'unmapped' | 'ownership' };

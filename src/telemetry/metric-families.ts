@@ -1,0 +1,130 @@
+import type { MetricEntry } from './metric-list.ts';
+
+/** A counter whose label sets are all known at start; an increment is one array write. */
+export interface CounterFamily {
+  /** Adds one to the series with these label values, in the order of the entry's labels; one that is not listed counts as `other` where there is such a series. */
+  inc(first?: string, second?: string, third?: string): void;
+  readonly series: number;
+  /** What a scrape shows of it. */
+  text(): string;
+  /** The counts as they stand, in the order of the product of the label values; the last label changes quickest. */
+  readonly counts: Readonly<Float64Array>;
+}
+
+/**
+ * A counter over the product of its label values. The library hashes labels at every increment and writes them anew at every
+ * scrape, so counts live in an array here, beside the text that stands before each of them.
+ */
+export function createCounterFamily(entry: MetricEntry, axes: readonly (readonly string[])[]): CounterFamily {
+  const positions = axes.map((axis) => new Map(axis.map((value, index) => [value, index])));
+  const sets = axes.reduce<string[][]>((all, axis) => all.flatMap((set) => axis.map((value) => [...set, value])), [[]]);
+  const names = sets.map((values) => `${entry.name}${labelText(entry.labels, values)} `);
+  const counts = new Float64Array(names.length);
+  const head = headText(entry);
+  return {
+    series: names.length,
+    counts,
+    inc(first, second, third) {
+      let index = step(0, positions[0], first);
+      if (positions.length > 1) index = step(index, positions[1], second);
+      if (positions.length > 2) index = step(index, positions[2], third);
+      if (index >= 0) counts[index] = (counts[index] ?? 0) + 1;
+    },
+    text() {
+      let text = head;
+      for (let index = 0; index < names.length; index += 1) text += `${names[index] ?? ''}${counts[index] ?? 0}\n`;
+      return text;
+    },
+  };
+}
+
+/** The index of a series goes on with the place of one more label value; below 0 where there is no such series. */
+function step(index: number, places: ReadonlyMap<string, number> | undefined, value: string | undefined): number {
+  const place = places?.get(value ?? '') ?? places?.get('other');
+  return index < 0 || places === undefined || place === undefined ? -1 : index * places.size + place;
+}
+
+/** A histogram of seconds with one label whose values are all known at start. */
+export interface HistogramFamily {
+  /** Observes for one label value; values that are not listed and times that are not numbers are left out. */
+  observe(value: string, seconds: number): void;
+  readonly series: number;
+  /** What a scrape shows of it. */
+  text(): string;
+  /** Upper bounds in seconds; what is above the last one has a column of its own. */
+  readonly buckets: readonly number[];
+  /** Observations as they stand, not cumulative: a row per label value, a column per bucket and one for the rest. */
+  readonly counts: Readonly<Float64Array>;
+}
+
+/** Upper bounds in seconds of what a request takes: a cache hit takes less than the first, the upstream's total deadline may be more than the last. */
+export const REQUEST_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
+
+/** Upper bounds in seconds of what the upstream takes, which is never as quick as memory. */
+export const UPSTREAM_BUCKETS = [0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
+
+/**
+ * A histogram over the values of its one label. The library checks and hashes labels at every observation, children that it bound
+ * before included, so counts live in arrays here, beside the text that stands before each of them.
+ */
+export function createHistogramFamily(
+  entry: MetricEntry,
+  values: readonly string[],
+  buckets: readonly number[],
+): HistogramFamily {
+  const rows = new Map(values.map((value, row) => [value, row]));
+  const width = buckets.length + 1;
+  const counts = new Float64Array(values.length * width);
+  const sums = new Float64Array(values.length);
+  const head = headText(entry);
+  const bounds = [...buckets, '+Inf'];
+  const names = values.map((value) => ({
+    buckets: bounds.map((le) => `${entry.name}_bucket${labelText(entry.labels, [value], `le="${le}"`)} `),
+    sum: `${entry.name}_sum${labelText(entry.labels, [value])} `,
+    count: `${entry.name}_count${labelText(entry.labels, [value])} `,
+  }));
+
+  return {
+    // The buckets, the one for infinity, the sum and the count.
+    series: values.length * (buckets.length + 3),
+    buckets,
+    counts,
+    observe(value, seconds) {
+      const row = rows.get(value);
+      if (row === undefined || !Number.isFinite(seconds)) return;
+      let column = 0;
+      while (column < buckets.length && seconds > (buckets[column] ?? 0)) column += 1;
+      const at = row * width + column;
+      counts[at] = (counts[at] ?? 0) + 1;
+      sums[row] = (sums[row] ?? 0) + seconds;
+    },
+    text() {
+      let text = head;
+      names.forEach((name, row) => {
+        let count = 0;
+        name.buckets.forEach((bucket, column) => {
+          count += counts[row * width + column] ?? 0;
+          text += `${bucket}${count}\n`;
+        });
+        text += `${name.sum}${sums[row] ?? 0}\n${name.count}${count}\n`;
+      });
+      return text;
+    },
+  };
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' };
+
+/** The labels of one series as the text format writes them, with `extra` first; empty where there are none. */
+export function labelText(names: readonly string[], values: readonly string[], extra = ''): string {
+  const pairs = names.map(
+    (name, index) => `${name}="${(values[index] ?? '').replace(/[\\"\n]/g, (c) => ESCAPES[c] ?? c)}"`,
+  );
+  const all = extra === '' ? pairs : [extra, ...pairs];
+  return all.length === 0 ? '' : `{${all.join(',')}}`;
+}
+
+/** The two lines that stand before the samples of a metric. */
+export function headText({ name, help, type }: MetricEntry): string {
+  return `# HELP ${name} ${help.replace(/[\\\n]/g, (c) => ESCAPES[c] ?? c)}\n# TYPE ${name} ${type}\n`;
+}

@@ -1,4 +1,0 @@
-import { createMemoryStore } from '../../src/ledger/memory-store.ts';
-import { ledgerStoreContract } from '../contracts/ledger-store.contract.ts';
-
-ledgerStoreContract('memory', createMemoryStore);

@@ -1,0 +1,229 @@
+import { describe, expect, it } from 'vitest';
+import type { Ledger } from '../../../src/ledger/record/create-ledger.ts';
+import { openMemoryStore } from '../../../src/ledger/store/memory-store.ts';
+import type { LedgerStore } from '../../../src/ledger/ledger-store.ts';
+import type { Trace } from '../../../src/model/trace.ts';
+import { finished, ledgerWith, NOW } from '../../builders/ledger.ts';
+import { responseViolation } from '../../builders/response-violation.ts';
+import { until } from '../../builders/until.ts';
+
+const HOUR = 3_600_000;
+const LIMITS = { maxEntries: 1_000, retentionDays: 30 };
+const entriesOf = async (ledger: Ledger) => (await ledger.snapshot()).entries;
+const requestViolation = (at: string) =>
+  responseViolation({ check: 'requests', direction: 'request', location: 'query', at });
+
+describe('the ledger', () => {
+  it('keeps one entry for the same difference at other indices, with times, and counts each request once', async () => {
+    const ledger = ledgerWith();
+    ledger.record(finished([responseViolation({ at: '/list/3/id' }), responseViolation({ at: '/list/4/id' })]));
+    ledger.record(finished([responseViolation({ at: '/list/0/id' })], { startedAt: NOW + 5 }));
+    expect(await entriesOf(ledger)).toMatchObject([
+      {
+        at: '/list/*/id',
+        count: 2,
+        firstSeenAt: NOW,
+        lastSeenAt: NOW + 5,
+        status: 200,
+        operation: 'listQuestions',
+        releases: { one: 2 },
+      },
+    ]);
+  });
+
+  it.each<[string, ReturnType<typeof responseViolation>, Partial<Trace>]>([
+    ['operation', responseViolation(), { operation: 'listIdeas' }],
+    ['status', responseViolation(), { upstream: { status: 201, shape: 'json', seconds: 0, attempts: 1 } }],
+    ['check', responseViolation({ check: 'upstream' }), {}],
+    ['keyword', responseViolation({ keyword: 'required' }), {}],
+    ['location', responseViolation({ location: 'header' }), {}],
+    ['schema path', responseViolation({ schemaPath: '#/other' }), {}],
+    ['place', responseViolation({ at: '/list/3/title' }), {}],
+    ['direction', responseViolation({ direction: 'request' }), {}],
+    ['candidate', responseViolation({ candidate: 'newly-refused' }), {}],
+  ])('tells differences apart by %s', async (_what, other, more) => {
+    const ledger = ledgerWith();
+    ledger.record(finished([responseViolation()]));
+    ledger.record(finished([other], more));
+    expect(ledger.size()).toBe(2);
+    expect(new Set((await entriesOf(ledger)).map((entry) => entry.fingerprint)).size).toBe(2);
+  });
+
+  it('gives the same difference the same fingerprint in another process', async () => {
+    const [one, two] = [ledgerWith(), ledgerWith()];
+    one.record(finished([responseViolation()]));
+    two.record(finished([responseViolation()]));
+    expect((await entriesOf(one))[0]?.fingerprint).toBe((await entriesOf(two))[0]?.fingerprint);
+  });
+
+  it('keeps samples of five requests, the latest last', async () => {
+    const ledger = ledgerWith();
+    const traces = Array.from({ length: 8 }, () =>
+      finished([responseViolation({ found: 'a number' }), responseViolation()]),
+    );
+    traces.forEach((trace) => ledger.record(trace));
+    const wanted = traces
+      .slice(-5)
+      .map(({ requestId, startedAt }) => ({ requestId, seenAt: startedAt, found: 'a number' }));
+    expect((await entriesOf(ledger))[0]?.samples).toEqual(wanted);
+  });
+
+  it('counts the traffic of each operation, and what the checks said', async () => {
+    const ledger = ledgerWith();
+    const passed = { level: 'report', outcome: 'passed' } as const;
+    ledger.record(finished([], { requests: passed }));
+    ledger.record(
+      finished([], {
+        requests: { level: 'report', outcome: 'reported' },
+        permissions: { ...passed, outcome: 'refused' },
+      }),
+    );
+    ledger.record(finished([], { operation: undefined, undocumented: passed }));
+    ledger.record(finished([], { background: true, responses: { ...passed, verdict: 'valid' } }));
+    ledger.record(finished([], { requests: { ...passed, outcome: 'skipped' }, startedAt: NOW + 30 * HOUR }));
+    const { traffic } = await ledger.snapshot();
+    expect(traffic).toHaveLength(2);
+    expect(traffic).toContainEqual({
+      operation: 'listQuestions',
+      release: 'one',
+      requests: 3,
+      checks: {
+        requests: { passed: 1, reported: 1, refused: 0 },
+        permissions: { passed: 0, reported: 0, refused: 1 },
+        responses: { passed: 1, reported: 0, refused: 0 },
+      },
+    });
+    expect(traffic).toContainEqual({
+      operation: undefined,
+      release: 'one',
+      requests: 1,
+      checks: { undocumented: { passed: 1, reported: 0, refused: 0 } },
+    });
+  });
+
+  it('counts for responses only answers that enforcing could refuse', async () => {
+    const ledger = ledgerWith();
+    const seen = { shape: 'answer', denied: false, seconds: 0.1, attempts: 1 } as const;
+    const report = { level: 'report', verdict: 'valid' } as const;
+    for (const status of [200, 201, 302, 400, 500]) {
+      ledger.record(finished([], { upstream: { ...seen, status }, responses: { ...report, outcome: 'passed' } }));
+      ledger.record(finished([], { upstream: { ...seen, status }, responses: { ...report, outcome: 'reported' } }));
+    }
+    const { traffic } = await ledger.snapshot();
+    expect(traffic).toMatchObject([{ requests: 10, checks: { responses: { passed: 2, reported: 2, refused: 0 } } }]);
+  });
+
+  it('estimates how many callers a violation was seen with; everybody without a name is one', async () => {
+    const ledger = ledgerWith();
+    for (let index = 0; index < 600; index++)
+      ledger.record(finished([responseViolation()], { caller: index % 3 === 0 ? undefined : `user-${index % 200}` }));
+    const [entry] = await entriesOf(ledger);
+    expect(entry?.callers).toBeGreaterThan(180);
+    expect(entry?.callers).toBeLessThan(220);
+    expect(JSON.stringify(entry)).not.toContain('user-1');
+  });
+
+  it('is bounded, drops the least recently seen and says how many it dropped', async () => {
+    const ledger = ledgerWith({ maxEntries: 4 });
+    for (const [index, keyword] of ['a', 'b', 'a', 'c'].entries())
+      ledger.record(finished([responseViolation({ keyword })], { startedAt: NOW + index }));
+    expect((await entriesOf(ledger)).map((entry) => entry.keyword)).toEqual(['c', 'a']);
+    expect([ledger.size(), ledger.dropped()]).toEqual([2, 1]);
+    expect((await ledger.snapshot()).dropped).toBe(1);
+  });
+
+  it('does not lose what is known of answers to callers who invent parameter names', async () => {
+    const ledger = ledgerWith({ maxEntries: 10 });
+    ledger.record(finished([responseViolation()]));
+    for (let index = 0; index < 3_000; index++) ledger.record(finished([requestViolation(`name${index}b`)]));
+    const entries = await entriesOf(ledger);
+    expect(entries.filter((entry) => entry.direction === 'response')).toHaveLength(1);
+    expect(entries).toHaveLength(6);
+    expect(ledger.dropped()).toBe(3_000 - 5);
+  });
+
+  it.each(['alice@example.org', 'sk_live_4eC39HqLyjWDarjtT1zdp7dc', '/list/0/aB3xK9pQ7mZ2wL5v'])(
+    'holds no name or sentence that a caller could have put there: %s',
+    async (at) => {
+      const ledger = ledgerWith();
+      const message = `unknown parameter ${at}`;
+      ledger.record(finished([{ ...requestViolation(at), message, found: `the text ${at}`, suggestion: at }]));
+      expect(await entriesOf(ledger)).toHaveLength(1);
+      expect(JSON.stringify(await entriesOf(ledger))).not.toContain(at.split('/').at(-1));
+    },
+  );
+
+  it('does not quote a name that is no plain one', async () => {
+    const ledger = ledgerWith();
+    ledger.record(finished([{ ...requestViolation('a b'), message: 'a b is not known' }]));
+    expect(await entriesOf(ledger)).toMatchObject([{ at: '?', message: 'breaks the rule type' }]);
+  });
+
+  it('words a violation without indices', async () => {
+    const ledger = ledgerWith();
+    ledger.record(finished([responseViolation({ message: '/list/3/id must be an integer' })]));
+    expect((await entriesOf(ledger))[0]?.message).toBe('/list/*/id must be an integer');
+  });
+
+  it('hands out copies', async () => {
+    const ledger = ledgerWith();
+    ledger.record(finished([responseViolation()]));
+    for (const entry of await entriesOf(ledger)) (entry.samples as unknown[]).push('planted');
+    expect((await entriesOf(ledger))[0]?.samples).not.toContain('planted');
+  });
+});
+
+describe('a ledger with a store that fails', () => {
+  it('counts what is lost, tells of it once, and tells the store when it works again', async () => {
+    const opened = openMemoryStore(LIMITS);
+    let broken = true;
+    const store: LedgerStore = {
+      ...opened.store,
+      write: (batch) => (broken ? Promise.reject(new Error('disk full')) : opened.store.write(batch)),
+    };
+    const told: unknown[] = [];
+    const ledger = ledgerWith({
+      openStore: () => Promise.resolve({ ...opened, store }),
+      onLost: (error) => told.push(error),
+    });
+    await ledger.open();
+    for (let time = 0; time < 2; time++) {
+      ledger.record(finished([responseViolation()]));
+      await ledger.flush();
+    }
+    // Each time one violation and one row of traffic.
+    expect([ledger.dropped(), told.length]).toEqual([4, 1]);
+    broken = false;
+    ledger.record(finished([responseViolation()]));
+    expect(await ledger.snapshot()).toMatchObject({ dropped: 4, entries: [{ count: 1 }] });
+    expect(ledger.dropped()).toBe(4);
+  });
+
+  it('does not pile up batches behind a store that is slow', async () => {
+    const opened = openMemoryStore(LIMITS);
+    const waiting: (() => void)[] = [];
+    const slow: LedgerStore = {
+      ...opened.store,
+      write: async (batch) => {
+        await new Promise<void>((done) => {
+          waiting.push(done);
+        });
+        return opened.store.write(batch);
+      },
+    };
+    const ledger = ledgerWith({ inMemory: { ...opened, store: slow } });
+    ledger.record(finished([responseViolation()]));
+    const flushes = [ledger.flush()];
+    for (let index = 0; index < 100; index++) {
+      ledger.record(finished([responseViolation()]));
+      flushes.push(ledger.flush());
+    }
+    expect(waiting).toHaveLength(1);
+    waiting[0]?.();
+    await until(() => waiting.length === 2);
+    waiting[1]?.();
+    await Promise.all(flushes);
+    expect(waiting).toHaveLength(2);
+    expect((await entriesOf(ledger))[0]?.count).toBe(101);
+  });
+});

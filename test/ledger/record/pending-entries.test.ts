@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import type { EntryFacts } from '../../../src/ledger/ledger-batch.ts';
+import { createPendingEntries } from '../../../src/ledger/record/pending-entries.ts';
+import { NOW } from '../../builders/ledger.ts';
+
+const factsOf = (fingerprint: string, keyword: string): EntryFacts => ({
+  fingerprint,
+  operation: 'listQuestions',
+  status: undefined,
+  check: 'requests',
+  direction: 'request',
+  category: 'undocumented',
+  location: 'query',
+  keyword,
+  schemaPath: '',
+  at: fingerprint,
+  message: 'is not known for this operation',
+  suggestion: undefined,
+});
+
+const seen = { sample: { requestId: 'r1', seenAt: NOW, found: undefined }, caller: 1 };
+
+describe('violations that wait for the store', () => {
+  it('leave room for others, however many names one caller invents between two writes', () => {
+    const pending = createPendingEntries(100);
+    const add = (fingerprint: string, keyword: string) =>
+      pending.add(fingerprint, () => factsOf(fingerprint, keyword), seen);
+    const taken = Array.from({ length: 5_000 }, (_, index) => add(`name${index}`, 'unknown')).filter(Boolean);
+    expect(taken).toHaveLength(50);
+    expect(['type', 'format', 'missing'].map((keyword) => add(keyword, keyword))).toEqual([true, true, true]);
+    expect(add('name1', 'unknown')).toBe(true);
+    expect(pending.take()).toHaveLength(53);
+    expect(add('name9000', 'unknown')).toBe(true);
+  });
+
+  it('are never more than there is room for', () => {
+    const pending = createPendingEntries(100);
+    for (let index = 0; index < 500; index++)
+      pending.add(`f${index}`, () => factsOf(`f${index}`, `rule ${index}`), seen);
+    expect(pending.take()).toHaveLength(100);
+  });
+});
