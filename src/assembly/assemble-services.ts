@@ -1,7 +1,7 @@
 import type { DestinationStream, Logger } from 'pino';
 import { createAudienceGuard, type AudienceGuard } from '../cache/audience-guard.ts';
 import { createPageCache, type PageCache } from '../cache/page-cache.ts';
-import { packageVersion } from '../config/package-root.ts';
+import { packageVersion } from '../files/package-root.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Authenticator } from '../identity/authenticator.ts';
 import { createKindOf, type KindOf } from '../ledger/record/fingerprint.ts';

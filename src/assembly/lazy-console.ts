@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { packageVersion } from '../config/package-root.ts';
+import { packageVersion } from '../files/package-root.ts';
 import type { Settings } from '../config/settings.ts';
 import type { ConsoleSources } from '../console/console-sources.ts';
 import type { ReferenceSources } from '../console/api-docs/create-api-docs-router.ts';

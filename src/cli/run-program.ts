@@ -1,4 +1,4 @@
-import { packageVersion } from '../config/package-root.ts';
+import { packageVersion } from '../files/package-root.ts';
 import { closestName } from '../lib/closest-name.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
 import {

@@ -4,7 +4,7 @@ import { type Document, isMap, isPair, isScalar, LineCounter, parseDocument, typ
 import { keysOf } from '../lib/json-pointer.ts';
 import type { Fault } from '../model/fault.ts';
 import type { Environment } from './environment.ts';
-import { packageRoot } from './package-root.ts';
+import { packageRoot } from '../files/package-root.ts';
 import { isPlainObject, type PlainObject, withoutNulls } from './plain-object.ts';
 
 /** The configuration file as it was read. */

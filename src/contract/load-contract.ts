@@ -9,6 +9,7 @@ import { contractFolder } from './contract-files.ts';
 import type { ContractOptions } from './contract-options.ts';
 import type { Contract } from './contract.ts';
 import { compileDecoder, type ParameterDecoder } from './decode-parameters.ts';
+import { generateSchemas } from './generate/generate-schemas.ts';
 import { judgeResponse } from './judge-response.ts';
 import type { OpenApiDocument, OperationObject } from './openapi-document.ts';
 import type { OperationValidators } from './operation-validators.ts';
@@ -35,8 +36,8 @@ export function loadContract(options: ContractOptions): Contract {
 }
 
 function compileContract(options: ContractOptions, folder: string): Contract {
-  const { document, texts, schemas, placed, warnings } = readDocument(folder, options.overlays);
-  const store = openSchemaStore(schemas);
+  const { document, texts, placed, warnings } = readDocument(folder, options.overlays);
+  const store = openSchemaStore(generateSchemas(document));
   const describe = createDescribeFound(personalFields(document));
   const compiled = new Map<string, CompiledOperation>();
   const paths = Object.entries(document.paths).map(([template, methods]) => {

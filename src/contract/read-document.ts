@@ -2,23 +2,19 @@ import { type Fault, StartFault } from '../model/fault.ts';
 import { checkDocument } from './check-document.ts';
 import { checkExtensions } from './check-extensions.ts';
 import { checkSchemas } from './check-schemas.ts';
-import { parseSource, readSource } from './document-source.ts';
-import { generateSchemas } from './generate/generate-schemas.ts';
+import { parseWithCache } from './document-cache.ts';
+import { readSource } from './document-source.ts';
 import { toDocumentFault } from './generate/place-of-schema.ts';
 import type { OpenApiDocument } from './openapi-document.ts';
 import { applyOverlays } from './overlay/apply-overlays.ts';
 import { placeFaults } from './overlay/place-faults.ts';
-import { readParsed } from './parsed-document.ts';
-import { readSchemas } from './schema-store.ts';
 
-/** The document, what is generated from it, and the texts that both were read from. */
+/** The document, and the texts that it was read from. */
 export interface ReadDocument {
   readonly document: OpenApiDocument;
   /** The document and the overlays as they are written, for the digest. */
   readonly texts: readonly string[];
-  /** The texts of the generated schemas by file. */
-  readonly schemas: ReadonlyMap<string, string>;
-  /** Names the overlay for each fault of what was generated, where there are overlays. */
+  /** Turns faults of generated schemas into faults of the document or the overlay that they come from. */
   readonly placed: (faults: readonly Fault[]) => readonly Fault[];
   /** Told, and no reason not to start. */
   readonly warnings: readonly Fault[];
@@ -27,13 +23,13 @@ export interface ReadDocument {
 /** Reads the document in a folder, applies overlays to it and checks what Portico needs of it; throws a StartFault with everything wrong. */
 export function readDocument(folder: string, overlays: readonly string[]): ReadDocument {
   const source = readSource(folder);
-  // Parsing YAML takes a hundred times as long as reading what was parsed from the same text before.
-  const document = readParsed(folder, source) ?? parseSource(source);
-  const faults = checkDocument(document);
-  if (faults.length > 0) throw new StartFault(faults);
+  const document = parseWithCache(source);
   const [last] = overlays.slice(-1);
+  const faults = [...(last === undefined ? checkSchemas(document) : []), ...checkDocument(document)];
+  if (faults.length > 0) throw new StartFault(faults);
   if (last !== undefined) return overlaid(document, source, overlays, last);
-  return { document, texts: [source.text], schemas: readSchemas(folder), placed: (found) => found, warnings: [] };
+  const placed = (found: readonly Fault[]) => found.map((fault) => toDocumentFault(document, fault));
+  return { document, texts: [source.text], placed, warnings: [] };
 }
 
 function overlaid(
@@ -52,7 +48,6 @@ function overlaid(
   return {
     document: checked,
     texts: [text, ...texts],
-    schemas: generateSchemas(checked),
     placed: (found) => placed(found.map((fault) => toDocumentFault(checked, fault))),
     warnings,
   };

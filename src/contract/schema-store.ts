@@ -1,37 +1,22 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import { type Fault, StartFault } from '../model/fault.ts';
+import type { Fault } from '../model/fault.ts';
 import { SCHEMA_BASE } from './contract-files.ts';
+import type { SchemaFiles } from './find-errors.ts';
 import type { CompiledSchema } from './schema-check.ts';
 
 /** The generated schemas, compiled one by one at start. */
 export interface SchemaStore {
-  /** The text of all files in a fixed order, for the digest. */
+  /** The schemas as texts in a fixed order, for the digest. */
   readonly texts: readonly string[];
-  /** Compiles the schema in a file, named from the folder of schemas; undefined, with a fault noted, when that cannot be. */
+  /** Compiles the schema with a path; returns undefined and adds a fault when that fails. */
   readonly compile: (file: string) => CompiledSchema | undefined;
   readonly faults: readonly Fault[];
 }
 
-/** Reads every generated schema in a folder: their texts by file, in a fixed order. */
-export function readSchemas(folder: string): ReadonlyMap<string, string> {
-  return new Map(generatedFiles(folder).map((file) => [file, readFileSync(join(folder, file), 'utf8')]));
-}
-
-/** Takes in generated schemas, as texts by file; nothing is compiled yet. */
-export function openSchemaStore(files: ReadonlyMap<string, string>): SchemaStore {
+/** Opens generated schemas, by path; nothing is compiled yet. */
+export function openSchemaStore(schemas: SchemaFiles): SchemaStore {
   const faults: Fault[] = [];
-  const schemas = new Map<string, AnySchemaObject>();
-  const texts = [...files.values()];
-  for (const [file, text] of files) {
-    try {
-      schemas.set(file, JSON.parse(text) as AnySchemaObject);
-    } catch {
-      faults.push(fault(file, 'is no JSON; run npm run schemas'));
-    }
-  }
-  if (faults.length > 0) throw new StartFault(faults);
+  const texts = [...schemas.values()].map((schema) => JSON.stringify(schema));
   const resources = [...schemas].filter(([file]) => file.startsWith('resources/')).map(([, schema]) => schema);
   const ajv = createAjv(
     resources,
@@ -46,7 +31,7 @@ export function openSchemaStore(files: ReadonlyMap<string, string>): SchemaStore
       const target = bareTarget(schemas, file);
       const schema = schemas.get(target);
       if (schema === undefined) {
-        faults.push(fault(file, 'is missing; run npm run schemas'));
+        faults.push(fault(file, 'is not among the generated schemas'));
         return undefined;
       }
       try {
@@ -96,17 +81,6 @@ function meaningOf(file: string, schema: AnySchemaObject): string {
   return JSON.stringify(rules, (key, value: unknown) =>
     key === '$ref' && typeof value === 'string' ? new URL(value, SCHEMA_BASE + file).href : value,
   );
-}
-
-function generatedFiles(folder: string): string[] {
-  return ['resources', 'operations']
-    .filter((part) => existsSync(join(folder, part)))
-    .flatMap((part) =>
-      readdirSync(join(folder, part), { recursive: true, encoding: 'utf8' })
-        .filter((name) => name.endsWith('.schema.json'))
-        .map((name) => `${part}/${name.replaceAll('\\', '/')}`),
-    )
-    .toSorted();
 }
 
 /** The file that says it: answers that only point to a resource share the resource's validator. */

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadSettings } from '../../src/config/load-settings.ts';
-import { packageRoot } from '../../src/config/package-root.ts';
+import { packageRoot } from '../../src/files/package-root.ts';
 import { withUpstreamUrl } from '../../src/config/settings.ts';
 import { assembleGateway, createGateway } from '../../src/gateway.ts';
 import { StartFault } from '../../src/model/fault.ts';

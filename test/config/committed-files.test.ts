@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { configSchema } from '../../src/config/config-schema.ts';
 import { operationFaults } from '../../src/config/cross-faults.ts';
-import { packageRoot } from '../../src/config/package-root.ts';
+import { packageRoot } from '../../src/files/package-root.ts';
 import { loadContract } from '../../src/contract/load-contract.ts';
 import { rolesFileSchema } from '../../src/permissions/parse-roles-text.ts';
 import { faultsOf, load } from './load-in-folder.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadSettings } from '../../src/config/load-settings.ts';
-import { packageRoot } from '../../src/config/package-root.ts';
+import { packageRoot } from '../../src/files/package-root.ts';
 import { faultsOf, load } from './load-in-folder.ts';
 
 const flag = (name: string, pointer: string, value: unknown) =>

@@ -4,46 +4,43 @@ import { join } from 'node:path';
 import { Ajv2020, type AnySchemaObject } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { contractFolder, SCHEMA_BASE } from '../../src/contract/contract-files.ts';
-import { readSource } from '../../src/contract/document-source.ts';
-import { PARSED_FILE } from '../../src/contract/parsed-document.ts';
+import { bundlePlace } from '../../src/contract/schema-names.ts';
+import { bundleSchemas } from '../../tools/schemas/bundle-schemas.ts';
 import { compareFiles } from '../../tools/schemas/compare-files.ts';
-import { generateParsed } from '../../tools/schemas/generate-parsed.ts';
 import { generateSchemas } from '../../src/contract/generate/generate-schemas.ts';
 import { projectSchema } from '../../src/contract/generate/project-schema.ts';
 import { stripSchema } from '../../src/contract/generate/strip-schema.ts';
 import { document } from './sample.ts';
 
 const generated = generateSchemas(document);
-const written = readSource(contractFolder());
-const everything = new Map([...generated, [PARSED_FILE, generateParsed(written, document)]]);
-const parsed = new Map([...generated].map(([file, text]) => [file, JSON.parse(text) as AnySchemaObject]));
+const bundles = bundleSchemas(generated);
 const same = (reference: string) => reference;
 
 describe('the generated schemas', () => {
   it('are committed as they would be generated now', () => {
-    expect(compareFiles(contractFolder(), everything)).toEqual({ missing: [], stale: [], superfluous: [] });
+    expect(compareFiles(contractFolder(), bundles)).toEqual({ missing: [], stale: [], superfluous: [] });
   });
 
   it('come out the same every time', () => {
-    expect([...generateSchemas(structuredClone(document))]).toEqual([...generated]);
+    expect([...bundleSchemas(generateSchemas(structuredClone(document)))]).toEqual([...bundles]);
   });
 
   it('have their address as $id and name the dialect', () => {
-    for (const [file, schema] of parsed) {
-      expect(schema.$id).toBe(SCHEMA_BASE + file);
+    for (const [file, schema] of generated) {
+      expect(schema['$id']).toBe(SCHEMA_BASE + file);
       expect(schema['$schema']).toBe('https://json-schema.org/draft/2020-12/schema');
     }
   });
 
   it('keep to the meta-schema and compile in strict mode, one by one', () => {
-    const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, schemas: [...parsed.values()] });
-    for (const [file, schema] of parsed) {
+    const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, schemas: [...generated.values()] });
+    for (const [file, schema] of generated) {
       expect(ajv.validateSchema(schema), file).toBe(true);
       expect(ajv.getSchema(SCHEMA_BASE + file), file).toBeTypeOf('function');
     }
   });
 
-  it('hold one file per resource, and per operation its parameters, request and answers', () => {
+  it('hold one schema per resource, and per operation its parameters, request and answers', () => {
     for (const methods of Object.values(document.paths))
       for (const operation of Object.values(methods)) {
         const folder = `operations/${operation.operationId}`;
@@ -72,11 +69,45 @@ describe('the generated schemas', () => {
   });
 
   it('require nothing inside projected items and everything of a projected envelope', () => {
-    expect(parsed.get('resources/node.projected.schema.json')).not.toHaveProperty('required');
-    expect(parsed.get('resources/paged-list.schema.json')).toHaveProperty('required');
-    const list = JSON.stringify(parsed.get('resources/question-list.projected.schema.json'));
+    expect(generated.get('resources/node.projected.schema.json')).not.toHaveProperty('required');
+    expect(generated.get('resources/paged-list.schema.json')).toHaveProperty('required');
+    const list = JSON.stringify(generated.get('resources/question-list.projected.schema.json'));
     expect(list).toContain('"question.projected.schema.json"');
     expect(list).toContain('"sorted-list');
+  });
+});
+
+describe('the files of generated schemas', () => {
+  it('are one per resource and one per operation', () => {
+    const resources = [...bundles.keys()].filter((file) => file.startsWith('resources/'));
+    const operations = [...bundles.keys()].filter((file) => file.startsWith('operations/'));
+    expect(resources).toHaveLength(Object.keys(document.components.schemas).length);
+    expect(operations).toEqual(
+      Object.values(document.paths)
+        .flatMap((methods) => Object.values(methods))
+        .map(({ operationId }) => `operations/${operationId}.schema.json`)
+        .toSorted(),
+    );
+  });
+
+  it('have every schema at the place that is named for it', () => {
+    for (const [path, schema] of generated) {
+      const { file, name } = bundlePlace(path);
+      const bundle = JSON.parse(bundles.get(file) ?? '{}') as { $defs: Record<string, unknown> };
+      const { $schema: _, ...rest } = schema;
+      expect(name === undefined ? bundle : bundle.$defs[name]).toMatchObject(rest);
+    }
+  });
+
+  it('are understood by a validator that knows nothing else of them', () => {
+    const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
+    for (const text of bundles.values()) ajv.addSchema(JSON.parse(text) as AnySchemaObject);
+    for (const file of bundles.keys()) expect(ajv.getSchema(SCHEMA_BASE + file), file).toBeTypeOf('function');
+    for (const path of generated.keys()) expect(ajv.getSchema(SCHEMA_BASE + path), path).toBeTypeOf('function');
+    const accepts = ajv.getSchema(`${SCHEMA_BASE}operations/listQuestions/response.200.schema.json`);
+    const { value } = document.components.examples['questions'] ?? {};
+    expect(accepts?.(value)).toBe(true);
+    expect(accepts?.({ ...(value as object), list: 7 })).toBe(false);
   });
 });
 
@@ -121,12 +152,11 @@ describe('generating', () => {
     const folder = mkdtempSync(join(tmpdir(), 'portico-schemas-'));
     cpSync(contractFolder(), folder, { recursive: true });
     rmSync(join(folder, 'resources/user.schema.json'));
-    rmSync(join(folder, PARSED_FILE));
     const stale = join(folder, 'resources/topic.schema.json');
     writeFileSync(stale, `${readFileSync(stale, 'utf8')} `);
     writeFileSync(join(folder, 'resources/stray.schema.json'), '{}');
-    expect(compareFiles(folder, everything)).toEqual({
-      missing: ['resources/user.schema.json', PARSED_FILE],
+    expect(compareFiles(folder, bundles)).toEqual({
+      missing: ['resources/user.schema.json'],
       stale: ['resources/topic.schema.json'],
       superfluous: ['resources/stray.schema.json'],
     });

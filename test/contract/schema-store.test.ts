@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import type { SchemaObject } from '../../src/contract/openapi-document.ts';
 import { openSchemaStore } from '../../src/contract/schema-store.ts';
 
-/** The check that a schema of this text compiles to. */
+/** The check that a schema of this text compiles to, as a document from JSON says it. */
 function compiled(text: string): (value: unknown) => unknown {
   const file = 'resources/thing.schema.json';
-  const schema = openSchemaStore(new Map([[file, text]])).compile(file);
+  const schema = openSchemaStore(new Map([[file, JSON.parse(text) as SchemaObject]])).compile(file);
   return (value) => schema?.accepts(value);
 }
 

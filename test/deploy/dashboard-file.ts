@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../src/config/package-root.ts';
+import { packageRoot } from '../../src/files/package-root.ts';
 
 /** One panel, as far as tests look at it. */
 export interface Panel {

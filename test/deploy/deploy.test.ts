@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { VARIABLES } from '../../src/config/environment.ts';
 import { LISTEN_DEFAULTS } from '../../src/config/listen-options.ts';
-import { packageRoot } from '../../src/config/package-root.ts';
+import { packageRoot } from '../../src/files/package-root.ts';
 import { faultsOf } from '../config/load-in-folder.ts';
 
 const read = (...path: string[]) => readFileSync(join(packageRoot, ...path), 'utf8');

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { packageRoot } from '../../src/config/package-root.ts';
+import { packageRoot } from '../../src/files/package-root.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { type KnownSeries, seriesOfGateway, strangeNames, withRecorded } from './known-series.ts';
 import { dashboardQueries } from './dashboard-file.ts';

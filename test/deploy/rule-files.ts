@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { packageRoot } from '../../src/config/package-root.ts';
+import { packageRoot } from '../../src/files/package-root.ts';
 
 /** Where the rules of Prometheus are. */
 export const RULES_FOLDER = join(packageRoot, 'config', 'prometheus');

@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PARSED_FILE } from '../../src/contract/parsed-document.ts';
 
 /** How the files on disk differ from what would be generated; paths from the folder of schemas. */
 export interface Difference {
@@ -13,8 +12,7 @@ const GENERATED_FOLDERS = ['resources', 'operations'];
 
 /** Compares generated text with the folder. */
 export function compareFiles(folder: string, generated: ReadonlyMap<string, string>): Difference {
-  const single = existsSync(join(folder, PARSED_FILE)) ? [PARSED_FILE] : [];
-  const inFolders = GENERATED_FOLDERS.flatMap((part) => {
+  const onDisk = GENERATED_FOLDERS.flatMap((part) => {
     const path = join(folder, part);
     if (!existsSync(path)) return [];
     return readdirSync(path, { recursive: true, encoding: 'utf8', withFileTypes: true })
@@ -25,7 +23,6 @@ export function compareFiles(folder: string, generated: ReadonlyMap<string, stri
           .replaceAll('\\', '/'),
       );
   });
-  const onDisk = [...single, ...inFolders];
   const present = new Set(onDisk);
   const names = [...generated.keys()];
   return {

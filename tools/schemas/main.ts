@@ -1,19 +1,18 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { checkDocument } from '../../src/contract/check-document.ts';
 import { checkSchemas } from '../../src/contract/check-schemas.ts';
 import { contractFolder } from '../../src/contract/contract-files.ts';
 import { parseSource, readSource } from '../../src/contract/document-source.ts';
-import { PARSED_FILE } from '../../src/contract/parsed-document.ts';
 import { StartFault } from '../../src/model/fault.ts';
 import { compareFiles } from './compare-files.ts';
-import { generateParsed } from './generate-parsed.ts';
+import { bundleSchemas } from './bundle-schemas.ts';
 import { generateSchemas } from '../../src/contract/generate/generate-schemas.ts';
 
 const HELP = `usage: node tools/schemas/main.ts [--check] [--folder FOLDER] [--help]
 
-Generates the JSON Schemas in schemas/resources and schemas/operations from schemas/openapi.yaml, and
-schemas/openapi.parsed.json, which is what that document says without the time that YAML takes.
+Generates the JSON Schemas in schemas/resources and schemas/operations from schemas/openapi.yaml, for readers and other
+programs: Portico itself generates the same schemas in memory at start.
 
   --check           write nothing; name every missing, stale or superfluous file and exit 1 when there is one
   --folder FOLDER   the folder with openapi.yaml, for contract.folder of a configuration; schemas/ unless given
@@ -49,20 +48,26 @@ function main(args: readonly string[]): number {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     writeFileSync(join(folder, file), generated.get(file) ?? '');
   }
-  for (const file of superfluous) rmSync(join(folder, file));
+  for (const file of superfluous) {
+    rmSync(join(folder, file));
+    removeIfEmpty(dirname(join(folder, file)));
+  }
   console.log(
     `${generated.size} files: ${missing.length} new, ${stale.length} changed, ${superfluous.length} removed, the rest as before`,
   );
   return 0;
 }
 
-/** Every generated file as text; always from the YAML, never from what was parsed before. */
+function removeIfEmpty(folder: string): void {
+  if (readdirSync(folder).length === 0) rmdirSync(folder);
+}
+
+/** Every generated file as text; always from the YAML, never from a cache. */
 function generate(folder: string): ReadonlyMap<string, string> {
-  const source = readSource(folder);
-  const document = parseSource(source);
+  const document = parseSource(readSource(folder));
   const faults = [...checkSchemas(document), ...checkDocument(document)];
   if (faults.length > 0) throw new StartFault(faults);
-  return new Map([...generateSchemas(document), [PARSED_FILE, generateParsed(source, document)]]);
+  return bundleSchemas(generateSchemas(document));
 }
 
 try {

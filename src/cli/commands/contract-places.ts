@@ -2,7 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
 import { contractFolder } from '../../contract/contract-files.ts';
-import { resourceFile } from '../../contract/schema-names.ts';
+import { placeOfSchema } from '../../contract/generate/place-of-schema.ts';
+import type { OpenApiDocument } from '../../contract/openapi-document.ts';
+import { bundlePlace, resourceFile } from '../../contract/schema-names.ts';
 import { escapePointer, keysOf, pointerTo, valueAt } from '../../lib/json-pointer.ts';
 import type { LedgerEntry } from '../../model/ledger-entry.ts';
 import type { Operation } from '../../model/operation.ts';
@@ -36,17 +38,27 @@ export function createContractPlaces(
   let contract: unknown;
   const value = (): unknown => (contract ??= read(OPENAPI)?.document.toJS() as unknown);
 
+  const inDocument = (pointer: string): ContractPlace => ({
+    file: join(shown, OPENAPI),
+    pointer,
+    line: lineOf(OPENAPI, pointer),
+    schema: undefined,
+  });
+
   return (entry) => {
-    const [file = '', pointer = ''] = entry.schemaPath.split('#');
-    if (/^(?:resources|operations)\/[\w./-]+\.json$/.test(file) && !file.includes('..'))
+    const [path = '', pointer = ''] = entry.schemaPath.split('#');
+    if (/^(?:resources|operations)\/[\w./-]+\.json$/.test(path) && !path.includes('..')) {
+      const { file, name } = bundlePlace(path);
+      const inFile = name === undefined ? pointer : `/$defs/${name}${pointer}`;
+      if (read(file) === undefined) return inDocument(placeOfSchema(value() as OpenApiDocument, path));
       return {
         file: join(shown, file),
-        pointer,
-        line: lineOf(file, pointer),
-        schema: schemaAt(file, pointer, value()),
+        pointer: inFile,
+        line: lineOf(file, inFile),
+        schema: schemaAt(path, pointer, value()),
       };
-    const at = operationPointer(entry, operations, value());
-    return { file: join(shown, OPENAPI), pointer: at, line: lineOf(OPENAPI, at), schema: undefined };
+    }
+    return inDocument(operationPointer(entry, operations, value()));
   };
 }
 

@@ -1,4 +1,4 @@
-import { packageVersion } from '../../config/package-root.ts';
+import { packageVersion } from '../../files/package-root.ts';
 import { type Settings, withUpstreamUrl } from '../../config/settings.ts';
 import { movedLevels, movedWords } from '../../ladder/moved-levels.ts';
 import { systemClock } from '../../lib/clock.ts';

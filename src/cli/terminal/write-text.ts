@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { packageVersion } from '../../config/package-root.ts';
+import { packageVersion } from '../../files/package-root.ts';
 import { makeFolder } from '../../files/replace-file.ts';
 import { StartFault } from '../../model/fault.ts';
 import type { RenderOptions } from '../../report/render-options.ts';

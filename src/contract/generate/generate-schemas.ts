@@ -5,6 +5,7 @@ import type {
   OperationObject,
   ParameterObject,
   ResponseObject,
+  SchemaObject,
   SchemaOrBoolean,
 } from '../openapi-document.ts';
 import { referencedName, resolve } from '../resolve-reference.ts';
@@ -12,9 +13,9 @@ import { parametersFile, requestFile, resourceFile, responseFile, type ResponseV
 import { projectableResources, projectSchema, referencesOf } from './project-schema.ts';
 import { stripSchema } from './strip-schema.ts';
 
-/** All generated schemas as text, by their path from the folder of schemas. */
-export function generateSchemas(document: OpenApiDocument): Map<string, string> {
-  const files = new Map<string, string>();
+/** Generates every schema of a document, by the path in its `$id`; see bundleSchemas for the files on disk. */
+export function generateSchemas(document: OpenApiDocument): Map<string, SchemaObject> {
+  const files = new Map<string, SchemaObject>();
   const resources = document.components.schemas;
   const projectable = projectableResources(resources);
   const projectedInUse = new Set<string>();
@@ -31,10 +32,9 @@ export function generateSchemas(document: OpenApiDocument): Map<string, string> 
     const head = {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       $id: SCHEMA_BASE + file,
-      $comment: 'Generated from schemas/openapi.yaml by npm run schemas; do not edit.',
       title,
     };
-    files.set(file, `${JSON.stringify({ ...head, ...(plain === true ? {} : (plain as object)) }, undefined, 2)}\n`);
+    files.set(file, { ...head, ...(plain === true ? {} : (plain as SchemaObject)) });
   };
 
   for (const [name, schema] of Object.entries(resources)) add(resourceFile(name), name, schema, false);

@@ -19,8 +19,11 @@ export function toDocumentFault(document: OpenApiDocument, { source, message }: 
   };
 }
 
-/** The place in the document that a generated schema comes from, as a JSON pointer; empty for what is not known. */
-function placeOfSchema({ components, paths }: OpenApiDocument, file: string): string {
+/** Returns the place in the document that a generated schema comes from, as a JSON pointer; empty if there is none. */
+export function placeOfSchema(
+  { components, paths }: Pick<OpenApiDocument, 'components' | 'paths'>,
+  file: string,
+): string {
   const [kind, id] = file.split('/');
   if (kind === 'resources') {
     const name = Object.keys(components.schemas).find((one) =>

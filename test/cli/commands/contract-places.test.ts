@@ -1,0 +1,53 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { createContractPlaces } from '../../../src/cli/commands/contract-places.ts';
+import { contractFolder } from '../../../src/contract/contract-files.ts';
+import { contract } from '../../contract/sample.ts';
+import { entryWith } from '../../report/report-fixtures.ts';
+
+const lineIn = (file: string, line: number | undefined) =>
+  readFileSync(join(contractFolder(), '..', file), 'utf8').split('\n')[(line ?? 0) - 1];
+const placeOf = createContractPlaces(undefined, contract.operations, process.cwd());
+
+it.each([
+  ['resources/node.schema.json#/required', 'schemas/resources/node.schema.json', '/required', '"required": ['],
+  [
+    'resources/node.projected.schema.json#/properties',
+    'schemas/resources/node.schema.json',
+    '/$defs/projected/properties',
+    '"properties": {',
+  ],
+  [
+    'operations/listIdeas/parameters.schema.json#/properties/query',
+    'schemas/operations/listIdeas.schema.json',
+    '/$defs/parameters/properties/query',
+    '"query": {',
+  ],
+  [
+    'operations/listIdeas/response.200.projected.schema.json#/$ref',
+    'schemas/operations/listIdeas.schema.json',
+    '/$defs/response.200.projected/$ref',
+    '"$ref": ',
+  ],
+])('a statement %s is found in the file that holds it', (schemaPath, file, pointer, text) => {
+  const place = placeOf(entryWith({ schemaPath }));
+  expect(place).toMatchObject({ file, pointer });
+  // The line is where the value begins.
+  const [before, at] = [lineIn(file, (place.line ?? 0) - 1), lineIn(file, place.line)];
+  expect(`${before?.trim()} ${at?.trim()}`).toContain(text.split(' ')[0]);
+});
+
+it('a statement of a contract without generated files is found in its document', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'portico-places-'));
+  for (const file of ['openapi.yaml', 'vendor-extensions.schema.json'])
+    cpSync(join(contractFolder(), file), join(folder, file));
+  const places = createContractPlaces(folder, contract.operations, folder);
+  expect(places(entryWith({ schemaPath: 'resources/node.schema.json#/required' }))).toMatchObject({
+    file: 'openapi.yaml',
+    pointer: '/components/schemas/Node',
+    line: expect.any(Number) as number,
+  });
+  rmSync(folder, { recursive: true });
+});

@@ -1,0 +1,28 @@
+import { SCHEMA_BASE } from '../../src/contract/contract-files.ts';
+import type { SchemaFiles } from '../../src/contract/find-errors.ts';
+import { bundlePlace } from '../../src/contract/schema-names.ts';
+
+/**
+ * Puts generated schemas into the files that are committed: one per resource and one per operation. A file is a compound
+ * document (JSON Schema 2020-12, section 9.3): each schema below `$defs` has its own `$id`, which its references start from.
+ * Returns texts by path from the folder of schemas, in a fixed order.
+ */
+export function bundleSchemas(schemas: SchemaFiles): Map<string, string> {
+  const bundles = new Map<string, Record<string, unknown>>();
+  const placed = [...schemas].map(([path, schema]) => ({ ...bundlePlace(path), schema }));
+  // A file's own schema comes before what it defines.
+  const ordered = placed.toSorted((a, b) => Number(a.name !== undefined) - Number(b.name !== undefined));
+  for (const { file, name, schema: written } of ordered) {
+    const { $schema, ...schema } = written;
+    const bundle = bundles.get(file) ?? {
+      $schema,
+      $id: SCHEMA_BASE + file,
+      $comment: 'Generated from openapi.yaml by npm run schemas; do not edit.',
+    };
+    if (name === undefined) Object.assign(bundle, schema);
+    else bundle['$defs'] = { ...(bundle['$defs'] as object | undefined), [name]: schema };
+    bundles.set(file, bundle);
+  }
+  const texts = [...bundles].map(([file, bundle]) => [file, `${JSON.stringify(bundle, undefined, 2)}\n`] as const);
+  return new Map(texts.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
