@@ -103,9 +103,8 @@ function schemasOf(value: unknown, pointer: string, path: readonly string[]): Fo
 function keywordFaults(keyword: string, value: unknown, pointer: string): Fault[] {
   if (keyword.startsWith('x-')) return [];
   const at = { source: CONTRACT_SOURCE, pointer: `${pointer}/${escapePointer(keyword)}` };
-  const known = Object.keys(KEYWORDS_OF_SCHEMAS);
-  if (!known.includes(keyword)) {
-    const suggestion = closestName(keyword, known);
+  if (!Object.hasOwn(KEYWORDS_OF_SCHEMAS, keyword)) {
+    const suggestion = closestName(keyword, Object.keys(KEYWORDS_OF_SCHEMAS));
     return [{ ...at, message: `is no keyword of schemas here`, ...(suggestion && { suggestion }) }];
   }
   const message = KEYWORDS_OF_SCHEMAS[keyword]?.(value);
