@@ -9,10 +9,11 @@ import { bundlePlace } from '../../src/contract/schema-names.ts';
  */
 export function bundleSchemas(schemas: SchemaFiles): Map<string, string> {
   const bundles = new Map<string, Record<string, unknown>>();
-  const placed = [...schemas].map(([path, schema]) => ({ ...bundlePlace(path), schema }));
+  const placed = [...schemas].map(([path, schema]) => ({ place: bundlePlace(path), schema }));
   // A file's own schema comes before what it defines.
-  const ordered = placed.toSorted((a, b) => Number(a.name !== undefined) - Number(b.name !== undefined));
-  for (const { file, name, schema: written } of ordered) {
+  const ordered = placed.toSorted((a, b) => Number(a.place.name !== undefined) - Number(b.place.name !== undefined));
+  for (const { place, schema: written } of ordered) {
+    const { file, name } = place;
     const { $schema, ...schema } = written;
     const bundle = bundles.get(file) ?? {
       $schema,
