@@ -1,0 +1,116 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+
+/** A source file by its path under `src`. */
+export interface SourceFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** What can be counted about the layout of a tree of sources. */
+export interface Structure {
+  readonly files: number;
+  /** Lines of the file in the middle when files are ordered by length. */
+  readonly medianLines: number;
+  /** Files with fewer than 15 lines of substance. */
+  readonly small: readonly string[];
+  /** Folders with more than 24 files of their own. */
+  readonly crowded: readonly string[];
+  /** Pairs of sub-folders of one folder that import each other. */
+  readonly mutual: readonly string[];
+  /** Exported types that no other file imports, as `path#Name`. */
+  readonly unsharedTypes: readonly string[];
+}
+
+const MAX_SIBLINGS = 24;
+const MIN_SUBSTANCE = 15;
+const IMPORT =
+  /(?:import|export)\s+(?:type\s+)?(?:\{([^}]*)\}|[\w*\s,{}]*?)\s*from\s*'(\.[^']+)'|import\(\s*'(\.[^']+)'\s*\)/g;
+const EXPORTED_TYPE = /^export (?:interface|type) (\w+)/gm;
+
+/** Counts what `test/architecture.test.ts` limits; `readers` are files outside of the tree that may import from it. */
+export function measureStructure(files: readonly SourceFile[], readers: readonly SourceFile[] = []): Structure {
+  const lengths = files.map(({ text }) => text.split('\n').length - 1).sort((a, b) => a - b);
+  const siblings = Map.groupBy(files, ({ path }) => posix.dirname(path));
+  const shared = new Set([...files, ...readers].flatMap(importedNames));
+  return {
+    files: files.length,
+    medianLines: lengths[lengths.length >> 1] ?? 0,
+    small: files.filter(({ text }) => linesOfSubstance(text) < MIN_SUBSTANCE).map(({ path }) => path),
+    crowded: [...siblings]
+      .filter(([, held]) => held.length > MAX_SIBLINGS)
+      .map(([folder, held]) => `${folder}: ${held.length}`),
+    mutual: mutualFolders(files),
+    unsharedTypes: files.flatMap(({ path, text }) =>
+      [...text.matchAll(EXPORTED_TYPE)].map((match) => `${path}#${match[1]}`).filter((name) => !shared.has(name)),
+    ),
+  };
+}
+
+/** Lines that are neither blank, nor a comment, nor an import. */
+function linesOfSubstance(text: string): number {
+  const code = text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/^import [\s\S]*?;$/gm, '');
+  return code.split('\n').filter((line) => line.trim() !== '' && !line.trim().startsWith('//')).length;
+}
+
+/** What a file imports by name from files of the tree, as `path#Name`. */
+function importedNames({ path, text }: SourceFile): string[] {
+  return [...text.matchAll(IMPORT)].flatMap(([, names = '', from]) => {
+    if (from === undefined) return [];
+    const target = resolveImport(path, from);
+    return names.split(',').map(
+      (name) =>
+        `${target}#${
+          name
+            .trim()
+            .replace(/^type /, '')
+            .split(' as ')[0]
+        }`,
+    );
+  });
+}
+
+/** The path of an import under `src`, wherever the importing file is. */
+function resolveImport(path: string, specifier: string): string {
+  return posix.join(posix.dirname(path), specifier).replace(/^(?:\.\.\/)*src\//, '');
+}
+
+function mutualFolders(files: readonly SourceFile[]): string[] {
+  const edges = new Set<string>();
+  for (const { path, text } of files)
+    for (const match of text.matchAll(IMPORT)) {
+      const to = resolveImport(path, match[2] ?? match[3] ?? '');
+      const [from, target] = [posix.dirname(path), posix.dirname(to)];
+      if (from.includes('/') && target.includes('/') && from.split('/')[0] === target.split('/')[0] && from !== target)
+        edges.add(`${from} ${target}`);
+    }
+  return [...edges].filter((edge) => {
+    const [from = '', to = ''] = edge.split(' ');
+    return from < to && edges.has(`${to} ${from}`);
+  });
+}
+
+/** Reads every TypeScript file below a folder, with paths that begin with the prefix. */
+export function readSources(folder: string, prefix = ''): SourceFile[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts') && !path.includes('node_modules'))
+    .map((path) => ({ path: posix.join(prefix, path), text: readFileSync(join(folder, path), 'utf8') }));
+}
+
+/** Prints one count with its limit and what it counts. */
+function row(name: string, value: number, limit: string, rest: readonly string[] = []): void {
+  console.log(`${name.padEnd(44)} ${String(value).padStart(5)}   ${limit}`);
+  for (const one of rest) console.log(`    ${one}`);
+}
+
+if (import.meta.main) {
+  const root = join(import.meta.dirname, '..');
+  const outside = ['test', 'tools', 'bench'].flatMap((folder) => readSources(join(root, folder), `../${folder}`));
+  const found = measureStructure(readSources(join(root, 'src')), outside);
+  row('TypeScript files in src', found.files, 'about 430');
+  row('median lines of a file', found.medianLines, '60 to 70');
+  row('files with fewer than 15 lines of substance', found.small.length, 'at most 40');
+  row('folders with more than 24 files', found.crowded.length, 'none', found.crowded);
+  row('sub-folders that import each other', found.mutual.length, 'none', found.mutual);
+  row('exported types that no other file imports', found.unsharedTypes.length, 'none', found.unsharedTypes);
+}
