@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { DestinationStream } from 'pino';
 import { assembleEdges, type Edges } from './assembly/assemble-edges.ts';
 import { assembleHouse } from './assembly/assemble-house.ts';
@@ -9,7 +10,7 @@ import { switchedOff } from './assembly/switched-off.ts';
 import { tellBaseline } from './assembly/tell-baseline.ts';
 import type { Settings } from './config/settings.ts';
 import type { Readiness } from './http/admin-app.ts';
-import { listen } from './http/listen.ts';
+import { listen, type Listener } from './http/listen.ts';
 import type { LadderState } from './ladder/ladder-step.ts';
 import type { BaselineFile } from './ledger/baseline/baseline-file.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
@@ -56,8 +57,11 @@ export interface Assembly {
 export interface Gateway extends Pick<Assembly, 'planLines' | 'explain' | 'services' | 'baseline'> {
   readonly publicUrl: string;
   readonly adminUrl: string;
-  /** Takes no new request, lets those in flight end, then closes everything. */
-  close(): Promise<void>;
+  /**
+   * Is no longer ready, but serves as before for `lameDuckSeconds` (0 unless given). Then takes no new connection, lets
+   * requests in flight end within `listen.drainSeconds`, and closes everything.
+   */
+  close(options?: { readonly lameDuckSeconds?: number }): Promise<void>;
 }
 
 /** Reads, checks and compiles everything; throws StartFault with every fault at once. */
@@ -80,7 +84,6 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
   const drain = { started: false };
   const calibration: CalibrationState = { kind: 'pending' };
   const state = {
-    isDraining: () => drain.started,
     readiness: () => readinessOf(settings, services, calibration, drain.started),
   };
   const edges = assembleEdges(settings, start, services, house, parts, state);
@@ -124,13 +127,15 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
   for (const { source, pointer, message } of assembly.warnings)
     assembly.services.logger.warn({ source, pointer }, message);
   const { host, port, adminHost, adminPort, drainSeconds } = settings.listen;
-  const opened: { close(graceMs: number): Promise<void> }[] = [];
-  const close = async (graceMs: number) => {
+  const opened: Listener[] = [];
+  const close = async (finishMs: number, lameDuckMs: number) => {
     assembly.drain.started = true;
+    // A balancer has to see that this process is not ready before connections are refused.
+    if (lameDuckMs > 0) await setTimeout(lameDuckMs);
     stop();
     stopLadder();
-    // The public side first: until it is drained, the admin side tells a balancer that it is not ready.
-    for (const listener of opened) await listener.close(graceMs);
+    // The public side first: until it is drained, the admin side reports to a balancer that it is not ready.
+    for (const listener of opened) await listener.close({ finishMs });
     await assembly.close();
   };
   try {
@@ -147,10 +152,10 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
       explain: explainRequest,
       services,
       baseline,
-      close: () => (closing ??= close(drainSeconds * 1000)),
+      close: ({ lameDuckSeconds = 0 } = {}) => (closing ??= close(drainSeconds * 1000, lameDuckSeconds * 1000)),
     };
   } catch (error) {
-    await close(0);
+    await close(0, 0);
     throw error;
   }
 }

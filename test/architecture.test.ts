@@ -80,7 +80,7 @@ describe('the sources', () => {
   it('turn errors into answers in one place of the public side', () => {
     expect(usesOf('createCatch', files)).toEqual(['http/public-app.ts']);
     // What is no request yet never reaches the app.
-    expect(usesOf('toErrorBody', files).toSorted()).toEqual(['http/catch-errors.ts', 'http/client-errors.ts']);
+    expect(usesOf('toErrorBody', files).toSorted()).toEqual(['http/catch-errors.ts', 'http/connection.ts']);
     // The admin side has answers of its own, as the reference server has.
     const gateway = files.filter(({ path }) => !path.startsWith('reference/'));
     expect(errorHandlers(gateway).toSorted()).toEqual(['http/admin-app.ts', 'http/catch-errors.ts']);

@@ -1,8 +1,7 @@
-import type { Server } from 'node:http';
 import type { Settings } from '../config/settings.ts';
+import type { GatewayError } from '../errors/gateway-error.ts';
 import { createAdminApp, type Readiness } from '../http/admin-app.ts';
-import { answerClientErrors } from '../http/client-errors.ts';
-import { createListenerServer } from '../http/listen.ts';
+import { createListenerServer, type ListenerServer } from '../http/listen.ts';
 import { createPublicHandler } from '../http/public-handler.ts';
 import { isLoopbackHost } from '../lib/is-loopback-host.ts';
 import { createTrace } from '../model/trace.ts';
@@ -23,15 +22,14 @@ const KNOWN_TARGETS_SHARE = 8;
 
 /** Both sides of the gateway, not listening yet. */
 export interface Edges {
-  readonly publicServer: Server;
-  readonly adminServer: Server;
+  readonly publicServer: ListenerServer;
+  readonly adminServer: ListenerServer;
   /** Ends the connections that passthrough keeps to the upstream, and the sampling of traffic. */
   close(): void;
 }
 
 /** What the edges read of the gateway's own state. */
 export interface EdgeState {
-  readonly isDraining: () => boolean;
   readonly readiness: () => Readiness;
 }
 
@@ -89,7 +87,6 @@ export function assembleEdges(
       ladder.record(trace);
       services.candidate?.recorded(trace);
     },
-    isDraining: state.isDraining,
     clock,
   });
   const adminApp = createAdminApp({
@@ -101,21 +98,22 @@ export function assembleEdges(
       clock,
       purge,
       readiness: state.readiness,
-      publicAddress: () => ownAddress(publicServer.address()),
+      publicAddress: () => ownAddress(publicServer.server.address()),
     }),
     onError: (error) => logger.error({ err: error }, 'the admin side failed'),
   });
   const sampling = setInterval(() => services.traffic.sample(), TRAFFIC_HISTORY.stepSeconds * 1000).unref();
-  const publicServer = createListenerServer(publicHandler, listen);
-  answerClientErrors(publicServer, ({ code, status }) => {
-    // Such a request never became one that Express knows, so it is counted here.
+  // Such a request never reaches an application, so it is counted here.
+  const onRefused = ({ code, status }: GatewayError) => {
     const trace = createTrace({ requestId: '', traceparent: '', method: '', startedAt: clock() });
     metrics.record(Object.assign(trace, { error: code, status, seconds: 0 }));
     logger.info({ error: code }, 'request refused before it was read');
-  });
+  };
+  const publicServer = createListenerServer(publicHandler, { ...listen, onRefused });
+  const adminServer = createListenerServer(adminApp, { ...listen, onRefused });
   const close = () => {
     clearInterval(sampling);
     passthrough.close();
   };
-  return { publicServer, adminServer: createListenerServer(adminApp, listen), close };
+  return { publicServer, adminServer, close };
 }

@@ -17,7 +17,9 @@ export interface ListenOptions {
   readonly maxTargetBytes: number;
   readonly maxHeaderBytes: number;
   readonly maxBodyBytes: number;
-  /** How long requests in flight may finish after SIGTERM. */
+  /** How long the process still listens after SIGTERM while it is not ready, for balancers to notice. */
+  readonly lameDuckSeconds: number;
+  /** How long requests in flight may finish after that. */
   readonly drainSeconds: number;
 }
 
@@ -34,6 +36,7 @@ export const LISTEN_DEFAULTS: ListenOptions = {
   maxTargetBytes: 8192,
   maxHeaderBytes: 16_384,
   maxBodyBytes: 1_048_576,
+  lameDuckSeconds: 5,
   drainSeconds: 10,
 };
 
@@ -62,6 +65,12 @@ export const listenOptionsSchema = {
     maxTargetBytes: { type: 'integer', minimum: 256, maximum: 65_536, description: 'Longer targets get 414.' },
     maxHeaderBytes: { type: 'integer', minimum: 1024, maximum: 131_072, description: 'Larger heads get 431.' },
     maxBodyBytes: { type: 'integer', minimum: 1024, maximum: 268_435_456, description: 'Larger bodies get 413.' },
-    drainSeconds: { ...seconds, description: 'How long requests in flight may finish after SIGTERM.' },
+    lameDuckSeconds: {
+      type: 'number',
+      minimum: 0,
+      maximum: 3600,
+      description: 'How long Portico still listens after SIGTERM, not ready.',
+    },
+    drainSeconds: { ...seconds, description: 'How long requests in flight may finish after that, or after SIGINT.' },
   },
 };

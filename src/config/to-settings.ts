@@ -58,7 +58,8 @@ export function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     embedded,
     publicOrigin: raw['publicOrigin'] as string | undefined,
     publicBasePath: (raw['publicBasePath'] as string | undefined) ?? '',
-    listen: withDefaults(LISTEN_DEFAULTS, raw['listen']),
+    // In front of the embedded upstream there is no balancer that has to notice.
+    listen: withDefaults(embedded ? { ...LISTEN_DEFAULTS, lameDuckSeconds: 0 } : LISTEN_DEFAULTS, raw['listen']),
     adminToken: raw['adminToken'] as string | undefined,
     upstream,
     rewriteUrls: raw['rewriteUrls'] === true,

@@ -42,6 +42,7 @@ export const ERRORS = {
   upstream_rate_limited: { status: 429, title: 'The upstream limits requests' },
   client_closed: { status: 499, title: 'The client left before the answer' },
   internal_error: { status: 500, title: 'Internal error' },
+  unknown_transfer_coding: { status: 501, title: 'Unknown transfer coding' },
   needs_caller_credential: { status: 501, title: 'Needs the credential of the caller' },
   upstream_credentials_refused: { status: 502, title: 'Service credentials refused by the upstream' },
   upstream_html: { status: 502, title: 'HTML page from the upstream' },

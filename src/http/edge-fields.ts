@@ -8,10 +8,9 @@ export interface EdgeFieldOptions {
   readonly contractStatusHeader: boolean;
   /** The id under which the ledger keeps a violation. */
   readonly reportIdOf: (trace: Trace, violation: Violation) => string;
-  readonly isDraining: () => boolean;
 }
 
-/** Fields that the edge adds to every answer: request id, `Via`, the verdict on the contract, and a close while draining. */
+/** Returns the headers that the edge adds to every response: request id, `Via`, and the verdict on the contract. */
 export function edgeFields(trace: Trace, options: EdgeFieldOptions, answered: HeaderPairs = []): HeaderPairs {
   const fields: [string, string][] = [['Via', '1.1 portico']];
   if (headerValue(answered, 'x-request-id') === undefined) fields.push(['X-Request-Id', trace.requestId]);
@@ -19,6 +18,5 @@ export function edgeFields(trace: Trace, options: EdgeFieldOptions, answered: He
   const checked = trace.responses !== undefined || trace.violations.length > 0;
   if (options.contractStatusHeader && checked)
     fields.push(['Contract-Status', contractStatus(trace, options.reportIdOf)]);
-  if (options.isDraining()) fields.push(['Connection', 'close']);
   return fields;
 }

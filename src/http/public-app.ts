@@ -38,7 +38,6 @@ export interface PublicAppServices {
   readonly accessLog: AccessLog;
   /** Counts and keeps the trace of a finished request. */
   readonly record: (trace: Trace) => void;
-  readonly isDraining: () => boolean;
   readonly clock: Clock;
 }
 

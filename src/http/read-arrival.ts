@@ -18,17 +18,10 @@ export interface ArrivalOptions {
 }
 
 const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
-// RFC 3986, 3.2.2: names, addresses of both kinds, and a port; empty where the target has no host.
-const HOST = /^(?:[\w.~%!$&'()*+,;=-]*|\[[\da-f:.]+\])(?::\d{0,5})?$/i;
 
 /** Names a request for logs and answers: the client's own id where it is harmless, else a new one. */
 export function requestIdOf(sent: string | string[] | undefined): string {
   return typeof sent === 'string' && isHarmlessId(sent) ? sent : randomUUID();
-}
-
-/** Whether the text of a `Host` field is a host (RFC 9112, 3.2). */
-export function isHost(host: string): boolean {
-  return HOST.test(host);
 }
 
 /** Under which names a request is known, and when it came. */
@@ -50,8 +43,6 @@ export function readArrival(
   identity: RequestIdentity,
   options: ArrivalOptions,
 ): Arrival {
-  refuseTwoCredentials(req.rawHeaders);
-  refuseOddHost(req.headers.host);
   refuseOtherExpectations(req.headers.expect);
   const raw = req.url ?? '';
   if (raw.length > options.maxTargetBytes)
@@ -79,22 +70,6 @@ export function readArrival(
     ...identity,
     body: req,
   };
-}
-
-/** Only the first of several credentials would be judged, while another one could be believed upstream. */
-function refuseTwoCredentials(rawHeaders: readonly string[]): void {
-  let count = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at];
-    if (name?.length === 13 && name.toLowerCase() === 'authorization') count += 1;
-  }
-  if (count > 1) throw new GatewayError('malformed_request', 'A request has one Authorization field at most.');
-}
-
-/** RFC 9112, 3.2: what is no host is refused, before it is written into addresses of answers. */
-function refuseOddHost(host: string | undefined): void {
-  if (host !== undefined && !isHost(host))
-    throw new GatewayError('malformed_request', 'The Host field of the request holds no host.');
 }
 
 /** RFC 9110, 10.1.1: the one expectation that there is has been met by Node before this is read. */

@@ -6,7 +6,7 @@ import type { House } from '../pipeline/house.ts';
 import type { KnownTarget, KnownTargets } from '../pipeline/known-targets.ts';
 import { traceContext } from '../telemetry/trace-context.ts';
 import { createPlainFields, type PlainFields } from './plain-fields.ts';
-import { isHost, type RequestIdentity, requestIdOf } from './read-arrival.ts';
+import { type RequestIdentity, requestIdOf } from './read-arrival.ts';
 
 /** A plain GET of a target that was answered from memory before, by a caller who is known without a question. */
 export interface Recognised {
@@ -37,7 +37,7 @@ export function createRecogniser(services: RecogniseServices): (req: IncomingMes
     const known = knownTargets.recall(req.url);
     if (known === undefined) return undefined;
     const fields = plainFields(req.rawHeaders);
-    if (fields === undefined || (fields.host !== undefined && !isHost(fields.host))) return undefined;
+    if (fields === undefined) return undefined;
     const receivedAt = clock();
     const { plan } = known;
     // Past the contract such fields travel, and say who asks where they are alone.

@@ -66,7 +66,7 @@ describe('the examples for running it', () => {
       ),
     );
     expect(seconds).toHaveLength(2);
-    expect(Math.min(...seconds)).toBeGreaterThan(LISTEN_DEFAULTS.drainSeconds);
+    expect(Math.min(...seconds)).toBeGreaterThan(LISTEN_DEFAULTS.lameDuckSeconds + LISTEN_DEFAULTS.drainSeconds);
   });
 
   it('copy every folder of the release into the image', () => {

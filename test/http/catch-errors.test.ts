@@ -30,7 +30,6 @@ async function caught(thrown: unknown, more: Catching = {}, call: Call = {}) {
     createCatch(() => trace, {
       contractStatusHeader: false,
       reportIdOf: () => 'a1',
-      isDraining: () => false,
       errorsFor: (operationId) => {
         asked.push(operationId);
         return more.style ?? 'normalized';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { edgeFields } from '../../src/http/edge-fields.ts';
 import { traceWith, violationWith } from '../builders/exchange.ts';
 
-const options = { contractStatusHeader: true, reportIdOf: () => 'a1', isDraining: () => false };
+const options = { contractStatusHeader: true, reportIdOf: () => 'a1' };
 const names = (...given: Parameters<typeof edgeFields>) => edgeFields(...given).map(([name]) => name);
 const checked = traceWith({ responses: { level: 'report', outcome: 'passed', verdict: 'valid' } });
 
@@ -23,9 +23,5 @@ describe('the fields of the edge', () => {
     expect(names(Object.assign(traceWith(), { violations: [violationWith()] }), options)).toContain('Contract-Status');
     expect(names(traceWith(), options)).not.toContain('Contract-Status');
     expect(names(checked, { ...options, contractStatusHeader: false })).not.toContain('Contract-Status');
-  });
-
-  it('close the connection while the gateway drains', () => {
-    expect(edgeFields(traceWith(), { ...options, isDraining: () => true })).toContainEqual(['Connection', 'close']);
   });
 });

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createListenerServer, listen, type Listener, type ListenerOptions } from '../../src/http/listen.ts';
 import { callAt } from '../builders/call.ts';
 import { until } from '../builders/until.ts';
+import { talk } from './serve.ts';
 
 const OPTIONS: ListenerOptions = {
   host: '127.0.0.1',
@@ -13,21 +14,22 @@ const OPTIONS: ListenerOptions = {
   requestTimeoutSeconds: 60,
   headersTimeoutSeconds: 20,
   maxHeaderBytes: 2048,
+  onRefused: () => undefined,
 };
 
 const open: Listener[] = [];
 const agent = new Agent({ keepAlive: true });
 afterEach(async () => {
-  await Promise.all(open.splice(0).map((listener) => listener.close(0)));
+  await Promise.all(open.splice(0).map((listener) => listener.close({ finishMs: 0 })));
 });
 
 async function listening(options: Partial<ListenerOptions> = {}) {
   const responses: ServerResponse[] = [];
   const all = { ...OPTIONS, ...options };
-  const server = createListenerServer((_request, response) => responses.push(response), all);
-  const listener = await listen(server, all);
+  const created = createListenerServer((_request, response) => responses.push(response), all);
+  const listener = await listen(created, all);
   open.push(listener);
-  return { listener, responses, server, port: Number(new URL(listener.url).port) };
+  return { listener, responses, server: created.server, port: Number(new URL(listener.url).port) };
 }
 
 const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
@@ -88,10 +90,11 @@ describe('a listener', () => {
 
 describe('a listener that closes', () => {
   it('takes no new connection and lets requests in flight end', async () => {
-    const { listener, responses, port } = await listening();
+    const { listener, responses, port, server } = await listening();
     const answer = callAt(listener.url, '/');
     await until(() => responses.length === 1);
-    const closed = listener.close(60_000);
+    const closed = listener.close({ finishMs: 60_000, idleMs: 0 });
+    await until(() => !server.listening);
     await expect(kept(port)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     responses[0]?.end('done');
     expect((await answer).text).toBe('done');
@@ -104,7 +107,21 @@ describe('a listener that closes', () => {
     await until(() => responses.length === 1);
     responses[0]?.end('done');
     await answer;
-    await listener.close(60_000);
+    await listener.close({ finishMs: 60_000, idleMs: 0 });
+  });
+
+  // The request may be on its way while the connection looks idle from here: closing it at once would reset it.
+  it('serves a request that comes in on an idle connection, and ends the connection with its response', async () => {
+    const { listener, responses, port, server } = await listening();
+    const { socket, heard } = talk(port, '');
+    await once(server, 'connection');
+    const closed = listener.close({ finishMs: 60_000, idleMs: 60_000 });
+    await until(() => !server.listening);
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    await until(() => responses.length === 1);
+    responses[0]?.end('late');
+    expect(await heard).toMatch(/\r\nConnection: close\r\n[^]*late$/);
+    await closed;
   });
 
   it('does not wait for a connection whose answer had promised to keep it', async () => {
@@ -112,7 +129,7 @@ describe('a listener that closes', () => {
     const answer = kept(port);
     await until(() => responses.length === 1);
     responses[0]?.writeHead(200).write('be');
-    const closed = listener.close(60_000);
+    const closed = listener.close({ finishMs: 60_000, idleMs: 0 });
     responses[0]?.end('gun');
     expect(await answer).toBe('begun');
     await closed;
@@ -121,7 +138,7 @@ describe('a listener that closes', () => {
   it('leaves no timer behind', async () => {
     const { listener } = await listening();
     const before = timers();
-    await listener.close(60_000);
+    await listener.close({ finishMs: 60_000, idleMs: 0 });
     expect(timers()).toBeLessThanOrEqual(before);
   });
 
@@ -130,7 +147,7 @@ describe('a listener that closes', () => {
     const answer = callAt(listener.url, '/');
     await until(() => responses.length === 1);
     const broken = expect(answer).rejects.toMatchObject({ code: 'ECONNRESET' });
-    await listener.close(1);
+    await listener.close({ finishMs: 1 });
     await broken;
   });
 });

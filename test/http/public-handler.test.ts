@@ -81,7 +81,6 @@ async function handled({ handle, more = {}, basePath = '' }: Parts) {
     gzip: () => undefined,
     knownTargets,
     record: (trace) => recorded.push(structuredClone({ ...trace, cause: String(trace.cause) })),
-    isDraining: () => false,
     clock: () => (now += 500),
     ...more,
   });
@@ -199,12 +198,6 @@ describe('a request that is recognised', () => {
     expect((await call(RAW)).text).toBe('abcde');
     await until(() => recorded.length === 1);
     expect(recorded).toMatchObject([{ status: 200, bytes: 5 }]);
-  });
-
-  it('says while the gateway drains that its connection ends', async () => {
-    const { call } = await handled({ handle: () => page, more: { isDraining: () => true } });
-    for (const headers of [{}, { 'If-None-Match': '"tag"' }])
-      expect((await call(RAW, { headers: { ...headers, Connection: 'keep-alive' } })).headers.connection).toBe('close');
   });
 });
 

@@ -99,7 +99,6 @@ describe('a request goes the long way', () => {
   it.each([
     ['with a body', ['Host', 'a', 'Content-Length', '1']],
     ['with two credentials', ['Host', 'a', 'Authorization', 'Basic x', 'authorization', 'Basic x']],
-    ['with a host that is none', ['Host', 'a b']],
   ])('%s, before anybody is asked who it is', (_what, fields) => {
     const { of, asked } = recogniser();
     expect(of(fields)).toBeUndefined();

@@ -17,7 +17,6 @@ interface Written {
   readonly method?: string;
   readonly ifNoneMatch?: string;
   readonly acceptEncoding?: string;
-  readonly draining?: boolean;
 }
 
 /** What a client gets of a plan's reply, and for which pages a gzip form was asked for. */
@@ -25,13 +24,12 @@ async function written({ planned = { cache: kept() }, reply = page, method = 'GE
   const asked: unknown[] = [];
   const bytes: unknown[] = [];
   const plan: Plan = { ...plannedWith(planned), stages: [], handle: createNext().handle };
-  const { ifNoneMatch, acceptEncoding, draining = false } = more;
+  const { ifNoneMatch, acceptEncoding } = more;
   const { url } = await serve((_request, response) => {
     const fields = { ifNoneMatch, acceptEncoding };
     const options = {
       contractStatusHeader: true,
       reportIdOf: () => 'a1',
-      isDraining: () => draining,
       gzip: (key: string, body: Buffer) => {
         asked.push([key, body]);
         return body === BODY ? FORM : undefined;
@@ -61,10 +59,6 @@ describe('the reply of a plan', () => {
     const { answer } = await written({ planned: {}, reply: { status: 200, headers, body: BODY } });
     expect(answer.headers['cache-control']).toBe('private, no-store');
     expect(answer.headers).not.toHaveProperty('set-cookie');
-  });
-
-  it('says that the connection ends while the gateway drains', async () => {
-    expect((await written({ draining: true })).answer.headers.connection).toBe('close');
   });
 
   it('is 304 for a client that has it, but not in observe', async () => {

@@ -89,12 +89,15 @@ const AMBIGUOUS: Readonly<Record<string, readonly [fields: readonly string[], bo
   ],
 };
 
+/** Framing that is clear, in a coding that is not implemented (RFC 9112, 6.1). */
+const UNKNOWN_CODINGS = new Set(['an unknown coding', 'a coding after chunked']);
+
 describe.each(WAYS)('on %s (%s)', (_name, mode, target) => {
   it.each(Object.entries(AMBIGUOUS))(
     '%s is refused, and what is hidden behind it reaches nobody',
     async (name, [fields, body]) => {
       const text = await send(mode, ...head(target, ...fields), body + HIDDEN);
-      expect(statuses(text)).toEqual(['400']);
+      expect(statuses(text)).toEqual([UNKNOWN_CODINGS.has(name) ? '501' : '400']);
       expect(text).toMatch(/connection: close/i);
       // Where bodies are streamed the head may have gone ahead of a body that turns out to be malformed later.
       const wholeRequests = name.includes('chunk')
@@ -177,7 +180,7 @@ describe('two Authorization fields', () => {
       const fields = [`Content-Length: ${BODY.length}`, `authorization: ${second}`, 'Connection: close'];
       const text = await send(mode, ...head(target, ...fields), BODY);
       expect(statuses(text)).toEqual(['400']);
-      expect(text).toContain('one Authorization field');
+      expect(text).toContain('one Authorization header');
     }
     expect(asked()).toEqual([]);
   });
@@ -187,13 +190,8 @@ describe('a request without a Host, or with two', () => {
   it('is refused', async () => {
     const none = head(PASSED, 'Connection: close').filter((line) => !line.startsWith('Host'));
     expect(statuses(await send('strict', ...none, ''))).toEqual(['400']);
-    const two = await send(
-      'strict',
-      ...head(PASSED, 'Host: other.example', 'Content-Length: 0', 'Connection: close'),
-      '',
-    );
-    for (const { rawHeaders } of fake.requests)
-      expect(rawHeaders.filter((name) => name.toLowerCase() === 'host')).toHaveLength(1);
-    expect(two).not.toContain('other.example');
+    const two = head(PASSED, 'Host: other.example', 'Content-Length: 0', 'Connection: close');
+    expect(statuses(await send('strict', ...two, ''))).toEqual(['400']);
+    expect(asked()).toEqual([]);
   });
 });

@@ -14,6 +14,7 @@ describe('the error budget', () => {
     ['an answer with 200', { status: 200 }],
     ['a mistake of the client', { status: 404, upstream: upstream('error', 404) }],
     ['a kept page that stood in for a failed upstream', { status: 200, upstream: upstream('refused') }],
+    ['a coding that nobody knows', { status: 501, error: 'unknown_transfer_coding' }],
     ['a client that left', { status: 0, upstream: upstream('aborted') }],
     ['a client that left before the upstream was asked', { status: 0 }],
     ['a client that left in the middle of an answer', { status: 0, upstream: upstream('answer', 200) }],

@@ -46,9 +46,13 @@ export const serveCommand: Command = {
         moved,
       };
       bannerLines(facts).forEach(io.err);
-      await stop;
-      io.err(`Draining, ${settings.listen.drainSeconds} s at most; a second signal ends at once.`);
-      await gateway.close();
+      const signal = await stop;
+      const { lameDuckSeconds: lameDuck, drainSeconds } = settings.listen;
+      // Ctrl-C comes from a person at a terminal: there is no balancer to wait for.
+      const lameDuckSeconds = signal === 'SIGTERM' ? lameDuck : 0;
+      if (lameDuckSeconds > 0) io.err(`Not ready any more; serving for another ${lameDuckSeconds} s.`);
+      io.err(`Draining, ${drainSeconds} s at most; a second signal ends at once.`);
+      await gateway.close({ lameDuckSeconds });
       return EXIT.ok;
     } finally {
       await embedded?.close();

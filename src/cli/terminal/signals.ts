@@ -1,31 +1,35 @@
 import type { Clock } from '../../lib/clock.ts';
 
+type EndSignal = 'SIGTERM' | 'SIGINT';
+
 /** A process as far as its signals go. */
 export interface SignalSource {
-  on(signal: 'SIGTERM' | 'SIGINT', listener: () => void): unknown;
-  off(signal: 'SIGTERM' | 'SIGINT', listener: () => void): unknown;
+  on(signal: EndSignal, listener: () => void): unknown;
+  off(signal: EndSignal, listener: () => void): unknown;
 }
 
 // Package runners pass on a signal that the terminal has sent to the whole group already.
 const ECHO_MS = 500;
 
-/** Resolves at the first SIGTERM or SIGINT; `again` is called at the next one that is no echo of the first. */
-export function untilSignal(source: SignalSource, clock: Clock, again: () => void): Promise<void> {
+/** Resolves with the first SIGTERM or SIGINT; `again` is called at the next one that is not an echo of the first. */
+export function untilSignal(source: SignalSource, clock: Clock, again: () => void): Promise<EndSignal> {
   return new Promise((resolve) => {
     let firstAt: number | undefined;
-    const listener = (): void => {
+    const received = (signal: EndSignal): void => {
       const now = clock();
       if (firstAt === undefined) {
         firstAt = now;
-        resolve();
+        resolve(signal);
       } else if (now - firstAt >= ECHO_MS) {
-        source.off('SIGTERM', listener);
-        source.off('SIGINT', listener);
+        source.off('SIGTERM', terminated);
+        source.off('SIGINT', interrupted);
         again();
       }
     };
-    source.on('SIGTERM', listener);
-    source.on('SIGINT', listener);
+    const terminated = () => received('SIGTERM');
+    const interrupted = () => received('SIGINT');
+    source.on('SIGTERM', terminated);
+    source.on('SIGINT', interrupted);
   });
 }
 

@@ -20,7 +20,7 @@ describe('until signal', () => {
   it('the first signal resolves, and a second one, some time later, is told', async () => {
     const { source, first, again } = watched([1000, 2000]);
     source.emit('SIGTERM');
-    await first;
+    expect(await first).toBe('SIGTERM');
     expect(again()).toBe(0);
     source.emit('SIGINT');
     expect(again()).toBe(1);
@@ -29,7 +29,7 @@ describe('until signal', () => {
   it('the echo of a signal, passed on by a package runner, is not a second one', async () => {
     const { source, first, again } = watched([1000, 1003]);
     source.emit('SIGINT');
-    await first;
+    expect(await first).toBe('SIGINT');
     source.emit('SIGINT');
     expect(again()).toBe(0);
   });

@@ -1,0 +1,238 @@
+import { type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { toErrorBody } from '../errors/error-body.ts';
+import type { GatewayError } from '../errors/gateway-error.ts';
+import { headersTooLarge, parserFault, type ParserError, requestHeadFault, requestLineFault } from './malformed.ts';
+import { requestIdOf } from './read-arrival.ts';
+
+/** What the connections of a listener have in common. */
+export interface ConnectionOptions {
+  readonly maxHeaderBytes: number;
+  /** Is called for every request that is refused before the application sees it. */
+  readonly onRefused: (error: GatewayError) => void;
+}
+
+const BLANK_LINE = '\r\n\r\n';
+const LF = 10;
+/** How long a refused client may take to read the response before the connection is torn down, in milliseconds. */
+const LAST_READ_MS = 1000;
+
+/**
+ * A client's connection. It hands what comes in to Node's parser, one message at a time: nothing is read of what follows
+ * a refused message or the last one. A refusal waits until the responses to earlier requests are written.
+ */
+export class Connection {
+  readonly #socket: Socket;
+  readonly #app: RequestListener;
+  readonly #options: ConnectionOptions;
+  readonly #parse: (bytes: Buffer) => void;
+  #latest: { readonly request: IncomingMessage; readonly response: ServerResponse } | undefined;
+  #previous: ServerResponse | undefined;
+  /** What the next byte belongs to: a request line, the rest of a head, or a body. */
+  #part: 'line' | 'head' | 'body' = 'line';
+  /** The beginning of a request line that is not complete yet. */
+  #line = '';
+  #skippedBlankLine = false;
+  /** The last bytes of the previous chunk, where a blank line may have begun. */
+  #tail = '';
+  /** Bytes of a counted body still to come; undefined for a chunked one. */
+  #bodyLeft: number | undefined;
+  /** Whether the application has yet to get the latest request. */
+  #begun = false;
+  #closing = false;
+  #refused = false;
+
+  /** Takes over a socket that Node's HTTP server has just accepted. */
+  constructor(socket: Socket, app: RequestListener, options: ConnectionOptions) {
+    this.#socket = socket;
+    this.#app = app;
+    this.#options = options;
+    const [parse] = socket.listeners('data') as ((bytes: Buffer) => void)[];
+    if (parse === undefined) throw new Error('This version of Node parses HTTP in another way.');
+    this.#parse = parse;
+    socket.off('data', parse);
+    socket.on('data', (chunk: Buffer) => this.#take(chunk));
+  }
+
+  /** Takes a request whose head the parser has read. */
+  begin(request: IncomingMessage, response: ServerResponse): void {
+    const earlier = this.#latest?.response;
+    this.#previous = earlier?.writableFinished === false ? earlier : undefined;
+    this.#latest = { request, response };
+    if (this.#closing) response.shouldKeepAlive = false;
+    const fault = requestHeadFault(request);
+    if (fault !== undefined) this.#refuse(fault);
+    else this.#begun = true;
+  }
+
+  /** Handles what Node's parser or timeouts say against the connection. */
+  failed(cause: ParserError): void {
+    const fault = parserFault(cause);
+    if (fault === undefined || !this.#socket.writable) this.#socket.destroy();
+    // Node's parser says this of bytes behind a message that said it was the last one.
+    else if (cause.code === 'HPE_CLOSED_CONNECTION') this.#refused = true;
+    else this.#refuse(fault);
+  }
+
+  /**
+   * Ends the connection with the response to the latest request. Where none is owed, or its head has gone out already, that
+   * is the response to the next one.
+   */
+  closeSoon(): void {
+    this.#closing = true;
+    const { response } = this.#latest ?? {};
+    if (response !== undefined && !response.headersSent) response.shouldKeepAlive = false;
+  }
+
+  /** Whether no request has begun and no response is owed. */
+  get idle(): boolean {
+    return this.#part === 'line' && this.#line === '' && (this.#latest?.response.writableFinished ?? true);
+  }
+
+  /** Ends an idle connection. */
+  end(): void {
+    this.#socket.destroySoon();
+  }
+
+  #take(chunk: Buffer): void {
+    let at = 0;
+    while (at < chunk.length && !this.#refused) {
+      // Node pauses a connection whose responses are not fetched.
+      if (this.#socket.isPaused()) {
+        this.#socket.unshift(chunk.subarray(at));
+        return;
+      }
+      if (this.#part === 'line') at = this.#takeLine(chunk, at);
+      else if (this.#part === 'head') at = this.#takeHead(chunk, at, at);
+      else at = this.#takeBody(chunk, at);
+    }
+  }
+
+  #takeLine(chunk: Buffer, at: number): number {
+    // RFC 9112, 9.6: nothing is read of what follows the last request.
+    if (this.#latest?.response.shouldKeepAlive === false) return chunk.length;
+    const lf = chunk.indexOf(LF, at);
+    const end = lf < 0 ? chunk.length : lf;
+    const line = this.#line + chunk.toString('latin1', at, end);
+    if (lf < 0) {
+      this.#line = line;
+      if (line.length > this.#options.maxHeaderBytes) this.#refuse(headersTooLarge());
+      else this.#parse(chunk.subarray(at));
+      return chunk.length;
+    }
+    this.#line = '';
+    // RFC 9112, 2.2: one blank line in front of a request is tolerated.
+    if (line === '\r' && !this.#skippedBlankLine) {
+      this.#skippedBlankLine = true;
+      this.#parse(chunk.subarray(at, lf + 1));
+      return lf + 1;
+    }
+    const fault = requestLineFault(line);
+    if (fault !== undefined) {
+      this.#refuse(fault);
+      return chunk.length;
+    }
+    this.#skippedBlankLine = false;
+    this.#part = 'head';
+    this.#tail = lf === at ? '\r' : '';
+    return this.#takeHead(chunk, at, Math.max(at, lf - 1));
+  }
+
+  #takeHead(chunk: Buffer, at: number, searchFrom: number): number {
+    const end = this.#pastBlankLine(chunk, searchFrom);
+    this.#parse(at === 0 && end === chunk.length ? chunk : chunk.subarray(at, end));
+    // Some heads are refused by the parser only after it has handed the request out, so the application gets it now.
+    if (this.#begun && !this.#refused) this.#dispatch();
+    if (this.#tail !== '' || this.#endMessage()) return end;
+    this.#part = 'body';
+    const length = this.#latest?.request.headers['content-length'];
+    this.#bodyLeft = length === undefined ? undefined : Number(length);
+    return end;
+  }
+
+  #dispatch(): void {
+    this.#begun = false;
+    if (this.#latest !== undefined) this.#app(this.#latest.request, this.#latest.response);
+  }
+
+  #takeBody(chunk: Buffer, at: number): number {
+    // A chunked body ends in a blank line; not every blank line ends it, so the parser is asked.
+    const end =
+      this.#bodyLeft === undefined
+        ? this.#pastBlankLine(chunk, at)
+        : Math.min(chunk.length, at + Math.max(1, this.#bodyLeft));
+    if (this.#bodyLeft !== undefined) this.#bodyLeft -= end - at;
+    this.#parse(chunk.subarray(at, end));
+    this.#endMessage();
+    return end;
+  }
+
+  /** Returns whether the latest message is complete, so that a request line comes next. */
+  #endMessage(): boolean {
+    if (this.#latest?.request.complete === false) return false;
+    this.#part = 'line';
+    this.#tail = '';
+    return true;
+  }
+
+  /** Returns where the bytes behind the next blank line begin, which may have begun in an earlier chunk. */
+  #pastBlankLine(chunk: Buffer, from: number): number {
+    const tail = this.#tail;
+    if (tail !== '') {
+      const seam = (tail + chunk.toString('latin1', from, from + 3)).indexOf(BLANK_LINE);
+      if (seam >= 0) {
+        this.#tail = '';
+        return from + seam + BLANK_LINE.length - tail.length;
+      }
+    }
+    const found = chunk.indexOf(BLANK_LINE, from, 'latin1');
+    if (found >= 0) {
+      this.#tail = '';
+      return found + BLANK_LINE.length;
+    }
+    this.#tail = (tail + chunk.toString('latin1', Math.max(from, chunk.length - 3))).slice(-3);
+    return chunk.length;
+  }
+
+  #refuse(error: GatewayError): void {
+    if (this.#refused) return;
+    this.#refused = true;
+    this.#options.onRefused(error);
+    const latest = this.#latest;
+    // What is refused is either the latest request itself or something behind it.
+    const own = latest?.request.complete === false ? latest : undefined;
+    const owed = own === undefined ? latest?.response : this.#previous;
+    const write = () => this.#writeRefusal(error, own);
+    if (owed === undefined || owed.writableFinished) write();
+    else owed.once('finish', write);
+  }
+
+  #writeRefusal(
+    error: GatewayError,
+    own: { readonly request: IncomingMessage; readonly response: ServerResponse } | undefined,
+  ): void {
+    const socket = this.#socket;
+    // The response before this one was the last.
+    if (!socket.writable) return;
+    if (own?.response.headersSent) {
+      const { response } = own;
+      // What is written now would be taken for the rest of that response.
+      if (!response.writableEnded) socket.destroy();
+      else if (response.writableFinished) this.#endAfter('');
+      else response.once('finish', () => this.#endAfter(''));
+      return;
+    }
+    const id = requestIdOf(own?.request.headers['x-request-id']);
+    const { contentType, body } = toErrorBody(error, id, 'normalized');
+    const head = `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\nCache-Control: no-store\r\nVia: 1.1 portico\r\nConnection: close\r\n\r\n`;
+    this.#endAfter(own?.request.method === 'HEAD' ? head : head + body.toString());
+  }
+
+  /** Writes the last bytes. The client may read them first: a connection with unread bytes is reset when it is closed. */
+  #endAfter(text: string): void {
+    const socket = this.#socket;
+    socket.end(text);
+    const timer = setTimeout(() => socket.destroy(), LAST_READ_MS).unref();
+    socket.once('close', () => clearTimeout(timer));
+  }
+}

@@ -1,0 +1,132 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { basic } from '../builders/call.ts';
+import { exampleAnswer } from '../builders/example-answer.ts';
+import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+import { until } from '../builders/until.ts';
+import { connectRaw } from '../upstream/support/raw-client.ts';
+
+/*
+ * The attack, which every deployment carries out on itself: while clients are busy on connections that they keep, the process
+ * gets SIGTERM. A server that closes idle connections at once resets those whose next request is on its way, and writes among
+ * them are lost without a trace. So each connection ends with a response that says so.
+ */
+
+let fake: FakeUpstream;
+let gateway: TestGateway;
+beforeEach(async () => {
+  fake = await startFakeUpstream(exampleAnswer);
+  gateway = await startTestGateway({ upstream: fake, config: { listen: { drainSeconds: 20 } } });
+});
+
+const request = (target: string, ...headers: string[]) =>
+  [`GET ${target} HTTP/1.1`, 'Host: x', `Authorization: ${basic('admin')}`, ...headers, '', ''].join('\r\n');
+const WRITE = [
+  'PUT /services/v2/node/118/cancelwiki.json HTTP/1.1',
+  'Host: x',
+  `Authorization: ${basic('admin')}`,
+  'Content-Length: 0',
+  '',
+  '',
+].join('\r\n');
+const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3}) [A-Z]/g)].map(([, status]) => Number(status));
+
+/** Sends one request after the other on one connection until a response says that it was the last; counts what got none. */
+async function busyClient(socket: Socket, message: string, ask: () => void): Promise<{ done: number; lost: number }> {
+  let text = '';
+  let done = 0;
+  let lost = 0;
+  let last = false;
+  const next = () => {
+    text = '';
+    lost += 1;
+    ask();
+    socket.write(message);
+  };
+  socket.on('data', (part: Buffer) => {
+    text += part.toString('latin1');
+    const [head, body] = text.split('\r\n\r\n');
+    const length = Number(/content-length: (\d+)/i.exec(head ?? '')?.[1] ?? 0);
+    if (body === undefined || Buffer.byteLength(body, 'latin1') < length) return;
+    done += 1;
+    lost -= 1;
+    last = /^connection: close\r?$/im.test(head ?? '');
+    if (!last) next();
+  });
+  next();
+  await new Promise((resolve) => socket.once('close', resolve));
+  return { done, lost };
+}
+
+describe('a gateway that is told to stop', () => {
+  it.each([
+    ['reads', () => gateway.url, request('/services/v2/question.json')],
+    ['reads past the contract', () => gateway.url, request('/services/v2/node/1/unknown.json')],
+    ['writes', () => gateway.url, WRITE],
+    ['scrapes of the admin side', () => gateway.adminUrl, request('/livez')],
+  ])('loses none of the %s of 50 busy clients', async (_what, url, message) => {
+    let asked = 0;
+    const sockets = Array.from({ length: 50 }, () => connect(Number(new URL(url()).port), '127.0.0.1'));
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    const clients = sockets.map((socket) =>
+      busyClient(
+        socket.on('error', () => undefined),
+        message,
+        () => asked++,
+      ),
+    );
+    await until(() => asked > 1000);
+    await gateway.close();
+    const ends = await Promise.all(clients);
+    expect(ends.filter(({ lost }) => lost > 0)).toEqual([]);
+    expect(ends.every(({ done }) => done > 0)).toBe(true);
+  });
+
+  // The system connects a client before the process accepts it; closing the listener would reset those.
+  it('serves the clients that are connected but not accepted yet', async () => {
+    const sockets = Array.from({ length: 50 }, () => connect(Number(new URL(gateway.url).port), '127.0.0.1'));
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    const message = request('/services/v2/question.json');
+    const clients = sockets.map((socket) =>
+      busyClient(
+        socket.on('error', () => undefined),
+        message,
+        () => undefined,
+      ),
+    );
+    await gateway.close();
+    expect((await Promise.all(clients)).filter(({ done, lost }) => done !== 1 || lost > 0)).toEqual([]);
+  });
+
+  it('is not ready, but listens and keeps connections, until the lame duck time is over', async () => {
+    const client = await connectRaw(Number(new URL(gateway.url).port));
+    const closed = gateway.gateway.close({ lameDuckSeconds: 1 });
+    expect((await gateway.admin('/readyz')).status).toBe(503);
+    client.send(request('/services/v2/question.json'));
+    expect(await client.until(/\r\n\r\n\{/)).not.toMatch(/connection: close/i);
+    expect((await gateway.call('/services/v2/question.json')).status).toBe(200);
+    expect(await client.closed).toBe(false);
+    await closed;
+  });
+
+  it('ends a connection with the last of its pipelined responses', async () => {
+    const gate = Promise.withResolvers<undefined>();
+    fake.handler = async (asked) => {
+      await gate.promise;
+      return exampleAnswer(asked);
+    };
+    const client = await connectRaw(Number(new URL(gateway.url).port));
+    client.send(WRITE + WRITE);
+    await fake.received(2);
+    const closed = gateway.close();
+    gate.resolve(undefined);
+    expect(await client.closed).toBe(false);
+    await closed;
+    const text = client.received();
+    expect(statuses(text)).toEqual([200, 200]);
+    expect(text.match(/^connection: close\r$/gim)).toHaveLength(1);
+    expect(text.lastIndexOf('HTTP/1.1')).toBeLessThan(text.search(/^connection: close\r$/im));
+  });
+});

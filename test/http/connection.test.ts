@@ -1,0 +1,203 @@
+import { once } from 'node:events';
+import type { RequestListener, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { createListenerServer } from '../../src/http/listen.ts';
+import { until } from '../builders/until.ts';
+import { serve, talk } from './serve.ts';
+
+const get = (path = '/', ...headers: string[]) => [`GET ${path} HTTP/1.1`, 'Host: a', ...headers, '', ''].join('\r\n');
+const BAD = 'NOT HTTP\r\n\r\n';
+const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+
+async function listening(listener: RequestListener = (request, response) => response.end(`<${request.url}>`)) {
+  const codes: string[] = [];
+  const seen: string[] = [];
+  const { server, connections } = createListenerServer(
+    (request, response) => {
+      seen.push(`${request.method} ${request.url}`);
+      listener(request, response);
+    },
+    {
+      host: '127.0.0.1',
+      port: 0,
+      keepAliveSeconds: 75,
+      requestTimeoutSeconds: 60,
+      headersTimeoutSeconds: 20,
+      maxHeaderBytes: 1024,
+      onRefused: ({ code }) => codes.push(code),
+    },
+  );
+  return { ...(await serve(server)), codes, seen, connections };
+}
+
+/** A listener whose responses are written by the test. */
+async function owing() {
+  const responses: ServerResponse[] = [];
+  return { ...(await listening((_request, response) => responses.push(response))), responses };
+}
+
+describe('a request that is refused', () => {
+  it.each([
+    ['malformed', BAD, 400, 'malformed_request'],
+    ['with a head that is too large', get('/', `X: ${'x'.repeat(2000)}`), 431, 'headers_too_large'],
+    ['with an endless request line', `GET${' '.repeat(2000)}`, 431, 'headers_too_large'],
+    ['with an unknown coding', get('/', 'Transfer-Encoding: gzip, chunked'), 501, 'unknown_transfer_coding'],
+  ])('%s gets the error body, is counted, and its connection is closed', async (_what, text, status, code) => {
+    const { port, codes, seen } = await listening();
+    const heard = await talk(port, text).heard;
+    const [head = '', body = ''] = heard.split('\r\n\r\n');
+    expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(head).toMatch(/\r\nConnection: close/);
+    expect(head).toContain(`Content-Length: ${body.length}`);
+    expect(JSON.parse(body)).toMatchObject({ code, status });
+    expect([codes, seen]).toEqual([[code], []]);
+  });
+
+  it('as HEAD gets the head of the refusal alone', async () => {
+    const { port } = await listening();
+    const text = 'HEAD / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n';
+    expect(await talk(port, text).heard).toMatch(/^HTTP\/1\.1 400 [^]*\r\n\r\n$/);
+  });
+
+  it('by its own body gets the refusal', async () => {
+    const { port } = await listening((request) => void request.resume());
+    const text = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nNOT A CHUNK\r\n';
+    expect(await talk(port, text).heard).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  it('by its own body breaks a response that has begun', async () => {
+    const { port } = await listening((request, response) => {
+      response.writeHead(200, { 'Content-Length': '500' });
+      response.write('begin');
+      request.resume();
+    });
+    const { socket, heard } = talk(port, 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
+    socket.once('data', () => socket.write('NOT A CHUNK\r\n'));
+    expect(await heard).toMatch(/\r\n\r\nbegin$/);
+  });
+
+  it('by its own body after its response was written closes the connection behind that', async () => {
+    const { port } = await listening();
+    const text = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const { socket, heard } = talk(port, text);
+    socket.once('data', () => socket.write('NOT A CHUNK\r\n'));
+    expect(statuses(await heard)).toEqual([200]);
+  });
+
+  it('because the client reset the connection gets nothing', async () => {
+    const { port, server, codes } = await listening();
+    const connected = once(server, 'connection');
+    const { heard } = talk(port, 'GET / HT');
+    const [connection] = (await connected) as [Socket];
+    server.emit('clientError', Object.assign(new Error('reset'), { code: 'ECONNRESET' }), connection);
+    expect([await heard, codes]).toEqual(['', []]);
+  });
+});
+
+/*
+ * The attack: one pipelined message that is malformed made the gateway drop the connection at once, with the responses to the
+ * good requests before it. Whoever shares a connection to the gateway with others (a balancer does that for its clients) could
+ * destroy the responses of the others, to writes too, by sending one bad byte.
+ */
+describe('a malformed message behind good ones', () => {
+  const head = 'GET / HTTP/1.1\r\nHost: a\r\n';
+  const FAULTS = [
+    ['bytes that are not HTTP', BAD, 400],
+    ['a head that is too large', `${head}X: ${'x'.repeat(2000)}\r\n\r\n`, 431],
+    ['two Host headers', `${head}Host: a\r\n\r\n`, 400],
+    ['an unknown coding', `${head}Transfer-Encoding: gzip, chunked\r\n\r\n`, 501],
+    ['a coding that the parser refuses', `${head}Transfer-Encoding: gzip\r\n\r\n`, 501],
+    ['another version', 'GET / HTTP/2.0\r\n\r\n', 400],
+    ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n', 400],
+    ['a body that is malformed', `${head.replace('GET', 'POST')}Transfer-Encoding: chunked\r\n\r\nNO CHUNK\r\n`, 400],
+  ] as const;
+
+  it.each(FAULTS)('(%s) gets its refusal after the responses that are owed', async (_what, bad, status) => {
+    const { port, codes, responses } = await owing();
+    const { heard } = talk(port, get('/1') + get('/2') + bad + get('/3'));
+    await until(() => codes.length === 1);
+    responses[1]?.end('<2>');
+    responses[0]?.writeHead(200, { 'Content-Length': '3' }).write('<');
+    responses[0]?.end('1>');
+    const text = await heard;
+    expect(statuses(text)).toEqual([200, 200, status]);
+    expect(text).toMatch(/<1>[^]*<2>[^]*Connection: close/);
+    expect(codes).toHaveLength(1);
+  });
+
+  it('in a chunk of its own gets its refusal after a response that is being streamed', async () => {
+    const { port, responses, codes } = await owing();
+    const { socket, heard } = talk(port, get());
+    await until(() => responses.length === 1);
+    responses[0]?.write('be');
+    socket.write(BAD);
+    await until(() => codes.length === 1);
+    // What comes afterwards is not read.
+    socket.write(BAD + get('/late'));
+    responses[0]?.end('gun');
+    expect(statuses(await heard)).toEqual([200, 400]);
+    expect([responses.length, codes.length]).toEqual([1, 1]);
+  });
+
+  it('that does not come in in time gets its refusal after the responses that are owed', async () => {
+    const { port, server, responses, codes } = await owing();
+    const connected = once(server, 'connection');
+    const { heard } = talk(port, `${get()}GET / HT`);
+    const [connection] = (await connected) as [Socket];
+    await until(() => responses.length === 1);
+    const timeout = Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+    server.emit('clientError', timeout, connection);
+    responses[0]?.end('ok');
+    expect(statuses(await heard)).toEqual([200, 408]);
+    expect(codes).toEqual(['request_timeout']);
+  });
+
+  it('is not read behind a request that was the last', async () => {
+    const { port, codes, responses } = await owing();
+    const { heard } = talk(port, get('/', 'Connection: close') + BAD);
+    await until(() => responses.length === 1);
+    responses[0]?.end('ok');
+    expect(statuses(await heard)).toEqual([200]);
+    expect(codes).toEqual([]);
+  });
+
+  // The refused message may hide requests: a server that reads them differently must not find them carried out.
+  it('hides nothing that is carried out', async () => {
+    const { port, seen } = await listening();
+    await talk(port, `${head}Host: b\r\n\r\n${get('/hidden')}`).heard;
+    expect(seen).toEqual([]);
+  });
+});
+
+describe('what comes in', () => {
+  const CHUNKED = 'POST /1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n\r\n\r\n\r\n0\r\nX: y\r\n\r\n';
+  const COUNTED = 'POST /2 HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n\r\n\r\nx';
+  const text = `${get('/0')}${CHUNKED}${COUNTED}\r\n${get('/3')}${get('/4', 'Connection: close')}`;
+
+  // Messages are told apart wherever the network cuts them.
+  it.each([1, 2, 3, 5, 7, 16, 64, 1000])('is the same in pieces of %i bytes', async (size) => {
+    const { port, server, seen, codes } = await listening((request, response) => {
+      const parts: Buffer[] = [];
+      request.on('data', (part: Buffer) => parts.push(part));
+      request.on('end', () => response.end(`<${request.url} ${Buffer.concat(parts).length}>`));
+    });
+    const connected = once(server, 'connection');
+    const { heard } = talk(port, '');
+    const [connection] = (await connected) as [Socket];
+    for (let at = 0; at < text.length; at += size) connection.emit('data', Buffer.from(text.slice(at, at + size)));
+    expect((await heard).match(/<[^>]*>/g)).toEqual(['</0 0>', '</1 4>', '</2 5>', '</3 0>', '</4 0>']);
+    expect([seen.length, codes]).toEqual([5, []]);
+  });
+
+  it('is held back while the client does not fetch its responses, and none of it is lost', async () => {
+    const big = 'x'.repeat(300_000);
+    const { port, seen } = await listening((_request, response) => response.end(big));
+    const { socket, heard } = talk(port, get().repeat(39) + get('/', 'Connection: close'));
+    socket.pause();
+    await until(() => seen.length > 0);
+    expect(seen.length).toBeLessThan(40);
+    socket.resume();
+    expect(statuses(await heard)).toHaveLength(40);
+  });
+});
