@@ -1,4 +1,5 @@
 import { buildConnector, Client, Pool, type Dispatcher } from 'undici';
+import { skipInterimResponses } from './interim-responses.ts';
 import type { WireRequest } from './sending.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
@@ -44,16 +45,21 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
   /** A client that marks the request it carries with what became of its connection; it carries one at a time. */
   class MarkingClient extends Client {
     #current: WireRequest | undefined;
+    #awaitHead: (() => void) | undefined;
 
     constructor() {
       super(origin, {
         ...clientOptions,
         connect: (target, callback) =>
           connect(target, (...result) => {
-            // Before undici listens: it may end the response while it handles this error.
-            result[1]?.once('error', () => {
-              if (this.#current) this.#current.broken = true;
-            });
+            const [, socket] = result;
+            if (socket) {
+              // Before undici listens: it may end the response while it handles this error.
+              socket.once('error', () => {
+                if (this.#current) this.#current.broken = true;
+              });
+              this.#awaitHead = skipInterimResponses(socket);
+            }
             callback(...result);
           }),
       });
@@ -63,6 +69,7 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
       this.#current = request;
       request.broken = false;
       request.reused = this.stats.connected;
+      this.#awaitHead?.();
       return super.dispatch(request, handler);
     }
   }

@@ -1,6 +1,8 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { createSilenceWatch } from '../lib/silence-watch.ts';
+import { isFinalHead } from './final-head.ts';
+import { MAX_INTERIM_RESPONSES } from './interim-responses.ts';
 import { planAnswer, writeHead, type AnswerChoice } from './passed-answer.ts';
 import { passBody } from './pass-body.ts';
 import { hasBody } from './passed-request.ts';
@@ -69,6 +71,16 @@ export function createAttempt(
       if (ended) return void request.destroy();
       // The library reports errors a turn later. By then Node has ended a body without a length as if it were whole.
       request.once('error', onTransportError);
+      // Without a listener Node would close the connection, and the request would wait for its deadline.
+      request.once('upgrade', (_switched, socket) => {
+        socket.destroy();
+        fail(new UpstreamFailure('reset'));
+      });
+      let interim = 0;
+      request.on('information', () => {
+        interim += 1;
+        if (interim > MAX_INTERIM_RESPONSES) fail(new UpstreamFailure('reset'));
+      });
       const { socket } = request;
       bytesBefore = socket?.bytesRead ?? 0;
       let sent = !hasBody(passed);
@@ -93,7 +105,10 @@ export function createAttempt(
     };
 
     const onAnswer = (answer: IncomingMessage) => {
+      // It may come with the bytes that were the failure.
+      if (ended) return void answer.destroy();
       incoming = answer;
+      if (!isFinalHead(answer.statusCode, answer.statusMessage)) return fail(new UpstreamFailure('reset'));
       try {
         const plan = planAnswer(answer, material);
         const added = context.onAnswer?.(answer.statusCode ?? 0, plan.headers) ?? [];

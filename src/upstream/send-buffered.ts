@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { headerValue, type HeaderPairs } from '../model/header-pairs.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
+import { isFinalHead } from './final-head.ts';
 import { answerHeaders, sendingFailure, type SendProgress, type WireRequest } from './sending.ts';
 import type { Stop } from './stop.ts';
 import type { ExchangePhase } from './transport-failure.ts';
@@ -56,9 +57,9 @@ export function sendBuffered(
       onResponseStarted() {
         progress.answered = true;
       },
-      onResponseStart(given, code) {
+      onResponseStart(given, code, _headers, reason) {
         progress.answered = true;
-        if (code < 200) return;
+        if (!isFinalHead(code, reason)) return giveUp(new UpstreamFailure('reset'));
         phase = 'body';
         status = code;
         headers = answerHeaders(given);

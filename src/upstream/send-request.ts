@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
+import { isFinalHead } from './final-head.ts';
 import { answerHeaders, sendingFailure, type SendProgress, type WireRequest } from './sending.ts';
 import type { Stop } from './stop.ts';
 import type { ExchangePhase } from './transport-failure.ts';
@@ -60,9 +61,9 @@ export function sendRequest(
       onResponseStarted() {
         progress.answered = true;
       },
-      onResponseStart(given, status) {
+      onResponseStart(given, status, _headers, reason) {
         progress.answered = true;
-        if (status < 200) return;
+        if (!isFinalHead(status, reason)) return giveUp(new UpstreamFailure('reset'));
         phase = 'body';
         body = readableOf(given, () => clearTimeout(pause), finish);
         resolve({ status, headers: answerHeaders(given), body });

@@ -119,13 +119,26 @@ describe('an answer in memory', () => {
     ]);
   });
 
-  it('passes over interim answers', async () => {
-    const server = await startRawServer((request) => {
-      request.socket.write('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n');
-      reply(request, 404, 'none');
-    });
-    expect(await upstreamAt(server.origin).exchange(get)).toMatchObject({ status: 404, body: Buffer.from('none') });
-  });
+  it.each(['buffered', 'transparent'] as const)(
+    'comes after interim responses, on a connection that is used again (%s)',
+    async (mode) => {
+      const server = await startRawServer((request) => {
+        request.socket.write('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n');
+        reply(request, 404, 'none');
+      });
+      const upstream = upstreamAt(server.origin);
+      for (let turn = 0; turn < 3; turn += 1) {
+        expect(await upstream.exchange({ ...get, mode })).toMatchObject({
+          status: 404,
+          body: Buffer.from('none'),
+          attempts: 1,
+        });
+        // undici waits for a turn before it uses a connection again.
+        await setImmediate();
+      }
+      expect(server.accepted()).toBe(1);
+    },
+  );
 
   it('of a HEAD request has no body and the length of what GET would give', async () => {
     const server = await startRawServer((request) =>
