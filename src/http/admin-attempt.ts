@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { networkOf } from '../lib/network-of.ts';
 
 /** What an operator's request offers as a token, and from where. */
 export interface AdminAttempt {
@@ -17,7 +18,10 @@ const SCHEME = /^(?<scheme>[A-Za-z]+) +(?<value>\S+)$/;
 /** Reads the token of a request: `Bearer TOKEN`, or `Basic` with any name and the token as password, as browsers send it. */
 export function attemptOf(req: Pick<IncomingMessage, 'headers'> & { socket?: Peer }): AdminAttempt {
   const { authorization } = req.headers;
-  return { token: authorization === undefined ? undefined : tokenIn(authorization), from: networkOf(req.socket) };
+  return {
+    token: authorization === undefined ? undefined : tokenIn(authorization),
+    from: networkOf(req.socket?.remoteAddress ?? ''),
+  };
 }
 
 function tokenIn(authorization: string): string {
@@ -27,13 +31,4 @@ function tokenIn(authorization: string): string {
   const pair = Buffer.from(value, 'base64').toString();
   const colon = pair.indexOf(':');
   return colon < 0 ? '' : pair.slice(colon + 1);
-}
-
-// Whoever has one IPv6 address usually has all of its /64.
-function networkOf(socket: Peer | undefined): string {
-  const address = socket?.remoteAddress ?? '';
-  const plain = address.startsWith('::ffff:') ? address.slice(7) : address;
-  if (!plain.includes(':')) return plain;
-  const [head = ''] = plain.split('::');
-  return head.split(':').slice(0, 4).join(':');
 }

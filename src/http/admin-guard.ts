@@ -54,12 +54,12 @@ export function createAdminGuard({ loopback, token, clock = systemClock }: Admin
       const { from } = attempt;
       const right = sameText(attempt.token, token);
       const known = right && isAtWork(from, now);
-      const limited = known ? undefined : failures.begin(from, now);
+      const limited = known ? undefined : failures.begin(from, '', now);
       if (limited !== undefined) {
         res.set('Retry-After', String(limited.retryAfterSeconds));
         refuse(429, 'Too many wrong tokens came from this address; wait a minute.');
       } else if (right) {
-        if (!known) failures.withdraw(from, now);
+        if (!known) failures.withdraw(from, '', now);
         atWorkAt.set(from, now);
         next();
       } else {

@@ -23,10 +23,10 @@ export function createFileVerifier(accounts: readonly FileAccount[], bounds: Wor
   const gate = createWorkGate(bounds);
   return {
     kind: 'file',
-    async verify({ name, password }, known) {
+    async verify({ name, password }, known, network) {
       const hash = hashes.get(name);
       // An unknown name costs what a wrong password costs, or the time taken would tell which names exist.
-      const valid = await gate.run(() => verifyPassword(password, hash ?? decoy), known);
+      const valid = await gate.run(() => verifyPassword(password, hash ?? decoy), known, network);
       if (valid === undefined) return { kind: 'busy', retryAfterSeconds: BUSY_RETRY_SECONDS };
       return { kind: valid && hash !== undefined ? 'valid' : 'invalid' };
     },

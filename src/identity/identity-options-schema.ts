@@ -33,13 +33,17 @@ export const identityOptionsSchema = {
     cacheSeconds: count('How long a verified credential is believed, in seconds.', DEFAULTS.cacheSeconds, 0, 3600),
     cacheEntries: count('How many verified credentials are remembered.', DEFAULTS.cacheEntries),
     failures: {
-      description: 'Failed attempts allowed per pair of client address and name; more are answered 429.',
+      description:
+        'Failed attempts allowed per pair of client address (of IPv6 the /64) and name; more are answered 429.',
       type: 'object',
       additionalProperties: false,
       properties: {
         limit: count('Failed attempts within the window.', DEFAULTS.failures.limit, 1, 1000),
         windowSeconds: count('The window, in seconds.', DEFAULTS.failures.windowSeconds, 1, 86_400),
-        maxPairs: count('How many pairs are remembered.', DEFAULTS.failures.maxPairs),
+        maxPairs: count(
+          'How many pairs are remembered; one client address may fill one part in 32, and is answered 429 beyond.',
+          DEFAULTS.failures.maxPairs,
+        ),
       },
     },
     hashing: {

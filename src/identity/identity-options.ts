@@ -10,7 +10,10 @@ export interface IdentityOptions {
   readonly cacheSeconds: number;
   /** How many verified credentials are remembered. */
   readonly cacheEntries: number;
-  /** Failed attempts per pair of address and name: `limit` in `windowSeconds`; `maxPairs` bounds the memory. */
+  /**
+   * Failed attempts per pair of network (an IPv4 address, the /64 of an IPv6 address) and name: `limit` in `windowSeconds`.
+   * `maxPairs` bounds the memory, of which one network may fill one part in 32.
+   */
   readonly failures: { readonly limit: number; readonly windowSeconds: number; readonly maxPairs: number };
   /** Password hashing at one time, and how many attempts may wait for it. */
   readonly hashing: WorkBounds;

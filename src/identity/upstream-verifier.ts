@@ -42,11 +42,11 @@ export function createUpstreamVerifier(parts: UpstreamVerifierParts): Verifier {
   const calibration = keepCalibrated({ ask, probePath: options.path, calibrationSeconds, clock });
   return {
     kind: 'upstream',
-    async verify({ authorization }, known) {
+    async verify({ authorization }, known, network) {
       const state = await calibration.current();
       if (state.kind === 'unusable') return { ...unavailable(state.fault.message), unusable: true };
       if (state.kind === 'pending') return unavailable(state.cause);
-      return (await gate.run(() => ask(authorization), known)) ?? unavailable('too many probes wait');
+      return (await gate.run(() => ask(authorization), known, network)) ?? unavailable('too many probes wait');
     },
     calibrate: () => calibration.calibrate(),
   };

@@ -29,8 +29,11 @@ export type Calibration =
 /** Tells whether a credential is somebody's. */
 export interface Verifier {
   readonly kind: 'file' | 'upstream';
-  /** `known` marks a credential that was valid before: it goes ahead of all others and never finds the queue full. */
-  verify(credential: Credential, known: boolean): Promise<Verification>;
+  /**
+   * `known` marks a credential that was valid before: it goes ahead of all others and never finds the queue full. The others
+   * share the queue fairly between the networks that they come from.
+   */
+  verify(credential: Credential, known: boolean, network: string): Promise<Verification>;
   /** Tries the verifier with a credential that must be refused. */
   calibrate(): Promise<Calibration>;
 }

@@ -1,3 +1,4 @@
+import { networkOf } from '../lib/network-of.ts';
 import { createSingleFlight } from '../lib/single-flight.ts';
 import { createFailureLimiter } from './failure-limiter.ts';
 import type { IdentityOptions } from './identity-options.ts';
@@ -36,14 +37,15 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
   let forgotten = 0;
   const keyOf = (authorization: string) => hash('credential', authorization);
 
-  async function attempt(credential: Credential, key: string, pair: string, now: number): Promise<Verdict> {
+  async function attempt(credential: Credential, key: string, network: string, now: number): Promise<Verdict> {
     const known = memory.recall(key, now) !== 'unknown';
     // Whoever holds a credential that was valid must not be locked out by others who guess at the name.
-    const limited = known ? undefined : limiter.begin(pair, now);
+    const name = hash('name', credential.name);
+    const limited = known ? undefined : limiter.begin(network, name, now);
     if (limited) return { kind: 'limited', ...limited };
     const before = forgotten;
-    const verification = await verifier.verify(credential, known);
-    if (verification.kind !== 'invalid' && !known) limiter.withdraw(pair, now);
+    const verification = await verifier.verify(credential, known, network);
+    if (verification.kind !== 'invalid' && !known) limiter.withdraw(network, name, now);
     if (verification.kind === 'valid' && before === forgotten) memory.remember(key, credential.name, now);
     if (verification.kind === 'invalid') memory.forget(key);
     if (verification.kind === 'unavailable' && verification.unusable) memory.clear();
@@ -55,8 +57,8 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
     nameBehind: (authorization, now) => memory.nameOf(keyOf(authorization), now),
     async verify(credential, clientAddress, now) {
       const key = keyOf(credential.authorization);
-      const pair = hash('pair', clientAddress, credential.name);
-      const flight = flights.run(key, () => attempt(credential, key, pair, now));
+      const network = networkOf(clientAddress);
+      const flight = flights.run(key, () => attempt(credential, key, network, now));
       const verdict = await flight.promise;
       if (flight.leader) parts.onVerification?.(verdict.kind);
       return verdict;

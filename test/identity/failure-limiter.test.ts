@@ -16,7 +16,7 @@ describe('the failure limiter', () => {
         let now = START;
         for (const step of steps) {
           now += step;
-          const refused = limiter.begin('pair', now);
+          const refused = limiter.begin('home', 'alice', now);
           const recent = admitted.filter((at) => at > now - 30_000);
           expect(refused === undefined).toBe(recent.length < limit);
           if (refused === undefined) admitted.push(now);
@@ -28,19 +28,58 @@ describe('the failure limiter', () => {
 
   it('takes back one attempt that did not fail, not the others', () => {
     const limiter = createFailureLimiter({ limit: 2, windowSeconds: 30, maxPairs: 10 });
-    limiter.begin('pair', START);
-    limiter.begin('pair', START + 1);
-    limiter.withdraw('pair', START + 1);
-    expect(limiter.begin('pair', START + 2)).toBeUndefined();
-    expect(limiter.begin('pair', START + 3)).toEqual({ retryAfterSeconds: 30 });
+    limiter.begin('home', 'alice', START);
+    limiter.begin('home', 'alice', START + 1);
+    limiter.withdraw('home', 'alice', START + 1);
+    expect(limiter.begin('home', 'alice', START + 2)).toBeUndefined();
+    expect(limiter.begin('home', 'alice', START + 3)).toEqual({ retryAfterSeconds: 30 });
   });
 
   it('remembers no more pairs than it may, the least recently tried go first', () => {
     const limiter = createFailureLimiter({ limit: 1, windowSeconds: 3600, maxPairs: 3 });
-    for (const pair of ['a', 'b', 'c']) limiter.begin(pair, START);
-    limiter.begin('a', START + 1);
-    limiter.begin('d', START + 2);
-    expect(limiter.begin('a', START + 3)).toBeDefined();
-    expect(limiter.begin('b', START + 3)).toBeUndefined();
+    for (const pair of ['a', 'b', 'c']) limiter.begin(pair, 'alice', START);
+    limiter.begin('a', 'alice', START + 1);
+    limiter.begin('d', 'alice', START + 2);
+    expect(limiter.begin('a', 'alice', START + 3)).toBeDefined();
+    expect(limiter.begin('b', 'alice', START + 3)).toBeUndefined();
+  });
+
+  // The attack: one address fails under thousands of made-up names, until the table holds nothing but its own pairs.
+  describe('under names that are made up in one network', () => {
+    const options = { limit: 2, windowSeconds: 60, maxPairs: 640 };
+    const sprayed = (limiter: ReturnType<typeof createFailureLimiter>, network: string, count: number, now = START) =>
+      Array.from({ length: count }, (_, index) => limiter.begin(network, `name-${index}`, now)).filter(
+        (refused) => refused === undefined,
+      ).length;
+
+    it('lets that network fail under its share of names only, and everybody else in', () => {
+      const limiter = createFailureLimiter(options);
+      expect(sprayed(limiter, 'flood', 5_000)).toBe(20);
+      expect(limiter.begin('flood', 'alice', START)).toEqual({ retryAfterSeconds: 60 });
+      expect(limiter.begin('home', 'alice', START)).toBeUndefined();
+    });
+
+    it('keeps the counts of other networks, and its own, so that spraying buys no further guesses', () => {
+      const limiter = createFailureLimiter(options);
+      for (const network of ['home', 'flood']) for (const at of [1, 2]) limiter.begin(network, 'alice', START + at);
+      sprayed(limiter, 'flood', 5_000, START + 3);
+      for (const network of ['home', 'flood']) expect(limiter.begin(network, 'alice', START + 4)).toBeDefined();
+    });
+
+    it('takes new names again as the first ones expire', () => {
+      const limiter = createFailureLimiter(options);
+      sprayed(limiter, 'flood', 20);
+      expect(limiter.begin('flood', 'new', START + 59_000)).toEqual({ retryAfterSeconds: 1 });
+      expect(limiter.begin('flood', 'new', START + 60_000)).toBeUndefined();
+    });
+
+    it('does not count names that got in towards the share', () => {
+      const limiter = createFailureLimiter(options);
+      limiter.begin('office', 'mistyped', START);
+      for (let index = 0; index < 500; index += 1) {
+        expect(limiter.begin('office', `name-${index}`, START)).toBeUndefined();
+        limiter.withdraw('office', `name-${index}`, START);
+      }
+    });
   });
 });

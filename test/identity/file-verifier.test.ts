@@ -4,6 +4,8 @@ import { createFileVerifier } from '../../src/identity/file-verifier.ts';
 import { hashPassword } from '../../src/identity/password-hash.ts';
 import { StartFault } from '../../src/model/fault.ts';
 
+const HOME = '192.0.2.1';
+
 const CHEAP = { memory: 64, passes: 1, parallelism: 1 };
 const BOUNDS = { concurrency: 1, queue: 1 };
 const credential = (name: string, password: string) => ({
@@ -21,7 +23,7 @@ describe('the file verifier (rules, 2)', () => {
     createFileVerifier([{ name: 'alice', passwordHash }, { name: 'mapped only' }], bounds, 'roles.yaml');
 
   it('knows a password by its argon2id hash', async () => {
-    await expect(create().verify(credential('alice', 'pässword'), false)).resolves.toEqual({ kind: 'valid' });
+    await expect(create().verify(credential('alice', 'pässword'), false, HOME)).resolves.toEqual({ kind: 'valid' });
   });
 
   it.each([
@@ -31,20 +33,20 @@ describe('the file verifier (rules, 2)', () => {
     ['a name of another case', 'Alice', 'pässword'],
     ['a name that every object has', '__proto__', 'pässword'],
   ])('refuses %s', async (_, name, password) => {
-    await expect(create().verify(credential(name, password), false)).resolves.toEqual({ kind: 'invalid' });
+    await expect(create().verify(credential(name, password), false, HOME)).resolves.toEqual({ kind: 'invalid' });
   });
 
   it('spends a hash on unknown names too, so that they find the same queue', async () => {
     const verifier = create({ concurrency: 1, queue: 0 });
-    const first = verifier.verify(credential('mallory', 'x'), false);
-    await expect(verifier.verify(credential('mallory', 'y'), false)).resolves.toMatchObject({ kind: 'busy' });
+    const first = verifier.verify(credential('mallory', 'x'), false, HOME);
+    await expect(verifier.verify(credential('mallory', 'y'), false, HOME)).resolves.toMatchObject({ kind: 'busy' });
     await expect(first).resolves.toEqual({ kind: 'invalid' });
   });
 
   it('answers busy beyond its queue, but not to a credential that was valid before', async () => {
     const verifier = create();
-    const work = ['a', 'b', 'c'].map((password) => verifier.verify(credential('alice', password), false));
-    const known = verifier.verify(credential('alice', 'pässword'), true);
+    const work = ['a', 'b', 'c'].map((password) => verifier.verify(credential('alice', password), false, HOME));
+    const known = verifier.verify(credential('alice', 'pässword'), true, HOME);
     await expect(Promise.all(work)).resolves.toMatchObject([
       { kind: 'invalid' },
       { kind: 'invalid' },

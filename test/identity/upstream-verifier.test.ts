@@ -5,6 +5,8 @@ import { createUpstreamVerifier } from '../../src/identity/upstream-verifier.ts'
 import { ProbeFailure, UpstreamFailure } from '../../src/model/upstream-failure.ts';
 import { authenticating, basic, START } from './identity-fixtures.ts';
 
+const HOME = '192.0.2.1';
+
 const ALICE = { name: 'alice', password: 'alice', authorization: toAuthorization('alice', 'alice') };
 
 const statusOf = (status: number | (() => number)) => (typeof status === 'number' ? status : status());
@@ -41,18 +43,20 @@ const refused = () => {
 
 describe('the upstream verifier (rules, 2)', () => {
   it.each([200, 400, 404])('takes a credential for valid on status %i', async (status) => {
-    await expect(upstream(status, 401).verifier.verify(ALICE, false)).resolves.toEqual({ kind: 'valid' });
+    await expect(upstream(status, 401).verifier.verify(ALICE, false, HOME)).resolves.toEqual({ kind: 'valid' });
   });
 
   it.each([201, 204, 301, 302, 401, 403, 405, 410, 418])(
     'takes a credential for invalid on status %i',
     async (status) => {
-      await expect(upstream(status, 401).verifier.verify(ALICE, false)).resolves.toEqual({ kind: 'invalid' });
+      await expect(upstream(status, 401).verifier.verify(ALICE, false, HOME)).resolves.toEqual({ kind: 'invalid' });
     },
   );
 
   it.each([408, 429, 500, 502, 503, 504])('learns nothing of a credential from status %i', async (status) => {
-    await expect(upstream(status, 401).verifier.verify(ALICE, false)).resolves.toMatchObject({ kind: 'unavailable' });
+    await expect(upstream(status, 401).verifier.verify(ALICE, false, HOME)).resolves.toMatchObject({
+      kind: 'unavailable',
+    });
   });
 
   it('turns a transport failure into 503 with the wait it names, never into 401', async () => {
@@ -70,15 +74,18 @@ describe('the upstream verifier (rules, 2)', () => {
           signal.addEventListener('abort', () => reject(new UpstreamFailure('aborted')));
         }),
     );
-    await expect(slow.verify(ALICE, false)).resolves.toMatchObject({ cause: { kind: 'deadline' } });
+    await expect(slow.verify(ALICE, false, HOME)).resolves.toMatchObject({ cause: { kind: 'deadline' } });
     const failing = verifierOf(() => Promise.resolve({ status: 503 }));
-    await expect(failing.verify(ALICE, false)).resolves.toMatchObject({ cause: new ProbeFailure(503) });
+    await expect(failing.verify(ALICE, false, HOME)).resolves.toMatchObject({ cause: new ProbeFailure(503) });
   });
 
   it('is unavailable, not wrong, when too many probes wait', async () => {
     const { verifier } = upstream(200, 401);
     await verifier.calibrate();
-    const both = [verifier.verify(ALICE, false), verifier.verify({ ...ALICE, authorization: 'Basic b' }, false)];
+    const both = [
+      verifier.verify(ALICE, false, HOME),
+      verifier.verify({ ...ALICE, authorization: 'Basic b' }, false, HOME),
+    ];
     await expect(Promise.all(both)).resolves.toMatchObject([{ kind: 'valid' }, { kind: 'unavailable' }]);
   });
 });
@@ -86,8 +93,8 @@ describe('the upstream verifier (rules, 2)', () => {
 describe('the calibration of the probe (rules, 2)', () => {
   it('comes before the first verification, with a credential that nobody has', async () => {
     const { verifier, probed } = upstream(404, 401);
-    await verifier.verify(ALICE, false);
-    await verifier.verify(ALICE, false);
+    await verifier.verify(ALICE, false, HOME);
+    await verifier.verify(ALICE, false, HOME);
     expect(probed).toHaveLength(3);
     expect(probed[0]).not.toBe(ALICE.authorization);
     await verifier.calibrate();
@@ -110,9 +117,9 @@ describe('the calibration of the probe (rules, 2)', () => {
   it('is pending while the upstream does not answer, and nobody is verified until it does', async () => {
     const { verifier, state } = upstream(200, refused);
     await expect(verifier.calibrate()).resolves.toMatchObject({ kind: 'pending' });
-    await expect(verifier.verify(ALICE, false)).resolves.toMatchObject({ kind: 'unavailable', unusable: false });
+    await expect(verifier.verify(ALICE, false, HOME)).resolves.toMatchObject({ kind: 'unavailable', unusable: false });
     state.wrong = 401;
-    await expect(verifier.verify(ALICE, false)).resolves.toEqual({ kind: 'valid' });
+    await expect(verifier.verify(ALICE, false, HOME)).resolves.toEqual({ kind: 'valid' });
   });
 
   it('is renewed from time to time, and what was verified before is forgotten when it fails', async () => {
@@ -136,7 +143,7 @@ describe('the calibration of the probe (rules, 2)', () => {
     state.now += 300_000;
     state.wrong = refused;
     await expect(verifier.calibrate()).resolves.toEqual({ kind: 'calibrated' });
-    await expect(verifier.verify(ALICE, false)).resolves.toEqual({ kind: 'valid' });
+    await expect(verifier.verify(ALICE, false, HOME)).resolves.toEqual({ kind: 'valid' });
   });
 
   it('stays unusable while a renewal gets no answer', async () => {
@@ -148,7 +155,7 @@ describe('the calibration of the probe (rules, 2)', () => {
 
   it('is tried once for callers at one time', async () => {
     const { verifier, probed } = upstream(200, 401);
-    await Promise.all([verifier.calibrate(), verifier.calibrate(), verifier.verify(ALICE, false)]);
+    await Promise.all([verifier.calibrate(), verifier.calibrate(), verifier.verify(ALICE, false, HOME)]);
     expect(probed).toHaveLength(2);
   });
 });

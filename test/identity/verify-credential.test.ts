@@ -106,6 +106,15 @@ describe('the limit of failed attempts (rules, 2)', () => {
     await expect(ask(basic('bob'))).resolves.toMatchObject({ principal: { kind: 'verified' } });
   });
 
+  // The attack: whoever has one IPv6 address has the 2^64 of its network, and a new one for each guess.
+  it('counts all addresses of an IPv6 network as one', async () => {
+    const { verifier, asked } = fakeVerifier();
+    const { ask } = authenticating(verifier, { failures });
+    for (let index = 0; index < 20; index++) await guess(ask, index, `2001:db8:1:2::${index.toString(16)}`);
+    expect(asked).toHaveLength(3);
+    await expect(guess(ask, 21, '2001:db8:1:3::1')).resolves.toMatchObject({ status: 401 });
+  });
+
   it('never blocks a verified credential, not even when its time is over', async () => {
     const { ask } = authenticating(fakeVerifier().verifier, { failures, cacheSeconds: 10 });
     await ask(basic('alice'));

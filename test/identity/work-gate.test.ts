@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createWorkGate } from '../../src/identity/work-gate.ts';
 
+const HOME = '192.0.2.1';
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Tasks that end when they are told to, and the order in which they began. */
@@ -28,7 +29,7 @@ describe('the work gate', () => {
   it('runs no more tasks at one time than it may, the others in order', async () => {
     const { began, task, end } = tasks();
     const gate = createWorkGate({ concurrency: 2, queue: 5 });
-    const results = ['a', 'b', 'c', 'd'].map(async (name) => gate.run(task(name), false));
+    const results = ['a', 'b', 'c', 'd'].map((name, index) => gate.run(task(name), false, `192.0.2.${index}`));
     expect(began).toEqual(['a', 'b']);
     await end('b');
     expect(began).toEqual(['a', 'b', 'c']);
@@ -42,22 +43,22 @@ describe('the work gate', () => {
   it('turns away what finds the queue full, and takes tasks again when there is room', async () => {
     const { began, task, end } = tasks();
     const gate = createWorkGate({ concurrency: 1, queue: 1 });
-    void gate.run(task('a'), false);
-    void gate.run(task('b'), false);
-    expect(gate.run(task('c'), false)).toBeUndefined();
+    void gate.run(task('a'), false, HOME);
+    void gate.run(task('b'), false, HOME);
+    await expect(gate.run(task('c'), false, HOME)).resolves.toBeUndefined();
     await end('a');
     await end('b');
-    void gate.run(task('d'), false);
+    void gate.run(task('d'), false, HOME);
     expect(began).toEqual(['a', 'b', 'd']);
   });
 
   it('lets urgent tasks go ahead, and never turns them away', async () => {
     const { began, task, end } = tasks();
     const gate = createWorkGate({ concurrency: 1, queue: 1 });
-    void gate.run(task('a'), false);
-    void gate.run(task('b'), false);
-    void gate.run(task('urgent-1'), true);
-    void gate.run(task('urgent-2'), true);
+    void gate.run(task('a'), false, HOME);
+    void gate.run(task('b'), false, HOME);
+    void gate.run(task('urgent-1'), true, HOME);
+    void gate.run(task('urgent-2'), true, HOME);
     for (const name of ['a', 'urgent-1', 'urgent-2']) await end(name);
     expect(began).toEqual(['a', 'urgent-1', 'urgent-2', 'b']);
   });
@@ -65,11 +66,62 @@ describe('the work gate', () => {
   it('gives the place of a failed task on', async () => {
     const { began, task, fail } = tasks();
     const gate = createWorkGate({ concurrency: 1, queue: 1 });
-    const failing = gate.run(task('a'), false);
-    void gate.run(task('b'), false);
+    const failing = gate.run(task('a'), false, HOME);
+    void gate.run(task('b'), false, HOME);
     const seen = expect(failing).rejects.toThrow('a');
     await fail('a');
     await seen;
     expect(began).toEqual(['a', 'b']);
+  });
+
+  // The attack: one address sends passwords faster than they can be hashed, under names that it makes up. Its attempts filled
+  // the queue, so that everybody who logged in for the first time was refused with 429.
+  it('takes a newcomer from elsewhere although one network fills the queue, and serves it next', async () => {
+    const { began, task, end } = tasks();
+    const gate = createWorkGate({ concurrency: 1, queue: 3 });
+    const flood = ['f1', 'f2', 'f3', 'f4', 'f5'].map((name) => gate.run(task(name), false, 'flood'));
+    await expect(flood[4]).resolves.toBeUndefined();
+    const newcomer = gate.run(task('newcomer'), false, HOME);
+    await expect(flood[3]).resolves.toBeUndefined();
+    for (const name of ['f1', 'f2']) await end(name);
+    expect(began).toEqual(['f1', 'f2', 'newcomer']);
+    await end('newcomer');
+    await expect(newcomer).resolves.toBe('newcomer');
+    await end('f3');
+    await expect(Promise.all(flood.slice(0, 3))).resolves.toEqual(['f1', 'f2', 'f3']);
+  });
+
+  it('turns nobody away for a network that has as much waiting itself', async () => {
+    const { task } = tasks();
+    const gate = createWorkGate({ concurrency: 1, queue: 2 });
+    for (const [name, network] of [
+      ['a', 'one'],
+      ['b', 'one'],
+      ['c', 'two'],
+    ] as const)
+      void gate.run(task(name), false, network);
+    await expect(gate.run(task('d'), false, 'two')).resolves.toBeUndefined();
+    await expect(gate.run(task('e'), false, 'three')).resolves.toBeUndefined();
+  });
+
+  // Probes of an upstream that is slow take seconds each: one address must not hold all places for as long.
+  it('keeps a place to run that one network alone never takes', () => {
+    const { began, task } = tasks();
+    const gate = createWorkGate({ concurrency: 3, queue: 9 });
+    for (const name of ['f1', 'f2', 'f3', 'f4']) void gate.run(task(name), false, 'flood');
+    expect(began).toEqual(['f1', 'f2']);
+    void gate.run(task('newcomer'), false, HOME);
+    expect(began).toEqual(['f1', 'f2', 'newcomer']);
+  });
+
+  it('forgets networks that have nothing to run', async () => {
+    const { began, task, end } = tasks();
+    const gate = createWorkGate({ concurrency: 2, queue: 2 });
+    for (let round = 0; round < 3; round += 1) {
+      const names = [`a${round}`, `b${round}`];
+      for (const name of names) void gate.run(task(name), false, HOME);
+      for (const name of names) await end(name);
+    }
+    expect(began).toHaveLength(6);
   });
 });

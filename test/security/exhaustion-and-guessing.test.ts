@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { basic } from '../builders/call.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
@@ -221,6 +222,58 @@ describe('guessing', () => {
     expect(statuses.slice(27)).toEqual([401, 401, 401]);
     expect(upstream.requests.filter(({ path }) => path === COMMENT)).toEqual([]);
   });
+  // The attack: one address sprays made-up names without pause. Its attempts filled the queue for hashing and the places for
+  // probes, so that callers from elsewhere who logged in for the first time were refused with 429 or 503.
+  const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } });
+  const FLOOD = from('198.51.100.1');
+  const NEWCOMER = from('203.0.113.9');
+
+  it('under made-up names from one address shuts out nobody from elsewhere, where passwords are hashed', async () => {
+    const config = {
+      listen: { trustedProxies: ['loopback'] },
+      authentication: { hashing: { concurrency: 1, queue: 4 } },
+    };
+    // Hashes of the usual costs, so that the queue stays full for a while.
+    const roles = readFileSync(new URL('../../config/roles.yaml', import.meta.url), 'utf8');
+    const gateway = await startTestGateway({ upstream: fake, config, roles });
+    const flood = Array.from({ length: 60 }, (_, index) =>
+      gateway.call(COMMENT, { user: `name${index}`, password: 'x', ...FLOOD }),
+    );
+    const newcomers = await Promise.all(
+      ['alice', 'bob'].map((user, index) => gateway.call(COMMENT, { user, ...from(`203.0.113.${index}`) })),
+    );
+    expect(newcomers.map(({ status }) => status)).toEqual([200, 200]);
+    const statuses = new Set((await Promise.all(flood)).map(({ status }) => status));
+    expect([...statuses].toSorted((a, b) => a - b)).toEqual([401, 429]);
+  });
+
+  it('under made-up names from one address leaves a probe to others, where the upstream verifies', async () => {
+    const held = Promise.withResolvers<undefined>();
+    const answer = knowing();
+    fake.handler = async (request, response) => {
+      if (request.path === PROBE && request.user?.startsWith('name')) await held.promise;
+      return answer(request, response);
+    };
+    const config = {
+      mode: 'strict',
+      listen: { trustedProxies: ['loopback'] },
+      authentication: { probe: { concurrency: 4, queue: 8, timeoutMs: 120_000 } },
+    };
+    const gateway = await startTestGateway({ upstream: fake, real: true, config });
+    let turnedAway = 0;
+    const flood = Array.from({ length: 40 }, async (_, index) => {
+      await gateway.call(COMMENT, { user: `name${index}`, password: 'x', ...FLOOD });
+      turnedAway += 1;
+    });
+    // By then the queue is full, and the address has every place that it can have.
+    await until(() => turnedAway >= 28);
+    expect((await gateway.call(COMMENT, { user: 'alice', ...NEWCOMER })).status).toBe(200);
+    held.resolve(undefined);
+    await Promise.all(flood);
+    const probes = fake.requests.filter(({ path, user }) => path === PROBE && user?.startsWith('name'));
+    expect(probes.length).toBeLessThanOrEqual(12);
+  });
+
   it('does not learn from the answer whether a name exists', async () => {
     const gateway = await startTestGateway({ upstream: fake });
     const [known, unknown] = [

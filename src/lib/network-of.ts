@@ -1,0 +1,40 @@
+const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/;
+const GROUP = /^[\da-f]{1,4}$/;
+const MAX_LENGTH = 64;
+
+/**
+ * Returns the network that limits count an address by: an IPv4 address itself, and the /64 of an IPv6 address, because whoever
+ * has one address of it usually has all of them (RFC 6177, 2). An IPv4 address that is mapped into IPv6 (RFC 4291, 2.5.5.2)
+ * is the IPv4 address. Text that is no address is returned as it is, cut to 64 characters.
+ */
+export function networkOf(address: string): string {
+  const groups = address.includes(':') ? groupsOf(address) : undefined;
+  if (groups === undefined) return address.slice(0, MAX_LENGTH);
+  const [high = 0, low = 0] = groups.slice(6);
+  const mapped = groups[5] === 0xffff && groups.slice(0, 5).every((group) => group === 0);
+  if (mapped) return [high >> 8, high & 255, low >> 8, low & 255].join('.');
+  const prefix = groups.slice(0, 4).map((group) => group.toString(16));
+  return `${prefix.join(':')}::/64`;
+}
+
+/** The eight groups of an IPv6 address in any of its spellings; undefined for any other text. */
+function groupsOf(address: string): number[] | undefined {
+  const [plain = ''] = address.toLowerCase().split('%', 1);
+  const parts = plain.split('::');
+  const [head = [], tail] = parts.map((part) => (part === '' ? [] : part.split(':').flatMap(hexadecimal)));
+  if (parts.length > 2) return undefined;
+  const filled =
+    tail === undefined
+      ? head
+      : [...head, ...Array<string>(Math.max(0, 8 - head.length - tail.length)).fill('0'), ...tail];
+  return filled.length === 8 && filled.every((group) => GROUP.test(group))
+    ? filled.map((group) => Number.parseInt(group, 16))
+    : undefined;
+}
+
+/** A group as it is, or the two groups that an IPv4 address at the end stands for. */
+function hexadecimal(group: string): string[] {
+  if (!IPV4.test(group)) return [group];
+  const [a = 0, b = 0, c = 0, d = 0] = group.split('.').map(Number);
+  return [(a * 256 + b).toString(16), (c * 256 + d).toString(16)];
+}
