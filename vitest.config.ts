@@ -6,7 +6,7 @@ process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules', 
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    include: ['test/**/*.test.ts', 'bench/test/**/*.test.ts'],
     // Every test owns its servers and ports, so files may run side by side; two cores is what CI has.
     maxWorkers: 2,
     testTimeout: 20_000,

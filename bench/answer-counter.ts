@@ -34,6 +34,6 @@ export function createAnswerCounter(onEnd: (status: number) => void): (chunk: Bu
 
 function lengthOf(head: string): number {
   const found = /\r\ncontent-length: *(\d+)/i.exec(head);
-  if (found === null && !/^HTTP\/1\.1 304/.test(head)) throw new Error(`an answer without a length:\n${head}`);
+  if (found === null && !head.startsWith('HTTP/1.1 304')) throw new Error(`an answer without a length:\n${head}`);
   return Number(found?.[1] ?? 0);
 }

@@ -7,7 +7,11 @@ const here = fileURLToPath(new URL('.', import.meta.url));
 const root = fileURLToPath(new URL('..', import.meta.url));
 const nodeOfTheRepository = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url));
 
-/** Installs from the lock file where that was not done yet; ends this program when it fails. */
+/**
+ * Installs from the lock file where that was not done yet; ends this program when it fails.
+ * @param {string} folder
+ * @param {string} name
+ */
 function install(folder, name) {
   if (existsSync(`${folder}/node_modules/.package-lock.json`)) return;
   process.stderr.write(`installing ${name} (npm ci)\n`);
@@ -23,7 +27,7 @@ function install(folder, name) {
 
 const args = process.argv.slice(2);
 // Packages are part of the time that a run takes; another Node that goes on here is told when it began.
-const startedAt = Number(process.env.PORTICO_BENCH_STARTED_AT || Date.now());
+const startedAt = Number(process.env['PORTICO_BENCH_STARTED_AT'] || Date.now());
 if (Number(process.versions.node.split('.')[0]) < 24) {
   install(root, 'the packages of the repository');
   const { status } = spawnSync(nodeOfTheRepository, [fileURLToPath(import.meta.url), ...args], {

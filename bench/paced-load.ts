@@ -78,6 +78,7 @@ async function runPaced(load: PacedLoad): Promise<PacedResult> {
   const giveUpAt = startedAt + (warmSeconds + seconds) * 1000 + 10_000;
   let asked = 0;
   // A timer of milliseconds would send in bursts; turning the event loop round and round does not.
+  // oxlint-disable-next-line no-unmodified-loop-condition -- the sockets change it
   while (answered < total) {
     if (failure !== undefined) throw failure;
     const now = performance.now();

@@ -109,6 +109,7 @@ function arrivalOf(): Arrival {
     headers: { host: '127.0.0.1:8080', authorization: AUTHORIZATION, accept: 'application/json' },
     rawHeaders: ['Host', '127.0.0.1:8080', 'Authorization', AUTHORIZATION, 'Accept', 'application/json'],
     clientAddress: '127.0.0.1',
+    host: '127.0.0.1:8080',
     protocol: 'http',
     requestId,
     traceparent,

@@ -9,19 +9,18 @@ export interface StageCost {
   readonly bytesPerCall: number | undefined;
 }
 
-/** How long a stage is warmed, how long a batch is meant to be, and how many there are. */
+/** How long a stage is warmed, how long a batch is meant to be, how many there are, and over how many calls memory is measured. */
 export interface MicroEffort {
   readonly warmMs: number;
   readonly batchMs: number;
   readonly batches: number;
+  readonly allocationCalls: number;
 }
 
 /** More inputs than this at once would be old objects by the time they are used. */
 const MAX_INPUTS = 4000;
 /** Fewer undisturbed batches than this say less than all of them. */
 const LEAST_QUIET = 5;
-
-const ALLOCATION_CALLS = 2000;
 
 /** Bytes per call that large steps measure well enough. */
 const EXACT_BELOW = 8000;
@@ -37,11 +36,15 @@ type Loop = (run: Operation['run'], inputs: readonly unknown[], calls: number, s
  */
 function createLoop(): Loop {
   const text = 'for (let i = 0; i < calls; i += 1) sink[i & 7] = run(inputs[i]);';
+  // oxlint-disable-next-line typescript/no-implied-eval -- the text is above
   return new Function('run', 'inputs', 'calls', 'sink', text) as Loop;
 }
 
 /** Warms one stage and times batches of calls; what the calls are given is made before each batch. */
-export function measureStage({ input, run }: Operation, { warmMs, batchMs, batches }: MicroEffort): StageCost {
+export function measureStage(
+  { input, run }: Operation,
+  { warmMs, batchMs, batches, allocationCalls }: MicroEffort,
+): StageCost {
   const loop = createLoop();
   const sink: unknown[] = Array.from({ length: 8 });
   const inputsOf = (calls: number) => Array.from({ length: calls }, (_, index) => input?.(index));
@@ -60,7 +63,7 @@ export function measureStage({ input, run }: Operation, { warmMs, batchMs, batch
   const all = Array.from({ length: batches }, () => timed(calls));
   const quiet = all.filter(({ disturbed }) => !disturbed);
   const nsPerCall = spreadOf((quiet.length < LEAST_QUIET ? all : quiet).map((batch) => batch.nsPerCall));
-  const bytesPerCall = allocatedBy((count) => {
+  const bytesPerCall = allocatedBy(allocationCalls, (count) => {
     const inputs = inputsOf(count);
     return () => loop(run, inputs, count, sink);
   });
@@ -81,7 +84,7 @@ function pauses(): number {
  * V8 counts what was allocated in large steps, and what is in use exactly but only until garbage is collected: the first
  * tells the size of the second measurement, or is the answer itself where calls allocate much.
  */
-function allocatedBy(call: (calls: number) => () => void): number | undefined {
+function allocatedBy(most: number, call: (calls: number) => () => void): number | undefined {
   if (heap().allocated === undefined) return undefined;
   const grown = (calls: number, of: () => number) => {
     const loop = call(calls);
@@ -92,9 +95,9 @@ function allocatedBy(call: (calls: number) => () => void): number | undefined {
     // Looking at the heap allocates too.
     return Math.max(0, (of() - second - (second - first)) / calls);
   };
-  const about = grown(ALLOCATION_CALLS, () => heap().allocated ?? 0);
+  const about = grown(most, () => heap().allocated ?? 0);
   if (about > EXACT_BELOW) return about;
-  return grown(Math.min(ALLOCATION_CALLS, Math.ceil(YOUNG_BYTES / Math.max(1, about))), () => heap().used);
+  return grown(Math.min(most, Math.ceil(YOUNG_BYTES / Math.max(1, about))), () => heap().used);
 }
 
 function heap(): { readonly allocated: number | undefined; readonly used: number } {

@@ -21,7 +21,12 @@ export function prism(): Peer {
         command: process.execPath,
         args: [
           join(dirname(program), 'dist', 'index.js'),
-          ...['proxy', CONTRACT, `http://127.0.0.1:${upstreamPort}`, ...options, '-p', String(port)],
+          'proxy',
+          CONTRACT,
+          `http://127.0.0.1:${upstreamPort}`,
+          ...options,
+          '-p',
+          String(port),
         ],
         core: SERVER_CORE,
         port,

@@ -78,7 +78,7 @@ async function written(folder: string): Promise<CpuProfile> {
   for (const giveUpAt = performance.now() + WRITING_MS; performance.now() < giveUpAt;) {
     await new Promise((resolvePause) => setTimeout(resolvePause, 200));
     try {
-      const [name] = readdirSync(folder).filter((one) => one.endsWith('.cpuprofile'));
+      const name = readdirSync(folder).find((one) => one.endsWith('.cpuprofile'));
       if (name !== undefined) return JSON.parse(readFileSync(join(folder, name), 'utf8')) as CpuProfile;
     } catch {
       // Not there yet, or not whole yet.

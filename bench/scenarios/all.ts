@@ -33,7 +33,11 @@ export function wantedScenarios(effort: Effort, only: readonly string[]): readon
   if (only.length > 0) return all.filter(({ id }) => isNamed(id, only, partNames()));
   return all
     .filter(({ id }) => !effort.without.includes(id))
-    .map((one) => ({ ...one, entries: one.entries.filter(({ peer }) => isIncluded(one, peer, effort)) }));
+    .map((one) => withEntries(one, ({ peer }) => isIncluded(one, peer, effort)));
+}
+
+function withEntries(scenario: Scenario, isWanted: (entry: Scenario['entries'][number]) => boolean): Scenario {
+  return { ...scenario, entries: scenario.entries.filter(isWanted) };
 }
 
 function isIncluded({ id }: Scenario, peer: Peer, { withoutPeers }: Effort): boolean {
@@ -44,6 +48,6 @@ function isIncluded({ id }: Scenario, peer: Peer, { withoutPeers }: Effort): boo
 export function latencyScenario(effort: Effort): Scenario {
   const hit = hitScenarios(effort).find(({ id }) => id === 'hit');
   if (hit === undefined) throw new Error('there is no scenario called hit');
-  const wanted = ['node-http', 'nginx-cache', 'portico-hit'];
-  return { ...hit, entries: hit.entries.filter(({ peer }) => wanted.includes(peer.id)) };
+  const wanted = new Set(['node-http', 'nginx-cache', 'portico-hit']);
+  return withEntries(hit, ({ peer }) => wanted.has(peer.id));
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { createAnswerCounter } from '../answer-counter.ts';
 
 const ANSWERS =

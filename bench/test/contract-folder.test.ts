@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { operationCount, withOperations } from '../contract-folder.ts';
 
 const TEXT = readFileSync(new URL('../../schemas/openapi.yaml', import.meta.url), 'utf8');

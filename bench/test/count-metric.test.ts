@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { sumOfLines } from '../count-metric.ts';
 
 const TEXT = `# HELP portico_cache_requests_total Requests by what the cache did.

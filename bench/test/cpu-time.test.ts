@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { createCpuTime, exactNs, hasExactCpuTime, ticksNs } from '../cpu-time.ts';
 
 test('the first number of schedstat is the time on a processor', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { percentileOf, summarise } from '../latency-summary.ts';
 
 test('percentiles of a thousand latencies are found in any order', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { parseAnswer } from '../raw-request.ts';
 
 test('an answer with a length is whole when that many bytes are there', () => {

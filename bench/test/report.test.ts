@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { toChart } from '../report/chart.ts';
 import { toMarkdown } from '../report/markdown.ts';
 import { resultsOf, row } from './results-of.ts';

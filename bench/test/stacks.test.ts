@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import type { CpuProfile, ProfileNode } from '../profile/cpu-profile.ts';
 import { flameGraph } from '../profile/flame-graph.ts';
 import { groupOf } from '../profile/groups.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import type { Results } from '../results.ts';
 import { judgeTargets, type Verdict } from '../targets.ts';
 import { resultsOf, row } from './results-of.ts';

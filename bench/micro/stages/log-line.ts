@@ -9,8 +9,8 @@ export const logLine: Stage = {
   paidBy: 'hit',
   prepare: ({ plan, trace }) => {
     const line = createPlainLine(systemClock);
-    const { path } = plan.operation;
-    if (line(trace, path, 'tag') === undefined) throw new Error('the trace of the hit gets no plain line');
-    return { run: () => line(trace, path, 'tag') };
+    const facts = { template: plan.operation.path, caller: 'tag' };
+    if (line(trace, facts) === undefined) throw new Error('the trace of the hit gets no plain line');
+    return { run: () => line(trace, facts) };
   },
 };

@@ -1,0 +1,26 @@
+// What is used of the packages that only a run installs (see bench/package.json), so that types are checked without them.
+
+declare module 'express-openapi-validator' {
+  import type { RequestHandler } from 'express';
+
+  export function middleware(options: {
+    apiSpec: string;
+    validateRequests: boolean;
+    validateResponses: boolean;
+  }): RequestHandler[];
+}
+
+declare module 'fastify' {
+  interface FastifyApp {
+    register<Options>(plugin: (app: FastifyApp, options: Options) => void, options: Options): PromiseLike<unknown>;
+    listen(address: { port: number; host: string }): Promise<string>;
+  }
+
+  export default function Fastify(): FastifyApp;
+}
+
+declare module '@fastify/http-proxy' {
+  import type { FastifyApp } from 'fastify';
+
+  export default function httpProxy(app: FastifyApp, options: { upstream: string }): void;
+}

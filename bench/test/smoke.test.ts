@@ -1,0 +1,98 @@
+// Each program of the benchmark starts and does its work once, with counts too small to measure anything. Whatever needs wrk or
+// the packages that only a run installs is left out.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { askEachKey } from '../closed-load.ts';
+import { freePort } from '../free-port.ts';
+import type { MicroLine, MicroTask } from '../micro/worker.ts';
+import type { PacedLoad, PacedResult } from '../paced-load.ts';
+import { questionPage } from '../pages.ts';
+import { rawRequest } from '../raw-request.ts';
+import { partNames } from '../scenarios/all.ts';
+import { PAGE_PATH } from '../scenarios/asked.ts';
+import type { UpstreamVariant } from '../upstream.ts';
+
+const BENCH = join(import.meta.dirname, '..');
+const folder = mkdtempSync(join(tmpdir(), 'portico-bench-test-'));
+const started: ChildProcess[] = [];
+let upstreamPort = 0;
+
+beforeAll(async () => {
+  upstreamPort = await freePort();
+  const variants: UpstreamVariant[] = [{ size: '29k', kind: 'same', port: upstreamPort }];
+  start('upstream.ts', JSON.stringify(variants));
+  await untilAnswered(upstreamPort);
+});
+
+afterAll(async () => {
+  for (const child of started) {
+    const ended = child.exitCode === null ? once(child, 'exit') : undefined;
+    child.kill();
+    await ended;
+  }
+  rmSync(folder, { recursive: true });
+});
+
+function start(program: string, ...args: readonly string[]): void {
+  started.push(spawn(process.execPath, [join(BENCH, program), ...args], { stdio: ['ignore', 'ignore', 'inherit'] }));
+}
+
+/** Waits until a server answers the page; asks again while nothing listens yet. */
+const untilAnswered = (port: number) =>
+  vi.waitFor(async () => expect((await rawRequest(port, PAGE_PATH)).status).toBe(200), { timeout: 15_000 });
+
+/** What a program that ends by itself prints. */
+async function outputOf(flags: readonly string[], program: string, ...args: readonly string[]): Promise<string> {
+  const child = spawn(process.execPath, [...flags, join(BENCH, program), ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.stdout.on('data', (part: Buffer) => void (output += part.toString()));
+  const [code] = (await once(child, 'close')) as [number | null];
+  expect(code).toBe(0);
+  return output;
+}
+
+test('the benchmark names its parts without installing anything', () => {
+  const { status, stdout } = spawnSync(process.execPath, [join(BENCH, 'main.mjs'), '--help'], { encoding: 'utf8' });
+  expect(status).toBe(0);
+  for (const name of partNames()) expect(stdout).toContain(name);
+});
+
+test('the upstream answers the page', async () => {
+  const { body } = await rawRequest(upstreamPort, PAGE_PATH);
+  expect(body.equals(questionPage('29k'))).toBe(true);
+});
+
+test.each([
+  ['node-http', () => '29k'],
+  ['http-proxy-middleware', () => String(upstreamPort)],
+])('the peer %s answers the page', async (peer, lastArgument) => {
+  const port = await freePort();
+  start(join('peers', 'programs', `${peer}.ts`), String(port), lastArgument());
+  await untilAnswered(port);
+  expect((await rawRequest(port, PAGE_PATH)).body.equals(questionPage('29k'))).toBe(true);
+});
+
+test('every stage of a request is measured once', async () => {
+  const effort = { warmMs: 1, batchMs: 0.01, batches: 1, allocationCalls: 10 };
+  const task: MicroTask = { folder: join(folder, 'micro'), upstreamPort, effort };
+  const lines = (await outputOf(['--expose-gc'], join('micro', 'worker.ts'), JSON.stringify(task)))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as MicroLine);
+  expect(lines.length).toBeGreaterThan(10);
+  for (const { name, nsPerCall } of lines) expect(nsPerCall.median, name).toBeGreaterThan(0);
+}, 60_000);
+
+test('the paced load counts what it sent, and the closed one asks for each key', async () => {
+  const asked = { port: upstreamPort, headers: {}, connections: 2 };
+  const load: PacedLoad = { ...asked, path: PAGE_PATH, perSecond: 50, warmSeconds: 0.1, seconds: 0.1 };
+  const result = JSON.parse(await outputOf([], 'paced-load.ts', JSON.stringify(load))) as PacedResult;
+  expect(result).toMatchObject({ requests: 5, perSecond: 50 });
+  await askEachKey({ ...asked, path: '/services/v2/question.json?q=', from: 0, to: 5 });
+});
