@@ -86,6 +86,7 @@ const IN_WORDS: Readonly<Record<string, string>> = {
   'authentication.verifier': 'by upstream',
   'contract.folder': "the package's schemas/",
   'contract.inferred': 'by upstream',
+  'listen.lameDuckSeconds': 'by upstream',
   'contract.candidate.folder': 'contract.folder',
   'contract.candidate.overlays': '[]',
   'cache.enabled': 'by mode',

@@ -195,6 +195,30 @@ describe('portico serve', () => {
     expect(out).not.toContain(authorization);
   });
 
+  it('serves on after SIGTERM while it is not ready, until a second signal ends it at once', async () => {
+    const file = configWith('listen: { lameDuckSeconds: 3600 }\n');
+    const child = start(['serve', '--config', file], { ...FREE, PORTICO_ROLES: ROLES });
+    const end = finished(child);
+    const banner = await untilSays(child, /portico_checks_total\n/);
+    const [, admin = ''] = /(http:\/\/127\.0\.0\.1:\d+)\/metrics/.exec(banner) ?? [];
+    child.kill('SIGTERM');
+    await untilSays(child, /Not ready any more; serving for another 3600 s/);
+    expect((await fetch(`${admin}/readyz`)).status).toBe(503);
+    // One that follows closely is taken for an echo of the first.
+    const again = setInterval(() => child.kill('SIGTERM'), 100);
+    expect((await end).code).toBe(1);
+    clearInterval(again);
+  });
+
+  it('does not wait after Ctrl-C', async () => {
+    const file = configWith('listen: { lameDuckSeconds: 3600 }\n');
+    const child = start(['serve', '--config', file], { ...FREE, PORTICO_ROLES: ROLES });
+    const end = finished(child);
+    await untilSays(child, /portico_checks_total\n/);
+    child.kill('SIGINT');
+    expect((await end).code).toBe(0);
+  });
+
   it('says in observe that nothing is enforced yet, and how to climb', async () => {
     const banner = await untilSays(start(['serve', '--mode', 'observe'], FREE), /Try\n/);
     expect(banner).toContain('NOTHING IS ENFORCED YET');

@@ -132,6 +132,20 @@ describe.each(SIDES)('on $side', ({ url, target }) => {
     expect(fake.requests).toEqual([]);
   });
 
+  // One bad byte must not take away the responses of others who share the connection, to writes for instance.
+  it.each(REFUSED)(
+    '%s behind two good requests is refused with %i after both responses',
+    async (_name, status, bytes) => {
+      const good = get(target, 'Host: x');
+      const client = await connectRaw(portOf(url()));
+      client.socket.write(good + good + bytes(target) + HIDDEN, 'latin1');
+      expect(await client.closed).toBe(false);
+      const expected = target.endsWith('other') ? 404 : 200;
+      expect(statuses(client.received())).toEqual([expected, expected, status]);
+      expect(fake.requests.filter((one) => one.method !== 'GET' || one.target !== target)).toEqual([]);
+    },
+  );
+
   it.each(ACCEPTED)('%s is accepted (connection closed: %s)', async (_name, closed, bytes) => {
     const client = await connectRaw(portOf(url()));
     client.socket.write(bytes(target), 'latin1');
