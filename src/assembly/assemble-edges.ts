@@ -104,10 +104,10 @@ export function assembleEdges(
   });
   const sampling = setInterval(() => services.traffic.sample(), TRAFFIC_HISTORY.stepSeconds * 1000).unref();
   // Such a request never reaches an application, so it is counted here.
-  const onRefused = ({ code, status }: GatewayError) => {
-    const trace = createTrace({ requestId: '', traceparent: '', method: '', startedAt: clock() });
+  const onRefused = ({ code, status }: GatewayError, requestId: string) => {
+    const trace = createTrace({ requestId, traceparent: '', method: '', startedAt: clock() });
     metrics.record(Object.assign(trace, { error: code, status, seconds: 0 }));
-    logger.info({ error: code }, 'request refused before it was read');
+    logger.info({ requestId, error: code }, 'request refused before it was read');
   };
   const publicServer = createListenerServer(publicHandler, { ...listen, onRefused });
   const adminServer = createListenerServer(adminApp, { ...listen, onRefused });

@@ -9,7 +9,7 @@ import { requestIdOf } from './read-arrival.ts';
 export interface ConnectionOptions {
   readonly maxHeaderBytes: number;
   /** Is called for every request that is refused before the application sees it. */
-  readonly onRefused: (error: GatewayError) => void;
+  readonly onRefused: (error: GatewayError, requestId: string) => void;
 }
 
 const BLANK_LINE = '\r\n\r\n';
@@ -197,18 +197,20 @@ export class Connection {
   #refuse(error: GatewayError): void {
     if (this.#refused) return;
     this.#refused = true;
-    this.#options.onRefused(error);
     const latest = this.#latest;
     // What is refused is either the latest request itself or something behind it.
     const own = latest?.request.complete === false ? latest : undefined;
+    const id = requestIdOf(own?.request.headers['x-request-id']);
+    this.#options.onRefused(error, id);
     const owed = own === undefined ? latest?.response : this.#previous;
-    const write = () => this.#writeRefusal(error, own);
+    const write = () => this.#writeRefusal(error, id, own);
     if (owed === undefined || owed.writableFinished) write();
     else owed.once('finish', write);
   }
 
   #writeRefusal(
     error: GatewayError,
+    id: string,
     own: { readonly request: IncomingMessage; readonly response: ServerResponse } | undefined,
   ): void {
     const socket = this.#socket;
@@ -222,9 +224,8 @@ export class Connection {
       else response.once('finish', () => this.#endAfter(''));
       return;
     }
-    const id = requestIdOf(own?.request.headers['x-request-id']);
     const { contentType, body } = toErrorBody(error, id, 'normalized');
-    const head = `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\nCache-Control: no-store\r\nVia: 1.1 portico\r\nConnection: close\r\n\r\n`;
+    const head = `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\nCache-Control: no-store\r\nVia: 1.1 portico\r\nX-Request-Id: ${id}\r\nConnection: close\r\n\r\n`;
     this.#endAfter(own?.request.method === 'HEAD' ? head : head + body.toString());
   }
 

@@ -77,7 +77,7 @@ describe('a gateway that is told to stop', () => {
         () => asked++,
       ),
     );
-    await until(() => asked > 1000);
+    await until(() => asked > 400);
     await gateway.close();
     const ends = await Promise.all(clients);
     expect(ends.filter(({ lost }) => lost > 0)).toEqual([]);

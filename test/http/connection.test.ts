@@ -56,8 +56,10 @@ describe('a request that is refused', () => {
 
   it('as HEAD gets the head of the refusal alone', async () => {
     const { port } = await listening();
-    const text = 'HEAD / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n';
-    expect(await talk(port, text).heard).toMatch(/^HTTP\/1\.1 400 [^]*\r\n\r\n$/);
+    const text = 'HEAD / HTTP/1.1\r\nHost: a\r\nHost: b\r\nX-Request-Id: mine\r\n\r\n';
+    const heard = await talk(port, text).heard;
+    expect(heard).toMatch(/^HTTP\/1\.1 400 [^]*\r\n\r\n$/);
+    expect(heard).toContain('X-Request-Id: mine');
   });
 
   it('by its own body gets the refusal', async () => {
