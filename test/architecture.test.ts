@@ -125,7 +125,7 @@ const BESIDE_NO_SOURCE = [
   // A snapshot of the plans of all operations.
   'pipeline/plans.test.ts',
   // The reference server from outside, several operations to a file.
-  'reference/faults/faults.test.ts',
+  'reference/chaos/chaos.test.ts',
   'reference/operations/comment-writes.test.ts',
   'reference/operations/list-users.test.ts',
   'reference/operations/marks.test.ts',

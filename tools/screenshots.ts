@@ -10,7 +10,7 @@ import { startReferenceServer } from '../src/reference/start-reference-server.ts
 
 /*
  * Draws the pictures of the console again: docs/images/*.png, or every page below a folder with --all FOLDER.
- * A quarter of an hour of calls to a reference server with a few faults is played on a clock of its own.
+ * A quarter of an hour of calls to a reference server with some chaos is played on a clock of its own.
  */
 
 const root = join(import.meta.dirname, '..');
@@ -108,13 +108,8 @@ let base = end - MINUTES * 60_000;
 let setAt = performance.now();
 // Stands still between the steps of the play, and runs within them, so that latencies are real ones.
 const clock = () => base + Math.min(STEP_MS - 1, Math.round(performance.now() - setAt));
-const faults = [
-  'extra-field:legacyScore@6%60',
-  'wrong-type:creationDate@8%30',
-  '500@15%6',
-  'missing-field:title@13%50',
-];
-const reference = await startReferenceServer({ faults });
+const chaos = ['extra-field:legacyScore@6%60', 'wrong-type:creationDate@8%30', '500@15%6', 'missing-field:title@13%50'];
+const reference = await startReferenceServer({ chaos });
 const roles = join(root, 'config', 'roles.yaml');
 writeFileSync(join(folder, 'baseline.yaml'), 'accepted: []\n');
 const config = {

@@ -3,8 +3,8 @@ import { readSettings } from '../config/load-settings.ts';
 import { type Place, type Settings, withUpstreamUrl } from '../config/settings.ts';
 import type { Assembly } from '../gateway.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
-import { FAULT_GRAMMAR, FAULTS } from '../reference/faults/fault-names.ts';
-import { FaultSyntaxError, parseFaults } from '../reference/faults/parse-faults.ts';
+import { CHAOS_GRAMMAR, CHAOS_EFFECTS } from '../reference/chaos/chaos-names.ts';
+import { ChaosSyntaxError, parseChaos } from '../reference/chaos/parse-chaos.ts';
 import type { CommandIo, CommandLine, Flag } from './command.ts';
 
 /** Flags of every command that loads the configuration. */
@@ -65,10 +65,10 @@ export async function settingsFrom(
 }
 
 function faultNotes(): string[] {
-  const names = Object.entries(FAULTS);
+  const names = Object.entries(CHAOS_EFFECTS);
   const width = Math.max(...names.map(([name]) => name.length));
   return [
-    `A fault is written ${FAULT_GRAMMAR}; SHARE is a percentage of the requests. The names:`,
+    `A fault is written ${CHAOS_GRAMMAR}; SHARE is a percentage of the requests. The names:`,
     ...names.map(([name, meaning]) => `  ${name.padEnd(width)}  ${meaning}`),
   ];
 }
@@ -110,11 +110,11 @@ export async function withAssembly<T>(settings: Settings, use: (assembly: Assemb
 /** What is wrong with the misbehaviours that the embedded upstream is asked for: nothing, or one fault at their place. */
 export function misbehaviourFaults(texts: readonly string[], place: Place): readonly Fault[] {
   try {
-    parseFaults(texts);
+    parseChaos(texts);
     return [];
   } catch (error) {
-    if (!(error instanceof FaultSyntaxError)) throw error;
-    const suggestion = `a fault is written ${FAULT_GRAMMAR}`;
+    if (!(error instanceof ChaosSyntaxError)) throw error;
+    const suggestion = `a fault is written ${CHAOS_GRAMMAR}`;
     return [{ ...place, message: error.problems.join('; '), suggestion }];
   }
 }

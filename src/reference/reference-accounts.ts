@@ -10,7 +10,7 @@ export interface ReferenceAccount {
   readonly flags: readonly ('admin' | 'superuser' | 'moderator')[];
 }
 
-/** The demo accounts that every seeded database holds, in the order of their user ids (1 to 5). */
+/** The demo accounts of every seeded database, in the order of their user ids (1 to 5). */
 export const REFERENCE_ACCOUNTS: readonly ReferenceAccount[] = [
   {
     name: 'admin',

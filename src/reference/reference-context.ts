@@ -1,12 +1,12 @@
 import type { Sql } from './store/sql.ts';
 
-/** What every operation of the reference server works on. */
+/** The services shared by all operations of the reference server. */
 export interface ReferenceContext {
   readonly sql: Sql;
-  /** The time now, epoch ms. */
+  /** The current time, epoch ms. */
   readonly clock: () => number;
-  /** The server's own absolute address with its base path, no slash at the end. */
+  /** The server's own absolute URL with its base path, without a trailing slash. */
   readonly url: string;
-  /** The issue tracker's absolute address, no slash at the end. */
+  /** The issue tracker's absolute URL, without a trailing slash. */
   readonly trackerUrl: string;
 }

@@ -18,7 +18,7 @@ import { gdprRoutes } from './undocumented/gdpr-schedule.ts';
 import { markRoutes } from './undocumented/marks.ts';
 import { placeRoutes } from './undocumented/places.ts';
 
-/** Every address of the reference server: the documented operations by number, comment writing, the undocumented ones. */
+/** All routes of the reference server: the documented operations by number, comment writes, then undocumented routes. */
 export const ROUTES: readonly LegacyRoute[] = [
   uploadGdprFile,
   getGdprJob,

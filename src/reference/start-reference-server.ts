@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createFaultPlan } from './faults/fault-plan.ts';
-import { parseFaults } from './faults/parse-faults.ts';
+import { createChaosPlan } from './chaos/chaos-plan.ts';
+import { parseChaos } from './chaos/parse-chaos.ts';
 import { createReferenceApp } from './reference-app.ts';
 import type { ReferenceContext } from './reference-context.ts';
 import { openStore } from './seed/open-store.ts';
@@ -18,32 +18,32 @@ export interface ReferenceServerOptions {
   readonly basePath?: string;
   /** A file path, or `:memory:`, which is the default. */
   readonly db?: string;
-  /** What the seeded content and the faults follow from; default 1. A file that holds a community keeps it. */
+  /** Determines the seeded content and the chaos; default 1. A database file that already has content keeps it. */
   readonly seed?: number;
-  /** Misbehaviours, each in the grammar of FAULT_GRAMMAR. */
-  readonly faults?: readonly string[];
-  /** The base address of an issue tracker; without it an embedded one is started beside the server. */
+  /** Chaos rules, each in the grammar of CHAOS_GRAMMAR. */
+  readonly chaos?: readonly string[];
+  /** The base URL of an issue tracker; an embedded tracker is started by default. */
   readonly issueTrackerUrl?: string;
   /** The time now, epoch ms; default Date.now. */
   readonly clock?: () => number;
 }
 
-/** A reference server that runs. */
+/** A running reference server. */
 export interface ReferenceServer {
-  /** Its absolute address with the base path, no slash at the end. */
+  /** Its absolute URL with the base path, without a trailing slash. */
   readonly url: string;
-  /** The issue tracker's absolute address, no slash at the end. */
+  /** The issue tracker's absolute URL, without a trailing slash. */
   readonly trackerUrl: string;
-  /** Ends every connection and the store; more than one call is fine. */
+  /** Closes all connections and the store. It may be called more than once. */
   readonly close: () => Promise<void>;
-  /** Replaces the faults; throws a FaultSyntaxError and changes nothing when one cannot be read. */
-  readonly setFaults: (faults: readonly string[]) => void;
+  /** Replaces the chaos rules; throws a ChaosSyntaxError and changes nothing if one is invalid. */
+  readonly setChaos: (rules: readonly string[]) => void;
 }
 
 function normalBasePath(basePath: string): string {
   const path = basePath.replace(/\/+$/, '');
   if (!/^(\/[A-Za-z0-9._~-]+)*$/.test(path)) {
-    throw new Error(`the base path ${JSON.stringify(basePath)} must be empty or like /qa`);
+    throw new Error(`the base path ${JSON.stringify(basePath)} must be empty or a path such as /qa`);
   }
   return path;
 }
@@ -59,11 +59,11 @@ async function startTracker(clock: () => number): Promise<Listening> {
   return tracker;
 }
 
-/** Starts a faithful stand-in for the legacy Q&A server; rejects when an option is wrong or the address is taken. */
+/** Starts a stand-in for the legacy Q&A server; rejects if an option is invalid or the address is in use. */
 export async function startReferenceServer(options: ReferenceServerOptions = {}): Promise<ReferenceServer> {
   const { host = '127.0.0.1', port = 0, db = ':memory:', seed = 1, clock = Date.now } = options;
   const basePath = normalBasePath(options.basePath ?? '');
-  let faultPlan = createFaultPlan(parseFaults(options.faults ?? []), seed);
+  let chaosPlan = createChaosPlan(parseChaos(options.chaos ?? []), seed);
   const closing = new AbortController();
   const opened: { sql?: Sql; tracker?: Listening; server?: Listening } = {};
   const closeAll = async (): Promise<void> => {
@@ -84,7 +84,7 @@ export async function startReferenceServer(options: ReferenceServerOptions = {})
         return url;
       },
     };
-    const app = createReferenceApp(context, { basePath, faultPlan: () => faultPlan, closing: closing.signal });
+    const app = createReferenceApp(context, { basePath, chaosPlan: () => chaosPlan, closing: closing.signal });
     opened.server = await listen(app, host, port);
     url = opened.server.origin + basePath;
     let closed: Promise<void> | undefined;
@@ -92,8 +92,8 @@ export async function startReferenceServer(options: ReferenceServerOptions = {})
       url,
       trackerUrl,
       close: () => (closed ??= closeAll()),
-      setFaults: (faults) => {
-        faultPlan = createFaultPlan(parseFaults(faults), seed);
+      setChaos: (rules) => {
+        chaosPlan = createChaosPlan(parseChaos(rules), seed);
       },
     };
   } catch (error) {
@@ -102,19 +102,18 @@ export async function startReferenceServer(options: ReferenceServerOptions = {})
   }
 }
 
-// Tomcat's default, shorter than most balancers': a gateway has to cope with sockets that close under it.
+// Tomcat's default. It is shorter than that of most load balancers, so a gateway must handle sockets that close early.
 const KEEP_ALIVE_MS = 20_000;
 
-/** A server that listens. */
-export interface Listening {
-  /** `http://host:port`, no slash at the end. */
+/** A listening HTTP server. */
+interface Listening {
+  /** `http://host:port`, without a trailing slash. */
   readonly origin: string;
-  /** Ends every connection at once and stops listening. */
+  /** Stops listening and closes all connections immediately. */
   readonly close: () => Promise<void>;
 }
 
-/** Starts an HTTP server; rejects when the address cannot be had. */
-export async function listen(listener: RequestListener, host: string, port: number): Promise<Listening> {
+async function listen(listener: RequestListener, host: string, port: number): Promise<Listening> {
   const server = createServer(listener);
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   await new Promise<void>((resolve, reject) => {

@@ -65,7 +65,7 @@ async function overlayFrom(pages: readonly number[]): Promise<{ overlay: string;
 
 describe('learning from traffic', () => {
   it('ends the violations of a field that nobody knew, and begins those of its type', async () => {
-    reference.setFaults(['extra-field:surprise@6']);
+    reference.setChaos(['extra-field:surprise@6']);
     const before = await gatewayWith({});
     await askPages(before, [1, 2, 3]);
     expect(await violationsOf(before)).toEqual(['undocumented-field /list/*/surprise']);
@@ -75,14 +75,14 @@ describe('learning from traffic', () => {
     await askPages(after, [1, 2, 3, 4, 5]);
     expect(await violationsOf(after)).toEqual([]);
 
-    reference.setFaults(['extra-field:surprise@6', 'wrong-type:surprise@6']);
+    reference.setChaos(['extra-field:surprise@6', 'wrong-type:surprise@6']);
     await askPages(after, [1]);
     expect(await violationsOf(after)).toEqual(['type /list/*/surprise']);
-    reference.setFaults([]);
+    reference.setChaos([]);
   });
 
   it('ends the violations of a field that is required and absent, and of one of another type', async () => {
-    reference.setFaults(['missing-field:slug@6', 'wrong-type:score@6']);
+    reference.setChaos(['missing-field:slug@6', 'wrong-type:score@6']);
     const before = await gatewayWith({});
     await askPages(before, [1]);
     expect((await violationsOf(before)).toSorted()).toEqual(['required /list/*/slug', 'type /list/*/score']);
@@ -90,12 +90,12 @@ describe('learning from traffic', () => {
     const after = await gatewayWith({ contract: { overlays: [overlay] } });
     await askPages(after, [1, 2]);
     expect(await violationsOf(after)).toEqual([]);
-    reference.setFaults([]);
+    reference.setChaos([]);
   });
 
   it('ends all violations of a server that drifts in every way, and new ones begin', async () => {
     // As `portico reference --fault drift` does.
-    reference.setFaults(['drift']);
+    reference.setChaos(['drift']);
     const observations = fresh('observations.json');
     const overlay = fresh('learned.yaml');
     const before = await gatewayWith({ learn: { traffic: true, file: observations } });
@@ -127,7 +127,7 @@ describe('learning from traffic', () => {
     const after = await gatewayWith({ contract: { overlays: [overlay] } });
     await askEverything(after);
     expect(await violationsOf(after)).toEqual([]);
-    reference.setFaults([
+    reference.setChaos([
       'extra-field@6',
       'wrong-type:unexpectedField@6',
       'missing-field:title@8',
@@ -139,7 +139,7 @@ describe('learning from traffic', () => {
       'type /list/*/unexpectedField',
       'undocumented-field /actions/*/another',
     ]);
-    reference.setFaults([]);
+    reference.setChaos([]);
   });
 
   it('writes a file that only its owner may read, and no draft beside it', async () => {

@@ -47,7 +47,7 @@ needsProgram('chromium', 'the console', (path) => {
     };
     const roles = stringify({ ...file, roles: { ...file.roles, [NASTY]: { permissions: ['View list idea'] } } });
     const { gateway, visit } = withConsole(path, {
-      faults: [`extra-field:${NASTY}@8`],
+      chaos: [`extra-field:${NASTY}@8`],
       roles,
       config: { authentication: { realm: NASTY } },
     });

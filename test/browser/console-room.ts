@@ -14,7 +14,7 @@ export interface ConsoleRoom {
 
 /** What a test file chooses of its room. */
 export interface RoomOptions extends Partial<Omit<TestGatewayOptions, 'upstream'>> {
-  readonly faults?: readonly string[];
+  readonly chaos?: readonly string[];
   /** False for a console without a token, which only shows. */
   readonly token?: boolean;
 }
@@ -22,13 +22,13 @@ export interface RoomOptions extends Partial<Omit<TestGatewayOptions, 'upstream'
 /** Starts everything before the tests of a suite and ends it after them. */
 export function withConsole(
   browserPath: string,
-  { faults = [], token = true, ...options }: RoomOptions = {},
+  { chaos = [], token = true, ...options }: RoomOptions = {},
 ): ConsoleRoom {
   let browser: Browser | undefined;
   let reference: ReferenceServer | undefined;
   let gateway: TestGateway | undefined;
   beforeAll(async () => {
-    reference = await startReferenceServer({ faults });
+    reference = await startReferenceServer({ chaos });
     const env = token ? { PORTICO_ADMIN_TOKEN: TOKEN } : {};
     [browser, gateway] = await Promise.all([
       launch(browserPath),

@@ -4,7 +4,7 @@ import { withConsole } from './console-room.ts';
 
 needsProgram('chromium', 'the page of the ladder', (path) => {
   const { gateway, visit } = withConsole(path, {
-    faults: ['wrong-type:creationDate@6'],
+    chaos: ['wrong-type:creationDate@6'],
     config: {
       operations: { listQuestions: { checks: { responses: 'enforce' } } },
       ladder: { demote: { minAnswers: 3, share: 0.1, windowSeconds: 60 } },

@@ -6,7 +6,7 @@ import { needsProgram } from '../builders/needs-program.ts';
 import { withConsole } from './console-room.ts';
 
 needsProgram('chromium', 'the page of violations', (path) => {
-  const { gateway, visit } = withConsole(path, { faults: ['wrong-type:creationDate@6', 'missing-field:title@13'] });
+  const { gateway, visit } = withConsole(path, { chaos: ['wrong-type:creationDate@6', 'missing-field:title@13'] });
 
   it('shows what the upstream does wrong, filtered by category, operation and text', async () => {
     await gateway().call('/services/v2/question.json');
@@ -57,7 +57,7 @@ needsProgram('chromium', 'the page of violations', (path) => {
     const file = join(folder, 'baseline.yaml');
     afterAll(() => rmSync(folder, { recursive: true }));
     const room = withConsole(path, {
-      faults: ['wrong-type:creationDate@6'],
+      chaos: ['wrong-type:creationDate@6'],
       config: { contract: { baseline: file } },
     });
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** One line of the table of faults in the documentation. */
+/** One row of the documentation's table of chaos. */
 export interface DriftRow {
   readonly fault: string;
   /** Rows of operations, `C` and `U` for the comment writes; undefined for every operation. */

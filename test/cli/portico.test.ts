@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { parsePhcHash } from '../../src/identity/phc-hash.ts';
 import { verifyPassword } from '../../src/identity/password-hash.ts';
-import { FAULT_GRAMMAR, FAULTS } from '../../src/reference/faults/fault-names.ts';
+import { CHAOS_GRAMMAR, CHAOS_EFFECTS } from '../../src/reference/chaos/chaos-names.ts';
 import { runInProcess } from './run-in-process.ts';
 import { finished, runPortico, startPortico, untilSays } from './run-portico.ts';
 
@@ -53,8 +53,8 @@ describe('portico', () => {
     async (command) => {
       const { code, out } = await runInProcess([command, '--help']);
       expect(code).toBe(0);
-      expect(out).toContain(FAULT_GRAMMAR);
-      for (const [name, meaning] of Object.entries(FAULTS))
+      expect(out).toContain(CHAOS_GRAMMAR);
+      for (const [name, meaning] of Object.entries(CHAOS_EFFECTS))
         expect(out).toMatch(new RegExp(`^ +${name} +${RegExp.escape(meaning)}$`, 'm'));
     },
   );
@@ -120,10 +120,17 @@ describe('portico check', () => {
     const faults = 'reference: { faults: [slo, "500@99", reset] }\n';
     const alone = await check(faults);
     expect([alone.code, alone.out]).toEqual([1, '']);
-    for (const part of ['1 fault\n', '/reference/faults\n', 'no fault "slo"', 'no operation 99', FAULT_GRAMMAR])
+    for (const part of [
+      '1 fault\n',
+      '/reference/faults\n',
+      'unknown name "slo"',
+      'unknown operation 99',
+      CHAOS_GRAMMAR,
+    ])
       expect(alone.err).toContain(part);
     const { err } = await check(`mod: strict\n${faults}`);
-    for (const part of ['2 faults\n', '/mod\n', '/reference/faults\n', 'no fault "slo"']) expect(err).toContain(part);
+    for (const part of ['2 faults\n', '/mod\n', '/reference/faults\n', 'unknown name "slo"'])
+      expect(err).toContain(part);
   });
 
   it('refuses demo accounts in front of a real upstream with the verifier file, by name', async () => {
@@ -248,7 +255,7 @@ describe('portico serve', () => {
 
   it('names a fault that the reference server does not know by its flag', async () => {
     const { code, err } = await runPortico(['serve', '--fault', 'slo'], FREE);
-    expect([code, err]).toEqual([1, expect.stringMatching(/--fault\n.*there is no fault "slo"/)]);
+    expect([code, err]).toEqual([1, expect.stringMatching(/--fault\n.*unknown name "slo"/)]);
   });
 });
 

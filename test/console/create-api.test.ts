@@ -12,7 +12,7 @@ const READS = ['status', 'traffic', 'violations', 'ladder', 'permissions', 'cach
 const api = (gateway: TestGateway, path: string, call?: Call) => gateway.admin(`/console/api/${path}`, call);
 
 describe('the data of the console', () => {
-  const { server } = withReferenceServer({ faults: ['missing-field:title@13'] });
+  const { server } = withReferenceServer({ chaos: ['missing-field:title@13'] });
 
   describe('without a token', () => {
     let gateway: TestGateway;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LedgerEntry } from '../../src/model/ledger-entry.ts';
-import { DRIFT_KINDS, FAULT_NAMES } from '../../src/reference/faults/fault-names.ts';
+import { DRIFT_KINDS, CHAOS_NAMES } from '../../src/reference/chaos/chaos-names.ts';
 import { startReferenceServer, type ReferenceServer } from '../../src/reference/start-reference-server.ts';
 import { callAt, type Answer, type Call } from '../builders/call.ts';
 import { driftTable, type DriftRow } from '../builders/drift-table.ts';
@@ -111,9 +111,9 @@ describe.each(MODES)('a drifting server in %s', (mode) => {
     const found: Record<string, string[]> = {};
     const expected: Record<string, string[]> = {};
     for (const operation of wanted) {
-      reference.setFaults([]);
+      reference.setChaos([]);
       await prepare(operation);
-      reference.setFaults([row.fault]);
+      reference.setChaos([row.fault]);
       found[operation.id] = await addedBy(gatewayIn(mode, row.fault), operation);
       expected[operation.id] = [`response ${operation.id} ${statusOf(row, operation)} ${row.violation}`];
     }
@@ -123,7 +123,7 @@ describe.each(MODES)('a drifting server in %s', (mode) => {
   it('has every fault of the documentation in the table', async () => {
     const named = new Set(TABLE.map(({ fault }) => fault.split(':')[0]));
     // What `drift` stands for has rows of its own.
-    expect(named).toEqual(new Set<string>(FAULT_NAMES.filter((name) => name !== 'drift')));
+    expect(named).toEqual(new Set<string>(CHAOS_NAMES.filter((name) => name !== 'drift')));
   });
 
   it('leaves the violations of its four kinds, one an answer, where each answer drifts in its own way', async () => {
@@ -132,7 +132,7 @@ describe.each(MODES)('a drifting server in %s', (mode) => {
       ({ fault, operations }) => (DRIFT_KINDS as readonly string[]).includes(fault) && operations?.includes('6'),
     );
     expect(kinds.map(({ fault }) => fault)).toEqual(DRIFT_KINDS);
-    reference.setFaults(['drift']);
+    reference.setChaos(['drift']);
     const found: string[][] = [];
     for (const operation of Array.from({ length: 24 }, () => questions).flat())
       found.push(await addedBy(gatewayIn(mode), operation));

@@ -34,11 +34,11 @@ const keywords = async ({ gateway }: TestGateway, at: RegExp) =>
 
 describe('the overlay that the page about the contract shows', () => {
   it('makes the violations of the field that it documents stop', async () => {
-    reference.setFaults(['extra-field']);
+    reference.setChaos(['extra-field']);
     for (const gateway of [plain, overlaid]) expect((await gateway.call(QUESTIONS)).status).toBe(200);
     expect(await keywords(plain, IS_UNEXPECTED)).toHaveLength(1);
     expect(await keywords(overlaid, IS_UNEXPECTED)).toEqual([]);
-    reference.setFaults([]);
+    reference.setChaos([]);
     expect((await overlaid.call(QUESTIONS)).headers['contract-status']).toBe('conforming');
   });
 
@@ -60,9 +60,9 @@ describe('the overlay that the page about the contract shows', () => {
   });
 
   it('makes new violations possible on the path that it documents', async () => {
-    reference.setFaults(['missing-field:title']);
+    reference.setChaos(['missing-field:title']);
     const answer = await overlaid.call(question);
-    reference.setFaults([]);
+    reference.setChaos([]);
     expect(answer.headers['contract-status']).toMatch(/^violations; count=1; worst=missing; report=\w+$/);
     expect(await keywords(overlaid, /^\/title$/)).toEqual(['required']);
   });

@@ -16,7 +16,7 @@ function shownReport(): string {
 const withoutDays = (text: string) => text.replaceAll(/\d{4}-\d\d-\d\d/g, 'DAY').trim();
 
 it('a drifting server is reported as the README shows it', async () => {
-  const reference = await startReferenceServer({ faults: ['missing-field:title@6%25', 'html:500@8%10'] });
+  const reference = await startReferenceServer({ chaos: ['missing-field:title@6%25', 'html:500@8%10'] });
   const file = join(tempFolder(), 'ledger.db');
   const config = { mode: 'staging', ledger: { file }, cache: { enabled: false } };
   const gateway = await startTestGateway({ upstream: reference, config });

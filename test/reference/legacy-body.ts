@@ -1,4 +1,4 @@
-/** A list in a body, of which tests take what the fixtures hold: a missing item fails the test where it is used. */
+/** A list in a body. Items are not optional, because a missing one fails the test that uses it. */
 export interface Items<Item> extends ReadonlyArray<Item> {
   readonly 0: Item;
   readonly 1: Item;
@@ -8,7 +8,7 @@ export interface Items<Item> extends ReadonlyArray<Item> {
   ): Found | undefined;
 }
 
-/** Every field that tests read from a JSON body; one type for all shapes, as only the test knows which it asked for. */
+/** All fields that tests read from JSON bodies, in one type: only the test knows which shape it requested. */
 export interface LegacyBody {
   readonly actionDate: string;
   readonly actions: Items<LegacyBody>;

@@ -3,16 +3,16 @@ import { expect } from 'vitest';
 /** Matches any number. */
 export const anyNumber: unknown = expect.any(Number);
 
-/** Matches any text. */
+/** Matches any string. */
 export const anyText: unknown = expect.any(String);
 
-/** Matches either truth value. */
+/** Matches `true` and `false`. */
 export const anyBoolean: unknown = expect.any(Boolean);
 
-/** Matches any list. */
+/** Matches any array. */
 export const anyList: unknown = expect.any(Array);
 
-/** Matches a text by a pattern. */
+/** Matches a string by a pattern. */
 export function textLike(pattern: RegExp): unknown {
   return expect.stringMatching(pattern);
 }

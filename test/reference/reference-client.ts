@@ -1,27 +1,27 @@
 import type { Items, LegacyBody } from './legacy-body.ts';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 
-/** What a test sees of an answer. */
-export interface Answer {
+/** A received response. */
+export interface ReceivedResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The parsed body; undefined when it is no JSON. */
+  /** The parsed body, or undefined if it is not JSON. */
   readonly json: LegacyBody;
-  /** The same, when the body is a bare array. */
+  /** The same, for a bare array. */
   readonly items: Items<LegacyBody>;
-  /** Whether the whole body that was promised came. */
+  /** Whether the body has the declared length. */
   readonly complete: boolean;
 }
 
-/** What a call may say beside its path. */
+/** The options of a call. */
 export interface Call {
-  /** Basic credential with the password equal to the name; null sends none. */
+  /** The name of the Basic credential, which is also the default password; null sends no credential. */
   readonly user?: string | null;
   readonly password?: string;
   readonly method?: string;
   readonly headers?: Record<string, string>;
-  /** Sent as JSON unless it is a text, which goes as it is. */
+  /** Sent as JSON, or unchanged if it is a string. */
   readonly body?: unknown;
 }
 
@@ -33,22 +33,22 @@ function parse(text: string): unknown {
   }
 }
 
-/** A client of one reference server; paths are below its base path. */
-export function clientOf(baseUrl: string): (path: string, call?: Call) => Promise<Answer> {
+/** Creates a client of a reference server; paths are below its base path. */
+export function clientOf(baseUrl: string): (path: string, call?: Call) => Promise<ReceivedResponse> {
   return (path, { user = 'admin', password = user ?? '', method = 'GET', headers = {}, body } = {}) =>
     new Promise((resolve, reject) => {
       const basic = `Basic ${Buffer.from(`${user ?? ''}:${password}`).toString('base64')}`;
       const credential = user === null ? {} : { authorization: basic };
       const sent = httpRequest(baseUrl + path, { method, agent: false, headers: { ...credential, ...headers } });
-      sent.on('response', (answer) => {
+      sent.on('response', (response) => {
         const parts: Buffer[] = [];
-        answer.on('data', (part: Buffer) => parts.push(part));
-        answer.on('error', () => {
-          // A cut body is something to look at, not a failure of the test.
+        response.on('data', (part: Buffer) => parts.push(part));
+        response.on('error', () => {
+          // Tests inspect truncated bodies, so they are not errors.
         });
-        answer.on('close', () => {
+        response.on('close', () => {
           const text = Buffer.concat(parts).toString();
-          const { statusCode = 0, headers: received, complete } = answer;
+          const { statusCode = 0, headers: received, complete } = response;
           const json = parse(text);
           resolve({
             status: statusCode,

@@ -22,24 +22,24 @@ const PATHS = [
 
 async function bytesOf(options: ReferenceServerOptions): Promise<string[]> {
   const server = await startReferenceServer(options);
-  const answers = await Promise.all(PATHS.map((path) => clientOf(server.url)(path)));
+  const responses = await Promise.all(PATHS.map((path) => clientOf(server.url)(path)));
   await server.close();
-  return answers.map(({ text }) => text);
+  return responses.map(({ text }) => text);
 }
 
 describe('startReferenceServer', () => {
-  it('gives the same bytes for the same seed, in memory and in a file, at any time', async () => {
+  it('returns the same bytes for the same seed, in memory and in a file, at any time', async () => {
     const first = await bytesOf({ seed: 7 });
     expect(await bytesOf({ seed: 7, clock: () => Date.UTC(2031, 1, 1), db: join(folder, 'same.db') })).toEqual(first);
   });
 
-  it('gives another community for another seed, of the same size', async () => {
+  it('returns different content of the same size for another seed', async () => {
     const [one, other] = [await bytesOf({ seed: 1 }), await bytesOf({ seed: 2 })];
     one.forEach((text, index) => expect(text).not.toBe(other[index]));
     expect(other[4]?.match(/"verb":/g)).toHaveLength(4000);
   });
 
-  it('keeps what was done across a restart, and draws fresh ids after it', async () => {
+  it('keeps its state across a restart and continues with new ids', async () => {
     const db = join(folder, 'kept', 'community.db');
     const first = await startReferenceServer({ db });
     const { list } = (await clientOf(first.url)('/services/v2/question.json?pageSize=500')).json;
@@ -61,32 +61,32 @@ describe('startReferenceServer', () => {
     await second.close();
   });
 
-  it('refuses a file that holds something else, and leaves it alone', async () => {
+  it('rejects a file with other content and does not change it', async () => {
     const db = join(folder, 'other.db');
     const other = openSql(db);
     other.script('CREATE TABLE precious (id INTEGER)');
     other.close();
-    await expect(startReferenceServer({ db })).rejects.toThrow(/other\.db holds something else/);
+    await expect(startReferenceServer({ db })).rejects.toThrow(/other\.db is not a database/);
     const after = openSql(db);
     expect(after.all('SELECT name FROM sqlite_schema')).toHaveLength(1);
     after.close();
   });
 
-  it('lives under its base path, with or without a slash at the end', async () => {
+  it('accepts a base path with or without a trailing slash', async () => {
     const server = await startReferenceServer({ basePath: '/qa/' });
     expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/qa$/);
     expect((await clientOf(server.url)('/services/v2/space.json')).status).toBe(200);
     await server.close();
   });
 
-  it('closes at once and more than once, idle connections included', async () => {
+  it('closes immediately, including idle connections, and can be closed twice', async () => {
     const server = await startReferenceServer();
-    await fetch(`${server.url}/services/v2/space.json`).then((answer) => answer.text());
+    await fetch(`${server.url}/services/v2/space.json`).then((response) => response.text());
     await Promise.all([server.close(), server.close()]);
     await expect(clientOf(server.url)('/services/v2/space.json')).rejects.toThrow(/ECONNREFUSED/);
   });
 
-  it('rejects a base path that is none and an address that is taken, leaving nothing open', async () => {
+  it('rejects an invalid base path and an address in use without leaving anything open', async () => {
     await expect(startReferenceServer({ basePath: 'qa' })).rejects.toThrow(/base path/);
     const server = await startReferenceServer();
     const port = Number(new URL(server.url).port);
@@ -94,11 +94,11 @@ describe('startReferenceServer', () => {
     await server.close();
   });
 
-  it('refuses a body that is too large with 413 and no stack', async () => {
+  it('refuses a body that is too large with 413 and no stack trace', async () => {
     const server = await startReferenceServer();
     const body = 'x'.repeat(21 * 1024 * 1024);
-    const answer = await fetch(`${server.url}/services/v2/users/gdpr/upload.json`, { method: 'POST', body });
-    expect([answer.status, await answer.text()]).toEqual([413, expect.not.stringContaining('node_modules')]);
+    const response = await fetch(`${server.url}/services/v2/users/gdpr/upload.json`, { method: 'POST', body });
+    expect([response.status, await response.text()]).toEqual([413, expect.not.stringContaining('node_modules')]);
     await server.close();
   });
 });

@@ -5,23 +5,23 @@ import {
   type ReferenceServerOptions,
 } from '../../src/reference/start-reference-server.ts';
 import type { Items, LegacyBody } from './legacy-body.ts';
-import { clientOf, type Answer, type Call } from './reference-client.ts';
+import { clientOf, type ReceivedResponse, type Call } from './reference-client.ts';
 
-/** An instant well after the seeded history, at which test clocks stand. */
+/** The time of test clocks: an instant well after the seeded history. */
 export const TEST_NOW = Date.UTC(2026, 4, 4, 10, 30, 15, 250);
 
-/** A server for the tests of one file. */
-export interface ReferenceRoom {
-  readonly call: (path: string, call?: Call) => Promise<Answer>;
+/** A reference server for the tests of one file. */
+export interface ReferenceHarness {
+  readonly call: (path: string, call?: Call) => Promise<ReceivedResponse>;
   readonly server: () => ReferenceServer;
-  /** Moves the server's clock to an instant, epoch ms. */
+  /** Sets the server's clock, epoch ms. */
   readonly setNow: (at: number) => void;
-  /** Every question, read by admin in pages of 100. */
+  /** Returns all questions, requested as admin in pages of 100. */
   readonly questions: () => Promise<Items<LegacyBody>>;
 }
 
 /** Starts a server before the tests of a file and closes it after them. */
-export function withReferenceServer(options: ReferenceServerOptions = {}): ReferenceRoom {
+export function withReferenceServer(options: ReferenceServerOptions = {}): ReferenceHarness {
   let now = TEST_NOW;
   let server: ReferenceServer | undefined;
   beforeAll(async () => {
@@ -29,10 +29,10 @@ export function withReferenceServer(options: ReferenceServerOptions = {}): Refer
   });
   afterAll(() => server?.close());
   const running = (): ReferenceServer => {
-    if (server === undefined) throw new Error('the server does not run');
+    if (server === undefined) throw new Error('the server is not running');
     return server;
   };
-  const call: ReferenceRoom['call'] = (path, details) => clientOf(`${running().url}/services/v2`)(path, details);
+  const call: ReferenceHarness['call'] = (path, details) => clientOf(`${running().url}/services/v2`)(path, details);
   return {
     call,
     server: running,

@@ -93,7 +93,7 @@ describe('walk', () => {
   });
 
   it('shows what differs', async () => {
-    const server = await startReferenceServer({ faults: ['missing-field:title@6'] });
+    const server = await startReferenceServer({ chaos: ['missing-field:title@6'] });
     const { traces } = await walkOf(server.url, { maxRequests: 20 });
     await server.close();
     const places = traces.flatMap(({ operation, violations }) => violations.map(({ at }) => `${operation} ${at}`));
@@ -103,7 +103,7 @@ describe('walk', () => {
   it.each(['missing-field@6', 'wrong-type:topics@8', 'extra-field@9', 'wrong-envelope@13'])(
     'finds one difference where one thing drifts: %s',
     async (fault) => {
-      const server = await startReferenceServer({ faults: [fault] });
+      const server = await startReferenceServer({ chaos: [fault] });
       const { traces } = await walkOf(server.url, { maxRequests: 150 });
       await server.close();
       const kinds = traces.flatMap(({ operation, violations }) =>
@@ -124,7 +124,7 @@ describe('walk', () => {
   });
 
   it('goes on past one operation that always breaks, and records that', async () => {
-    const server = await startReferenceServer({ faults: ['reset@6'] });
+    const server = await startReferenceServer({ chaos: ['reset@6'] });
     const { summary, traces } = await walkOf(server.url, { maxRequests: 20 });
     await server.close();
     expect(summary.walked.length).toBeGreaterThan(8);
@@ -134,14 +134,14 @@ describe('walk', () => {
   });
 
   it('tells that an upstream is unreachable that breaks every connection', async () => {
-    const server = await startReferenceServer({ faults: ['reset'] });
+    const server = await startReferenceServer({ chaos: ['reset'] });
     const { summary } = await walkOf(server.url, { maxRequests: 20 });
     await server.close();
     expect(summary).toMatchObject({ ended: 'unreachable', failure: 'The upstream broke the connection.' });
   });
 
   it('gives up after five failures in a row', async () => {
-    const server = await startReferenceServer({ faults: ['reset@/.*[?]page'] });
+    const server = await startReferenceServer({ chaos: ['reset@/.*[?]page'] });
     const { summary } = await walkOf(server.url);
     await server.close();
     expect(summary).toMatchObject({

@@ -35,7 +35,7 @@ export async function startEmbeddedUpstream(
       ...place,
       db,
       seed,
-      faults,
+      chaos: faults,
       clock: systemClock,
       ...(issueTrackerUrl !== undefined && { issueTrackerUrl }),
     });

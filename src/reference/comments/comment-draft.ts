@@ -1,12 +1,12 @@
 import { plainError, refuse } from '../http/errors.ts';
 
-/** A recipient as a client names it. */
+/** A recipient in a comment write. */
 export interface DraftRecipient {
   readonly id: number;
   readonly type: 'group' | 'user';
 }
 
-/** What a client sends when it writes a comment; an absent part is left as it is. */
+/** The body of a comment write; absent parts stay unchanged. */
 export interface CommentDraft {
   readonly body?: string;
   readonly visibility?: string;
@@ -17,7 +17,7 @@ function readRecipient(value: unknown): DraftRecipient {
   const { id, type } = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
   const number = typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : id;
   if (!Number.isSafeInteger(number) || (type !== 'group' && type !== 'user')) {
-    refuse(plainError(400, "Each of 'recipients' needs an id and a type, which is group or user."));
+    refuse(plainError(400, "Each of 'recipients' needs an id and a type, which must be group or user."));
   }
   return { id: number as number, type };
 }
@@ -26,7 +26,7 @@ function absent(value: unknown): value is undefined | null {
   return value === undefined || value === null;
 }
 
-/** Reads the body of a comment write; refuses with 400 what is no draft. */
+/** Parses the body of a comment write; refuses an invalid one with 400. */
 export function readCommentDraft(value: unknown, needs: 'with body' | 'any part'): CommentDraft {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     refuse(plainError(400, 'The comment is missing.'));
@@ -35,8 +35,9 @@ export function readCommentDraft(value: unknown, needs: 'with body' | 'any part'
   if (bodyMissing || (!absent(body) && (typeof body !== 'string' || body.trim() === ''))) {
     refuse(plainError(400, "The 'body' is missing."));
   }
-  if (!absent(visibility) && typeof visibility !== 'string') refuse(plainError(400, "The 'visibility' is no text."));
-  if (!absent(recipients) && !Array.isArray(recipients)) refuse(plainError(400, "The 'recipients' are no list."));
+  if (!absent(visibility) && typeof visibility !== 'string')
+    refuse(plainError(400, "The 'visibility' must be a string."));
+  if (!absent(recipients) && !Array.isArray(recipients)) refuse(plainError(400, "The 'recipients' must be a list."));
   return {
     ...(typeof body === 'string' ? { body } : {}),
     ...(absent(visibility) ? {} : { visibility }),

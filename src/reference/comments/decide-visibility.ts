@@ -5,14 +5,14 @@ import type { NodeRow } from '../store/rows.ts';
 import type { Sql } from '../store/sql.ts';
 import type { CommentDraft, DraftRecipient } from './comment-draft.ts';
 
-/** Who will see a comment; `visibility` null is everybody. */
-export interface DecidedVisibility {
+/** The callers who will see a comment; `visibility` null means everybody. */
+interface DecidedVisibility {
   readonly visibility: string | null;
   readonly recipients: readonly DraftRecipient[];
 }
 
-/** The comment's place: the node it is below, and the comment itself when it exists already. */
-export interface CommentPlace {
+/** The parent of a comment, and the comment itself if it already exists. */
+interface CommentPlace {
   readonly parent: NodeRow | undefined;
   readonly current?: NodeRow;
 }
@@ -58,8 +58,9 @@ function demandKnown(sql: Sql, recipients: readonly DraftRecipient[]): void {
 }
 
 /**
- * Decides who will see a written comment by the three rules of the specification, each refused with 400: an inherited
- * visibility does not change; recipients belong to `recipients` only; a private option needs its permission.
+ * Decides who will see a written comment. Breaking one of the specification's three rules is refused with 400: an
+ * inherited visibility cannot change; recipients require the visibility `recipients`; a private option requires its
+ * permission.
  */
 export function decideVisibility(
   sql: Sql,
@@ -75,8 +76,8 @@ export function decideVisibility(
   }
   if (visibility === PUBLIC_VISIBILITY) return { visibility: null, recipients: [] };
   if (draft.visibility !== undefined || draft.recipients !== undefined) demandOption(caller, visibility);
-  const kept = place.current === undefined || visibility !== stored ? [] : recipientsOf(sql, place.current.id);
-  const recipients = draft.recipients ?? kept;
+  const unchanged = place.current === undefined || visibility !== stored ? [] : recipientsOf(sql, place.current.id);
+  const recipients = draft.recipients ?? unchanged;
   demandKnown(sql, recipients);
   return { visibility, recipients };
 }
@@ -84,7 +85,7 @@ export function decideVisibility(
 const REPLIES = `WITH RECURSIVE below (id) AS (
   SELECT ?1 UNION ALL SELECT c.id FROM nodes c JOIN below ON c.parent_id = below.id) SELECT id FROM below`;
 
-/** Stores who may see a comment, for the replies below it too when it is private, as they inherit it; gives the comment's row. */
+/** Stores the visibility of a comment, and of its replies if it is private, as they inherit it. Returns the comment. */
 export function setVisibility(sql: Sql, commentId: number, decided: DecidedVisibility): NodeRow {
   const before = sql.get<NodeRow>('SELECT * FROM nodes WHERE id = ?', commentId);
   const inherits = decided.visibility !== null || before?.visibility !== null;
@@ -98,15 +99,15 @@ export function setVisibility(sql: Sql, commentId: number, decided: DecidedVisib
     }
   }
   const comment = sql.get<NodeRow>('SELECT * FROM nodes WHERE id = ?', commentId);
-  if (comment === undefined) throw new Error(`no comment ${commentId}`);
+  if (comment === undefined) throw new Error(`comment ${commentId} does not exist`);
   return comment;
 }
 
-/** The name of the visibility that limits nothing; the specification does not show it, and stored comments carry none. */
-export const PUBLIC_VISIBILITY = 'public';
+/** The visibility of a public comment. The specification does not name it, and it is stored as NULL. */
+const PUBLIC_VISIBILITY = 'public';
 
-/** The three private options with the permission each needs; only `recipients` is named by the specification. */
-export const PRIVATE_OPTIONS: ReadonlyMap<string, Permission> = new Map([
+/** The three private options with the permission that each requires. The specification names only `recipients`. */
+const PRIVATE_OPTIONS: ReadonlyMap<string, Permission> = new Map([
   ['recipients', 'Send private comments to own groups'],
   ['originalPoster', 'Send private comments to the original poster'],
   ['moderators', 'Send private comments to moderators'],

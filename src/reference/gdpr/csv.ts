@@ -1,15 +1,15 @@
 import { parse } from 'csv-parse/sync';
 import type { Sql } from '../store/sql.ts';
 
-/** One user as a CSV row names it; an empty cell is absent. */
+/** One row of the CSV, without its empty cells. */
 export type GdprCsvRow = Readonly<Partial<Record<'email' | 'userId' | 'username', string>>>;
 
-/** The rows of a readable file, or what is wrong with it. */
+/** The rows of a valid file, or the problem with it. */
 export type GdprCsv = { readonly rows: readonly GdprCsvRow[] } | { readonly problem: string };
 
 const HEADERS: ReadonlySet<string> = new Set(['email', 'userId', 'username', 'userId,username', 'username,userId']);
 
-/** Reads the uploaded CSV text: a header of the allowed columns, then a row per user. */
+/** Parses the uploaded CSV: a header with the allowed columns, then one row per user. */
 export function parseGdprCsv(content: string): GdprCsv {
   let records: string[][];
   try {
@@ -26,7 +26,7 @@ export function parseGdprCsv(content: string): GdprCsv {
   return { rows };
 }
 
-/** The ids of the users that the rows name, each once; a row with two cells must mean one user, unknown users are skipped. */
+/** Returns the distinct ids of the users in the rows. Skips unknown users and rows whose two cells name different users. */
 export function findCsvUsers(sql: Sql, rows: readonly GdprCsvRow[]): number[] {
   const found = new Set<number>();
   for (const { email, userId, username } of rows) {

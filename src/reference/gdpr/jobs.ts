@@ -3,10 +3,9 @@ import type { GdprJobRow } from '../store/rows.ts';
 import { nextId, type Sql } from '../store/sql.ts';
 
 /** The operations that a GDPR job can run on a user (field facts, grade D). */
-export const GDPR_OPERATIONS = ['suspend', 'anonymize', 'delete', 'anon-delete'] as const;
+const GDPR_OPERATIONS = ['suspend', 'anonymize', 'delete', 'anon-delete'] as const;
 
-/** One operation of a GDPR job. */
-export type GdprOperation = (typeof GDPR_OPERATIONS)[number];
+type GdprOperation = (typeof GDPR_OPERATIONS)[number];
 
 const ANONYMIZE = `UPDATE users SET username = 'anonymous-' || id, realname = NULL,
   email = 'anonymous-' || id || '@anonymized.invalid', modified_at = ?1 WHERE id = ?2`;
@@ -19,7 +18,7 @@ const STATEMENTS: Readonly<Record<GdprOperation, readonly string[]>> = {
   'anon-delete': [ANONYMIZE, DELETE],
 };
 
-/** Runs one operation on one user; content stays, as the author is only renamed or switched off. */
+/** Runs one operation on one user. The user's content is not deleted: the author is only renamed or deactivated. */
 export function applyGdprOperation(sql: Sql, operation: GdprOperation, userId: number, now: number): void {
   for (const statement of STATEMENTS[operation]) sql.run(statement, now, userId);
 }
@@ -37,7 +36,7 @@ function runJob(sql: Sql, job: GdprJobRow, now: number): void {
   sql.run('UPDATE gdpr_jobs SET finished_at = ? WHERE id = ?', now, job.id);
 }
 
-/** Finishes every pending job whose schedule time has come. Called before each request, so no timer runs between them. */
+/** Finishes all pending jobs that are due. It is called before each request, so no timer is needed. */
 export function runDueJobs(sql: Sql, now: number): void {
   const due = sql.all<GdprJobRow>(
     'SELECT * FROM gdpr_jobs WHERE finished_at IS NULL AND due_at <= ? ORDER BY due_at, id',
@@ -46,8 +45,8 @@ export function runDueJobs(sql: Sql, now: number): void {
   if (due.length > 0) sql.transaction(() => due.forEach((job) => runJob(sql, job, now)));
 }
 
-/** A job that a client asks for, or what is wrong with its request. */
-export type ScheduleRequest =
+/** A requested job, or the problem with the request. */
+type ScheduleRequest =
   { readonly fileId: number; readonly operations: string; readonly dueAt: number } | { readonly problem: string };
 
 const KNOWN: ReadonlySet<string> = new Set(GDPR_OPERATIONS);
@@ -57,7 +56,10 @@ function readOperations(value: unknown): string[] {
   return names.map((name) => (typeof name === 'string' ? name.trim() : ''));
 }
 
-/** Reads `{fileId, operations, scheduleTime}`; operations are a list or a comma text, an absent time means now (epoch ms). */
+/**
+ * Parses `{fileId, operations, scheduleTime}`. `operations` is a list or a comma-separated string; without
+ * `scheduleTime` the job is due `now` (epoch ms).
+ */
 export function readScheduleRequest(body: unknown, now: number): ScheduleRequest {
   const { fileId, operations, scheduleTime } = (typeof body === 'object' && body !== null ? body : {}) as Record<
     string,

@@ -20,7 +20,7 @@ function userOfToken(sql: Sql, token: string): UserRow | undefined {
   return sql.get<UserRow>('SELECT u.* FROM users u JOIN tokens t ON t.user_id = u.id WHERE t.token = ?', token);
 }
 
-/** Finds who sent the request by Basic, Bearer or `x-auth-token`; a wrong credential is refused with 401 and a challenge. */
+/** Identifies the caller by Basic, Bearer or `x-auth-token`; refuses an invalid credential with 401 and a challenge. */
 export function authenticate(sql: Sql, headers: IncomingHttpHeaders): Caller {
   const { authorization } = headers;
   const token = headers['x-auth-token'];
@@ -36,8 +36,8 @@ export function authenticate(sql: Sql, headers: IncomingHttpHeaders): Caller {
   return loadCaller(sql, user);
 }
 
-/** The caller without a credential: nobody, holding the anonymous role. */
-export const ANONYMOUS_CALLER: Caller = {
+/** The caller without a credential, who has the anonymous role only. */
+const ANONYMOUS_CALLER: Caller = {
   id: 0,
   username: '',
   anonymous: true,
@@ -48,8 +48,8 @@ export const ANONYMOUS_CALLER: Caller = {
   groups: [],
 };
 
-/** Loads a user's roles and groups; the super-user flag grants every permission, but no group membership. */
-export function loadCaller(sql: Sql, user: UserRow): Caller {
+/** Loads a user's roles and groups. The super-user flag grants all permissions, but no group membership. */
+function loadCaller(sql: Sql, user: UserRow): Caller {
   const roles = sql.all<{ role: RoleName }>('SELECT role FROM user_roles WHERE user_id = ?', user.id);
   const groups = sql.all<{ name: string }>(
     'SELECT g.name FROM groups g JOIN group_members m ON m.group_id = g.id WHERE m.user_id = ? ORDER BY g.id',

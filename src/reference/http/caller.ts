@@ -1,4 +1,4 @@
-/** Who asks, as the legacy server sees it; `id` 0 is the anonymous caller. */
+/** The caller as the legacy server sees it; `id` 0 is the anonymous caller. */
 export interface Caller {
   readonly id: number;
   readonly username: string;
@@ -42,7 +42,7 @@ const ANONYMOUS: readonly Permission[] = [
   "View user's profile",
 ];
 
-/** What each role of the legacy role editor grants; `standard` holds what `anonymous` holds. */
+/** The permissions of each role in the legacy role editor; `standard` includes those of `anonymous`. */
 export const ROLES = {
   anonymous: ANONYMOUS,
   standard: [...ANONYMOUS, 'Mark as favorite', 'Convert own posts to community wiki'],

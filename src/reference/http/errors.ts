@@ -1,50 +1,53 @@
-import { jsonAnswer, type LegacyAnswer } from './legacy-response.ts';
+import { jsonResponse, type LegacyResponse } from './legacy-response.ts';
 
 const CHALLENGE = { 'WWW-Authenticate': 'Basic realm="Community"' };
 
-/** An error in the `{error}` shape. */
-export function plainError(status: number, message: string): LegacyAnswer {
-  return jsonAnswer({ error: message }, status);
+/** Returns an error in the `{error}` shape. */
+export function plainError(status: number, message: string): LegacyResponse {
+  return jsonResponse({ error: message }, status);
 }
 
-/** The permission failure: 401 without a challenge, in the `{errors: {message}}` shape with an HTML line break (field facts, grade D). */
-export function missingPermission(): LegacyAnswer {
+/**
+ * Returns the response to a missing permission: 401 without a challenge, in the `{errors: {message}}` shape with an HTML
+ * line break (field facts, grade D).
+ */
+export function missingPermission(): LegacyResponse {
   const message = "You don't have permission to do this action.<br>Please login as another user";
-  return jsonAnswer({ errors: { message } }, 401);
+  return jsonResponse({ errors: { message } }, 401);
 }
 
-/** 401 with a challenge for a credential that is wrong, in the `{error}` shape. */
-export function badCredential(): LegacyAnswer {
-  return jsonAnswer({ error: 'Bad credentials' }, 401, CHALLENGE);
+/** Returns 401 with a challenge, in the `{error}` shape, for an invalid credential. */
+export function badCredential(): LegacyResponse {
+  return jsonResponse({ error: 'Bad credentials' }, 401, CHALLENGE);
 }
 
-/** 401 with a challenge and no body, for an operation that needs to know who asks. */
-export function missingCredential(): LegacyAnswer {
+/** Returns 401 with a challenge and an empty body, for an operation that requires a credential. */
+export function missingCredential(): LegacyResponse {
   return { status: 401, headers: CHALLENGE, payload: { kind: 'empty' } };
 }
 
-/** 400 for an id in the path that is no id, worded as documented for the job id. */
-export function invalidId(name: string): LegacyAnswer {
+/** Returns 400 for an invalid id in the path, with the message that is documented for the job id. */
+export function invalidId(name: string): LegacyResponse {
   return plainError(400, `The provided '${name}' is/are invalid`);
 }
 
-/** 404 for a well-formed id that names nothing. */
-export function notFound(): LegacyAnswer {
+/** Returns 404 for a well-formed id that does not exist. */
+export function notFound(): LegacyResponse {
   return plainError(404, 'not found');
 }
 
-/** Carries a refusing answer out of an operation to the one place that writes answers. */
+/** Ends an operation early; the app writes its response. */
 export class LegacyRefusal extends Error {
-  readonly answer: LegacyAnswer;
+  readonly response: LegacyResponse;
 
-  constructor(answer: LegacyAnswer) {
-    super(`refused with ${answer.status}`);
+  constructor(response: LegacyResponse) {
+    super(`refused with ${response.status}`);
     this.name = 'LegacyRefusal';
-    this.answer = answer;
+    this.response = response;
   }
 }
 
-/** Ends the operation with the given answer. */
-export function refuse(answer: LegacyAnswer): never {
-  throw new LegacyRefusal(answer);
+/** Ends the operation with the given response. */
+export function refuse(response: LegacyResponse): never {
+  throw new LegacyRefusal(response);
 }

@@ -1,19 +1,23 @@
-/** What an answer carries: JSON still as a value (so that a fault can bend it), a page, raw bytes, or nothing. */
-export type LegacyPayload =
+/** The body of a response: JSON as a value (which chaos can change), an HTML page, raw bytes, or nothing. */
+type LegacyPayload =
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'html'; readonly text: string }
   | { readonly kind: 'bytes'; readonly mimeType: string; readonly bytes: Uint8Array }
   | { readonly kind: 'empty' };
 
-/** One answer of the reference server before it is written to the socket. */
-export interface LegacyAnswer {
+/** A response of the reference server before serialization. */
+export interface LegacyResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly payload: LegacyPayload;
 }
 
-/** A JSON answer, 200 unless told otherwise. */
-export function jsonAnswer(value: unknown, status = 200, headers: Readonly<Record<string, string>> = {}): LegacyAnswer {
+/** Returns a JSON response. */
+export function jsonResponse(
+  value: unknown,
+  status = 200,
+  headers: Readonly<Record<string, string>> = {},
+): LegacyResponse {
   return { status, headers, payload: { kind: 'json', value } };
 }
 
@@ -27,12 +31,12 @@ const REASONS: Readonly<Record<number, string>> = {
   503: 'Service Unavailable',
 };
 
-/** The third error shape: a servlet container's HTML page on a `.json` address (field facts, grade D). */
+/** Returns the third error shape: a servlet container's HTML page at a `.json` address (field facts, grade D). */
 export function htmlErrorPage(
   status: number,
   message: string,
   headers: Readonly<Record<string, string>> = {},
-): LegacyAnswer {
+): LegacyResponse {
   const title = `HTTP Status ${status} - ${REASONS[status] ?? 'Error'}`;
   const text =
     `<!DOCTYPE html><html><head><title>Apache Tomcat/7.0.54 - Error report</title></head><body><h1>${title}</h1>` +

@@ -2,24 +2,24 @@ import type { Request } from 'express';
 import type { ReferenceContext } from '../reference-context.ts';
 import type { Caller } from './caller.ts';
 import { plainError, refuse } from './errors.ts';
-import type { LegacyAnswer } from './legacy-response.ts';
+import type { LegacyResponse } from './legacy-response.ts';
 
-/** A request as an operation sees it: authenticated, path parameters decoded, body parsed. */
+/** A request as an operation sees it: authenticated, with decoded path parameters and parsed body. */
 export interface LegacyRequest {
   readonly caller: Caller;
   readonly query: URLSearchParams;
   readonly body: unknown;
-  /** A path parameter; the empty string when the route has no such parameter. */
+  /** Returns a path parameter, or the empty string if the route does not have it. */
   readonly param: (name: string) => string;
 }
 
-/** One address of the reference server; `operation` is its number in the specification's table, absent for undocumented ones. */
+/** A route of the reference server; `operation` is its number in the specification's table, absent if undocumented. */
 export interface LegacyRoute {
   readonly operation?: number;
   readonly method: 'GET' | 'POST' | 'PUT';
   /** Express path below the base path. */
   readonly path: string;
-  readonly answer: (request: LegacyRequest, context: ReferenceContext) => LegacyAnswer | Promise<LegacyAnswer>;
+  readonly respond: (request: LegacyRequest, context: ReferenceContext) => LegacyResponse | Promise<LegacyResponse>;
 }
 
 function parseBody(bytes: unknown): unknown {
@@ -31,7 +31,7 @@ function parseBody(bytes: unknown): unknown {
   }
 }
 
-/** Turns an Express request whose body is still raw bytes into what an operation sees; a body is parsed only when it is looked at. */
+/** Converts an Express request with a raw body to a LegacyRequest. The body is parsed when an operation reads it. */
 export function readRequest(request: Request, caller: Caller): LegacyRequest {
   const question = request.url.indexOf('?');
   return {

@@ -1,16 +1,16 @@
 import type { ServerResponse } from 'node:http';
-import type { LegacyAnswer } from './legacy-response.ts';
+import type { LegacyResponse } from './legacy-response.ts';
 
-/** An answer as it goes to the socket. */
-export interface WrittenAnswer {
+/** A response with its body as bytes. */
+export interface SerializedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly contentType: string | undefined;
   readonly body: Buffer;
 }
 
-/** Serialises an answer. */
-export function toWrittenAnswer({ status, headers, payload }: LegacyAnswer): WrittenAnswer {
+/** Serializes a response. */
+export function serializeResponse({ status, headers, payload }: LegacyResponse): SerializedResponse {
   if (payload.kind === 'json') {
     const body = Buffer.from(JSON.stringify(payload.value));
     return { status, headers, contentType: 'application/json;charset=UTF-8', body };
@@ -24,19 +24,19 @@ export function toWrittenAnswer({ status, headers, payload }: LegacyAnswer): Wri
   return { status, headers, contentType: undefined, body: Buffer.alloc(0) };
 }
 
-/** Sets status and headers, the length included. */
-export function writeHead(response: ServerResponse, answer: WrittenAnswer): void {
-  const type = answer.contentType === undefined ? {} : { 'Content-Type': answer.contentType };
-  response.writeHead(answer.status, {
+/** Sets status and headers, including `Content-Length`. */
+export function writeHead(response: ServerResponse, content: SerializedResponse): void {
+  const type = content.contentType === undefined ? {} : { 'Content-Type': content.contentType };
+  response.writeHead(content.status, {
     Server: 'Apache-Coyote/1.1',
     ...type,
-    ...answer.headers,
-    'Content-Length': answer.body.byteLength,
+    ...content.headers,
+    'Content-Length': content.body.byteLength,
   });
 }
 
-/** Writes an answer whole; a HEAD request gets its head only. */
-export function writeAnswer(response: ServerResponse, answer: WrittenAnswer): void {
-  writeHead(response, answer);
-  response.end(answer.body);
+/** Writes a complete response; for a HEAD request, Node omits the body. */
+export function writeResponse(response: ServerResponse, content: SerializedResponse): void {
+  writeHead(response, content);
+  response.end(content.body);
 }

@@ -12,7 +12,7 @@ interface FollowRow extends UserRow {
   readonly followed_at: number;
 }
 
-/** What is followed. */
+/** The target of followers. */
 export interface Followed {
   readonly kind: 'node' | 'topic';
   readonly id: number;
@@ -27,12 +27,12 @@ const ORDERS: ReadonlyMap<string, string> = new Map([
   ['oldest', 'f.created_at, f.id'],
 ]);
 
-function flag(query: URLSearchParams, name: string, byDefault: boolean): boolean {
+function flag(query: URLSearchParams, name: string, fallback: boolean): boolean {
   const value = query.get(name)?.toLowerCase();
-  return value === 'true' || (value !== 'false' && byDefault);
+  return value === 'true' || (value !== 'false' && fallback);
 }
 
-/** A follow relation; its fields are not shown by the specification and chosen here. */
+/** Renders a follow relation. The specification does not show its fields, so they are our choice. */
 function toFollowRelation(sql: Sql, row: FollowRow, followed: Followed): Record<string, unknown> {
   return {
     id: row.follow_id,
@@ -45,20 +45,23 @@ function toFollowRelation(sql: Sql, row: FollowRow, followed: Followed): Record<
   };
 }
 
-/** One page of followers, counted from page 0: users, or follow relations with `details=true`; `active=false` adds inactive ones. */
+/**
+ * Returns one page of followers, counted from page 0: users, or follow relations with `details=true`. `active=false`
+ * includes inactive followers.
+ */
 export function listFollowers(sql: Sql, request: LegacyRequest, followed: Followed): Record<string, unknown> {
   const { query } = request;
   const details = flag(query, 'details', false);
   const onlyActive = flag(query, 'active', true);
   const where = `f.kind = ? AND f.target_id = ? ${onlyActive ? 'AND f.active = 1' : ''}`;
-  const asked = query.get('sort') ?? '';
+  const requestedSort = query.get('sort') ?? '';
   const page = readPageRequest(query, { firstPage: 0, size: 35 });
   const count = `SELECT COUNT(*) AS total FROM follows f WHERE ${where}`;
   const total = sql.get<{ total: number }>(count, followed.kind, followed.id)?.total ?? 0;
   const rows = sql.all<FollowRow>(
     `SELECT u.*, f.id AS follow_id, f.active AS follow_active, f.created_at AS followed_at
      FROM follows f JOIN users u ON u.id = f.follower_id
-     WHERE ${where} ORDER BY ${ORDERS.get(asked) ?? 'f.id'} LIMIT ? OFFSET ?`,
+     WHERE ${where} ORDER BY ${ORDERS.get(requestedSort) ?? 'f.id'} LIMIT ? OFFSET ?`,
     followed.kind,
     followed.id,
     page.size,
@@ -67,5 +70,5 @@ export function listFollowers(sql: Sql, request: LegacyRequest, followed: Follow
   const projection = readProjection(query);
   const toItem = (row: FollowRow) => (details ? toFollowRelation(sql, row, followed) : toUser(sql, row));
   const items = rows.map((row) => project(toItem(row), projection));
-  return toPagedList({ request: page, sort: ORDERS.has(asked) ? asked : '', total, items });
+  return toPagedList({ request: page, sort: ORDERS.has(requestedSort) ? requestedSort : '', total, items });
 }

@@ -5,19 +5,19 @@ import type { Sql, SqlValue } from '../store/sql.ts';
 import { readPageRequest, toPagedList } from './paging.ts';
 import { project, readProjection } from './projection.ts';
 
-/** How one address lists nodes. */
-export interface NodeListing {
+/** How one route lists nodes. */
+interface NodeListing {
   readonly types: readonly string[];
-  /** The list's own condition, for example on the parent. */
+  /** An additional condition, for example on the parent. */
   readonly condition?: SqlCondition;
-  /** The sort in effect when none or an unknown one is asked for; '' is oldest first. */
+  /** Used when the requested sort is absent or unknown; '' means oldest first. */
   readonly defaultSort: 'active' | '';
   readonly toItem: (sql: Sql, node: NodeRow, caller: LegacyRequest['caller']) => Record<string, unknown>;
 }
 
 const PAGES = { firstPage: 1, size: 15 } as const;
 
-/** One page of nodes in the envelope: filtered, sorted, projected, without what the caller may not see. */
+/** Returns one page of the nodes that the caller may see, filtered, sorted and projected, in the envelope. */
 export function listNodes(sql: Sql, request: LegacyRequest, listing: NodeListing): Record<string, unknown> {
   const { query, caller } = request;
   const conditions: SqlCondition[] = [
@@ -32,8 +32,8 @@ export function listNodes(sql: Sql, request: LegacyRequest, listing: NodeListing
   ];
   const where = conditions.map(({ text }) => text).join(' AND ');
   const values = conditions.flatMap((condition): readonly SqlValue[] => condition.values);
-  const asked = query.get('sort') ?? '';
-  const sort = NODE_SORTS.has(asked) ? asked : listing.defaultSort;
+  const requestedSort = query.get('sort') ?? '';
+  const sort = NODE_SORTS.has(requestedSort) ? requestedSort : listing.defaultSort;
   const order = NODE_SORTS.get(sort) ?? 'n.created_at ASC';
   const page = readPageRequest(query, PAGES);
   const total =
@@ -58,8 +58,8 @@ function wordCondition(word: string): SqlCondition {
   return { text, values: [pattern, pattern, pattern] };
 }
 
-/** `q`: every word must occur in title, body or topics, in any case; a trailing `*` changes nothing, as parts of words match. */
-export function searchFilter(query: URLSearchParams): SqlCondition[] {
+/** `q`: each word must occur in title, body or topics, ignoring case. Parts of words match, so `*` has no effect. */
+function searchFilter(query: URLSearchParams): SqlCondition[] {
   const words = (query.get('q') ?? '').split(/\s+/).map((word) => word.replaceAll('*', ''));
   return words
     .filter((word) => word !== '')
@@ -75,8 +75,8 @@ function listed(query: URLSearchParams, name: string): string[] {
     .filter((value) => value !== '');
 }
 
-/** `topics`: names or ids, repeated or in a comma list; a node with any of them matches. */
-export function topicsFilter(query: URLSearchParams): SqlCondition[] {
+/** `topics`: names or ids, in repeated parameters or separated by commas; a node with any of them matches. */
+function topicsFilter(query: URLSearchParams): SqlCondition[] {
   const topics = listed(query, 'topics').slice(0, 100);
   if (topics.length === 0) return [];
   const marks = topics.map(() => '?').join(', ');
@@ -85,21 +85,21 @@ export function topicsFilter(query: URLSearchParams): SqlCondition[] {
   return [{ text, values: [...topics, ...topics] }];
 }
 
-/** `unanswered`: present and not `false` means questions without an answer. */
-export function unansweredFilter(query: URLSearchParams): SqlCondition[] {
+/** `unanswered`: if present and not false, only questions without an answer match. */
+function unansweredFilter(query: URLSearchParams): SqlCondition[] {
   const value = query.get('unanswered');
   if (value === null || ['false', '0', 'no'].includes(value.toLowerCase())) return [];
   return [{ text: "NOT EXISTS (SELECT 1 FROM nodes a WHERE a.parent_id = n.id AND a.type = 'answer')", values: [] }];
 }
 
-/** `spaceId`, or `space` as an older client sends it. */
-export function spaceFilter(query: URLSearchParams): SqlCondition[] {
+/** `spaceId`, or `space`, which older clients send. */
+function spaceFilter(query: URLSearchParams): SqlCondition[] {
   const space = query.get('spaceId') ?? query.get('space');
   return space === null || space === '' ? [] : [{ text: 'CAST(n.space_id AS TEXT) = ?', values: [space] }];
 }
 
-/** `type` and `lang` of the search group. */
-export function kindFilter(query: URLSearchParams): SqlCondition[] {
+/** `type` and `lang`: one or more values, separated by commas. */
+function kindFilter(query: URLSearchParams): SqlCondition[] {
   const columns = [
     ['type', 'n.type'],
     ['lang', 'n.lang'],
@@ -117,8 +117,8 @@ const COMMENTS = "(SELECT COUNT(*) FROM nodes c WHERE c.parent_id = n.id AND c.t
 const USED = `(SELECT COALESCE(MAX(t.used_count), 0) FROM node_topics nt JOIN topics t ON t.id = nt.topic_id
   WHERE nt.node_id = n.id)`;
 
-/** The order on nodes `n` of each sort name, in the order in which `sorts` lists them. */
-export const NODE_SORTS: ReadonlyMap<string, string> = new Map([
+/** The ORDER BY term on nodes `n` for each sort name, in the order in which `sorts` lists the names. */
+const NODE_SORTS: ReadonlyMap<string, string> = new Map([
   ['active', 'n.last_active_at DESC'],
   ['newest', 'n.created_at DESC'],
   ['hottest', `(n.score * 20 + n.views + ${ANSWERS} * 30) DESC`],
@@ -133,5 +133,5 @@ export const NODE_SORTS: ReadonlyMap<string, string> = new Map([
   ['reportCount', 'n.reports DESC'],
 ]);
 
-/** The names that a node list offers as `sorts`. */
+/** The sort names that a node list shows in `sorts`. */
 export const NODE_SORT_NAMES: readonly string[] = [...NODE_SORTS.keys()];

@@ -6,7 +6,7 @@ import type { TopicRow } from '../store/rows.ts';
 import { readPageRequest, toPagedList } from './paging.ts';
 import { project, readProjection } from './projection.ts';
 
-/** One page of topics in the envelope, the most used first. */
+/** Returns one page of topics in the envelope, most used first. */
 export function listTopics(sql: Sql, request: LegacyRequest, condition: SqlCondition): Record<string, unknown> {
   const page = readPageRequest(request.query, { firstPage: 1, size: 35 });
   const { text, values } = condition;

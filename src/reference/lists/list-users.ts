@@ -13,10 +13,10 @@ const USER_SORTS: ReadonlyMap<string, string> = new Map([
   ['oldest', 'u.created_at, u.id'],
 ]);
 
-/** One page of users in the envelope, sorted by reputation unless another known sort is asked for; an unknown one resets. */
+/** Returns one page of users in the envelope, sorted by reputation unless the request names another known sort. */
 export function listUsers(sql: Sql, request: LegacyRequest, condition: SqlCondition): Record<string, unknown> {
-  const asked = request.query.get('sort') ?? '';
-  const sort = USER_SORTS.has(asked) ? asked : 'reputation';
+  const requestedSort = request.query.get('sort') ?? '';
+  const sort = USER_SORTS.has(requestedSort) ? requestedSort : 'reputation';
   const page = readPageRequest(request.query, { firstPage: 1, size: 35 });
   const { text, values } = condition;
   const total =

@@ -1,13 +1,13 @@
-/** The page that a request asks for. */
+/** The requested page. */
 export interface PageRequest {
-  /** The number that the answer shows. */
+  /** The page number in the response. */
   readonly page: number;
   readonly size: number;
   readonly offset: number;
 }
 
-/** How a list counts: its first page number and its default page size. */
-export interface PageDefaults {
+/** The first page number and the default page size of a list. */
+interface PageDefaults {
   readonly firstPage: 0 | 1;
   readonly size: number;
 }
@@ -17,27 +17,27 @@ function integer(text: string | null): number | undefined {
 }
 
 /**
- * Reads `page` and `pageSize`; what is no number counts as absent, page 0 of a one-based list is its first page, and
- * there is no largest page size (none is documented).
+ * Reads `page` and `pageSize`. A value that is not a number counts as absent, page 0 of a one-based list is its first
+ * page, and the page size is unlimited, as no maximum is documented.
  */
 export function readPageRequest(query: URLSearchParams, defaults: PageDefaults): PageRequest {
-  const asked = integer(query.get('pageSize'));
-  const size = asked === undefined || asked === 0 ? defaults.size : asked;
+  const requested = integer(query.get('pageSize'));
+  const size = requested === undefined || requested === 0 ? defaults.size : requested;
   const page = Math.max(integer(query.get('page')) ?? defaults.firstPage, defaults.firstPage);
   return { page, size, offset: (page - defaults.firstPage) * size };
 }
 
-/** What a list page is made of. */
-export interface ListPage {
+/** The parts of a list page. */
+interface ListPage {
   readonly request: PageRequest;
   readonly sort: string;
-  /** The sort names on offer; absent from user and topic lists. */
+  /** The available sort names; absent from user and topic lists. */
   readonly sorts?: readonly string[];
   readonly total: number;
   readonly items: readonly unknown[];
 }
 
-/** The paged list envelope; a page beyond the last one is empty, not an error (clients ask for pages 1 to 5 unseen). */
+/** Returns the list envelope. A page past the last one is empty, as clients request pages 1 to 5 without checking. */
 export function toPagedList(page: ListPage): Record<string, unknown> {
   return {
     name: '',

@@ -2,7 +2,7 @@ import type { Sql } from '../store/sql.ts';
 
 type Json = Record<string, unknown>;
 
-/** Which fields an item keeps; paths are dotted. */
+/** Selects the fields of an item by dotted paths. */
 export interface Projection {
   readonly include: readonly string[];
   readonly exclude: readonly string[];
@@ -17,7 +17,7 @@ function paths(query: URLSearchParams, name: string): string[] {
     .filter((path) => path !== '');
 }
 
-/** Reads `include`, `exclude` and `includeOnly`: comma lists that may repeat. */
+/** Reads `include`, `exclude` and `includeOnly`: comma-separated lists that may repeat. */
 export function readProjection(query: URLSearchParams): Projection {
   return {
     include: paths(query, 'include'),
@@ -26,51 +26,51 @@ export function readProjection(query: URLSearchParams): Projection {
   };
 }
 
-/** Whether a field that is not shown by default is asked for by name. */
-export function asksFor(projection: Projection, field: string): boolean {
+/** Returns whether the projection names a field that is not shown by default. */
+function includes(projection: Projection, field: string): boolean {
   return [...projection.include, ...projection.includeOnly].includes(field);
 }
 
 function isPlain(value: unknown): value is Json {
-  // A raw JSON number is an object too, but without a prototype, and a leaf.
+  // A raw JSON number is also an object, but has no prototype. It is a leaf.
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** The paths below `key`: undefined when none names it, an empty list when it is named as a whole. */
+/** Returns the paths below `key`: undefined if no path names it, an empty list if one names it as a whole. */
 function below(key: string, wanted: readonly string[]): string[] | undefined {
   const named = wanted.filter((path) => path === key || path.startsWith(`${key}.`));
   if (named.length === 0) return undefined;
   return named.includes(key) ? [] : named.map((path) => path.slice(key.length + 1));
 }
 
-function keep(value: unknown, wanted: readonly string[]): unknown {
-  if (Array.isArray(value)) return value.map((item: unknown) => keep(item, wanted));
+function pick(value: unknown, wanted: readonly string[]): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => pick(item, wanted));
   if (!isPlain(value)) return value;
-  const kept: Json = {};
+  const picked: Json = {};
   for (const [key, field] of Object.entries(value)) {
     const rest = below(key, wanted);
-    if (rest !== undefined) kept[key] = rest.length === 0 ? field : keep(field, rest);
+    if (rest !== undefined) picked[key] = rest.length === 0 ? field : pick(field, rest);
   }
-  return kept;
+  return picked;
 }
 
-function drop(value: unknown, unwanted: readonly string[]): unknown {
-  if (Array.isArray(value)) return value.map((item: unknown) => drop(item, unwanted));
+function omit(value: unknown, unwanted: readonly string[]): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => omit(item, unwanted));
   if (!isPlain(value)) return value;
-  const kept: Json = {};
+  const remaining: Json = {};
   for (const [key, field] of Object.entries(value)) {
     const rest = below(key, unwanted);
-    if (rest === undefined) kept[key] = field;
-    else if (rest.length > 0) kept[key] = drop(field, rest);
+    if (rest === undefined) remaining[key] = field;
+    else if (rest.length > 0) remaining[key] = omit(field, rest);
   }
-  return kept;
+  return remaining;
 }
 
-/** The item with the asked fields only, in the item's own order; `exclude` is applied last. */
+/** Returns the item with the requested fields only, in their original order; `exclude` is applied last. */
 export function project(item: Json, projection: Projection): Json {
   const only =
-    projection.includeOnly.length === 0 ? item : keep(item, [...projection.includeOnly, ...projection.include]);
-  return (projection.exclude.length === 0 ? only : drop(only, projection.exclude)) as Json;
+    projection.includeOnly.length === 0 ? item : pick(item, [...projection.includeOnly, ...projection.include]);
+  return (projection.exclude.length === 0 ? only : omit(only, projection.exclude)) as Json;
 }
 
 const EXTRAS = [
@@ -78,14 +78,14 @@ const EXTRAS = [
   ['followerCount', "SELECT COUNT(*) AS value FROM follows WHERE kind = 'node' AND target_id = ? AND active = 1"],
 ] as const;
 
-/** A node with the counts that undocumented addresses show when `include` or `includeOnly` names them; no documented answer has them. */
+/** Adds the counts that undocumented routes show if `include` or `includeOnly` names them. Documented routes never do. */
 export function withExtraFields(
   sql: Sql,
   item: Record<string, unknown>,
   nodeId: number,
   projection: Projection,
 ): Record<string, unknown> {
-  const extras = EXTRAS.filter(([field]) => asksFor(projection, field));
+  const extras = EXTRAS.filter(([field]) => includes(projection, field));
   return Object.assign(
     item,
     Object.fromEntries(extras.map(([field, text]) => [field, sql.get<{ value: number }>(text, nodeId)?.value ?? 0])),

@@ -1,7 +1,7 @@
 import { demandCredential, demandGroup, demandPermissions } from '../http/demand.ts';
 import { missingPermission, plainError, refuse } from '../http/errors.ts';
 import { findNode } from '../http/find-node.ts';
-import { htmlErrorPage, jsonAnswer } from '../http/legacy-response.ts';
+import { htmlErrorPage, jsonResponse } from '../http/legacy-response.ts';
 import { readPathId } from '../http/path-id.ts';
 import type { LegacyRoute } from '../http/route.ts';
 import { readPageRequest } from '../lists/paging.ts';
@@ -10,12 +10,12 @@ import { toAction } from '../render/to-action.ts';
 import { cancelAction, favoriteCount, recordAction } from '../store/actions.ts';
 import type { ActionRow } from '../store/rows.ts';
 
-/** Operation 7: the action log, newest first; a `moreResults` value sent back as a parameter gives what is older. */
+/** Operation 7: the action log, newest first. A `moreResults` value sent as a parameter requests older actions. */
 export const listActions: LegacyRoute = {
   operation: 7,
   method: 'GET',
   path: '/services/v2/action.json',
-  answer: ({ caller, query }, context) => {
+  respond: ({ caller, query }, context) => {
     demandCredential(caller);
     demandPermissions(caller, 'View analytics');
     demandGroup(caller, 'Super Users');
@@ -29,7 +29,7 @@ export const listActions: LegacyRoute = {
     );
     const projection = readProjection(query);
     const actions = rows.map((row) => project(toAction(context, row), projection));
-    return jsonAnswer({ actions, moreResults: rows.at(-1)?.acted_at ?? 0 });
+    return jsonResponse({ actions, moreResults: rows.at(-1)?.acted_at ?? 0 });
   },
 };
 
@@ -37,14 +37,14 @@ const LAST_WIKIFIED = `SELECT id FROM actions WHERE node_id = ? AND verb = 'wiki
   ORDER BY acted_at DESC, id DESC LIMIT 1`;
 
 /**
- * Operation 12: the node stops being a community wiki and its `wikified` action is cancelled. A node that is no wiki is
- * the conflict that the legacy server answers with an HTML page and status 401.
+ * Operation 12: makes the node an ordinary one again and cancels its `wikified` action. If the node is not a community
+ * wiki, the response is an HTML page with status 401, as on the legacy server.
  */
 export const cancelWiki: LegacyRoute = {
   operation: 12,
   method: 'PUT',
   path: '/services/v2/node/:nodeId/cancelwiki.json',
-  answer: ({ caller, param }, context) => {
+  respond: ({ caller, param }, context) => {
     const { sql, clock } = context;
     demandCredential(caller);
     const node = findNode(sql, readPathId(param('nodeId'), 'node id'), caller);
@@ -53,31 +53,31 @@ export const cancelWiki: LegacyRoute = {
     if (node.wiki === 0) refuse(htmlErrorPage(401, 'This node is not a community wiki'));
     const action = sql.transaction(() => {
       sql.run('UPDATE nodes SET wiki = 0 WHERE id = ?', node.id);
-      const known = sql.get<{ id: number }>(LAST_WIKIFIED, node.id);
-      const id = known?.id ?? recordAction(sql, 'wikified', node.author_id, node, clock()).id;
+      const last = sql.get<{ id: number }>(LAST_WIKIFIED, node.id);
+      const id = last?.id ?? recordAction(sql, 'wikified', node.author_id, node, clock()).id;
       return cancelAction(sql, id, caller.id, clock());
     });
-    return jsonAnswer({ success: true, result: { wikifyAction: toAction(context, action) } });
+    return jsonResponse({ success: true, result: { wikifyAction: toAction(context, action) } });
   },
 };
 
-/** Operation 11: the caller's favourite ends and its action is cancelled; 400 when the node is no favourite of the caller. */
+/** Operation 11: removes the caller's favorite and cancels its action; 400 if the node is not the caller's favorite. */
 export const unmarkFavorite: LegacyRoute = {
   operation: 11,
   method: 'PUT',
   path: '/services/v2/node/:nodeId/unmarkfavorite.json',
-  answer: ({ caller, param }, context) => {
+  respond: ({ caller, param }, context) => {
     const { sql, clock } = context;
     demandCredential(caller);
     demandPermissions(caller, 'Mark as favorite', 'View the question page');
     const node = findNode(sql, readPathId(param('nodeId'), 'node id'), caller);
     const action = sql.transaction(() => {
-      const gone = 'DELETE FROM favorites WHERE user_id = ? AND node_id = ? RETURNING action_id AS id';
-      const favorite = sql.get<{ id: number }>(gone, caller.id, node.id);
+      const text = 'DELETE FROM favorites WHERE user_id = ? AND node_id = ? RETURNING action_id AS id';
+      const favorite = sql.get<{ id: number }>(text, caller.id, node.id);
       if (favorite === undefined) refuse(plainError(400, 'The node is not one of your favorites.'));
       return cancelAction(sql, favorite.id, caller.id, clock());
     });
     const result = { favoriteAction: toAction(context, action), favoriteCount: favoriteCount(sql, node.id) };
-    return jsonAnswer({ success: true, result });
+    return jsonResponse({ success: true, result });
   },
 };

@@ -1,7 +1,6 @@
 import { demandCredential } from '../http/demand.ts';
-import { jsonAnswer } from '../http/legacy-response.ts';
-import { notFound, plainError } from '../http/errors.ts';
-import { refuse } from '../http/errors.ts';
+import { jsonResponse } from '../http/legacy-response.ts';
+import { notFound, plainError, refuse } from '../http/errors.ts';
 import type { LegacyRoute } from '../http/route.ts';
 import { findNode } from '../http/find-node.ts';
 import { readPathId } from '../http/path-id.ts';
@@ -10,12 +9,12 @@ import { sendAttachments } from '../tracker/send-attachments.ts';
 
 const FORBIDDEN = "Attachments is disabled or you don't have permission to add attachments to this issue.";
 
-/** Operation 3: copies a node's attachments to an issue over HTTP and answers the tracker's objects. */
+/** Operation 3: copies a node's attachments to an issue over HTTP and returns the tracker's objects. */
 export const copyAttachments: LegacyRoute = {
   operation: 3,
   method: 'POST',
   path: '/services/v2/issuetracker/node/:nodeId/issue/:issueId/attachments.json',
-  answer: async ({ caller, param }, { sql, trackerUrl }) => {
+  respond: async ({ caller, param }, { sql, trackerUrl }) => {
     demandCredential(caller);
     if (!caller.permissions.has('Add attachments to issues')) refuse(plainError(403, FORBIDDEN));
     const nodeId = readPathId(param('nodeId'), 'node id');
@@ -23,7 +22,7 @@ export const copyAttachments: LegacyRoute = {
     const node = findNode(sql, nodeId, caller, 'question', 'answer', 'comment');
     const files = sql.all<AttachmentRow>('SELECT * FROM attachments WHERE node_id = ? ORDER BY id', node.id);
     const sent = await sendAttachments(trackerUrl, issueId, files);
-    if (sent.outcome === 'copied') return jsonAnswer(sent.attachments);
+    if (sent.outcome === 'copied') return jsonResponse(sent.attachments);
     if (sent.outcome === 'forbidden') return plainError(403, FORBIDDEN);
     if (sent.outcome === 'unknown issue') return notFound();
     return plainError(500, 'The issue tracker could not be reached.');

@@ -3,7 +3,7 @@ import { decideVisibility, setVisibility } from '../comments/decide-visibility.t
 import { demandCredential, demandPermissions } from '../http/demand.ts';
 import { missingPermission, refuse } from '../http/errors.ts';
 import { findNode } from '../http/find-node.ts';
-import { jsonAnswer } from '../http/legacy-response.ts';
+import { jsonResponse } from '../http/legacy-response.ts';
 import { readPathId } from '../http/path-id.ts';
 import type { LegacyRoute } from '../http/route.ts';
 import { listNodes } from '../lists/list-nodes.ts';
@@ -19,19 +19,19 @@ export const getComment: LegacyRoute = {
   operation: 4,
   method: 'GET',
   path: '/services/v2/comment/:commentId.json',
-  answer: ({ caller, query, param }, { sql }) => {
+  respond: ({ caller, query, param }, { sql }) => {
     demandPermissions(caller, 'View answers in the question page', 'View the question page');
     const comment = findNode(sql, readPathId(param('commentId'), 'comment id'), caller, 'comment', 'ideacomment');
-    return jsonAnswer(project(toNode(sql, comment, caller), readProjection(query)));
+    return jsonResponse(project(toNode(sql, comment, caller), readProjection(query)));
   },
 };
 
-/** Operation 5: the comments directly below a node, a bare array, oldest first. */
+/** Operation 5: the comments directly below a node as a bare array, oldest first. */
 export const listNodeComments: LegacyRoute = {
   operation: 5,
   method: 'GET',
   path: '/services/v2/node/:nodeId/comment.json',
-  answer: (request, { sql }) => {
+  respond: (request, { sql }) => {
     const { caller } = request;
     demandPermissions(caller, 'View answers in the question page', 'View the question page');
     const node = findNode(sql, readPathId(request.param('nodeId'), 'node id'), caller);
@@ -42,53 +42,54 @@ export const listNodeComments: LegacyRoute = {
       node.id,
       ...visible.values,
     );
-    return jsonAnswer(rows.map((row) => toNode(sql, row, caller)));
+    return jsonResponse(rows.map((row) => toNode(sql, row, caller)));
   },
 };
 
-/** Operation 16: the comments of an answer, in the envelope. */
+/** Operation 16: the comments on an answer, in the envelope. */
 export const listAnswerComments: LegacyRoute = {
   operation: 16,
   method: 'GET',
   path: '/services/v2/answer/:answerId/comment.json',
-  answer: (request, { sql }) => {
+  respond: (request, { sql }) => {
     const { caller } = request;
     demandPermissions(caller, 'View answers in the question page', 'View the question page');
     const answer = findNode(sql, readPathId(request.param('answerId'), 'answer id'), caller, 'answer');
     const condition = { text: 'n.parent_id = ?', values: [answer.id] };
-    return jsonAnswer(listNodes(sql, request, { types: ['comment'], condition, defaultSort: '', toItem: toNode }));
+    return jsonResponse(listNodes(sql, request, { types: ['comment'], condition, defaultSort: '', toItem: toNode }));
   },
 };
 
-/** Comment writing (inferred): adds a comment below a node; a reply to a private comment inherits its visibility. */
+/** Comment write (inferred): adds a comment below a node. A reply to a private comment inherits its visibility. */
 export const createComment: LegacyRoute = {
   method: 'POST',
   path: '/services/v2/node/:nodeId/comment.json',
-  answer: ({ caller, param, body }, { sql, clock, url }) => {
+  respond: ({ caller, param, body: sent }, { sql, clock, url }) => {
     demandCredential(caller);
     demandPermissions(caller, 'View answers in the question page', 'View the question page');
     const parent = findNode(sql, readPathId(param('nodeId'), 'node id'), caller);
-    const draft = readCommentDraft(body, 'with body');
+    const draft = readCommentDraft(sent, 'with body');
     const visibility = decideVisibility(sql, caller, draft, { parent });
     const onIdea = parent.type === 'idea' || parent.type === 'ideacomment';
     const comment = sql.transaction(() => {
       const type = onIdea ? 'ideacomment' : 'comment';
-      const moves = visibility.visibility === null ? 'thread' : 'nothing';
-      const added = addNode(sql, { type, parent, authorId: caller.id, body: draft.body ?? '', at: clock(), moves });
+      const showsActivity = visibility.visibility === null;
+      const body = draft.body ?? '';
+      const added = addNode(sql, { type, parent, authorId: caller.id, body, at: clock(), showsActivity });
       const visible = setVisibility(sql, added.id, visibility);
       recordAction(sql, 'commented', caller.id, visible, clock());
       return visible;
     });
     const location = `${url}/services/v2/comment/${comment.id}.json`;
-    return jsonAnswer(toNode(sql, comment, caller), 201, { Location: location });
+    return jsonResponse(toNode(sql, comment, caller), 201, { Location: location });
   },
 };
 
-/** Comment writing (inferred): changes a comment's body or visibility; one that is no wiki is edited only by its author. */
+/** Comment write (inferred): changes a comment's body or visibility. Only the author may edit one that is not a wiki. */
 export const updateComment: LegacyRoute = {
   method: 'PUT',
   path: '/services/v2/comment/:commentId.json',
-  answer: ({ caller, param, body }, { sql, clock }) => {
+  respond: ({ caller, param, body }, { sql, clock }) => {
     demandCredential(caller);
     demandPermissions(caller, 'View answers in the question page', 'View the question page');
     const comment = findNode(sql, readPathId(param('commentId'), 'comment id'), caller, 'comment', 'ideacomment');
@@ -100,6 +101,6 @@ export const updateComment: LegacyRoute = {
       if (draft.body !== undefined) editBody(sql, comment.id, draft.body, caller.id, clock());
       return setVisibility(sql, comment.id, visibility);
     });
-    return jsonAnswer(toNode(sql, changed, caller));
+    return jsonResponse(toNode(sql, changed, caller));
   },
 };

@@ -1,7 +1,7 @@
 import { findCsvUsers, parseGdprCsv } from '../gdpr/csv.ts';
 import { demandAdministrator, demandCredential } from '../http/demand.ts';
 import { notFound, plainError, refuse } from '../http/errors.ts';
-import { jsonAnswer } from '../http/legacy-response.ts';
+import { jsonResponse } from '../http/legacy-response.ts';
 import { readPathId } from '../http/path-id.ts';
 import type { LegacyRoute } from '../http/route.ts';
 import { toGdprJob } from '../render/to-gdpr-job.ts';
@@ -14,12 +14,12 @@ function contentOf(body: unknown): string {
   return content;
 }
 
-/** Operation 1: stores the users that a CSV names; jobs are made of the stored file at the schedule address. */
+/** Operation 1: stores the users in a CSV file. The schedule route creates jobs for stored files. */
 export const uploadGdprFile: LegacyRoute = {
   operation: 1,
   method: 'POST',
   path: '/services/v2/users/gdpr/upload.json',
-  answer: ({ caller, body }, { sql, clock }) => {
+  respond: ({ caller, body }, { sql, clock }) => {
     demandAdministrator(caller);
     const csv = parseGdprCsv(contentOf(body));
     if ('problem' in csv) refuse(plainError(400, csv.problem));
@@ -31,20 +31,20 @@ export const uploadGdprFile: LegacyRoute = {
       for (const userId of userIds) sql.run('INSERT INTO gdpr_file_users (file_id, user_id) VALUES (?, ?)', id, userId);
       return id;
     });
-    return jsonAnswer({ fileId }, 201);
+    return jsonResponse({ fileId }, 201);
   },
 };
 
-/** Operation 2: one GDPR job; a credential is all that it needs. */
+/** Operation 2: one GDPR job. It requires a credential, but no permission. */
 export const getGdprJob: LegacyRoute = {
   operation: 2,
   method: 'GET',
   path: '/services/v2/jobs/gdpr/:jobId.json',
-  answer: ({ caller, param }, context) => {
+  respond: ({ caller, param }, context) => {
     demandCredential(caller);
     const id = readPathId(param('jobId'), 'job id');
     const job = context.sql.get<GdprJobRow>('SELECT * FROM gdpr_jobs WHERE id = ?', id);
     if (job === undefined) refuse(notFound());
-    return jsonAnswer(toGdprJob(context, job));
+    return jsonResponse(toGdprJob(context, job));
   },
 };

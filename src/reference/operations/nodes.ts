@@ -1,5 +1,5 @@
 import { demandPermissions } from '../http/demand.ts';
-import { jsonAnswer } from '../http/legacy-response.ts';
+import { jsonResponse } from '../http/legacy-response.ts';
 import type { LegacyRoute } from '../http/route.ts';
 import { listNodes } from '../lists/list-nodes.ts';
 import { toIdea } from '../render/to-idea.ts';
@@ -10,9 +10,9 @@ export const listQuestions: LegacyRoute = {
   operation: 6,
   method: 'GET',
   path: '/services/v2/question.json',
-  answer: (request, { sql }) => {
+  respond: (request, { sql }) => {
     demandPermissions(request.caller, 'View the questions list');
-    return jsonAnswer(listNodes(sql, request, { types: ['question'], defaultSort: 'active', toItem: toNode }));
+    return jsonResponse(listNodes(sql, request, { types: ['question'], defaultSort: 'active', toItem: toNode }));
   },
 };
 
@@ -21,9 +21,9 @@ export const listArticles: LegacyRoute = {
   operation: 13,
   method: 'GET',
   path: '/services/v2/article.json',
-  answer: (request, { sql }) => {
+  respond: (request, { sql }) => {
     demandPermissions(request.caller, 'View list kbentry');
-    return jsonAnswer(listNodes(sql, request, { types: ['kbentry'], defaultSort: 'active', toItem: toNode }));
+    return jsonResponse(listNodes(sql, request, { types: ['kbentry'], defaultSort: 'active', toItem: toNode }));
   },
 };
 
@@ -32,8 +32,8 @@ export const listIdeas: LegacyRoute = {
   operation: 8,
   method: 'GET',
   path: '/services/v2/idea.json',
-  answer: (request, { sql }) => {
+  respond: (request, { sql }) => {
     demandPermissions(request.caller, 'View list idea');
-    return jsonAnswer(listNodes(sql, request, { types: ['idea'], defaultSort: 'active', toItem: toIdea }));
+    return jsonResponse(listNodes(sql, request, { types: ['idea'], defaultSort: 'active', toItem: toIdea }));
   },
 };

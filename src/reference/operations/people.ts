@@ -1,7 +1,7 @@
 import { demandCredential, demandPermissions } from '../http/demand.ts';
 import { notFound, refuse } from '../http/errors.ts';
 import { findNode } from '../http/find-node.ts';
-import { jsonAnswer } from '../http/legacy-response.ts';
+import { jsonResponse } from '../http/legacy-response.ts';
 import { readPathId } from '../http/path-id.ts';
 import type { LegacyRoute } from '../http/route.ts';
 import { listFollowers } from '../lists/list-followers.ts';
@@ -13,13 +13,13 @@ export const listGroupUsers: LegacyRoute = {
   operation: 9,
   method: 'GET',
   path: '/services/v2/group/:groupId/user.json',
-  answer: (request, { sql }) => {
+  respond: (request, { sql }) => {
     demandCredential(request.caller);
     demandPermissions(request.caller, 'Edit users and groups');
     const id = readPathId(request.param('groupId'), 'group id');
     if (sql.get('SELECT 1 FROM groups WHERE id = ?', id) === undefined) refuse(notFound());
     const members = 'u.id IN (SELECT user_id FROM group_members WHERE group_id = ?)';
-    return jsonAnswer(listUsers(sql, request, { text: members, values: [id] }));
+    return jsonResponse(listUsers(sql, request, { text: members, values: [id] }));
   },
 };
 
@@ -28,11 +28,11 @@ export const listTopicFollowers: LegacyRoute = {
   operation: 10,
   method: 'GET',
   path: '/services/v2/topic/:topicId/followers.json',
-  answer: (request, { sql }) => {
+  respond: (request, { sql }) => {
     demandPermissions(request.caller, 'View users list');
     const id = readPathId(request.param('topicId'), 'topic id');
     if (sql.get('SELECT 1 FROM topics WHERE id = ?', id) === undefined) refuse(notFound());
-    return jsonAnswer(listFollowers(sql, request, { kind: 'topic', id, type: 'topic' }));
+    return jsonResponse(listFollowers(sql, request, { kind: 'topic', id, type: 'topic' }));
   },
 };
 
@@ -41,25 +41,25 @@ export const listNodeFollowers: LegacyRoute = {
   operation: 14,
   method: 'GET',
   path: '/services/v2/node/:nodeId/followers.json',
-  answer: (request, { sql }) => {
+  respond: (request, { sql }) => {
     demandPermissions(request.caller, 'View users list');
     const node = findNode(sql, readPathId(request.param('nodeId'), 'node id'), request.caller);
-    return jsonAnswer(listFollowers(sql, request, { kind: 'node', id: node.id, type: node.type }));
+    return jsonResponse(listFollowers(sql, request, { kind: 'node', id: node.id, type: node.type }));
   },
 };
 
 const ANSWERED = `t.id IN (SELECT nt.topic_id FROM nodes a JOIN node_topics nt ON nt.node_id = a.parent_id
   WHERE a.author_id = ? AND a.type = 'answer')`;
 
-/** Operation 15: the topics of the questions that a user answered. */
+/** Operation 15: the topics of the questions that a user has answered. */
 export const listExpertise: LegacyRoute = {
   operation: 15,
   method: 'GET',
   path: '/services/v2/user/:userId/expertise.json',
-  answer: (request, { sql }) => {
+  respond: (request, { sql }) => {
     demandPermissions(request.caller, "View user's profile");
     const id = readPathId(request.param('userId'), 'user id');
     if (sql.get('SELECT 1 FROM users WHERE id = ?', id) === undefined) refuse(notFound());
-    return jsonAnswer(listTopics(sql, request, { text: ANSWERED, values: [id] }));
+    return jsonResponse(listTopics(sql, request, { text: ANSWERED, values: [id] }));
   },
 };

@@ -6,7 +6,7 @@ import { visibleNodes } from './visible-nodes.ts';
 
 const COMMENT_TYPES: ReadonlySet<string> = new Set(['comment', 'ideacomment']);
 
-/** Tells whether a node type is a kind of comment. */
+/** Returns whether a node type is a kind of comment. */
 export function isComment(type: string): boolean {
   return COMMENT_TYPES.has(type);
 }
@@ -15,12 +15,12 @@ function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** The HTML rendering of a stored body, which is HTML already or plain text. */
+/** Returns a stored body as HTML; bodies are stored as HTML or as plain text. */
 export function bodyAsHtml(body: string): string {
   return body.startsWith('<') ? body : `<p>${escapeHtml(body)}</p>`;
 }
 
-/** The attachments of a node; the element's shape is not shown by the specification and chosen here. */
+/** Renders the attachments of a node. The specification does not show their fields, so they are our choice. */
 export function attachmentsOf(sql: Sql, nodeId: number): Record<string, unknown>[] {
   const rows = sql.all<AttachmentRow>('SELECT * FROM attachments WHERE node_id = ? ORDER BY id', nodeId);
   return rows.map((row) => ({
@@ -34,7 +34,7 @@ export function attachmentsOf(sql: Sql, nodeId: number): Record<string, unknown>
   }));
 }
 
-/** The ids of a node's children that the caller may see, apart by kind, oldest first. */
+/** Returns the ids of the children that the caller may see, grouped by kind, oldest first. */
 export function childrenOf(
   sql: Sql,
   nodeId: number,
@@ -53,7 +53,7 @@ export function childrenOf(
   };
 }
 
-/** The fields about edits and last activity, the same for every node type. */
+/** Returns the fields about edits and last activity, which all node types share. */
 export function historyOf(node: NodeRow): Record<string, unknown> {
   const revisionIds = rawIntegers(node.revision_ids);
   return {
@@ -70,12 +70,13 @@ interface RawJson {
   rawJSON(text: string): unknown;
 }
 
-/** A JSON value written as the given text, so that integers beyond 2^53 keep every digit. */
+/** Returns a value that is serialized as the given JSON text, so that integers beyond 2^53 keep all digits. */
 export function rawJson(text: string): unknown {
   return (JSON as unknown as RawJson).rawJSON(text);
 }
 
-/** The elements of a flat JSON array of integers, each as a raw value. */
-export function rawIntegers(arrayText: string): unknown[] {
+/** Returns the elements of a flat JSON array of integers as raw values. */ function rawIntegers(
+  arrayText: string,
+): unknown[] {
   return (arrayText.match(/\d+/g) ?? []).map(rawJson);
 }

@@ -4,7 +4,7 @@ import type { ActionRow, UserRow } from '../store/rows.ts';
 import { avatarUrl } from './to-user.ts';
 import { toStoredDate, toWeekdayDate } from './text.ts';
 
-const JUST_MADE_MS = 60_000;
+const RECENT_MS = 60_000;
 
 function toActor(sql: Sql, userId: number): Record<string, unknown> {
   const user = sql.get<UserRow>('SELECT * FROM users WHERE id = ?', userId);
@@ -12,12 +12,12 @@ function toActor(sql: Sql, userId: number): Record<string, unknown> {
 }
 
 /**
- * An action of the log; one made within the last minute prints its date in the weekday form, later in the stored form,
- * so that the same action shows both (field facts, grade D).
+ * Renders an action of the log. Its date has the weekday form for one minute and the stored form afterwards, so the same
+ * action shows both (field facts, grade D).
  */
 export function toAction(context: ReferenceContext, action: ActionRow): Record<string, unknown> {
   const { sql, clock } = context;
-  const justMade = Math.abs(clock() - action.acted_at) < JUST_MADE_MS;
+  const isRecent = Math.abs(clock() - action.acted_at) < RECENT_MS;
   const canceled =
     action.canceled_at === null
       ? {}
@@ -29,7 +29,7 @@ export function toAction(context: ReferenceContext, action: ActionRow): Record<s
     id: action.id,
     ip: action.ip,
     user: toActor(sql, action.user_id),
-    actionDate: justMade ? toWeekdayDate(action.acted_at) : toStoredDate(action.acted_at),
+    actionDate: isRecent ? toWeekdayDate(action.acted_at) : toStoredDate(action.acted_at),
     canceled: action.canceled_at !== null,
     ...canceled,
     extra: action.extra,

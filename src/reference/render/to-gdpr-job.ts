@@ -8,7 +8,7 @@ interface ExecutionRow {
   readonly status: string;
 }
 
-/** A GDPR job; `executions` is there exactly when it is finished, each with the absolute address of its status. */
+/** Renders a GDPR job. Only a finished job has `executions`, each with the absolute URL of its status. */
 export function toGdprJob(context: ReferenceContext, job: GdprJobRow): Record<string, unknown> {
   const { sql, url } = context;
   const shown = {

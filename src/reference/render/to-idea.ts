@@ -15,12 +15,15 @@ function toIdeaAuthor(sql: Sql, userId: number): Record<string, unknown> {
     reputation: user?.reputation ?? 0,
     realname: user?.realname ?? null,
     avatar: avatarUrl(email),
-    // Only "some responses" carry it (specification, Node).
+    // The specification shows it in some responses only (Node).
     ...(userId % 2 === 0 ? { emailHash: emailHash(email) } : {}),
   };
 }
 
-/** An idea as the idea list shows it: string id, `plug` for `slug`, topic names, null parents, no view or vote counts. */
+/**
+ * Renders an idea as the idea list shows it: a string id, `plug` instead of `slug`, topics as names, null parents, and no
+ * view or vote counts.
+ */
 export function toIdea(sql: Sql, node: NodeRow, caller: Caller): Record<string, unknown> {
   const children = childrenOf(sql, node.id, caller);
   return {

@@ -8,7 +8,7 @@ import { authorSummary } from './to-user.ts';
 
 const TITLED: ReadonlySet<string> = new Set(['question', 'idea', 'kbentry']);
 
-/** A node as every list but the idea list shows it; ids of children that the caller may not see are left out. */
+/** Renders a node as all lists except the idea list show it, without the ids of children that the caller may not see. */
 export function toNode(sql: Sql, node: NodeRow, caller: Caller): Record<string, unknown> {
   const children = childrenOf(sql, node.id, caller);
   const titled = TITLED.has(node.type);
@@ -44,7 +44,7 @@ export function toNode(sql: Sql, node: NodeRow, caller: Caller): Record<string, 
 }
 
 /** A recipient of a private comment. */
-export interface Recipient {
+interface Recipient {
   readonly id: number;
   readonly name: string;
   readonly type: 'group' | 'user';
@@ -58,7 +58,7 @@ const RECIPIENTS = `
   WHERE r.node_id = ?1 AND r.kind = 'user'
   ORDER BY type, id`;
 
-/** The recipients of a private comment, groups first. */
+/** Returns the recipients of a private comment, groups first. */
 export function recipientsOf(sql: Sql, nodeId: number): Recipient[] {
   return sql.all<Recipient>(RECIPIENTS, nodeId).map(({ id, name, type }) => ({ id, name, type }));
 }

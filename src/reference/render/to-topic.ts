@@ -3,7 +3,7 @@ import type { TopicRow } from '../store/rows.ts';
 import { authorSummary } from './to-user.ts';
 import { toFormattedDate } from './text.ts';
 
-/** A topic as it is embedded in nodes: the arrays of relatives are left out. */
+/** Renders a topic as nodes embed it, without the ids of its children and parents. */
 export function toTopic(sql: Sql, topic: TopicRow): Record<string, unknown> {
   return {
     id: topic.id,
@@ -15,7 +15,7 @@ export function toTopic(sql: Sql, topic: TopicRow): Record<string, unknown> {
   };
 }
 
-/** A topic as topic lists show it, with the ids of its children and parents. */
+/** Renders a topic as topic lists show it, with the ids of its children and parents. */
 export function toListedTopic(sql: Sql, topic: TopicRow): Record<string, unknown> {
   const children = sql.all<{ id: number }>('SELECT id FROM topics WHERE parent_id = ? ORDER BY id', topic.id);
   return {
@@ -25,7 +25,7 @@ export function toListedTopic(sql: Sql, topic: TopicRow): Record<string, unknown
   };
 }
 
-/** The topics of a node in the order in which they were tagged. */
+/** Returns the topics of a node in the order in which they were added. */
 export function topicsOfNode(sql: Sql, nodeId: number): TopicRow[] {
   return sql.all<TopicRow>(
     'SELECT t.* FROM topics t JOIN node_topics nt ON nt.topic_id = t.id WHERE nt.node_id = ? ORDER BY nt.position',

@@ -33,7 +33,7 @@ function toGroupSummary(group: GroupRow): Record<string, unknown> {
   };
 }
 
-/** A user as the user lists show it, group summaries included; the e-mail address is never shown. */
+/** Renders a user as user lists show it, with group summaries and without the email address. */
 export function toUser(sql: Sql, user: UserRow): Record<string, unknown> {
   const counts = sql.get<CountsRow>(COUNTS, user.id);
   const groups = sql.all<GroupRow>(
@@ -67,8 +67,8 @@ export function toUser(sql: Sql, user: UserRow): Record<string, unknown> {
   };
 }
 
-/** The author as nodes and topics show it. */
-export interface AuthorSummary {
+/** An author as nodes and topics show it. */
+interface AuthorSummary {
   readonly id: number;
   readonly username: string;
   readonly reputation: number;
@@ -80,12 +80,12 @@ export function authorSummary(sql: Sql, userId: number): AuthorSummary {
   return { id: userId, username: user?.username ?? '', reputation: user?.reputation ?? 0 };
 }
 
-/** The MD5 of the e-mail address, which the legacy server shows as `emailHash` and uses in avatar addresses. */
+/** Returns the MD5 hash of the email address, which the legacy server shows as `emailHash` and uses in avatar URLs. */
 export function emailHash(email: string): string {
   return createHash('md5').update(email.trim().toLowerCase()).digest('hex');
 }
 
-/** The address of a user's avatar: absolute, plain http, on the legacy host, as the field shows it. */
+/** Returns the URL of a user's avatar: absolute, plain http, on the legacy host, as real servers show it. */
 export function avatarUrl(email: string): string {
   return `http://community.example.org/avatars/${emailHash(email)}.png`;
 }

@@ -1,15 +1,15 @@
 import type { Caller } from '../http/caller.ts';
 import type { SqlValue } from '../store/sql.ts';
 
-/** A condition of a WHERE clause with the values it binds. */
+/** A condition of a WHERE clause with its bound values. */
 export interface SqlCondition {
   readonly text: string;
   readonly values: readonly SqlValue[];
 }
 
 /**
- * The condition on nodes `n` that holds for what the caller may see: public nodes, and private comments for their author,
- * their recipients, members of recipient groups, administrators, and whom the option itself names.
+ * Returns the condition on nodes `n` that the caller may see: public nodes, and private comments for their author, their
+ * recipients, members of recipient groups, administrators, and the moderators or original poster that the option names.
  */
 export function visibleNodes(caller: Caller): SqlCondition {
   if (caller.admin || caller.superuser) return { text: '1 = 1', values: [] };

@@ -10,12 +10,12 @@ const ALICE = 3;
 
 type RootType = 'question' | 'idea' | 'kbentry';
 
-function draftRoot(random: SeededRandom, rooms: SeedRooms, type: RootType, index: number): NodeDraft {
+function draftRoot(random: SeededRandom, ids: SeedIds, type: RootType, index: number): NodeDraft {
   const wiki =
     type === 'question' ? index % 10 === 4 && index < WIKI_QUESTIONS * 10 : type === 'kbentry' && index % 6 === 0;
-  // Every fourth wiki question is alice's, so that the own-node rule has nodes to work on.
-  const authorId = wiki && index % 40 === 4 ? ALICE : draftAuthor(random, rooms.users);
-  // Nothing is asked in the last month, so that what follows it fits before the end of the history.
+  // Every fourth wiki question is by alice, so that the rule about own nodes can be tested.
+  const authorId = wiki && index % 40 === 4 ? ALICE : draftAuthor(random, ids.users);
+  // The last month has no new questions, so that their answers and comments fit before SEED_END.
   const at =
     SEED_START + DAY_MS * 60 + random.integer(0, Math.floor((SEED_END - SEED_START) / 1000) - 95 * 86_400) * 1000;
   return {
@@ -24,8 +24,8 @@ function draftRoot(random: SeededRandom, rooms: SeedRooms, type: RootType, index
     at,
     authorId,
     parent: undefined,
-    spaceId: random.pick(rooms.spaces),
-    topics: random.sample(rooms.topics, type === 'question' && random.chance(0.1) ? 0 : random.integer(1, 4)),
+    spaceId: random.pick(ids.spaces),
+    topics: random.sample(ids.topics, type === 'question' && random.chance(0.1) ? 0 : random.integer(1, 4)),
     title: draftTitle(random, type),
     body: draftBody(random),
     wiki,
@@ -38,8 +38,8 @@ function draftRoot(random: SeededRandom, rooms: SeedRooms, type: RootType, index
   };
 }
 
-function draftAnswer(random: SeededRandom, rooms: SeedRooms, question: NodeDraft): NodeDraft {
-  const authorId = draftAuthor(random, rooms.users);
+function draftAnswer(random: SeededRandom, ids: SeedIds, question: NodeDraft): NodeDraft {
+  const authorId = draftAuthor(random, ids.users);
   const at = question.at + random.integer(600, 86_400 * 10) * 1000;
   const marked = !question.marked && random.chance(0.3);
   if (marked) question.marked = true;
@@ -60,20 +60,20 @@ function draftAnswer(random: SeededRandom, rooms: SeedRooms, question: NodeDraft
   };
 }
 
-/** Drafts every node of the community in order of creation, with ids and last activity worked out. */
-export function draftContent(random: SeededRandom, rooms: SeedRooms): NodeDraft[] {
+/** Drafts all nodes in order of creation, with their ids and last activity. */
+export function draftContent(random: SeededRandom, ids: SeedIds): NodeDraft[] {
   const roots = (type: RootType) =>
-    Array.from({ length: COUNTS[type] }, (_, index) => draftRoot(random, rooms, type, index));
+    Array.from({ length: COUNTS[type] }, (_, index) => draftRoot(random, ids, type, index));
   const [questions, ideas, articles] = [roots('question'), roots('idea'), roots('kbentry')];
-  // A quarter of the questions stays unanswered.
+  // A quarter of the questions have no answer.
   const answerable = questions.filter((_, index) => index % 4 !== 1);
-  const answers = Array.from({ length: COUNTS.answer }, () => draftAnswer(random, rooms, random.pick(answerable)));
-  const comments = draftComments(random, rooms, { questions, answers, ideas, articles }, COUNTS.comment);
+  const answers = Array.from({ length: COUNTS.answer }, () => draftAnswer(random, ids, random.pick(answerable)));
+  const comments = draftComments(random, ids, { questions, answers, ideas, articles }, COUNTS.comment);
   const nodes = [...questions, ...ideas, ...articles, ...answers, ...comments].sort((one, other) => one.at - other.at);
   nodes.forEach((node, index) => {
     node.id = FIRST_ID + index;
     const root = rootOf(node);
-    // Private activity does not show on the thread, or it would tell strangers that it took place.
+    // Private activity does not change the thread, as that would reveal it.
     if (node.visibility === undefined && node.at >= root.lastActiveAt) {
       root.lastActiveAt = node.at;
       root.lastActiveUserId = node.authorId;
@@ -82,8 +82,8 @@ export function draftContent(random: SeededRandom, rooms: SeedRooms): NodeDraft[
   return nodes;
 }
 
-/** The nodes that seeded comments are written on. */
-export interface Commentable {
+/** The nodes that seeded comments belong to. */
+interface Commentable {
   readonly questions: readonly NodeDraft[];
   readonly answers: readonly NodeDraft[];
   readonly ideas: readonly NodeDraft[];
@@ -92,12 +92,12 @@ export interface Commentable {
 
 const PRIVATE_SHARE = 0.1;
 const REPLIES = 220;
-// moderator, alice and bob, among the recipients often enough that a caller of each kind has private comments to read.
+// moderator, alice and bob: each receives enough private comments to test with.
 const DEMO_RECIPIENTS = [2, 3, 4];
 const GROUP_IDS = [1, 2, 3, 4, 5, 6, 7, 8];
 const PRIVATE_AUTHORS = [1, 2, 3, 3];
 
-// By position, not by chance: each option is sure to occur.
+// Chosen by position instead of at random, so that each option occurs.
 function privateOption(index: number): PrivateVisibility {
   if (index % 8 === 1) return 'originalPoster';
   return index % 8 === 5 ? 'moderators' : 'recipients';
@@ -109,13 +109,12 @@ function draftRecipients(random: SeededRandom, users: readonly number[]): NodeDr
   return random.chance(0.8) || groups.length === 0 ? [...groups, { kind: 'user', id: user }] : groups;
 }
 
-function draftComment(random: SeededRandom, rooms: SeedRooms, parent: NodeDraft, index: number): NodeDraft {
+function draftComment(random: SeededRandom, ids: SeedIds, parent: NodeDraft, index: number): NodeDraft {
   const isReply = parent.type === 'comment' || parent.type === 'ideacomment';
   const onIdea = parent.type === 'idea' || parent.type === 'ideacomment';
   const startsPrivate = !isReply && !onIdea && random.chance(PRIVATE_SHARE);
   const visibility = startsPrivate ? privateOption(index) : parent.visibility;
-  const authorId =
-    startsPrivate && random.chance(0.6) ? random.pick(PRIVATE_AUTHORS) : draftAuthor(random, rooms.users);
+  const authorId = startsPrivate && random.chance(0.6) ? random.pick(PRIVATE_AUTHORS) : draftAuthor(random, ids.users);
   const at = parent.at + random.integer(60, 86_400 * 5) * 1000;
   return {
     ...parent,
@@ -130,36 +129,36 @@ function draftComment(random: SeededRandom, rooms: SeedRooms, parent: NodeDraft,
     marked: false,
     states: [],
     visibility,
-    // A reply inherits the visibility and the recipients of what it replies to.
-    recipients: visibility === 'recipients' && !isReply ? draftRecipients(random, rooms.users) : parent.recipients,
+    // A reply inherits the visibility and the recipients of its parent.
+    recipients: visibility === 'recipients' && !isReply ? draftRecipients(random, ids.users) : parent.recipients,
     lastActiveAt: at,
     lastActiveUserId: authorId,
   };
 }
 
-/** Drafts comments on nodes of every type, the last of them replies to earlier ones. */
-export function draftComments(random: SeededRandom, rooms: SeedRooms, on: Commentable, count: number): NodeDraft[] {
+/** Drafts comments on nodes of all types; the last ones are replies to earlier comments. */
+export function draftComments(random: SeededRandom, ids: SeedIds, on: Commentable, count: number): NodeDraft[] {
   const parents = [on.questions, on.answers, on.questions, on.answers, on.answers, on.ideas, on.articles];
   const comments = Array.from({ length: count - REPLIES }, (_, index) =>
-    draftComment(random, rooms, random.pick(random.pick(parents)), index),
+    draftComment(random, ids, random.pick(random.pick(parents)), index),
   );
   const secret = comments.filter(({ visibility }) => visibility !== undefined);
   const replies = Array.from({ length: REPLIES }, (_, index) =>
-    draftComment(random, rooms, random.pick(random.chance(0.2) ? secret : comments), index),
+    draftComment(random, ids, random.pick(random.chance(0.2) ? secret : comments), index),
   );
   return [...comments, ...replies];
 }
 
-// The ids of admin, moderator, alice and bob; guest writes nothing.
+// The ids of admin, moderator, alice and bob; guest has no content.
 const DEMO_AUTHORS = [1, 2, 3, 3, 4];
 const FIRST_OTHER = 5;
 
-/** An author: a member, now and then one of the demo accounts. */
+/** Picks an author, sometimes one of the demo accounts. */
 export function draftAuthor(random: SeededRandom, users: readonly number[]): number {
   return random.chance(0.15) ? random.pick(DEMO_AUTHORS) : random.pick(users.slice(FIRST_OTHER));
 }
 
-/** A title in the manner of the node's type. */
+/** Returns a title that suits the node's type. */
 export function draftTitle(random: SeededRandom, type: 'question' | 'idea' | 'kbentry'): string {
   const [subject, problem] = [random.pick(SUBJECTS), random.pick(PROBLEMS)];
   if (type === 'question') return `What to do when ${subject} ${problem}?`;
@@ -167,15 +166,15 @@ export function draftTitle(random: SeededRandom, type: 'question' | 'idea' | 'kb
   return `How to: ${subject} ${problem}`;
 }
 
-/** A body: HTML in most cases, plain text in the others. */
+/** Returns a body, which is usually HTML and sometimes plain text. */
 export function draftBody(random: SeededRandom): string {
   const sentences = random.sample(SENTENCES, random.integer(1, 4));
   if (random.chance(0.2)) return sentences.join(' ').replaceAll(/<\/?strong>/g, '');
   return sentences.map((sentence) => `<p>${sentence.replaceAll(' & ', ' &amp; ')}</p>`).join('');
 }
 
-/** What seeded nodes refer to, as ids. */
-export interface SeedRooms {
+/** The ids that seeded nodes refer to. */
+export interface SeedIds {
   readonly users: readonly number[];
   readonly spaces: readonly number[];
   readonly topics: readonly number[];

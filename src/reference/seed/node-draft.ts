@@ -1,7 +1,7 @@
 /** The private option of a seeded comment. */
 export type PrivateVisibility = 'recipients' | 'originalPoster' | 'moderators';
 
-/** A node before it is inserted; ids are given in order of creation, so a parent's is always lower. */
+/** A node before it is inserted. Ids follow the order of creation, so a parent's id is always lower. */
 export interface NodeDraft {
   id: number;
   readonly type: 'question' | 'answer' | 'comment' | 'idea' | 'ideacomment' | 'kbentry';
@@ -21,7 +21,7 @@ export interface NodeDraft {
   lastActiveUserId: number;
 }
 
-/** The node at the top of a draft's thread. */
+/** Returns the node at the top of a draft's thread. */
 export function rootOf(draft: NodeDraft): NodeDraft {
   return draft.parent === undefined ? draft : rootOf(draft.parent);
 }

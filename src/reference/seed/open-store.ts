@@ -4,28 +4,30 @@ import { seedStore } from './seed-store.ts';
 import { openSql, type Sql } from '../store/sql.ts';
 import { TABLES } from '../store/sql.ts';
 
-// Raised whenever the tables change, as a kept file is not migrated.
+// Increase it whenever the tables change: existing database files are not migrated.
 const LAYOUT = 1;
 
 function fillWhenEmpty(sql: Sql, path: string, seed: number): void {
   const layout = sql.get<{ user_version: number }>('PRAGMA user_version')?.user_version;
   if (layout === LAYOUT) return;
   if (sql.get('SELECT 1 FROM sqlite_schema') !== undefined) {
-    throw new Error(`${path} holds something else than a community of this version: remove it or name another file`);
+    throw new Error(
+      `${path} is not a database of this version of the reference server: delete it or choose another file`,
+    );
   }
   sql.script(TABLES);
   seedStore(sql, seed);
   sql.script(`PRAGMA user_version = ${LAYOUT}`);
 }
 
-/** Opens the store at a file path or `:memory:` and fills it when it is empty; throws when the file holds something else. */
+/** Opens the store at a file path or `:memory:` and seeds an empty one; throws if the file has other content. */
 export function openStore(path: string, seed: number): Sql {
   const inMemory = path === ':memory:';
   if (!inMemory) mkdirSync(dirname(resolve(path)), { recursive: true });
   const sql = openSql(path);
   try {
     if (!inMemory) sql.script('PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
-    // Looked at inside the transaction, as another process may be filling the same file.
+    // Check inside the transaction, as another process may be seeding the same file.
     sql.transaction(() => fillWhenEmpty(sql, path, seed));
     return sql;
   } catch (error) {

@@ -10,7 +10,7 @@ interface ActionDraft {
   readonly at: number;
   readonly extra?: string;
   readonly canceled?: { readonly at: number; readonly by: number };
-  /** The favourite that the action made, when it still stands. */
+  /** Whether the action created a favorite that still exists. */
   readonly favorite?: boolean;
 }
 
@@ -26,8 +26,8 @@ const FAVORITES_OF = new Map([
 const REASONS = ['Spam', 'Offensive', 'Duplicate of an older question', 'Not about this product'];
 
 function after(random: SeededRandom, at: number): number {
-  const room = Math.floor((SEED_END - at) / 1000);
-  return at + random.integer(1, Math.max(1, Math.min(86_400 * 20, room))) * 1000;
+  const secondsLeft = Math.floor((SEED_END - at) / 1000);
+  return at + random.integer(1, Math.max(1, Math.min(86_400 * 20, secondsLeft))) * 1000;
 }
 
 function favorites(random: SeededRandom, users: readonly number[], questions: readonly NodeDraft[]): ActionDraft[] {
@@ -96,7 +96,7 @@ function insertAction(sql: Sql, random: SeededRandom, id: number, action: Action
   if (action.favorite === true) sql.run('INSERT INTO favorites VALUES (?, ?, ?)', action.userId, node.id, id);
 }
 
-/** Inserts the action log, ids in order of time, with the favourites that its actions made; gives the highest id. */
+/** Inserts the action log, with ids in order of time, and the favorites it created. Returns the highest id. */
 export function seedActions(
   sql: Sql,
   random: SeededRandom,
@@ -110,7 +110,7 @@ export function seedActions(
     at: node.at,
   }));
   const questions = nodes.filter(({ type }) => type === 'question');
-  // The guest holds only the anonymous role and cannot have favourites.
+  // The guest has only the anonymous role and cannot have favorites.
   const members = users.filter((id) => id !== 5);
   const known: ActionDraft[] = [
     ...commented,
@@ -123,7 +123,7 @@ export function seedActions(
   all
     .sort((one, other) => one.at - other.at)
     .forEach((action, index) => {
-      // No two actions share an instant, as `moreResults` tells pages apart by it.
+      // Each action has its own instant, because `moreResults` uses it to separate pages.
       last = Math.max(action.at, last + 1000);
       insertAction(sql, random, index + 1, { ...action, at: last });
     });

@@ -3,18 +3,18 @@ import type { Sql } from '../store/sql.ts';
 import { SEED_END } from './seed-words.ts';
 
 const DAY_MS = 86_400_000;
-// Far enough ahead that the jobs stay pending whatever the clock says.
-const FAR_AHEAD = Date.UTC(2099, 0, 15, 3, 30);
+// Far in the future, so that the jobs stay pending.
+const FAR_FUTURE = Date.UTC(2099, 0, 15, 3, 30);
 const ADMIN = 1;
 
 const JOBS = [
   { operations: 'suspend', userIds: [57], dueAt: SEED_END - 40 * DAY_MS, finished: true },
   { operations: 'anonymize', userIds: [58, 59], dueAt: SEED_END - 20 * DAY_MS, finished: true },
-  { operations: 'suspend', userIds: [54], dueAt: FAR_AHEAD, finished: false },
-  { operations: 'anonymize', userIds: [55, 56], dueAt: FAR_AHEAD + DAY_MS, finished: false },
+  { operations: 'suspend', userIds: [54], dueAt: FAR_FUTURE, finished: false },
+  { operations: 'anonymize', userIds: [55, 56], dueAt: FAR_FUTURE + DAY_MS, finished: false },
 ] as const;
 
-/** Inserts uploaded files with pending and finished jobs, and what the finished ones did to their users; gives the next id. */
+/** Inserts uploaded files with pending and finished jobs, and applies the finished jobs. Returns the next id. */
 export function seedGdprJobs(sql: Sql): number {
   let id = 1;
   for (const { operations, userIds, dueAt, finished } of JOBS) {

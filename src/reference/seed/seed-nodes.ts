@@ -1,5 +1,5 @@
 import type { SeededRandom } from '../../lib/seeded-random.ts';
-import { toSlug } from '../render/text.ts';
+import { toSlug } from '../store/nodes.ts';
 import type { Sql } from '../store/sql.ts';
 import { type NodeDraft, rootOf } from './node-draft.ts';
 import { SEED_END, SEED_START } from './seed-words.ts';
@@ -8,7 +8,7 @@ const INSERT = `INSERT INTO nodes (id, type, space_id, parent_id, root_id, autho
   last_active_at, last_active_user_id, last_edited_action, revision_ids, marked, wiki, score, up_votes, down_votes, views,
   reports, depth, states, visibility) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-// Beyond 2^53: ids are 64-bit integers in the field, and a reader that rounds them must be found out.
+// Beyond 2^53, to detect readers that round: real servers have 64-bit ids.
 const FIRST_LARGE_REVISION = 9_007_199_254_740_993n;
 
 function depthOf(draft: NodeDraft): number {
@@ -53,7 +53,7 @@ function insertNode(sql: Sql, random: SeededRandom, draft: NodeDraft): void {
   );
 }
 
-/** Inserts the drafted nodes with their topics and recipients, and counts how often each topic was tagged on a question. */
+/** Inserts the drafted nodes with their topics and recipients, and counts the questions of each topic. */
 export function seedNodes(sql: Sql, random: SeededRandom, drafts: readonly NodeDraft[]): void {
   for (const draft of drafts) {
     insertNode(sql, random, draft);
@@ -73,7 +73,7 @@ const FILES = [
   ['users.csv', 'text/csv', 'username\njana.cerny\n'],
 ] as const;
 
-/** Gives some nodes of every kind one or two attachments. */
+/** Adds one or two attachments to some nodes of each type. */
 export function seedAttachments(sql: Sql, random: SeededRandom, nodes: readonly NodeDraft[]): void {
   let id = 0;
   for (const node of nodes) {
@@ -88,7 +88,7 @@ export function seedAttachments(sql: Sql, random: SeededRandom, nodes: readonly 
 
 const ACTIVE_SHARE = 0.8;
 
-/** Inserts who follows which topic, node and user; each target has at least one active follower when it has any. */
+/** Inserts the followers of topics, nodes and users. A target with followers has at least one active follower. */
 export function seedFollows(
   sql: Sql,
   random: SeededRandom,

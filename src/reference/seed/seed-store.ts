@@ -7,7 +7,7 @@ import { seedGdprJobs } from './seed-gdpr-jobs.ts';
 import { seedSpaces, seedTopics } from './seed-places.ts';
 import { seedUsers } from './seed-users.ts';
 
-/** Fills empty tables with a community; everything follows from the seed, nothing from the time of day. */
+/** Fills empty tables with content that depends only on the seed, not on the current time. */
 export function seedStore(sql: Sql, seed: number): void {
   const random = createSeededRandom(seed);
   const users = seedUsers(sql, random);

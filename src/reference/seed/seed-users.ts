@@ -14,7 +14,7 @@ interface SeededAccount extends ReferenceAccount {
   readonly noRealname?: boolean;
 }
 
-/** A member beyond the demo accounts; some hold rights that the demo accounts do not show apart. */
+/** Creates an ordinary account; some have combinations of rights that no demo account has. */
 function ordinaryAccount(index: number, random: SeededRandom): SeededAccount {
   const first = FIRST_NAMES[index % FIRST_NAMES.length] ?? '';
   const last =
@@ -32,14 +32,14 @@ function ordinaryAccount(index: number, random: SeededRandom): SeededAccount {
     password: name,
     realname: `${first} ${last}`,
     roles,
-    // One member of Super Users lacks View analytics: both are needed for the action log.
+    // One member of Super Users lacks View analytics: the action log requires both.
     groups: [...(index === 5 ? ['Super Users'] : []), ...(index < 3 ? ['Moderators'] : []), ...extraGroups],
     flags: index < 3 ? ['moderator'] : index === 11 ? ['superuser'] : [],
     noRealname: random.chance(0.25),
   };
 }
 
-/** Inserts the demo accounts (ids 1 to 5), the other members and the groups; gives the user ids. */
+/** Inserts the demo accounts (ids 1 to 5), the other users and the groups. Returns the user ids. */
 export function seedUsers(sql: Sql, random: SeededRandom): number[] {
   GROUP_NAMES.forEach((name, index) => {
     const createdAt = SEED_START + index * 3_600_000;

@@ -18,15 +18,15 @@ export function recordAction(sql: Sql, verb: string, userId: number, node: NodeR
   return action;
 }
 
-/** Marks an action of the log as cancelled by a user at an instant, and gives the row as it is then. */
+/** Marks an action of the log as canceled by a user at an instant (epoch ms) and returns the changed row. */
 export function cancelAction(sql: Sql, actionId: number, userId: number, at: number): ActionRow {
   const text = 'UPDATE actions SET canceled_at = ?, canceled_by = ? WHERE id = ? RETURNING *';
   const action = sql.get<ActionRow>(text, at, userId, actionId);
-  if (action === undefined) throw new Error(`no action ${actionId}`);
+  if (action === undefined) throw new Error(`action ${actionId} does not exist`);
   return action;
 }
 
-/** How many users have the node among their favourites. */
+/** Returns the number of users who have the node among their favorites. */
 export function favoriteCount(sql: Sql, nodeId: number): number {
   return sql.get<{ total: number }>('SELECT COUNT(*) AS total FROM favorites WHERE node_id = ?', nodeId)?.total ?? 0;
 }

@@ -1,9 +1,8 @@
-import { toSlug } from '../render/text.ts';
 import type { NodeRow } from './rows.ts';
 import { nextId, type Sql } from './sql.ts';
 
-/** A node to be inserted; without a parent it starts a thread. */
-export interface NewNode {
+/** A node to insert; without a parent, it starts a thread. */
+interface NewNode {
   readonly type: string;
   readonly parent: NodeRow | undefined;
   readonly spaceId: number | null;
@@ -14,7 +13,7 @@ export interface NewNode {
   readonly at: number;
 }
 
-/** Inserts a node with an id of the content pool, its first revision and no votes yet. */
+/** Inserts a node with an id from the content sequence, a first revision and no votes. */
 export function insertNode(sql: Sql, node: NewNode): NodeRow {
   const { parent, at, authorId } = node;
   const id = nextId(sql, 'content');
@@ -44,28 +43,28 @@ export function insertNode(sql: Sql, node: NewNode): NodeRow {
   return row;
 }
 
-/** A node to be added below another. */
-export interface NodeBelow {
+/** A node to add below another node. */
+interface NodeBelow {
   readonly type: 'answer' | 'comment' | 'ideacomment';
   readonly parent: NodeRow;
   readonly authorId: number;
   readonly body: string;
   /** Epoch ms. */
   readonly at: number;
-  /** Whether the thread shows the activity, which would tell strangers of a private comment. */
-  readonly moves: 'thread' | 'nothing';
+  /** Whether the thread's last activity changes; false for a private comment, which it would reveal. */
+  readonly showsActivity: boolean;
 }
 
-/** Adds a node below another, and moves the last activity of its thread unless that would tell of something private. */
+/** Adds a node below another node and updates the last activity of its thread if `showsActivity` is set. */
 export function addNode(sql: Sql, node: NodeBelow): NodeRow {
   const row = insertNode(sql, { ...node, spaceId: node.parent.space_id, title: null });
-  if (node.moves === 'nothing') return row;
+  if (!node.showsActivity) return row;
   const text = 'UPDATE nodes SET last_active_at = ?, last_active_user_id = ? WHERE id = ?';
   sql.run(text, node.at, node.authorId, node.parent.root_id);
   return row;
 }
 
-/** Replaces a node's body, which adds a revision. */
+/** Replaces a node's body and adds a revision. */
 export function editBody(sql: Sql, nodeId: number, body: string, editorId: number, at: number): void {
   sql.run(
     `UPDATE nodes SET body = ?, last_active_at = ?, last_active_user_id = ?, last_edited_action = ?,
@@ -74,8 +73,16 @@ export function editBody(sql: Sql, nodeId: number, body: string, editorId: numbe
     at,
     editorId,
     nextId(sql, 'actions'),
-    // A number would be bound as a real and print with a fraction.
+    // As text, because a number would be bound as REAL and printed with a fraction.
     String(nextId(sql, 'revisions')),
     nodeId,
   );
+}
+
+/** Returns the slug of a title: lower case, words joined by hyphens. */
+export function toSlug(title: string): string {
+  return title
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '');
 }

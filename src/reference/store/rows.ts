@@ -35,7 +35,7 @@ export interface NodeRow {
   readonly last_active_at: number;
   readonly last_active_user_id: number;
   readonly last_edited_action: number;
-  /** JSON array text, as revision ids may exceed 2^53. */
+  /** A JSON array as text, because revision ids may exceed 2^53. */
   readonly revision_ids: string;
   readonly marked: number;
   readonly wiki: number;

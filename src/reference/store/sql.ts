@@ -1,13 +1,13 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 
-/** A database with prepared statements kept by their text. */
+/** A database that caches prepared statements by their text. */
 export interface Sql {
   all<Row>(text: string, ...values: SQLInputValue[]): Row[];
-  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the row that its text selects
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller states the type of the selected row
   get<Row>(text: string, ...values: SQLInputValue[]): Row | undefined;
   run(text: string, ...values: SQLInputValue[]): void;
   script(text: string): void;
-  /** Runs the work in one transaction, rolled back when it throws. */
+  /** Runs the function in a transaction and rolls back if it throws. */
   transaction<Result>(work: () => Result): Result;
   close(): void;
 }
@@ -23,7 +23,7 @@ export function openSql(path: string): Sql {
     const known = statements.get(text);
     if (known !== undefined) return known;
     const statement = database.prepare(text);
-    // List queries are composed, so their texts are many: bounded, the oldest go first.
+    // List queries are composed from the request, so the number of texts must be bounded: the oldest is removed.
     if (statements.size >= 500)
       for (const oldest of statements.keys()) {
         statements.delete(oldest);
@@ -56,7 +56,7 @@ export function openSql(path: string): Sql {
   };
 }
 
-/** The tables of the reference server; instants are epoch ms, flags 0 or 1, lists JSON text. */
+/** The tables of the reference server. Instants are epoch ms, flags are 0 or 1, and lists are JSON text. */
 export const TABLES = `
 CREATE TABLE sequences (name TEXT PRIMARY KEY, next INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE users (
@@ -118,15 +118,15 @@ CREATE INDEX gdpr_executions_job ON gdpr_executions (job_id);
 CREATE TABLE tokens (token TEXT PRIMARY KEY, user_id INTEGER NOT NULL, created_at INTEGER NOT NULL) WITHOUT ROWID;
 `;
 
-/** Which ids are drawn: content (nodes, topics and spaces share one pool) or one of the other sequences. */
-export type SequenceName = 'content' | 'actions' | 'revisions' | 'gdpr';
+/** A sequence of ids; nodes, topics and spaces share `content`. */
+type SequenceName = 'content' | 'actions' | 'revisions' | 'gdpr';
 
-/** Draws the next id of a sequence. */
+/** Returns the next id of a sequence. */
 export function nextId(sql: Sql, name: SequenceName): number {
   const row = sql.get<{ id: number }>(
     'UPDATE sequences SET next = next + 1 WHERE name = ? RETURNING next - 1 AS id',
     name,
   );
-  if (row === undefined) throw new Error(`no sequence ${name}`);
+  if (row === undefined) throw new Error(`sequence ${name} does not exist`);
   return row.id;
 }

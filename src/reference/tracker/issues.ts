@@ -1,21 +1,21 @@
-/** A file that was attached to the issue. */
+/** A file attached to the issue. */
 export interface IssueFile {
   readonly name: string;
   readonly mimeType: string;
   readonly bytes: Uint8Array;
 }
 
-/** The one issue that the embedded tracker knows, by id and by key. */
+/** The only issue of the embedded tracker. */
 export const KNOWN_ISSUE = { id: '10001', key: 'QA-1' } as const;
 
-// Attachments of the one issue are kept while the tracker runs, the newest of them only.
-const KEPT_FILES = 1000;
+// Attachments are stored in memory; when there are more, the oldest is removed.
+const MAX_FILES = 1000;
 const AVATAR_SIZES = ['48x48', '24x24', '16x16', '32x32'] as const;
 
 /** The issues of the tracker with their attachments. */
-export interface Issues {
+interface Issues {
   find(idOrKey: string): Record<string, unknown> | undefined;
-  /** Keeps the file and gives the object that describes it (specification, Issue-tracker attachment). */
+  /** Stores the file and returns its description (specification, Issue-tracker attachment). */
   attach(file: IssueFile): Record<string, unknown>;
   file(id: string): IssueFile | undefined;
 }
@@ -39,7 +39,7 @@ function trackerAuthor(url: string): Record<string, unknown> {
   };
 }
 
-/** Creates the tracker's issues; `url` gives the tracker's own address, the clock is epoch ms. */
+/** Creates the tracker's issues; `url` returns the tracker's own URL, `clock` epoch ms. */
 export function createIssues(url: () => string, clock: () => number): Issues {
   const files = new Map<string, IssueFile>();
   let nextId = 10_100;
@@ -55,7 +55,7 @@ export function createIssues(url: () => string, clock: () => number): Issues {
     attach: (file) => {
       const id = String(nextId++);
       files.set(id, file);
-      if (files.size > KEPT_FILES) files.delete(files.keys().next().value ?? '');
+      if (files.size > MAX_FILES) files.delete(files.keys().next().value ?? '');
       const name = encodeURIComponent(file.name);
       return {
         self: `${url()}/rest/api/2/attachment/${id}`,

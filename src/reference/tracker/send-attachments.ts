@@ -1,7 +1,7 @@
 import type { AttachmentRow } from '../store/rows.ts';
 
-/** How the issue tracker took the files. */
-export type SentAttachments =
+/** The outcome of sending files to the issue tracker. */
+type SentAttachments =
   | { readonly outcome: 'copied'; readonly attachments: readonly unknown[] }
   | { readonly outcome: 'forbidden' | 'unknown issue' | 'failed' };
 
@@ -16,7 +16,7 @@ async function request(url: string, init: RequestInit): Promise<{ status: number
   }
 }
 
-/** Posts the files to an issue of the tracker as one form; without files it only asks whether the issue is there. */
+/** Posts the files to an issue of the tracker as one form; without files, only checks that the issue exists. */
 export async function sendAttachments(
   trackerUrl: string,
   issueId: number,
@@ -27,7 +27,7 @@ export async function sendAttachments(
   for (const file of files) {
     form.append('file', new Blob([new Uint8Array(file.content)], { type: file.mime_type }), file.filename);
   }
-  const answer =
+  const response =
     files.length === 0
       ? await request(issue, { method: 'GET' })
       : await request(`${issue}/attachments`, {
@@ -35,20 +35,20 @@ export async function sendAttachments(
           headers: { 'X-Atlassian-Token': 'no-check' },
           body: form,
         });
-  if (answer === undefined) return { outcome: 'failed' };
-  if (answer.status === 404) return { outcome: 'unknown issue' };
-  if (answer.status === 401 || answer.status === 403) return { outcome: 'forbidden' };
-  if (answer.status >= 300) return { outcome: 'failed' };
+  if (response === undefined) return { outcome: 'failed' };
+  if (response.status === 404) return { outcome: 'unknown issue' };
+  if (response.status === 401 || response.status === 403) return { outcome: 'forbidden' };
+  if (response.status >= 300) return { outcome: 'failed' };
   if (files.length === 0) return { outcome: 'copied', attachments: [] };
-  return Array.isArray(answer.json) ? { outcome: 'copied', attachments: answer.json } : { outcome: 'failed' };
+  return Array.isArray(response.json) ? { outcome: 'copied', attachments: response.json } : { outcome: 'failed' };
 }
 
-/** What the issue tracker says of an issue that was looked up. */
-export type FoundTicket =
+/** The outcome of looking up an issue in the issue tracker. */
+type FoundTicket =
   | { readonly outcome: 'found'; readonly id: string; readonly key: string; readonly self: string }
   | { readonly outcome: 'unknown' | 'failed' };
 
-/** Looks an issue up in the tracker by key or id. */
+/** Looks up an issue in the tracker by key or id. */
 export async function findTicket(trackerUrl: string, key: string): Promise<FoundTicket> {
   try {
     const url = `${trackerUrl}/rest/api/2/issue/${encodeURIComponent(key)}`;

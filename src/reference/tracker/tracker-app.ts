@@ -3,7 +3,7 @@ import { createIssues, type IssueFile } from './issues.ts';
 
 const FORM_LIMIT = '20mb';
 
-/** The embedded issue tracker: knows one issue, takes attachments for it and answers the documented objects. */
+/** Creates the embedded issue tracker. It has one issue, accepts attachments for it and returns the documented objects. */
 export function createTrackerApp(url: () => string, clock: () => number): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -15,7 +15,7 @@ export function createTrackerApp(url: () => string, clock: () => number): Expres
     const issue = issues.find(request.params.idOrKey);
     response.status(issue === undefined ? 404 : 200).json(issue ?? unknown);
   });
-  const takeFiles = async (request: Request, response: Response): Promise<void> => {
+  const attachFiles = async (request: Request, response: Response): Promise<void> => {
     if (issues.find(String(request.params['idOrKey'])) === undefined) {
       response.status(404).json(unknown);
       return;
@@ -29,7 +29,7 @@ export function createTrackerApp(url: () => string, clock: () => number): Expres
     else response.json(files.map((file) => issues.attach(file)));
   };
   const anyBody = express.raw({ type: () => true, limit: FORM_LIMIT });
-  app.post('/rest/api/2/issue/:idOrKey/attachments', anyBody, (request, response) => takeFiles(request, response));
+  app.post('/rest/api/2/issue/:idOrKey/attachments', anyBody, (request, response) => attachFiles(request, response));
   app.get('/secure/:kind/:id/:name', (request, response) => {
     const file = issues.file(request.params.id);
     if (file === undefined) response.sendStatus(404);
@@ -44,8 +44,8 @@ export function createTrackerApp(url: () => string, clock: () => number): Expres
   return app;
 }
 
-/** Reads the files named `file` of a multipart form; undefined when the body is no such form. */
-export async function readMultipartFiles(body: unknown, contentType: string): Promise<IssueFile[] | undefined> {
+/** Parses the files named `file` in a multipart form; returns undefined if the body is not a multipart form. */
+async function readMultipartFiles(body: unknown, contentType: string): Promise<IssueFile[] | undefined> {
   if (!Buffer.isBuffer(body)) return undefined;
   try {
     const response = new Response(new Uint8Array(body), { headers: { 'content-type': contentType } });

@@ -1,7 +1,7 @@
 import { demandCredential, demandPermissions } from '../http/demand.ts';
 import { plainError, refuse } from '../http/errors.ts';
 import { findNode } from '../http/find-node.ts';
-import { jsonAnswer, type LegacyAnswer } from '../http/legacy-response.ts';
+import { jsonResponse, type LegacyResponse } from '../http/legacy-response.ts';
 import { readPathId } from '../http/path-id.ts';
 import type { LegacyRequest, LegacyRoute } from '../http/route.ts';
 import { listNodes } from '../lists/list-nodes.ts';
@@ -18,11 +18,11 @@ function one(type: 'question' | 'answer'): LegacyRoute {
   return {
     method: 'GET',
     path: `/services/v2/${type}/:nodeId.json`,
-    answer: ({ caller, query, param }, { sql }) => {
+    respond: ({ caller, query, param }, { sql }) => {
       demandPermissions(caller, ...READ);
       const node = findNode(sql, readPathId(param('nodeId'), `${type} id`), caller, type);
       const projection = readProjection(query);
-      return jsonAnswer(project(withExtraFields(sql, toNode(sql, node, caller), node.id, projection), projection));
+      return jsonResponse(project(withExtraFields(sql, toNode(sql, node, caller), node.id, projection), projection));
     },
   };
 }
@@ -31,11 +31,11 @@ function below(type: 'answer' | 'comment'): LegacyRoute {
   return {
     method: 'GET',
     path: `/services/v2/question/:nodeId/${type}.json`,
-    answer: (request, { sql }) => {
+    respond: (request, { sql }) => {
       demandPermissions(request.caller, ...READ);
       const question = findNode(sql, readPathId(request.param('nodeId'), 'question id'), request.caller, 'question');
       const condition = { text: 'n.parent_id = ?', values: [question.id] };
-      return jsonAnswer(listNodes(sql, request, { types: [type], condition, defaultSort: '', toItem: toNode }));
+      return jsonResponse(listNodes(sql, request, { types: [type], condition, defaultSort: '', toItem: toNode }));
     },
   };
 }
@@ -44,30 +44,37 @@ function all(name: 'answer' | 'comment' | 'node', types: readonly string[]): Leg
   return {
     method: 'GET',
     path: `/services/v2/${name}.json`,
-    answer: (request, { sql }) => {
+    respond: (request, { sql }) => {
       demandPermissions(request.caller, ...READ);
-      return jsonAnswer(listNodes(sql, request, { types, defaultSort: 'active', toItem: toNode }));
+      return jsonResponse(listNodes(sql, request, { types, defaultSort: 'active', toItem: toNode }));
     },
   };
 }
 
-function postAnswer({ caller, param, body }: LegacyRequest, { sql, clock, url }: ReferenceContext): LegacyAnswer {
+function postAnswer({ caller, param, body }: LegacyRequest, { sql, clock, url }: ReferenceContext): LegacyResponse {
   demandCredential(caller);
   demandPermissions(caller, ...READ);
   const question = findNode(sql, readPathId(param('nodeId'), 'question id'), caller, 'question');
   const text = typeof body === 'object' && body !== null && 'body' in body ? body.body : undefined;
   if (typeof text !== 'string' || text.trim() === '') refuse(plainError(400, "The 'body' is missing."));
   const answer = sql.transaction(() =>
-    addNode(sql, { type: 'answer', parent: question, authorId: caller.id, body: text, at: clock(), moves: 'thread' }),
+    addNode(sql, {
+      type: 'answer',
+      parent: question,
+      authorId: caller.id,
+      body: text,
+      at: clock(),
+      showsActivity: true,
+    }),
   );
-  return jsonAnswer(toNode(sql, answer, caller), 201, { Location: `${url}/services/v2/answer/${answer.id}.json` });
+  return jsonResponse(toNode(sql, answer, caller), 201, { Location: `${url}/services/v2/answer/${answer.id}.json` });
 }
 
-/** A question's newest answer, or the question itself, as a redirect to an absolute address of this server. */
+/** Redirects to the absolute URL of a question's newest answer, or of the question itself. */
 const latest: LegacyRoute = {
   method: 'GET',
   path: '/services/v2/question/:nodeId/latest.json',
-  answer: ({ caller, param }, { sql, url }) => {
+  respond: ({ caller, param }, { sql, url }) => {
     demandPermissions(caller, ...READ);
     const question = findNode(sql, readPathId(param('nodeId'), 'question id'), caller, 'question');
     const newest =
@@ -78,7 +85,7 @@ const latest: LegacyRoute = {
   },
 };
 
-/** Content beyond the documented addresses: single nodes, what is below a question, lists of every type, answering. */
+/** Undocumented routes for content: single nodes, the nodes below a question, lists of all types, posting an answer. */
 export const contentRoutes: readonly LegacyRoute[] = [
   all('answer', ['answer']),
   all('comment', ['comment', 'ideacomment']),
@@ -87,7 +94,7 @@ export const contentRoutes: readonly LegacyRoute[] = [
   one('answer'),
   below('answer'),
   below('comment'),
-  { method: 'POST', path: '/services/v2/question/:nodeId/answer.json', answer: postAnswer },
+  { method: 'POST', path: '/services/v2/question/:nodeId/answer.json', respond: postAnswer },
   latest,
 ];
 
@@ -105,18 +112,18 @@ function readQuestion(sql: Sql, value: unknown): QuestionDraft {
   >;
   if (typeof title !== 'string' || title.trim() === '') refuse(plainError(400, "The 'title' is missing."));
   const names = Array.isArray(topics) ? topics : typeof topics === 'string' ? topics.split(',') : [];
-  const asked = typeof spaceId === 'number' || typeof spaceId === 'string' ? String(spaceId) : null;
+  const requestedSpace = typeof spaceId === 'number' || typeof spaceId === 'string' ? String(spaceId) : null;
   const text = 'SELECT id FROM spaces WHERE ?1 IS NULL OR CAST(id AS TEXT) = ?1 ORDER BY id';
-  const space = sql.get<{ id: number }>(text, asked);
+  const space = sql.get<{ id: number }>(text, requestedSpace);
   if (space === undefined) refuse(plainError(400, "The provided 'space id' is/are invalid"));
   return { title, body: typeof body === 'string' ? body : '', topics: names.map(String), spaceId: space.id };
 }
 
-/** Asks a question: what a POST to the question list does. Topics that do not exist are left out. */
+/** Creates a question and ignores topics that do not exist. */
 export const askQuestionRoute: LegacyRoute = {
   method: 'POST',
   path: '/services/v2/question.json',
-  answer: ({ caller, body }, { sql, clock, url }) => {
+  respond: ({ caller, body }, { sql, clock, url }) => {
     demandCredential(caller);
     demandPermissions(caller, 'Mark as favorite', 'View the questions list');
     const { topics, ...draft } = readQuestion(sql, body);
@@ -130,6 +137,6 @@ export const askQuestionRoute: LegacyRoute = {
       return node;
     });
     const location = `${url}/services/v2/question/${question.id}.json`;
-    return jsonAnswer(toNode(sql, question, caller), 201, { Location: location });
+    return jsonResponse(toNode(sql, question, caller), 201, { Location: location });
   },
 };

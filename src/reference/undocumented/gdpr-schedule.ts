@@ -1,5 +1,5 @@
 import { demandAdministrator, demandCredential } from '../http/demand.ts';
-import { jsonAnswer } from '../http/legacy-response.ts';
+import { jsonResponse } from '../http/legacy-response.ts';
 import { notFound, plainError, refuse } from '../http/errors.ts';
 import type { LegacyRoute } from '../http/route.ts';
 import { readScheduleRequest, runDueJobs } from '../gdpr/jobs.ts';
@@ -8,36 +8,36 @@ import { nextId } from '../store/sql.ts';
 import { readPathId } from '../http/path-id.ts';
 import type { GdprJobRow } from '../store/rows.ts';
 
-/** The address that makes a job of an uploaded file, and the one that shows how a user's execution went. */
+/** The route that schedules a job for an uploaded file, and the one that returns the status of an execution. */
 export const gdprRoutes: readonly LegacyRoute[] = [
   {
     method: 'POST',
     path: '/services/v2/jobs/gdpr/schedule.json',
-    answer: ({ caller, body }, context) => {
+    respond: ({ caller, body }, context) => {
       const { sql, clock } = context;
       demandAdministrator(caller);
-      const wanted = readScheduleRequest(body, clock());
-      if ('problem' in wanted) refuse(plainError(400, wanted.problem));
-      const file = sql.get('SELECT 1 FROM gdpr_files WHERE id = ?', wanted.fileId);
+      const requested = readScheduleRequest(body, clock());
+      if ('problem' in requested) refuse(plainError(400, requested.problem));
+      const file = sql.get('SELECT 1 FROM gdpr_files WHERE id = ?', requested.fileId);
       if (file === undefined) refuse(plainError(400, "The provided 'fileId' is/are invalid"));
       const id = nextId(sql, 'gdpr');
       const text = 'INSERT INTO gdpr_jobs (id, file_id, operations, user_id, due_at) VALUES (?, ?, ?, ?, ?)';
-      sql.run(text, id, wanted.fileId, wanted.operations, caller.id, wanted.dueAt);
+      sql.run(text, id, requested.fileId, requested.operations, caller.id, requested.dueAt);
       runDueJobs(sql, clock());
       const job = sql.get<GdprJobRow>('SELECT * FROM gdpr_jobs WHERE id = ?', id);
-      return job === undefined ? notFound() : jsonAnswer(toGdprJob(context, job), 201);
+      return job === undefined ? notFound() : jsonResponse(toGdprJob(context, job), 201);
     },
   },
   {
     method: 'GET',
     path: '/services/v2/users/gdpr/execution/:executionId/status.json',
-    answer: ({ caller, param }, { sql }) => {
+    respond: ({ caller, param }, { sql }) => {
       demandCredential(caller);
       const id = readPathId(param('executionId'), 'execution id');
       const text =
         'SELECT id, job_id AS jobId, user_id AS userId, status AS executionStatus FROM gdpr_executions WHERE id = ?';
       const execution = sql.get<object>(text, id);
-      return execution === undefined ? notFound() : jsonAnswer({ ...execution });
+      return execution === undefined ? notFound() : jsonResponse({ ...execution });
     },
   },
 ];

@@ -1,5 +1,5 @@
 import { demandCredential, demandPermissions } from '../http/demand.ts';
-import { htmlErrorPage, jsonAnswer } from '../http/legacy-response.ts';
+import { htmlErrorPage, jsonResponse } from '../http/legacy-response.ts';
 import { missingPermission, plainError, refuse } from '../http/errors.ts';
 import type { LegacyRoute } from '../http/route.ts';
 import { toAction } from '../render/to-action.ts';
@@ -10,40 +10,40 @@ import { readPathId } from '../http/path-id.ts';
 const markFavorite: LegacyRoute = {
   method: 'PUT',
   path: '/services/v2/node/:nodeId/markfavorite.json',
-  answer: ({ caller, param }, context) => {
+  respond: ({ caller, param }, context) => {
     const { sql, clock } = context;
     demandCredential(caller);
     demandPermissions(caller, 'Mark as favorite', 'View the question page');
     const node = findNode(sql, readPathId(param('nodeId'), 'node id'), caller);
     const known = sql.get('SELECT 1 FROM favorites WHERE user_id = ? AND node_id = ?', caller.id, node.id);
-    if (known !== undefined) refuse(plainError(400, 'The node is one of your favorites already.'));
+    if (known !== undefined) refuse(plainError(400, 'The node is already one of your favorites.'));
     const action = sql.transaction(() => {
       const recorded = recordAction(sql, 'favorited', caller.id, node, clock());
       sql.run('INSERT INTO favorites (user_id, node_id, action_id) VALUES (?, ?, ?)', caller.id, node.id, recorded.id);
       return recorded;
     });
     const result = { favoriteAction: toAction(context, action), favoriteCount: favoriteCount(sql, node.id) };
-    return jsonAnswer({ success: true, result });
+    return jsonResponse({ success: true, result });
   },
 };
 
 const markWiki: LegacyRoute = {
   method: 'PUT',
   path: '/services/v2/node/:nodeId/wiki.json',
-  answer: ({ caller, param }, context) => {
+  respond: ({ caller, param }, context) => {
     const { sql, clock } = context;
     demandCredential(caller);
     const node = findNode(sql, readPathId(param('nodeId'), 'node id'), caller);
     const own = node.author_id === caller.id && caller.permissions.has('Convert own posts to community wiki');
     if (!own && !caller.permissions.has('Mark as community wiki')) refuse(missingPermission());
-    if (node.wiki === 1) refuse(htmlErrorPage(401, 'This node is a community wiki already'));
+    if (node.wiki === 1) refuse(htmlErrorPage(401, 'This node is already a community wiki'));
     const action = sql.transaction(() => {
       sql.run('UPDATE nodes SET wiki = 1 WHERE id = ?', node.id);
       return recordAction(sql, 'wikified', caller.id, node, clock());
     });
-    return jsonAnswer({ success: true, result: { wikifyAction: toAction(context, action) } });
+    return jsonResponse({ success: true, result: { wikifyAction: toAction(context, action) } });
   },
 };
 
-/** The opposites of operations 11 and 12, by analogy; without them those two could be tried only once per node. */
+/** The opposites of operations 11 and 12, inferred by analogy. Without them, those two work only once per node. */
 export const markRoutes: readonly LegacyRoute[] = [markFavorite, markWiki];

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { demandCredential, demandPermissions } from '../http/demand.ts';
 import { notFound } from '../http/errors.ts';
-import { jsonAnswer } from '../http/legacy-response.ts';
+import { jsonResponse } from '../http/legacy-response.ts';
 import { readPathId } from '../http/path-id.ts';
 import type { LegacyRoute } from '../http/route.ts';
 import { listUsers } from '../lists/list-users.ts';
@@ -9,45 +9,45 @@ import { project, readProjection } from '../lists/projection.ts';
 import { toUser } from '../render/to-user.ts';
 import type { UserRow } from '../store/rows.ts';
 
-/** Users beyond the documented lists: all of them, one by id, one by name. */
+/** Undocumented routes for users: all users, one by id, one by name. */
 export const peopleRoutes: readonly LegacyRoute[] = [
   {
     method: 'GET',
     path: '/services/v2/user.json',
-    answer: (request, { sql }) => {
+    respond: (request, { sql }) => {
       demandPermissions(request.caller, 'View users list');
-      return jsonAnswer(listUsers(sql, request, { text: '1 = 1', values: [] }));
+      return jsonResponse(listUsers(sql, request, { text: '1 = 1', values: [] }));
     },
   },
   {
     method: 'GET',
     path: '/services/v2/user/getByUsername.json',
-    answer: ({ caller, query }, { sql }) => {
+    respond: ({ caller, query }, { sql }) => {
       demandPermissions(caller, "View user's profile");
       const user = sql.get<UserRow>('SELECT * FROM users WHERE username = ?', query.get('username') ?? '');
-      return user === undefined ? notFound() : jsonAnswer(project(toUser(sql, user), readProjection(query)));
+      return user === undefined ? notFound() : jsonResponse(project(toUser(sql, user), readProjection(query)));
     },
   },
   {
     method: 'GET',
     path: '/services/v2/user/:userId.json',
-    answer: ({ caller, query, param }, { sql }) => {
+    respond: ({ caller, query, param }, { sql }) => {
       demandPermissions(caller, "View user's profile");
       const user = sql.get<UserRow>('SELECT * FROM users WHERE id = ?', readPathId(param('userId'), 'user id'));
-      return user === undefined ? notFound() : jsonAnswer(project(toUser(sql, user), readProjection(query)));
+      return user === undefined ? notFound() : jsonResponse(project(toUser(sql, user), readProjection(query)));
     },
   },
 ];
 
-/** Exchanges a Basic credential for a token that `Authorization: Bearer` and `x-auth-token` then carry. */
+/** Exchanges a Basic credential for a token to send in `Authorization: Bearer` or `x-auth-token`. */
 export const authTokenRoute: LegacyRoute = {
   method: 'POST',
   path: '/services/v2/auth/token.json',
-  answer: ({ caller }, { sql, clock }) => {
+  respond: ({ caller }, { sql, clock }) => {
     demandCredential(caller);
     const token = randomUUID();
     sql.run('INSERT INTO tokens (token, user_id, created_at) VALUES (?, ?, ?)', token, caller.id, clock());
-    return jsonAnswer({ token, tokenType: 'Bearer', userId: caller.id }, 200, {
+    return jsonResponse({ token, tokenType: 'Bearer', userId: caller.id }, 200, {
       'Set-Cookie': `JSESSIONID=${token}; Path=/; HttpOnly`,
     });
   },

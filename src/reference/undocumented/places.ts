@@ -1,5 +1,5 @@
 import { demandPermissions } from '../http/demand.ts';
-import { jsonAnswer } from '../http/legacy-response.ts';
+import { jsonResponse } from '../http/legacy-response.ts';
 import type { LegacyRoute } from '../http/route.ts';
 import { listTopics } from '../lists/list-topics.ts';
 import { readPageRequest, toPagedList } from '../lists/paging.ts';
@@ -24,28 +24,28 @@ function toSpace(row: SpaceRow): Record<string, unknown> {
   };
 }
 
-/** The lists of topics and spaces. */
+/** Undocumented routes for the lists of topics and spaces. */
 export const placeRoutes: readonly LegacyRoute[] = [
   {
     method: 'GET',
     path: '/services/v2/topic.json',
-    answer: (request, { sql }) => {
+    respond: (request, { sql }) => {
       demandPermissions(request.caller, 'View the questions list');
       const word = `%${(request.query.get('q') ?? '').replaceAll(/[%_*\\]/g, '')}%`;
-      return jsonAnswer(listTopics(sql, request, { text: 't.name LIKE ?', values: [word] }));
+      return jsonResponse(listTopics(sql, request, { text: 't.name LIKE ?', values: [word] }));
     },
   },
   {
     method: 'GET',
     path: '/services/v2/space.json',
-    answer: ({ caller, query }, { sql }) => {
+    respond: ({ caller, query }, { sql }) => {
       demandPermissions(caller, 'View the questions list');
       const page = readPageRequest(query, { firstPage: 1, size: 35 });
       const total = sql.get<{ total: number }>('SELECT COUNT(*) AS total FROM spaces')?.total ?? 0;
       const rows = sql.all<SpaceRow>('SELECT * FROM spaces ORDER BY id LIMIT ? OFFSET ?', page.size, page.offset);
       const projection = readProjection(query);
       const items = rows.map((row) => project(toSpace(row), projection));
-      return jsonAnswer(toPagedList({ request: page, sort: '', total, items }));
+      return jsonResponse(toPagedList({ request: page, sort: '', total, items }));
     },
   },
 ];

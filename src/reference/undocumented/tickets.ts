@@ -1,48 +1,48 @@
 import { demandCredential } from '../http/demand.ts';
 import { notFound, plainError } from '../http/errors.ts';
 import { findNode } from '../http/find-node.ts';
-import { htmlErrorPage, jsonAnswer, type LegacyAnswer } from '../http/legacy-response.ts';
+import { htmlErrorPage, jsonResponse, type LegacyResponse } from '../http/legacy-response.ts';
 import { readPathId } from '../http/path-id.ts';
 import type { LegacyRoute } from '../http/route.ts';
 import type { AttachmentRow } from '../store/rows.ts';
 import { KNOWN_ISSUE } from '../tracker/issues.ts';
 import { findTicket } from '../tracker/send-attachments.ts';
 
-async function ticketAnswer(trackerUrl: string, key: string): Promise<LegacyAnswer> {
+async function ticketResponse(trackerUrl: string, key: string): Promise<LegacyResponse> {
   const ticket = await findTicket(trackerUrl, key);
   if (ticket.outcome !== 'found') {
     return ticket.outcome === 'unknown' ? notFound() : plainError(500, 'The issue tracker could not be reached.');
   }
-  // The shape is not shown by the specification; the id is given under both names that a reader may look for.
-  return jsonAnswer({ id: ticket.id, issueId: ticket.id, key: ticket.key, url: ticket.self });
+  // The specification does not show the shape, so the id has both names that a client may expect.
+  return jsonResponse({ id: ticket.id, issueId: ticket.id, key: ticket.key, url: ticket.self });
 }
 
-/** The ticket look-ups, which lead to the issue id that the attachment copy takes; every node leads to the one known issue. */
+/** Looks up the issue id that the attachment copy requires. All nodes belong to the tracker's only issue. */
 export const ticketRoutes: readonly LegacyRoute[] = [
   {
     method: 'GET',
     path: '/services/v2/issuetracker/node/:nodeId/ticket.json',
-    answer: ({ caller, param }, { sql, trackerUrl }) => {
+    respond: ({ caller, param }, { sql, trackerUrl }) => {
       demandCredential(caller);
       findNode(sql, readPathId(param('nodeId'), 'node id'), caller);
-      return ticketAnswer(trackerUrl, KNOWN_ISSUE.id);
+      return ticketResponse(trackerUrl, KNOWN_ISSUE.id);
     },
   },
   {
     method: 'GET',
     path: '/services/v2/issuetracker/key/:issueKey/ticket.json',
-    answer: ({ caller, param }, { trackerUrl }) => {
+    respond: ({ caller, param }, { trackerUrl }) => {
       demandCredential(caller);
-      return ticketAnswer(trackerUrl, param('issueKey'));
+      return ticketResponse(trackerUrl, param('issueKey'));
     },
   },
 ];
 
-/** The bytes of an attachment, at the address that the node shows. */
+/** The content of an attachment, at the URL that the node shows. */
 export const attachmentContentRoute: LegacyRoute = {
   method: 'GET',
   path: '/storage/attachments/:name',
-  answer: ({ caller, param }, { sql }) => {
+  respond: ({ caller, param }, { sql }) => {
     const id = /^(\d{1,15})-/.exec(param('name'))?.[1];
     const row =
       id === undefined ? undefined : sql.get<AttachmentRow>('SELECT * FROM attachments WHERE id = ?', Number(id));

@@ -12,7 +12,7 @@ import { entryWith, PLAIN, reportOf, snapshotWith } from '../../report/report-fi
 const folder = mkdtempSync(join(tmpdir(), 'portico-report-'));
 let drifting: ReferenceServer | undefined;
 beforeAll(async () => {
-  drifting = await startReferenceServer({ faults: ['missing-field:title@6'] });
+  drifting = await startReferenceServer({ chaos: ['missing-field:title@6'] });
   const { code } = await portico(
     ['check', '--against', drifting.url, '--user', 'admin', '--release', '1.0', ...QUICK],
     { PORTICO_PASSWORD: 'admin' },

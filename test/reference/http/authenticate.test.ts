@@ -10,7 +10,7 @@ const statusOf = async (address: string, method = 'GET'): Promise<number> =>
   (await call(address, { user: null, method })).status;
 
 describe('authentication', () => {
-  it('knows every demo account by its password', async () => {
+  it('accepts the password of each demo account', async () => {
     for (const { name, password } of REFERENCE_ACCOUNTS) {
       expect((await call(path, { user: name, password })).status).toBe(404);
     }
@@ -23,7 +23,7 @@ describe('authentication', () => {
     ['an unknown scheme', { user: null, headers: { authorization: 'Digest x' } }],
     ['an unknown bearer token', { user: null, headers: { authorization: 'Bearer x' } }],
     ['an unknown x-auth-token', { user: null, headers: { 'x-auth-token': 'x' } }],
-  ])('answers 401 with a challenge to %s, on open lists too', async (_, credential) => {
+  ])('responds to %s with 401 and a challenge, even on public lists', async (_, credential) => {
     for (const address of [path, '/question.json']) {
       const { status, headers, json } = await call(address, credential);
       expect([status, headers['www-authenticate'], json]).toEqual([
@@ -34,7 +34,7 @@ describe('authentication', () => {
     }
   });
 
-  it('lets the anonymous caller read the open lists and nothing that needs to know who asks', async () => {
+  it('lets anonymous callers read public lists, but nothing that requires a credential', async () => {
     expect(await statusOf('/question.json')).toBe(200);
     expect(await statusOf('/topic/21/followers.json')).toBe(200);
     expect(await statusOf('/user/7/expertise.json')).toBe(200);
@@ -44,7 +44,7 @@ describe('authentication', () => {
     }
   });
 
-  it('exchanges Basic for a token that both headers carry', async () => {
+  it('exchanges a Basic credential for a token that both headers accept', async () => {
     const { json } = await call('/auth/token.json', { method: 'POST', user: 'alice' });
     const carried = [{ authorization: `Bearer ${json.token}` }, { 'x-auth-token': json.token }];
     for (const headers of carried) expect((await call(path, { user: null, headers })).status).toBe(404);

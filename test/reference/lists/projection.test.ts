@@ -14,11 +14,11 @@ const item = {
 const shown = (query: string): unknown => project({ ...item }, readProjection(new URLSearchParams(query)));
 
 describe('projection', () => {
-  it('keeps everything without a parameter', () => {
+  it('returns all fields without a parameter', () => {
     expect(shown('')).toEqual(item);
   });
 
-  it('keeps only the fields of includeOnly, dotted paths into objects and lists too', () => {
+  it('returns only the fields of includeOnly, with dotted paths into objects and lists', () => {
     expect(shown('includeOnly=id,author.username,topics.name')).toEqual({
       id: 7,
       author: { username: 'ann' },
@@ -26,11 +26,11 @@ describe('projection', () => {
     });
   });
 
-  it('keeps the whole object when it is named beside one of its fields', () => {
+  it('returns the whole object if includeOnly names both the object and one of its fields', () => {
     expect(shown('includeOnly=author,author.username')).toEqual({ author: item.author });
   });
 
-  it('drops the fields of exclude, after includeOnly', () => {
+  it('removes the fields of exclude after applying includeOnly', () => {
     expect(shown('exclude=topics,author.reputation')).toEqual({
       id: 7,
       title: 'T',
@@ -39,11 +39,11 @@ describe('projection', () => {
     expect(shown('includeOnly=id,title&exclude=title')).toEqual({ id: 7 });
   });
 
-  it('reads repeated parameters as one list', () => {
+  it('combines repeated parameters into one list', () => {
     expect(shown('includeOnly=id&includeOnly=title')).toEqual({ id: 7, title: 'T' });
   });
 
-  it('leaves raw numbers whole, whatever is named around them', () => {
+  it('does not change raw numbers', () => {
     const raw = { activeRevisionId: rawJson('9007199254740993'), revisionIds: [rawJson('9007199254740993')] };
     const kept = project(raw, readProjection(new URLSearchParams('exclude=title')));
     expect(JSON.stringify(kept)).toBe('{"activeRevisionId":9007199254740993,"revisionIds":[9007199254740993]}');

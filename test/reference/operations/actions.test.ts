@@ -5,8 +5,8 @@ const { call, questions, setNow } = withReferenceServer();
 const STORED = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+$/;
 const WEEKDAY = /^[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d UTC \d{4}$/;
 
-describe('operation 7, the action list', () => {
-  it('gives 20 actions, newest first, and an instant for more', async () => {
+describe('operation 7, the action log', () => {
+  it('returns 20 actions, newest first, and an instant to request more', async () => {
     const { json } = await call('/action.json');
     expect(Object.keys(json)).toEqual(['actions', 'moreResults']);
     const dates = json.actions.map(({ actionDate }) => actionDate);
@@ -16,7 +16,7 @@ describe('operation 7, the action list', () => {
     expect(Number.isInteger(json.moreResults)).toBe(true);
   });
 
-  it('walks the whole log by moreResults, each action once', async () => {
+  it('returns the whole log through moreResults, each action once', async () => {
     const ids: number[] = [];
     let from = '';
     for (;;) {
@@ -28,7 +28,7 @@ describe('operation 7, the action list', () => {
     expect([ids.length, new Set(ids).size]).toEqual([4000, 4000]);
   });
 
-  it('shows cancelled actions with who and when, in the weekday form', async () => {
+  it('shows who canceled an action and when, in the weekday form', async () => {
     const { actions } = (await call('/action.json?pageSize=4000')).json;
     for (const action of actions) {
       expect(action.canceled).toBe('canceledByUser' in action);
@@ -40,7 +40,7 @@ describe('operation 7, the action list', () => {
     expect([...verbs].toSorted()).toEqual(known);
   });
 
-  it('prints an action just made in the weekday form, and later in the stored form', async () => {
+  it('prints the date of a recent action in the weekday form, and later in the stored form', async () => {
     const [question] = await questions();
     await call(`/node/${question.id}/comment.json`, { method: 'POST', body: { body: 'Hello' } });
     const newest = async () => (await call('/action.json?pageSize=1')).json.actions[0];
@@ -50,17 +50,17 @@ describe('operation 7, the action list', () => {
     setNow(TEST_NOW);
   });
 
-  it('pages and projects', async () => {
+  it('applies paging and projection', async () => {
     const whole = (await call('/action.json?pageSize=10')).json.actions;
     const { json } = await call('/action.json?pageSize=5&page=2&includeOnly=id,user.username');
     expect(json.actions.map(({ id }) => id)).toEqual(whole.slice(5).map(({ id }) => id));
     expect(Object.keys(json.actions[0])).toEqual(['id', 'user']);
   });
 
-  it('needs the permission and the group Super Users, both', async () => {
+  it('requires both the permission and the group Super Users', async () => {
     const denied = await call('/action.json', { user: 'moderator' });
     expect(denied.status).toBe(401);
-    // The fixtures hold one member of the group without the permission, and one with every permission outside the group.
+    // The seed has a member of the group without the permission, and a user with all permissions outside the group.
     const members = (await call('/group/1/user.json')).json.list;
     const inGroupOnly = members.find(({ username }) => username !== 'admin').username;
     expect((await call('/action.json', { user: inGroupOnly })).status).toBe(401);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startReferenceServer, type ReferenceServer } from '../../../src/reference/start-reference-server.ts';
-import { clientOf, type Answer } from '../reference-client.ts';
+import { clientOf, type ReceivedResponse } from '../reference-client.ts';
 import { withReferenceServer } from '../with-reference-server.ts';
 import { anyText, textLike } from '../matchers.ts';
 
@@ -15,11 +15,15 @@ beforeAll(async () => {
   without = all.find(({ attachments }) => attachments.length === 0).id;
 });
 
-const copy = (nodeId: number | string, issueId: number | string, user: string | null = 'admin'): Promise<Answer> =>
+const copy = (
+  nodeId: number | string,
+  issueId: number | string,
+  user: string | null = 'admin',
+): Promise<ReceivedResponse> =>
   call(`/issuetracker/node/${nodeId}/issue/${issueId}/attachments.json`, { method: 'POST', user });
 
 describe('operation 3, the attachment copy', () => {
-  it('answers the objects of the tracker, which then has the files', async () => {
+  it('returns the objects of the tracker, which stores the files', async () => {
     const { attachments } = (await call(`/question/${withFiles}.json`)).json;
     const { status, items } = await copy(withFiles, 10001);
     expect([status, items.length]).toEqual([200, attachments.length]);
@@ -56,12 +60,12 @@ describe('operation 3, the attachment copy', () => {
     expect([copied.status, copied.text]).toEqual([200, stored.text]);
   });
 
-  it('answers an empty array for a node without attachments', async () => {
-    const answer = await copy(without, 10001);
-    expect([answer.status, answer.json]).toEqual([200, []]);
+  it('returns an empty array for a node without attachments', async () => {
+    const response = await copy(without, 10001);
+    expect([response.status, response.json]).toEqual([200, []]);
   });
 
-  it('answers the documented 403 to those who lack the permission', async () => {
+  it('responds with the documented 403 to callers without the permission', async () => {
     const statuses = ['moderator', 'alice', 'guest'].map(async (user) => (await copy(withFiles, 10001, user)).status);
     expect(await Promise.all(statuses)).toEqual([200, 403, 403]);
     expect((await copy(withFiles, 10001, 'guest')).json).toEqual(FORBIDDEN);
@@ -71,17 +75,17 @@ describe('operation 3, the attachment copy', () => {
   it.each([
     ['x', '10001', 400],
     [999_999, '10001', 404],
-  ])('answers node %s and issue %s with %i', async (nodeId, issueId, status) => {
+  ])('responds to node %s and issue %s with %i', async (nodeId, issueId, status) => {
     expect((await copy(nodeId, issueId)).status).toBe(status);
   });
 
-  it('answers 404 for an issue that the tracker does not know, 400 for one that is no id', async () => {
+  it('responds with 404 to an unknown issue, and with 400 to an invalid issue id', async () => {
     expect((await copy(withFiles, 10002)).status).toBe(404);
     expect((await copy(without, 10002)).status).toBe(404);
     expect((await copy(withFiles, 'QA-x')).status).toBe(400);
   });
 
-  it('finds the issue by the ticket look-ups', async () => {
+  it('returns the issue from the ticket look-ups', async () => {
     const byNode = (await call(`/issuetracker/node/${withFiles}/ticket.json`)).json;
     expect(byNode).toMatchObject({ id: '10001', issueId: '10001', key: 'QA-1' });
     expect((await call(`/issuetracker/key/${byNode.key}/ticket.json`)).json).toEqual(byNode);
@@ -89,18 +93,18 @@ describe('operation 3, the attachment copy', () => {
   });
 });
 
-describe('an issue tracker elsewhere', () => {
+describe('an external issue tracker', () => {
   let gone: ReferenceServer | undefined;
   afterAll(() => gone?.close());
 
-  it('gets the files, and its absence is a 500 in JSON', async () => {
+  it('receives the files, and causes a 500 in JSON when it is unavailable', async () => {
     const elsewhere = await startReferenceServer({ issueTrackerUrl: `${server().trackerUrl}/` });
     expect(elsewhere.trackerUrl).toBe(server().trackerUrl);
     const path = `/services/v2/issuetracker/node/${withFiles}/issue/10001/attachments.json`;
     expect((await clientOf(elsewhere.url)(path, { method: 'POST' })).items[0].content).toContain(server().trackerUrl);
     await elsewhere.close();
     gone = await startReferenceServer({ issueTrackerUrl: 'http://127.0.0.1:1' });
-    const answer = await clientOf(gone.url)(path, { method: 'POST' });
-    expect([answer.status, answer.json]).toEqual([500, { error: anyText }]);
+    const response = await clientOf(gone.url)(path, { method: 'POST' });
+    expect([response.status, response.json]).toEqual([500, { error: anyText }]);
   });
 });

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Answer } from '../reference-client.ts';
+import type { ReceivedResponse } from '../reference-client.ts';
 import { withReferenceServer } from '../with-reference-server.ts';
 import { textLike } from '../matchers.ts';
 
@@ -7,14 +7,14 @@ const { call, server, questions } = withReferenceServer();
 let questionId = 0;
 
 beforeAll(async () => {
-  // A question of somebody else, so that nobody here is the original poster.
+  // A question by another user, so that none of the callers is the original poster.
   const all = await questions();
   questionId = all.find(({ author, commentIds }) => author.id > 5 && commentIds.length === 0).id;
 });
 
-const post = (user: string, body: unknown, parent = questionId): Promise<Answer> =>
+const post = (user: string, body: unknown, parent = questionId): Promise<ReceivedResponse> =>
   call(`/node/${parent}/comment.json`, { method: 'POST', user, body });
-const put = (user: string, id: number, body: unknown): Promise<Answer> =>
+const put = (user: string, id: number, body: unknown): Promise<ReceivedResponse> =>
   call(`/comment/${id}.json`, { method: 'PUT', user, body });
 const toBob = { visibility: 'recipients', recipients: [{ id: 4, type: 'user' }] };
 
@@ -22,16 +22,20 @@ const statusFor = async (user: string, { id }: { id: number }): Promise<number> 
   (await call(`/comment/${id}.json`, { user })).status;
 
 describe('adding a comment', () => {
-  it('answers 201 with the comment, its absolute address, and an action in the log', async () => {
-    const answer = await post('bob', { body: 'I see this too' });
-    expect([answer.status, answer.json.type, answer.json.author.username]).toEqual([201, 'comment', 'bob']);
-    expect(answer.headers.location).toBe(`${server().url}/services/v2/comment/${answer.json.id}.json`);
+  it('returns 201 with the comment and its absolute URL, and adds an action to the log', async () => {
+    const response = await post('bob', { body: 'I see this too' });
+    expect([response.status, response.json.type, response.json.author.username]).toEqual([201, 'comment', 'bob']);
+    expect(response.headers.location).toBe(`${server().url}/services/v2/comment/${response.json.id}.json`);
     const [action] = (await call('/action.json?pageSize=1')).json.actions;
-    expect(action).toMatchObject({ verb: 'commented', node: { id: answer.json.id, type: 'comment' }, private: false });
-    expect((await call(`/question/${questionId}.json`)).json.commentIds).toContain(answer.json.id);
+    expect(action).toMatchObject({
+      verb: 'commented',
+      node: { id: response.json.id, type: 'comment' },
+      private: false,
+    });
+    expect((await call(`/question/${questionId}.json`)).json.commentIds).toContain(response.json.id);
   });
 
-  it('keeps a private comment from those who are not its recipients', async () => {
+  it('hides a private comment from callers who are not recipients', async () => {
     const { json } = await post('alice', { body: 'For you', ...toBob });
     expect(json).toMatchObject({ visibility: 'recipients', recipients: [{ id: 4, name: 'bob', type: 'user' }] });
     const seen = async (user: string | null): Promise<number> =>
@@ -45,7 +49,7 @@ describe('adding a comment', () => {
     ]).toEqual([200, 200, 401, 401, 401]);
   });
 
-  it('shows moderators and the original poster what is sent to them', async () => {
+  it('shows moderators and the original poster the comments addressed to them', async () => {
     const toModerators = (await post('alice', { body: 'x', visibility: 'moderators' })).json;
     const own = (await questions()).find(({ author }) => author.username === 'bob');
     const toPoster = (await post('alice', { body: 'x', visibility: 'originalPoster' }, own.id)).json;
@@ -54,7 +58,7 @@ describe('adding a comment', () => {
     expect([await statusFor('bob', toPoster), await statusFor('moderator', toPoster)]).toEqual([200, 401]);
   });
 
-  it('inherits the visibility and the recipients of the comment that it replies to', async () => {
+  it('inherits the visibility and the recipients of the parent comment', async () => {
     const parent = (await post('alice', { body: 'For you', ...toBob })).json;
     const reply = await post('bob', { body: 'Thanks' }, parent.id);
     expect([reply.status, reply.json.visibility, reply.json.recipients[0].name]).toEqual([201, 'recipients', 'bob']);
@@ -72,16 +76,16 @@ describe('adding a comment', () => {
 
   it('refuses recipients without the visibility recipients with 400', async () => {
     for (const visibility of [undefined, 'public', 'moderators']) {
-      const answer = await post('alice', { body: 'x', visibility, recipients: toBob.recipients });
-      expect([answer.status, answer.json.error]).toEqual([400, textLike(/recipients/)]);
+      const response = await post('alice', { body: 'x', visibility, recipients: toBob.recipients });
+      expect([response.status, response.json.error]).toEqual([400, textLike(/recipients/)]);
     }
   });
 
-  it('refuses a private option without its permission with 400', async () => {
+  it('refuses a private visibility without its permission with 400', async () => {
     for (const visibility of ['recipients', 'moderators', 'originalPoster']) {
       expect((await post('bob', { body: 'x', visibility })).json.error).toMatch(/permission/);
     }
-    // Holds Use Private Comments, and may send to moderators only.
+    // This user has Use Private Comments, but may send to moderators only.
     const limited = (await call('/user.json?sort=oldest&pageSize=60')).json.list.find(({ id }) => id === 9).username;
     expect((await post(limited, { body: 'x', visibility: 'moderators' })).status).toBe(201);
     expect((await post(limited, { body: 'x', visibility: 'originalPoster' })).status).toBe(400);
@@ -97,11 +101,11 @@ describe('adding a comment', () => {
     [{ body: 'x', visibility: 'recipients', recipients: [{ id: 999, type: 'user' }] }, /does not exist/],
     ['{"body":', /not valid JSON/],
   ])('refuses %j with 400', async (body, reason) => {
-    const answer = await post('alice', body);
-    expect([answer.status, answer.json.error]).toEqual([400, textLike(reason)]);
+    const response = await post('alice', body);
+    expect([response.status, response.json.error]).toEqual([400, textLike(reason)]);
   });
 
-  it('needs a credential, a known node, and sight of the comment that it replies to', async () => {
+  it('requires a credential, an existing node, and permission to see the parent comment', async () => {
     const parent = (await post('alice', { body: 'For you', ...toBob })).json;
     expect(
       (await call(`/node/${questionId}/comment.json`, { method: 'POST', user: null, body: { body: 'x' } })).status,
@@ -121,7 +125,7 @@ describe('changing a comment', () => {
     expect((await call(`/comment/${before.id}.json`)).json.body).toBe('First');
   });
 
-  it('is for the author alone', async () => {
+  it('is allowed for the author only', async () => {
     const { id } = (await post('bob', { body: 'Mine' })).json;
     for (const user of ['alice', 'moderator', 'admin']) {
       const denied = await put(user, id, { body: 'Not yours' });
@@ -148,13 +152,13 @@ describe('changing a comment', () => {
     expect((await put('alice', id, { body: 'Still for you' })).json).toMatchObject(toBob);
   });
 
-  it('refuses recipients on a comment that is not for recipients, and options without permission', async () => {
+  it('refuses recipients on a comment without the visibility recipients, and visibilities without permission', async () => {
     const { id } = (await post('bob', { body: 'Open' })).json;
     expect((await put('bob', id, { recipients: toBob.recipients })).status).toBe(400);
     expect((await put('bob', id, { visibility: 'moderators' })).json.error).toMatch(/permission/);
   });
 
-  it('answers 400 for no id and 404 for no comment', async () => {
+  it('responds with 400 to an invalid id, and with 404 to a node that is not a comment', async () => {
     expect((await put('bob', Number.NaN, { body: 'x' })).status).toBe(400);
     expect((await put('bob', questionId, { body: 'x' })).status).toBe(404);
   });

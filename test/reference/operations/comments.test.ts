@@ -22,7 +22,7 @@ const countSeen = async (user: string): Promise<number> =>
   (await call('/question.json?pageSize=500', { user })).json.list.flatMap(({ commentIds }) => commentIds).length;
 
 describe('operation 4, one comment', () => {
-  it('has no title, no primary container and no containers', async () => {
+  it('has neither a title nor containers', async () => {
     const { json } = await call(`/comment/${all[0]?.id}.json`, { user: 'guest' });
     expect(json).toMatchObject({ id: all[0]?.id, containerIds: [] });
     for (const absent of ['title', 'primaryContainerId', 'slug', 'answers', 'visibility', 'recipients']) {
@@ -30,7 +30,7 @@ describe('operation 4, one comment', () => {
     }
   });
 
-  it('carries visibility and recipients when it is private, with ids beyond 2^53 unrounded', async () => {
+  it('has visibility and recipients if it is private, and ids beyond 2^53 with all digits', async () => {
     expect(secret.length).toBeGreaterThan(50);
     const addressed = secret.find(({ visibility }) => visibility === 'recipients');
     const { json, text } = await call(`/comment/${addressed?.id}.json`);
@@ -44,7 +44,7 @@ describe('operation 4, one comment', () => {
     expect(BigInt(/"activeRevisionId":(\d+)/.exec(text)?.[1] ?? 0) % 2n).toBe(1n);
   });
 
-  it('is private to author, recipients, members of recipient groups and administrators', async () => {
+  it('is visible only to author, recipients, members of recipient groups and administrators', async () => {
     const forBob = secret.find((comment) => named(comment, 'user', 'bob'));
     const byAlice = secret.find(
       ({ author, recipients }) => author.username === 'alice' && !recipients?.some(({ type }) => type === 'group'),
@@ -62,7 +62,7 @@ describe('operation 4, one comment', () => {
     expect(await sees('guest', byAlice)).toBe(401);
   });
 
-  it('for moderators is read by them, by its author and by administrators', async () => {
+  it('is visible only to moderators, author and administrators if addressed to moderators', async () => {
     const some = secret.filter(({ visibility }) => visibility === 'moderators');
     const comment = some.find(({ author }) => author.username !== 'moderator' && author.username !== 'alice');
     if (comment === undefined) throw new Error('the seed lacks a case');
@@ -71,7 +71,7 @@ describe('operation 4, one comment', () => {
     for (const user of ['alice', 'guest']) expect([user, await sees(user, comment)]).toEqual([user, 401]);
   });
 
-  it('for the original poster is read by who began the thread, by its author and by administrators', async () => {
+  it('is visible only to thread starter, author and administrators if addressed to the original poster', async () => {
     const some = secret.filter(({ visibility }) => visibility === 'originalPoster');
     const roots = await questions();
     const threads = some.flatMap((comment) =>
@@ -89,7 +89,7 @@ describe('operation 4, one comment', () => {
     for (const user of ['alice', 'moderator', 'guest']) expect([user, await sees(user, comment)]).toEqual([user, 401]);
   });
 
-  it('projects', async () => {
+  it('applies projection', async () => {
     const { json } = await call(`/comment/${all[0]?.id}.json?includeOnly=id,author.username`);
     expect(json).toEqual({ id: all[0]?.id, author: { username: all[0]?.author.username } });
   });
@@ -99,26 +99,26 @@ describe('operation 4, one comment', () => {
     ['/comment/-1.json', 400, { error: "The provided 'comment id' is/are invalid" }],
     ['/comment/9223372036854775807.json', 404, { error: 'not found' }],
     ['/comment/21.json', 404, { error: 'not found' }],
-  ])('answers %s with %i', async (path, status, body) => {
-    const answer = await call(path);
-    expect([answer.status, answer.json]).toEqual([status, body]);
+  ])('responds to %s with %i', async (path, status, body) => {
+    const response = await call(path);
+    expect([response.status, response.json]).toEqual([status, body]);
   });
 });
 
 describe('operation 5, the comments of a node', () => {
-  it('is a bare array of the comments whose ids the node shows', async () => {
+  it('are a bare array with the ids that the node shows', async () => {
     const question = (await questions()).find(({ commentIds }) => commentIds.length > 1);
     const { items } = await call(`/node/${question.id}/comment.json`);
     expect(items.map(({ id }) => id)).toEqual(question.commentIds);
   });
 
-  it('is an empty array where nobody commented, 404 where there is no node', async () => {
+  it('are an empty array for a node without comments, and 404 for an unknown node', async () => {
     const silent = (await questions()).find(({ commentIds }) => commentIds.length === 0);
     expect((await call(`/node/${silent.id}/comment.json`)).json).toEqual([]);
     expect((await call('/node/999999/comment.json')).status).toBe(404);
   });
 
-  it('leaves out what is private to others, in the ids of the node too', async () => {
+  it('omit private comments of others, also from the ids of the node', async () => {
     const parents = await Promise.all(
       secret
         .slice(0, 20)
@@ -134,7 +134,7 @@ describe('operation 5, the comments of a node', () => {
     expect(await countSeen('guest')).toBeLessThan(await countSeen('admin'));
   });
 
-  it('gives idea comments their own type', async () => {
+  it('have a separate type on ideas', async () => {
     const ideas = (await call('/idea.json?pageSize=120')).json.list;
     const idea = ideas.find(({ commentIds }) => commentIds.length > 0);
     expect((await call(`/node/${idea.id}/comment.json`)).items[0].type).toBe('ideacomment');
@@ -142,7 +142,7 @@ describe('operation 5, the comments of a node', () => {
 });
 
 describe('operation 16, the comments of an answer', () => {
-  it('is enveloped, 15 to a page, oldest first, with sorts', async () => {
+  it('are in an envelope, 15 per page, oldest first, with sorts', async () => {
     const answers = (await call('/answer.json?pageSize=900')).json.list;
     const answer = answers.find(({ commentIds }) => commentIds.length > 1);
     const { json } = await call(`/answer/${answer.id}/comment.json`);
@@ -152,7 +152,7 @@ describe('operation 16, the comments of an answer', () => {
     expect(dates).toEqual(dates.toSorted((one, other) => one - other));
   });
 
-  it('is 404 for what is no answer, 400 for what is no id', async () => {
+  it('are 404 for a node that is not an answer, and 400 for an invalid id', async () => {
     const [question] = await questions();
     expect((await call(`/answer/${question.id}/comment.json`)).status).toBe(404);
     expect((await call('/answer/x/comment.json')).status).toBe(400);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Answer } from '../reference-client.ts';
+import type { ReceivedResponse } from '../reference-client.ts';
 import { TEST_NOW, withReferenceServer } from '../with-reference-server.ts';
 import { anyNumber, anyText, textLike } from '../matchers.ts';
 
 const { call, server, setNow } = withReferenceServer();
-const upload = (content: unknown, user: string | null = 'admin'): Promise<Answer> =>
+const upload = (content: unknown, user: string | null = 'admin'): Promise<ReceivedResponse> =>
   call('/users/gdpr/upload.json', { method: 'POST', user, body: { content } });
-const schedule = (body: unknown, user = 'admin'): Promise<Answer> =>
+const schedule = (body: unknown, user = 'admin'): Promise<ReceivedResponse> =>
   call('/jobs/gdpr/schedule.json', { method: 'POST', user, body });
 const NOBODY = { error: 'The provided file does not have a valid user.' };
 
@@ -14,7 +14,7 @@ describe('operation 1, the bulk upload', () => {
   it.each([
     ['one name', 'username\nbob\nnobody-here\n'],
     ['an id', 'userId\n4'],
-    ['an e-mail address', 'email\nBob@community.example.org\n'],
+    ['an email address', 'email\nBob@community.example.org\n'],
     ['two columns with empty cells', 'userId,username\n,bob\n1,\n,nobody-here\n'],
     ['columns in the other order, CRLF, a byte order mark and quotes', '\uFEFFusername,userId\r\n"bob",4\r\n'],
   ])('stores a file that names a user by %s', async (_, content) => {
@@ -23,21 +23,21 @@ describe('operation 1, the bulk upload', () => {
   });
 
   it.each([
-    ['names nobody known', 'username\nnobody-here\n'],
+    ['names an unknown user only', 'username\nnobody-here\n'],
     ['names two users in one row', 'userId,username\n1,bob\n'],
     ['has no rows', 'username\n'],
-  ])('answers the documented 400 when the file %s', async (_, content) => {
+  ])('responds with the documented 400 if the file %s', async (_, content) => {
     const { status, json } = await upload(content);
     expect([status, json]).toEqual([400, NOBODY]);
   });
 
   it.each([
     ['has an unknown column', 'phone\n1\n'],
-    ['has columns that do not go together', 'email,username\na@b.c,bob\n'],
-    ['is no CSV', 'username\n"bob\n'],
+    ['has columns that cannot be combined', 'email,username\na@b.c,bob\n'],
+    ['is not CSV', 'username\n"bob\n'],
     ['is empty', ''],
-    ['is no text', 7],
-  ])('answers 400 when the content %s', async (_, content) => {
+    ['is not a string', 7],
+  ])('responds with 400 if the content %s', async (_, content) => {
     const { status, json } = await upload(content);
     expect([status, json]).toEqual([400, { error: anyText }]);
     expect(json).not.toEqual(NOBODY);
@@ -48,14 +48,14 @@ describe('operation 1, the bulk upload', () => {
     expect((await upload('username\nbob\n', null)).headers).toHaveProperty('www-authenticate');
   });
 
-  it('answers 400 for a body that is no JSON', async () => {
-    const answer = await call('/users/gdpr/upload.json', { method: 'POST', body: '{"content":' });
-    expect([answer.status, answer.json]).toEqual([400, { error: anyText }]);
+  it('responds with 400 to a body that is not JSON', async () => {
+    const response = await call('/users/gdpr/upload.json', { method: 'POST', body: '{"content":' });
+    expect([response.status, response.json]).toEqual([400, { error: anyText }]);
   });
 });
 
 describe('operation 2, a job', () => {
-  it('answers the documented errors', async () => {
+  it('returns the documented errors', async () => {
     const ill = await call('/jobs/gdpr/abc.json');
     expect([ill.status, ill.json]).toEqual([400, { error: "The provided 'job id' is/are invalid" }]);
     const none = await call('/jobs/gdpr/999999999.json', { user: 'guest' });
@@ -65,16 +65,16 @@ describe('operation 2, a job', () => {
     expect(anonymous.headers['www-authenticate']).toMatch(/^Basic /);
   });
 
-  it('is seeded pending and finished, executions exactly when finished', async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, id) => call(`/jobs/gdpr/${id}.json`)));
-    const jobs = answers.filter(({ status }) => status === 200).map(({ json }) => json);
+  it('is seeded as pending or finished, and has executions only if it is finished', async () => {
+    const responses = await Promise.all(Array.from({ length: 20 }, (_, id) => call(`/jobs/gdpr/${id}.json`)));
+    const jobs = responses.filter(({ status }) => status === 200).map(({ json }) => json);
     expect(new Set(jobs.map(({ status }) => status))).toEqual(new Set(['PENDING', 'FINISHED']));
     for (const job of jobs) expect('executions' in job).toBe(job.status === 'FINISHED');
   });
 });
 
 describe('a scheduled job', () => {
-  it('is pending until its time has come, then finished with an execution per user', async () => {
+  it('is pending until it is due, then finished with one execution per user', async () => {
     const { fileId } = (await upload('username\nbob\njana.cerny\nnobody-here\n')).json;
     const { status, json } = await schedule({ fileId, operations: 'anonymize', scheduleTime: '05/04/2026 12:00' });
     expect([status, json]).toEqual([
@@ -106,7 +106,7 @@ describe('a scheduled job', () => {
     setNow(TEST_NOW);
   });
 
-  it('anonymised the name, and the old one logs in no more', async () => {
+  it('replaces the user name, so that the old name can no longer log in', async () => {
     const { json } = await call('/user/4.json');
     expect(json).toMatchObject({ username: 'anonymous-4' });
     expect(json).not.toHaveProperty('realname');
@@ -114,7 +114,7 @@ describe('a scheduled job', () => {
     expect((await upload('email\nbob@community.example.org')).json).toEqual(NOBODY);
   });
 
-  it('suspends at once without a time, and a suspended user logs in no more', async () => {
+  it('runs immediately without a time, and a suspended user can no longer log in', async () => {
     const { fileId } = (await upload('username\nalice')).json;
     const { json } = await schedule({ fileId: String(fileId), operations: ['suspend'] });
     expect(json.status).toBe('FINISHED');
@@ -122,7 +122,7 @@ describe('a scheduled job', () => {
     expect((await call('/question.json', { user: 'alice' })).status).toBe(401);
   });
 
-  it('can delete and anonymise together', async () => {
+  it('can delete and anonymize a user together', async () => {
     const { fileId } = (await upload('username\nguest')).json;
     await schedule({ fileId, operations: 'anon-delete', scheduleTime: '01/01/2020 00:00' });
     expect((await call('/user/5.json')).json).toMatchObject({
@@ -139,8 +139,8 @@ describe('a scheduled job', () => {
     [{ fileId: 1 }, /operations/],
     [{ fileId: 1, operations: 'suspend', scheduleTime: '2026-05-04' }, /scheduleTime/],
   ])('is refused with 400 for %j', async (body, reason) => {
-    const answer = await schedule(body);
-    expect([answer.status, answer.json.error]).toEqual([400, textLike(reason)]);
+    const response = await schedule(body);
+    expect([response.status, response.json.error]).toEqual([400, textLike(reason)]);
   });
 
   it('is for admins and super users', async () => {

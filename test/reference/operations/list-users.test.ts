@@ -10,7 +10,7 @@ const sortedNames = async (sort: string): Promise<string[]> => {
 };
 
 describe('operation 9, the users of a group', () => {
-  it('lists users by reputation without sorts', async () => {
+  it('are sorted by reputation and have no sorts', async () => {
     const { json } = await call('/group/3/user.json');
     expect(json).toMatchObject({ sort: 'reputation', page: 1, pageSize: 35 });
     expect(json).not.toHaveProperty('sorts');
@@ -19,7 +19,7 @@ describe('operation 9, the users of a group', () => {
     expect(numbers.length).toBeGreaterThan(2);
   });
 
-  it('shows users with their group summaries, whose ids are strings', async () => {
+  it('have group summaries, whose ids are strings', async () => {
     const { list } = (await call('/group/1/user.json')).json;
     const admin = list.find(({ username }) => username === 'admin');
     expect(admin).toMatchObject({
@@ -42,14 +42,14 @@ describe('operation 9, the users of a group', () => {
     expect(JSON.stringify(list)).not.toContain('@');
   });
 
-  it('sorts by username, recent and oldest, and resets an unknown sort', async () => {
+  it('can be sorted by username, recent and oldest; an unknown sort is reset', async () => {
     const [, ...byName] = await sortedNames('username');
     expect(byName).toEqual(byName.toSorted());
     expect((await sortedNames('recent')).slice(1)).toEqual((await sortedNames('oldest')).slice(1).toReversed());
     expect((await sortedNames('nonsense'))[0]).toBe('reputation');
   });
 
-  it('answers the documented refusal to others, 404 and 400 for groups that are none', async () => {
+  it('are refused with the documented error, and are 404 for an unknown group and 400 for an invalid id', async () => {
     const denied = await call('/group/1/user.json', { user: 'alice' });
     expect([denied.status, denied.json]).toEqual([
       401,
@@ -62,14 +62,14 @@ describe('operation 9, the users of a group', () => {
 });
 
 describe('operations 10 and 14, followers', () => {
-  it('count pages from 0 and show users without sorts', async () => {
+  it('are users without sorts, on pages that count from 0', async () => {
     const { json } = await call('/topic/21/followers.json', { user: 'guest' });
     expect(json).toMatchObject({ name: '', sort: '', page: 0, pageSize: 35 });
     expect(json).not.toHaveProperty('sorts');
     expect(json.list[0]).toMatchObject({ type: 'user', groups: anyList });
   });
 
-  it('give the rest on page 1', async () => {
+  it('have the rest on page 1', async () => {
     const first = (await call('/topic/21/followers.json?page=0')).json;
     const second = (await call('/topic/21/followers.json?page=1')).json;
     expect(first.pageCount).toBe(2);
@@ -77,13 +77,13 @@ describe('operations 10 and 14, followers', () => {
     expect(new Set(ids).size).toBe(first.totalCount);
   });
 
-  it('add inactive relations with active=false', async () => {
+  it('include inactive relations with active=false', async () => {
     const active = (await call('/topic/21/followers.json')).json.totalCount;
     expect((await call('/topic/21/followers.json?active=true')).json.totalCount).toBe(active);
     expect((await call('/topic/21/followers.json?active=false')).json.totalCount).toBeGreaterThan(active);
   });
 
-  it('show relations with details=true', async () => {
+  it('are follow relations with details=true', async () => {
     const { list } = (await call('/topic/21/followers.json?details=true&active=false&pageSize=60')).json;
     expect(list[0]).toMatchObject({
       type: 'followrelation',
@@ -93,7 +93,7 @@ describe('operations 10 and 14, followers', () => {
     expect(new Set(list.map(({ active }) => active))).toEqual(new Set([true, false]));
   });
 
-  it('work for nodes too, empty where nobody follows', async () => {
+  it('are also available for nodes, as an empty list for a node without followers', async () => {
     const all = await questions();
     const counts = await Promise.all(
       all.slice(0, 40).map(async ({ id }) => (await call(`/node/${id}/followers.json`)).json.totalCount),
@@ -102,7 +102,7 @@ describe('operations 10 and 14, followers', () => {
     expect(Math.min(...counts)).toBe(0);
   });
 
-  it('project their items', async () => {
+  it('are projected', async () => {
     const { json } = await call('/topic/21/followers.json?includeOnly=username,groups.name&pageSize=1');
     expect(Object.keys(json.list[0])).toEqual(['username', 'groups']);
   });
@@ -112,13 +112,13 @@ describe('operations 10 and 14, followers', () => {
     ['/topic/x/followers.json', 400],
     ['/node/999999/followers.json', 404],
     ['/node/99999999999999999999/followers.json', 400],
-  ])('answer %s with %i', async (path, status) => {
+  ])('respond to %s with %i', async (path, status) => {
     expect((await call(path)).status).toBe(status);
   });
 });
 
 describe('operation 15, expertise', () => {
-  it('lists the topics of the questions that the user answered', async () => {
+  it('lists the topics of the questions that the user has answered', async () => {
     const answers = (await call('/answer.json?pageSize=900')).json.list;
     const userId = answers[0].author.id;
     const all = await questions();
@@ -131,13 +131,13 @@ describe('operation 15, expertise', () => {
     expect(json).not.toHaveProperty('sorts');
   });
 
-  it('counts how often each topic was tagged on a question', async () => {
+  it('counts the questions of each topic', async () => {
     const [first] = (await call('/user/7/expertise.json')).json.list;
     const tagged = (await questions()).filter(({ topics }) => topics.some(({ id }) => id === first.id));
     expect(first.usedCount).toBe(tagged.length);
   });
 
-  it('answers 404 for nobody', async () => {
+  it('responds with 404 to an unknown user', async () => {
     expect((await call('/user/999/expertise.json')).json).toEqual({ error: 'not found' });
   });
 });

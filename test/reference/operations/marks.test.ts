@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Items, LegacyBody } from '../legacy-body.ts';
-import type { Answer } from '../reference-client.ts';
+import type { ReceivedResponse } from '../reference-client.ts';
 import { withReferenceServer } from '../with-reference-server.ts';
 import { textLike } from '../matchers.ts';
 
@@ -11,7 +11,7 @@ beforeAll(async () => {
   all = await questions();
 });
 
-const put = (user: string | null, id: number, what: string): Promise<Answer> =>
+const put = (user: string | null, id: number, what: string): Promise<ReceivedResponse> =>
   call(`/node/${id}/${what}.json`, { method: 'PUT', user });
 const canceled = {
   canceled: true,
@@ -27,8 +27,8 @@ async function favoritesOf(user: string): Promise<number[]> {
     .map((action) => action.node.id);
 }
 
-describe('operation 11, unfavourite', () => {
-  it('ends the favourite of the caller, cancels its action and counts what is left', async () => {
+describe('operation 11, unfavorite', () => {
+  it('removes the favorite of the caller, cancels its action and returns the remaining count', async () => {
     const mine = await favoritesOf('admin');
     expect(mine.length).toBeGreaterThan(9);
     const [id = 0] = mine;
@@ -45,22 +45,22 @@ describe('operation 11, unfavourite', () => {
     expect(await favoritesOf('admin')).toHaveLength(mine.length - 1);
   });
 
-  it('is per user: what is a favourite of another is a conflict, as JSON', async () => {
+  it('responds with 400 in JSON if the node is a favorite of another user only', async () => {
     const others = await favoritesOf('bob');
     const hers = (await favoritesOf('alice')).find((id) => !others.includes(id)) ?? 0;
-    const answer = await put('bob', hers, 'unmarkfavorite');
-    expect([answer.status, answer.json]).toEqual([400, { error: 'The node is not one of your favorites.' }]);
+    const response = await put('bob', hers, 'unmarkfavorite');
+    expect([response.status, response.json]).toEqual([400, { error: 'The node is not one of your favorites.' }]);
     expect((await put('alice', hers, 'unmarkfavorite')).status).toBe(200);
     expect((await put('alice', hers, 'unmarkfavorite')).status).toBe(400);
   });
 
-  it('needs a credential and the permission', async () => {
+  it('requires a credential and the permission', async () => {
     const anonymous = await put(null, all[0].id, 'unmarkfavorite');
     expect([anonymous.status, anonymous.headers['www-authenticate']]).toEqual([401, textLike(/^Basic /)]);
     expect((await put('guest', all[0].id, 'unmarkfavorite')).json).toHaveProperty('errors');
   });
 
-  it('answers 400 for no id and 404 for no node', async () => {
+  it('responds with 400 to an invalid id, and with 404 to an unknown node', async () => {
     expect((await put('alice', Number.NaN, 'unmarkfavorite')).status).toBe(400);
     expect((await put('alice', 999_999, 'unmarkfavorite')).status).toBe(404);
   });
@@ -69,14 +69,14 @@ describe('operation 11, unfavourite', () => {
 const wikis = (): readonly LegacyBody[] => all.filter(({ wiki }) => wiki);
 
 describe('operation 12, unwikify', () => {
-  it('has at least 20 wiki questions by several authors to work on, some of them by alice', () => {
+  it('has at least 20 wiki questions by several authors for tests, some of them by alice', () => {
     const authors = wikis().map(({ author }) => author.username);
     expect(authors.length).toBeGreaterThanOrEqual(20);
     expect(new Set(authors).size).toBeGreaterThan(5);
     expect(authors.filter((name) => name === 'alice').length).toBeGreaterThan(3);
   });
 
-  it('ends the wiki and cancels its action', async () => {
+  it('makes the node an ordinary one and cancels its action', async () => {
     const { id } = all.find(({ wiki }) => wiki);
     const { status, json } = await put('admin', id, 'cancelwiki');
     expect([status, json.success, Object.keys(json.result)]).toEqual([200, true, ['wikifyAction']]);
@@ -84,15 +84,15 @@ describe('operation 12, unwikify', () => {
     expect((await call(`/question/${id}.json`)).json.wiki).toBe(false);
   });
 
-  it('answers the HTML page with 401 for a node that is no wiki', async () => {
+  it('responds with an HTML page and 401 if the node is not a wiki', async () => {
     const plain = all.find(({ wiki }) => !wiki);
-    const answer = await put('admin', plain.id, 'cancelwiki');
-    expect([answer.status, answer.headers['content-type']]).toEqual([401, 'text/html;charset=utf-8']);
-    expect(answer.text).toContain('Tomcat');
-    expect(answer.headers).not.toHaveProperty('www-authenticate');
+    const response = await put('admin', plain.id, 'cancelwiki');
+    expect([response.status, response.headers['content-type']]).toEqual([401, 'text/html;charset=utf-8']);
+    expect(response.text).toContain('Tomcat');
+    expect(response.headers).not.toHaveProperty('www-authenticate');
   });
 
-  it('is for those with the wiki permission, and for authors of their own', async () => {
+  it('is allowed for callers with the wiki permission, and for authors on their own nodes', async () => {
     const hers = all.find(({ wiki, author }) => wiki && author.username === 'alice');
     const other = all.find(({ wiki, author }) => wiki && author.id > 20);
     const third = all.find(({ wiki, author, id }) => wiki && author.id > 20 && id !== other.id);
@@ -104,8 +104,8 @@ describe('operation 12, unwikify', () => {
   });
 });
 
-describe('marking, the opposite of 11 and 12', () => {
-  it('makes a favourite again, printing its new action in the weekday form', async () => {
+describe('marking, the opposite of operations 11 and 12', () => {
+  it('adds a favorite again and prints its new action in the weekday form', async () => {
     const mine = await favoritesOf('alice');
     const free = all.find(({ id }) => !mine.includes(id));
     const { json } = await put('alice', free.id, 'markfavorite');

@@ -10,14 +10,14 @@ describe('operation 6, the question list', () => {
 
   const list = async (query: string): Promise<Items<LegacyBody>> => (await call(`/question.json?${query}`)).json.list;
 
-  /** A count of the first questions of an order; only the undocumented address of a single question shows it. */
+  /** Returns a count of the first questions in a sort order. Only the undocumented route of one question shows it. */
   const shown = async (sort: string, field: string): Promise<number[]> => {
     const items = await list(`sort=${sort}&pageSize=40`);
     const singles = await Promise.all(items.map(({ id }) => call(`/question/${id}.json?includeOnly=${field}`)));
     return singles.map(({ json }) => (json as unknown as Record<string, number>)[field] ?? -1);
   };
 
-  it('answers the envelope with 15 active questions and every sort name', async () => {
+  it('returns the envelope with 15 active questions and all sort names', async () => {
     const { status, json, headers } = await call('/question.json');
     expect([status, headers['content-type']]).toEqual([200, 'application/json;charset=UTF-8']);
     expect(Object.keys(json)).toEqual(ENVELOPE);
@@ -46,7 +46,7 @@ describe('operation 6, the question list', () => {
     ]);
   });
 
-  it('shows every field of a question', async () => {
+  it('shows all fields of a question', async () => {
     const [question] = await list('pageSize=1');
     expect(question).toEqual({
       id: anyNumber,
@@ -83,7 +83,7 @@ describe('operation 6, the question list', () => {
     });
   });
 
-  it('pages without overlap to the last question', async () => {
+  it('returns each question on one page only', async () => {
     const ids = (await questions()).map(({ id }) => id);
     expect(new Set(ids).size).toBe(500);
   });
@@ -93,12 +93,12 @@ describe('operation 6, the question list', () => {
     ['page=6&pageSize=100', 6, 0],
     ['page=x&pageSize=0', 1, 15],
     ['pageSize=1000000', 1, 500],
-  ])('answers ?%s with page %i of %i items', async (query, page, count) => {
+  ])('responds to ?%s with page %i and %i items', async (query, page, count) => {
     const { status, json } = await call(`/question.json?${query}`);
     expect([status, json.page, json.listCount, json.list.length]).toEqual([200, page, count, count]);
   });
 
-  it('sorts by every name', async () => {
+  it('supports all sort names', async () => {
     const values: Record<string, (question: LegacyBody) => number> = {
       active: (question) => -question.lastActiveDate,
       newest: (question) => -question.creationDate,
@@ -117,7 +117,7 @@ describe('operation 6, the question list', () => {
     }
   });
 
-  it('sorts by counts that it does not show, whatever include names', async () => {
+  it('sorts by counts that it never shows, even with include', async () => {
     const [named] = await list('pageSize=1&include=favoriteCount,followerCount');
     expect(named).not.toHaveProperty('favoriteCount');
     for (const numbers of [await shown('favoriteCount', 'favoriteCount'), await shown('followers', 'followerCount')]) {
@@ -130,7 +130,7 @@ describe('operation 6, the question list', () => {
     expect((await call('/question.json?sort=nonsense')).json.sort).toBe('active');
   });
 
-  it('searches every word of q in title, body and topics', async () => {
+  it('searches for each word of q in title, body and topics', async () => {
     const found = await list('q=Login+empty*&pageSize=500');
     expect(found.length).toBeGreaterThan(0);
     expect(found.length).toBeLessThan(500);
@@ -142,7 +142,7 @@ describe('operation 6, the question list', () => {
     expect(await list('q=%25%25nothing%5f')).toEqual([]);
   });
 
-  it('filters by topics given by name or id, repeated or in a comma list', async () => {
+  it('filters by topics, by name or id, in repeated parameters or separated by commas', async () => {
     const comma = await list('topics=login%2Cbackup&pageSize=500');
     const repeated = await list('topics=login&topics=backup&pageSize=500');
     expect(comma.length).toBeGreaterThan(0);
@@ -177,7 +177,7 @@ describe('operation 6, the question list', () => {
     expect(german.length).toBeLessThan(500);
   });
 
-  it('projects its items, not its envelope', async () => {
+  it('applies projection to its items, but not to its envelope', async () => {
     const { json } = await call('/question.json?includeOnly=id,author.username&pageSize=2');
     expect(Object.keys(json)).toEqual(ENVELOPE);
     expect(json.list.map(Object.keys)).toEqual([
@@ -188,11 +188,11 @@ describe('operation 6, the question list', () => {
     expect((await call('/question.json?exclude=body&pageSize=1')).json.list[0]).not.toHaveProperty('body');
   });
 
-  it('accepts wrap and v1 without an effect', async () => {
+  it('accepts wrap and v1, but ignores them', async () => {
     expect((await call('/question.json?wrap=true&v1=true')).text).toBe((await call('/question.json')).text);
   });
 
-  it('answers HEAD with the head alone', async () => {
+  it('responds to HEAD without a body', async () => {
     const whole = await call('/question.json');
     const head = await call('/question.json', { method: 'HEAD' });
     expect([head.status, head.text]).toEqual([200, '']);
@@ -204,7 +204,7 @@ describe('operation 6, the question list', () => {
 describe('operation 13, the article list', () => {
   const { call } = withReferenceServer();
 
-  it('pages 15 of 60 articles of type kbentry', async () => {
+  it('returns 15 of 60 articles of type kbentry', async () => {
     const { json } = await call('/article.json');
     expect(json).toMatchObject({ sort: 'active', page: 1, pageSize: 15, pageCount: 4, totalCount: 60 });
     expect(json.list.every(({ type, slug }) => type === 'kbentry' && slug !== '')).toBe(true);
@@ -215,7 +215,7 @@ describe('operation 13, the article list', () => {
     expect(json).toMatchObject({ page: 3, pageSize: 25, listCount: 10 });
   });
 
-  it('is closed to those without View list kbentry', async () => {
+  it('requires View list kbentry', async () => {
     expect((await call('/article.json', { user: 'guest' })).status).toBe(401);
   });
 });
@@ -223,13 +223,13 @@ describe('operation 13, the article list', () => {
 describe('operation 8, the idea list', () => {
   const { call } = withReferenceServer();
 
-  it('pages 15 of 120 ideas', async () => {
+  it('returns 15 of 120 ideas', async () => {
     const { json } = await call('/idea.json');
     expect(json).toMatchObject({ name: '', sort: 'active', page: 1, pageSize: 15, pageCount: 8, totalCount: 120 });
     expect(json.sorts).toHaveLength(12);
   });
 
-  it('shows the idea shape: string id, plug, topic names, null parents, no view or vote counts', async () => {
+  it('shows ideas with a string id, plug, topic names, null parents, and no view or vote counts', async () => {
     const { list } = (await call('/idea.json?pageSize=120')).json;
     for (const idea of list) {
       expect(idea).toMatchObject({
@@ -252,14 +252,14 @@ describe('operation 8, the idea list', () => {
     expect(withHash.length).toBeLessThan(list.length);
   });
 
-  it('searches and projects', async () => {
+  it('applies search and projection', async () => {
     const { json } = await call('/idea.json?q=theme&includeOnly=id,plug&pageSize=120');
     expect(json.totalCount).toBeGreaterThan(0);
     expect(json.totalCount).toBeLessThan(120);
     expect(Object.keys(json.list[0])).toEqual(['id', 'plug']);
   });
 
-  it('is open to those with View list idea only', async () => {
+  it('requires View list idea', async () => {
     const statuses = ['admin', 'moderator', 'alice', 'bob', 'guest', null].map(
       async (user) => (await call('/idea.json', { user })).status,
     );

@@ -23,7 +23,7 @@ describe('date forms', () => {
     expect(toFormattedDate(Date.UTC(2020, 0, 1, 12, 5))).toBe('01/01/2020 12:05 PM');
   });
 
-  it('reads back its own schedule time', () => {
+  it('parses the schedule time that it prints', () => {
     expect(parseScheduleTime('02/07/2019 15:05')).toBe(Date.UTC(2019, 1, 7, 15, 5));
   });
 

@@ -17,7 +17,7 @@ describe('the seed', () => {
     ["nodes WHERE type = 'idea'", 120],
     ["nodes WHERE type = 'kbentry'", 60],
     ['actions', 4000],
-  ])('holds of %s exactly %i', (what, total) => {
+  ])('returns for %s exactly %i rows', (what, total) => {
     expect(count(what)).toBe(total);
   });
 
@@ -28,17 +28,17 @@ describe('the seed', () => {
     "recipients WHERE kind = 'group'",
     'gdpr_jobs WHERE finished_at IS NULL',
     'gdpr_jobs WHERE finished_at IS NOT NULL',
-  ])('holds some %s', (what) => {
+  ])('has some %s', (what) => {
     expect(count(what)).toBeGreaterThan(0);
   });
 
-  it('draws the ids of nodes, topics and spaces from one pool', () => {
+  it('takes the ids of nodes, topics and spaces from one sequence', () => {
     expect(count('(SELECT id FROM nodes UNION SELECT id FROM topics UNION SELECT id FROM spaces)')).toBe(
       count('nodes') + count('topics') + count('spaces'),
     );
   });
 
-  it('makes nothing before its parent, and recipients for exactly the comments that name theirs', () => {
+  it('creates parents before their children, and recipients only for comments with the visibility recipients', () => {
     expect(count('nodes n JOIN nodes p ON p.id = n.parent_id WHERE n.created_at <= p.created_at OR n.id < p.id')).toBe(
       0,
     );
@@ -46,7 +46,7 @@ describe('the seed', () => {
     expect(count("nodes WHERE visibility IS NOT 'recipients' AND id IN (SELECT node_id FROM recipients)")).toBe(0);
   });
 
-  it('lets replies inherit the visibility of what they reply to', () => {
+  it('makes replies inherit the visibility of their parent', () => {
     expect(
       count(
         'nodes r JOIN nodes p ON p.id = r.parent_id WHERE p.visibility IS NOT r.visibility AND p.visibility IS NOT NULL',
@@ -55,9 +55,9 @@ describe('the seed', () => {
     expect(count('nodes r JOIN nodes p ON p.id = r.parent_id WHERE p.visibility IS NOT NULL')).toBeGreaterThan(0);
   });
 
-  it('gives every favourite a standing action, every wiki one too', () => {
-    const standing = "JOIN actions a ON a.id = f.action_id WHERE a.canceled_at IS NULL AND a.verb = 'favorited'";
-    expect(count(`favorites f ${standing}`)).toBe(count('favorites'));
+  it('has an active action for each favorite and each wiki', () => {
+    const active = "JOIN actions a ON a.id = f.action_id WHERE a.canceled_at IS NULL AND a.verb = 'favorited'";
+    expect(count(`favorites f ${active}`)).toBe(count('favorites'));
     expect(
       count(
         "nodes n WHERE wiki = 1 AND NOT EXISTS (SELECT 1 FROM actions a WHERE a.node_id = n.id AND a.verb = 'wikified' AND a.canceled_at IS NULL)",
@@ -66,31 +66,31 @@ describe('the seed', () => {
     expect(count('favorites WHERE user_id = 5')).toBe(0);
   });
 
-  it('holds twenty wiki questions or more, by several authors, alice among them', () => {
+  it('has at least twenty wiki questions by several authors, including alice', () => {
     const wiki = "nodes WHERE type = 'question' AND wiki = 1";
     expect(count(wiki)).toBeGreaterThanOrEqual(20);
     expect(count(`(SELECT DISTINCT author_id FROM ${wiki})`)).toBeGreaterThanOrEqual(5);
     expect(count(`${wiki} AND author_id = (SELECT id FROM users WHERE username = 'alice')`)).toBeGreaterThan(0);
   });
 
-  it.each(['admin', 'alice'])('holds favourites of %s, standing and taken back', (name) => {
+  it.each(['admin', 'alice'])('has current and removed favorites of %s', (name) => {
     const of = `user_id = (SELECT id FROM users WHERE username = '${name}')`;
     expect(count(`favorites WHERE ${of}`)).toBeGreaterThanOrEqual(10);
     expect(count(`actions WHERE ${of} AND verb = 'favorited' AND canceled_at IS NOT NULL`)).toBeGreaterThan(0);
   });
 
-  it.each(['recipients', 'originalPoster', 'moderators'])('holds private comments for %s', (visibility) => {
+  it.each(['recipients', 'originalPoster', 'moderators'])('has private comments for %s', (visibility) => {
     const own = `nodes n JOIN nodes p ON p.id = n.parent_id WHERE p.visibility IS NULL AND n.visibility = '${visibility}'`;
     expect(count(own)).toBeGreaterThanOrEqual(5);
     expect(count("nodes WHERE visibility NOT IN ('recipients', 'originalPoster', 'moderators')")).toBe(0);
   });
 
-  it('gives every user a group and every topic an active follower', () => {
+  it('has a group for each user and an active follower for each topic', () => {
     expect(count('users WHERE id NOT IN (SELECT user_id FROM group_members)')).toBe(0);
     expect(count("topics WHERE id NOT IN (SELECT target_id FROM follows WHERE kind = 'topic' AND active = 1)")).toBe(0);
   });
 
-  it('fits its history between its bounds for other seeds too', () => {
+  it('keeps its history within its bounds for other seeds', () => {
     for (const seed of [2, 3, 4]) {
       const other = openStore(':memory:', seed);
       const total = other.get<{ total: number }>('SELECT COUNT(*) AS total FROM actions')?.total;

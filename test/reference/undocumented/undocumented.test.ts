@@ -5,8 +5,8 @@ import { textLike } from '../matchers.ts';
 
 const { call, server, questions } = withReferenceServer({ basePath: '/qa' });
 
-describe('undocumented addresses', () => {
-  it('give single nodes by type', async () => {
+describe('undocumented routes', () => {
+  it('return single nodes by type', async () => {
     const question = (await questions()).find(({ answers }) => answers.length > 0);
     expect((await call(`/question/${question.id}.json`)).json).toEqual(question);
     expect((await call(`/answer/${question.answers[0]}.json`)).json).toMatchObject({ type: 'answer', depth: 1 });
@@ -14,7 +14,7 @@ describe('undocumented addresses', () => {
     expect((await call('/question/x.json')).status).toBe(400);
   });
 
-  it('give what is below a question in the envelope', async () => {
+  it('return the nodes below a question in the envelope', async () => {
     const question = (await questions()).find(({ answers, commentIds }) => answers.length > 0 && commentIds.length > 0);
     const answers = (await call(`/question/${question.id}/answer.json`)).json;
     expect(answers.list.map(({ id }) => id)).toEqual(question.answers);
@@ -29,28 +29,28 @@ describe('undocumented addresses', () => {
     ['/user.json', 60],
     ['/topic.json', 40],
     ['/space.json', 5],
-  ])('list everything at %s', async (path, total) => {
+  ])('list all items at %s', async (path, total) => {
     const { json } = await call(path);
     expect(json.totalCount).toBe(total);
     expect(json.list).toHaveLength(json.listCount);
   });
 
-  it('give a user by id and by name', async () => {
+  it('return a user by id and by name', async () => {
     const byId = (await call('/user/3.json')).json;
     expect(byId).toMatchObject({ username: 'alice', realname: 'Alice Archer' });
     expect((await call('/user/getByUsername.json?username=alice')).json).toEqual(byId);
     expect((await call('/user/getByUsername.json?username=nobody')).status).toBe(404);
   });
 
-  it('take an answer, which shows on the question', async () => {
+  it('accept an answer, which the question then shows', async () => {
     const [question] = await questions();
-    const answer = await call(`/question/${question.id}/answer.json`, {
+    const response = await call(`/question/${question.id}/answer.json`, {
       method: 'POST',
       user: 'bob',
       body: { body: '<p>Try this</p>' },
     });
-    expect([answer.status, answer.json.type]).toEqual([201, 'answer']);
-    expect(answer.headers.location).toBe(`${server().url}/services/v2/answer/${answer.json.id}.json`);
+    expect([response.status, response.json.type]).toEqual([201, 'answer']);
+    expect(response.headers.location).toBe(`${server().url}/services/v2/answer/${response.json.id}.json`);
     expect((await call(`/question/${question.id}.json`)).json).toMatchObject({
       answerCount: question.answerCount + 1,
       lastActiveUserId: 4,
@@ -59,7 +59,7 @@ describe('undocumented addresses', () => {
     expect(refused.status).toBe(400);
   });
 
-  it('take a question at the list address', async () => {
+  it('accept a question at the path of the list', async () => {
     const body = { title: 'Where is the <log>?', body: 'a < b', topics: ['login', 'unheard-of'], spaceId: 12 };
     const { status, json } = await call('/question.json', { method: 'POST', user: 'alice', body });
     expect(status).toBe(201);
@@ -69,7 +69,7 @@ describe('undocumented addresses', () => {
     expect((await call('/question.json', { method: 'POST', user: 'alice', body: {} })).status).toBe(400);
   });
 
-  it('redirect to an absolute address of this server', async () => {
+  it('redirect to an absolute URL of this server', async () => {
     const question = (await questions()).find(({ answers }) => answers.length > 0);
     const { status, headers } = await call(`/question/${question.id}/latest.json`);
     expect([status, headers.location]).toEqual([
@@ -79,9 +79,9 @@ describe('undocumented addresses', () => {
   });
 });
 
-describe('what there is not', () => {
+describe('unknown routes', () => {
   it.each(['/nothing/here.json', '/question.JSON', '/Question.json', '/question.json/', '/comment/1%2F..%2F2.json'])(
-    'answers %s with an HTML page and no stack',
+    'respond to %s with an HTML page and no stack trace',
     async (path) => {
       const { status, headers, text } = await call(path);
       expect([400, 404]).toContain(status);
@@ -90,19 +90,19 @@ describe('what there is not', () => {
     },
   );
 
-  it('answers outside the base path with an HTML page', async () => {
+  it('respond with an HTML page outside the base path', async () => {
     const origin = new URL(server().url).origin;
     for (const path of ['/services/v2/question.json', '/QA/services/v2/question.json', '/']) {
       expect((await clientOf(origin)(path)).status).toBe(404);
     }
   });
 
-  it('answers a wrong method with 405 and Allow', async () => {
+  it('respond to an unsupported method with 405 and Allow', async () => {
     const { status, headers } = await call('/question.json', { method: 'DELETE' });
     expect([status, headers.allow]).toEqual([405, 'GET, POST, HEAD']);
   });
 
-  it('answers an escape that is none with 400 and no stack', async () => {
+  it('respond to an invalid percent escape with 400 and no stack trace', async () => {
     const { status, text } = await call('/comment/%zz.json');
     expect(status).toBe(400);
     expect(text).not.toMatch(/URIError|node_modules/);

@@ -1,0 +1,34 @@
+/** The kinds of chaos by name, each with its effect and the meaning of its parameter. */
+export const CHAOS_EFFECTS = {
+  slow: 'responds late; parameter: milliseconds (default 2000)',
+  '500': 'responds with 500 and {error}; parameter: the message',
+  reset: 'resets the connection instead of responding',
+  truncated: 'declares the full length and closes the connection mid-body; parameter: bytes sent (default half)',
+  malformed: 'sends JSON that does not parse',
+  html: 'sends a servlet container’s HTML page; parameter: status (default 401)',
+  'content-type': 'sends the correct body with the wrong type; parameter: the type (default text/plain)',
+  'missing-field': 'omits a field of the first item; parameter: the field (default id, or else the first)',
+  'wrong-type': 'changes the type of a field of the first item; parameter: the field (default id, or else the first)',
+  'extra-field': 'adds a field to the first item; parameter: the field (default unexpectedField)',
+  'wrong-envelope': 'sends a list without its envelope, anything else inside {data}',
+  drift:
+    'one of the four above, chosen per response; parameter: one of them with its own parameter (drift:wrong-type:title)',
+  'error-in-200': 'responds with 200 and an error in the body; parameter: permission for the permission message',
+} as const;
+
+/** The name of a kind of chaos. */
+export type ChaosName = keyof typeof CHAOS_EFFECTS;
+
+/** The kinds of `drift`: a successful response in a form that the specification does not allow. */
+export const DRIFT_KINDS = [
+  'missing-field',
+  'wrong-type',
+  'extra-field',
+  'wrong-envelope',
+] as const satisfies readonly ChaosName[];
+
+/** The names of all kinds of chaos, for help texts. */
+export const CHAOS_NAMES = Object.keys(CHAOS_EFFECTS) as readonly ChaosName[];
+
+/** The grammar of `--fault`; parts in brackets are optional. */
+export const CHAOS_GRAMMAR = 'NAME[:PARAMETER][@OPERATION-NUMBER or @PATH-REGEX][%SHARE]';

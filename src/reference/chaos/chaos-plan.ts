@@ -1,0 +1,54 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { createSeededRandom, type SeededRandom } from '../../lib/seeded-random.ts';
+import { type ChaosName, DRIFT_KINDS } from './chaos-names.ts';
+
+/** One value of `--fault`, parsed. */
+export interface ChaosRule {
+  readonly name: ChaosName;
+  readonly parameter?: string;
+  /** An operation number, or a pattern for path and query; absent for every request. */
+  readonly target?: number | RegExp;
+  /** The share of matching requests that are affected, above 0 and up to 1. */
+  readonly share: number;
+}
+
+/** Selects the rules that apply to a request. */
+export interface ChaosPlan {
+  /** Returns the rules for this request in the order of configuration; `url` is path and query below the base path. */
+  readonly draw: (operation: number | undefined, url: string) => readonly ChaosRule[];
+}
+
+/** Creates a plan. Each rule counts its own matching requests: the same seed and requests affect the same requests. */
+export function createChaosPlan(rules: readonly ChaosRule[], seed: number): ChaosPlan {
+  const seeded = rules.map((rule, index) => ({ rule, random: createSeededRandom(seed * 31 + index + 1) }));
+  return {
+    draw: (operation, url) =>
+      seeded
+        .filter(({ rule, random }) => matches(rule, operation, url) && random.chance(rule.share))
+        .map(({ rule, random }) => resolveDrift(rule, random)),
+  };
+}
+
+function matches({ target }: ChaosRule, operation: number | undefined, url: string): boolean {
+  if (target === undefined) return true;
+  return typeof target === 'number' ? target === operation : target.test(url);
+}
+
+function resolveDrift(rule: ChaosRule, random: SeededRandom): ChaosRule {
+  return rule.name === 'drift' ? { ...rule, name: random.pick(DRIFT_KINDS) } : rule;
+}
+
+const DEFAULT_DELAY_MS = 2000;
+
+/** Waits for the total delay of the `slow` rules; resolves to false when the signal aborts the wait. */
+export async function waitForSlowRules(rules: readonly ChaosRule[], signal: AbortSignal): Promise<boolean> {
+  for (const { name, parameter } of rules) {
+    if (name !== 'slow') continue;
+    try {
+      await delay(Number(parameter ?? DEFAULT_DELAY_MS), undefined, { signal });
+    } catch {
+      return false;
+    }
+  }
+  return true;
+}

@@ -1,0 +1,88 @@
+import { CHAOS_GRAMMAR, CHAOS_NAMES, type ChaosName, DRIFT_KINDS } from './chaos-names.ts';
+import type { ChaosRule } from './chaos-plan.ts';
+
+/** Reports all values of `--fault` that cannot be parsed, one line each. */
+export class ChaosSyntaxError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super([...problems, `The format is ${CHAOS_GRAMMAR}.`].join('\n'));
+    this.name = 'ChaosSyntaxError';
+    this.problems = problems;
+  }
+}
+
+const NUMERIC: ReadonlyMap<string, { readonly least: number; readonly most: number }> = new Map([
+  ['slow', { least: 0, most: 600_000 }],
+  ['truncated', { least: 0, most: 1_000_000_000 }],
+  ['html', { least: 200, most: 599 }],
+]);
+const PARAMETERLESS: ReadonlySet<string> = new Set(['reset', 'malformed', 'wrong-envelope']);
+
+function isChaosName(name: string): name is ChaosName {
+  return (CHAOS_NAMES as readonly string[]).includes(name);
+}
+
+function parameterProblem(name: ChaosName, parameter: string): string | undefined {
+  if (PARAMETERLESS.has(name)) return `${name} does not take a parameter`;
+  const range = NUMERIC.get(name);
+  if (range !== undefined) {
+    const fits = /^\d{1,9}$/.test(parameter) && Number(parameter) >= range.least && Number(parameter) <= range.most;
+    return fits
+      ? undefined
+      : `${name} needs a number from ${range.least} to ${range.most}, not ${JSON.stringify(parameter)}`;
+  }
+  if (name === 'drift') return `the parameter of drift must be one of ${DRIFT_KINDS.join(', ')}`;
+  if (name === 'error-in-200' && parameter !== 'permission') return 'the only parameter of error-in-200 is permission';
+  // A header cannot carry line breaks or characters outside Latin-1.
+  const printable = /^[\x20-\x7e]+$/.test(parameter);
+  return printable ? undefined : `the parameter of ${name} must be printable ASCII and not empty`;
+}
+
+function parseTarget(text: string): number | RegExp | string {
+  if (/^\d+$/.test(text)) {
+    const operation = Number(text);
+    return operation >= 1 && operation <= 16 ? operation : `unknown operation ${text}; the operations are 1 to 16`;
+  }
+  try {
+    return new RegExp(text);
+  } catch {
+    return `${JSON.stringify(text)} is not a valid regular expression`;
+  }
+}
+
+/** Rewrites `drift:KIND` and `drift:KIND:FIELD` to the equivalent `KIND` and `KIND:FIELD`. */
+function withoutDriftPrefix(text: string): string {
+  const [, kind] = /^drift[:=]([a-z-]+)/.exec(text) ?? [];
+  return (DRIFT_KINDS as readonly (string | undefined)[]).includes(kind) ? text.slice('drift:'.length) : text;
+}
+
+function parseRule(text: string): ChaosRule | string {
+  const parts = /^([^:=@%]+)(?:[:=]([^@]*?))?(?:@(.+?))?(?:%([^%]*))?$/.exec(withoutDriftPrefix(text.trim()));
+  if (parts === null) return 'cannot be parsed';
+  const [, name = '', parameter, targetText, shareText] = parts;
+  if (!isChaosName(name)) return `unknown name ${JSON.stringify(name)}; the names are ${CHAOS_NAMES.join(', ')}`;
+  const problem = parameter === undefined ? undefined : parameterProblem(name, parameter);
+  if (problem !== undefined) return problem;
+  const percent = shareText === undefined ? 100 : /^\d{1,3}(\.\d{1,6})?$/.test(shareText) ? Number(shareText) : 0;
+  if (percent <= 0 || percent > 100)
+    return `the share must be a percentage above 0 and up to 100, not ${JSON.stringify(shareText)}`;
+  const target = targetText === undefined ? undefined : parseTarget(targetText);
+  if (typeof target === 'string') return target;
+  return {
+    name,
+    ...(parameter === undefined ? {} : { parameter }),
+    ...(target === undefined ? {} : { target }),
+    share: percent / 100,
+  };
+}
+
+/** Parses the values of `--fault`; throws a ChaosSyntaxError that lists every invalid one. */
+export function parseChaos(texts: readonly string[]): readonly ChaosRule[] {
+  const parsed = texts.map((text) => ({ text, result: parseRule(text) }));
+  const problems = parsed.flatMap(({ text, result }) =>
+    typeof result === 'string' ? [`--fault ${JSON.stringify(text)}: ${result}`] : [],
+  );
+  if (problems.length > 0) throw new ChaosSyntaxError(problems);
+  return parsed.flatMap(({ result }) => (typeof result === 'string' ? [] : [result]));
+}

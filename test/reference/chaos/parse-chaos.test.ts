@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { CHAOS_NAMES } from '../../../src/reference/chaos/chaos-names.ts';
+import { ChaosSyntaxError, parseChaos } from '../../../src/reference/chaos/parse-chaos.ts';
+import { textLike } from '../matchers.ts';
+
+function problemsOf(...texts: string[]): readonly string[] {
+  try {
+    parseChaos(texts);
+  } catch (error) {
+    if (error instanceof ChaosSyntaxError) return error.problems;
+  }
+  return [];
+}
+
+describe('parseChaos', () => {
+  it('accepts each name on its own', () => {
+    expect(parseChaos(CHAOS_NAMES).map(({ name }) => name)).toEqual(CHAOS_NAMES);
+  });
+
+  it('parses parameter, target and share, with a colon or an equals sign before the parameter', () => {
+    expect(parseChaos(['slow:250@6%10', 'html=503@/idea\\.json%0.5', 'missing-field:title%50'])).toEqual([
+      { name: 'slow', parameter: '250', target: 6, share: 0.1 },
+      { name: 'html', parameter: '503', target: /\/idea\.json/, share: 0.005 },
+      { name: 'missing-field', parameter: 'title', share: 0.5 },
+    ]);
+  });
+
+  it('replaces a kind of drift by the equivalent rule', () => {
+    expect(parseChaos(['drift%10', 'drift:wrong-type@6', 'drift=missing-field:title'])).toEqual([
+      { name: 'drift', share: 0.1 },
+      { name: 'wrong-type', target: 6, share: 1 },
+      { name: 'missing-field', parameter: 'title', share: 1 },
+    ]);
+  });
+
+  it('accepts a media type as the parameter of content-type', () => {
+    expect(parseChaos(['content-type:text/html; charset=utf-8'])).toEqual([
+      { name: 'content-type', parameter: 'text/html; charset=utf-8', share: 1 },
+    ]);
+  });
+
+  it.each([
+    ['sloow', /unknown name "sloow"/],
+    ['', /cannot be parsed/],
+    ['drift:slow', /one of missing-field, wrong-type, extra-field, wrong-envelope/],
+    ['slow:soon', /number from 0 to 600000/],
+    ['html:99', /number from 200 to 599/],
+    ['reset:now', /does not take a parameter/],
+    ['500@17', /unknown operation 17/],
+    ['500@(', /not a valid regular expression/],
+    ['500%0', /percentage above 0/],
+    ['500%101', /percentage above 0/],
+    ['500%x', /percentage above 0/],
+    ['error-in-200:other', /only parameter of error-in-200 is permission/],
+    ['content-type:a\r\nX: y', /printable ASCII|cannot be parsed/],
+    ['extra-field:', /empty/],
+  ])('rejects %j with a reason', (text, reason) => {
+    expect(problemsOf(text)).toEqual([textLike(reason)]);
+  });
+
+  it('reports all invalid values in one error', () => {
+    expect(problemsOf('reset', 'nope', '500%200', 'slow')).toHaveLength(2);
+  });
+});
