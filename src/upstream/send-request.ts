@@ -70,8 +70,8 @@ export function sendRequest(
       },
       onResponseData(given, chunk) {
         if (body?.push(chunk) !== false) return;
+        // Nothing more comes before the reader reads on, which ends the pause.
         given.pause();
-        clearTimeout(pause);
         pause = setTimeout(() => body?.destroy(new UpstreamFailure('aborted')), readerTimeoutMs);
       },
       onResponseEnd() {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createAcceptsGzip } from '../../src/cache/gzip.ts';
+import { flatText, heldMemory } from '../builders/held-memory.ts';
 
 const YES = [
   'gzip',
@@ -54,6 +55,16 @@ describe('a client takes gzip', () => {
   it('never by a text that is longer than any client sends', () => {
     expect(accepts(`gzip,${' '.repeat(994)}`)).toBe(true);
     expect(accepts(`gzip,${' '.repeat(996)}`)).toBe(false);
+  });
+
+  // Whoever sends another text each time could otherwise fill the memory.
+  it('without a memory that grows with every text', async () => {
+    const many = createAcceptsGzip();
+    const held = await heldMemory(() => {
+      for (let number = 0; number < 20_000; number += 1) many(flatText(number));
+    });
+    expect(held).toBeLessThan(5_000_000);
+    expect(many('gzip')).toBe(true);
   });
 
   it('the same after more texts than are remembered', () => {

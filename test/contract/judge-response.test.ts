@@ -68,6 +68,10 @@ describe('judging status and content type (rules, 7)', () => {
   it('finds an error inside a success', () => {
     expect(judge('listQuestions', { error: 'oops' }).verdict).toBe('violations');
   });
+
+  it('finds no error inside a success that is valid as it is', () => {
+    expect(judge('getComment', { error: 'oops' }, { query: 'includeOnly=error' }).verdict).toBe('valid');
+  });
 });
 
 const projected = (list: unknown[]) => ({ ...example('questions'), list, listCount: list.length });

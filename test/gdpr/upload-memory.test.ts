@@ -45,6 +45,16 @@ describe('a repeated upload', () => {
     expect(upload(201)).toBe('first');
   });
 
+  // With the difference of the clocks alone it would stay a duplicate until the clock has come back to where it was.
+  it('is none any more when the clock was set back by more than the window', () => {
+    const { upload, time } = memoryAt(1_000_000);
+    upload(201);
+    time.now -= 599_999;
+    expect(upload(201)).toBe('duplicate');
+    time.now -= 1;
+    expect(upload(201)).toBe('first');
+  });
+
   it('is known although the first came while the clock read 0', () => {
     const { upload, time } = memoryAt(0);
     upload(201);

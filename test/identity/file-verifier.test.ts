@@ -36,6 +36,19 @@ describe('the file verifier (rules, 2)', () => {
     await expect(create().verify(credential(name, password), false, HOME)).resolves.toEqual({ kind: 'invalid' });
   });
 
+  // What stands in for the hash of an unknown name must not have a password, least of all that of an account.
+  it.each(['mallory', 'mapped only'])('refuses the password of each account for %s', async (name) => {
+    const accounts = await Promise.all(
+      [CHEAP, { ...CHEAP, memory: 128 }].map(async (costs, index) => ({
+        name: `account ${index}`,
+        passwordHash: await hashPassword(`password ${index}`, costs),
+      })),
+    );
+    const verifier = createFileVerifier([...accounts, { name: 'mapped only' }], BOUNDS, 'roles.yaml');
+    for (const index of [0, 1])
+      expect(await verifier.verify(credential(name, `password ${index}`), false)).toEqual({ kind: 'invalid' });
+  });
+
   it('spends a hash on unknown names too, so that they find the same queue', async () => {
     const verifier = create({ concurrency: 1, queue: 0 });
     const first = verifier.verify(credential('mallory', 'x'), false, HOME);

@@ -130,6 +130,15 @@ describe('the ladder', () => {
     expect(level(made)).toBe('enforce');
   });
 
+  it('notes when a promotion was lifted, not when it was made', async () => {
+    const time = { now: NOW };
+    const { ladder } = ladderWith('report', { clock: () => time.now });
+    await ladder.promote(reader(100));
+    time.now += HOUR_MS;
+    ladder.lift('listIdeas', 'responses');
+    expect(ladder.state().steps).toMatchObject([{ move: 'lifted', at: NOW + HOUR_MS }]);
+  });
+
   it.each<[string, Partial<LadderParts>]>([
     ['promotion is off', { options: { ...OPTIONS, promote: { ...OPTIONS.promote, enabled: false } } }],
     ['the mode changes nothing', { transparent: true }],

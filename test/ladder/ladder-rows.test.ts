@@ -3,6 +3,7 @@ import { ladderRows } from '../../src/ladder/ladder-rows.ts';
 import type { CheckCounts } from '../../src/model/ledger-snapshot.ts';
 import { levelsOf, NOW, snapshotOf, stepWith } from './levels.ts';
 
+const MINUTE = 60_000;
 const state = (...steps: ReturnType<typeof stepWith>[]) => ({ contract: 'v', since: NOW, steps });
 
 function responsesRow(counts: Partial<CheckCounts>, kept = state(), levels = levelsOf('listIdeas')) {
@@ -25,8 +26,21 @@ describe('the rows of the ladder', () => {
     [{ passed: 897, reported: 3 }, 'not yet', 'not yet: 3 of 900 would have been refused in 7 d'],
     [{ passed: 12_431, refused: 5 }, 'not yet', 'not yet: 5 of 12,436 were or would have been refused in 7 d'],
     [{ passed: 999 }, 'not yet', 'not yet: 999 of 1,000 judged in 7 d'],
+    [{ passed: 1000 }, 'ready', 'ready: 1,000 judged, 0 would have been refused in 7 d'],
   ])('say of %o that it is %s', (counts, kind, text) => {
     expect(responsesRow(counts)).toMatchObject({ configured: 'report', effective: 'report', next: { kind, text } });
+  });
+
+  it.each([
+    ['1 min', 5_000],
+    ['119 min', 119 * MINUTE],
+    ['2 h', 120 * MINUTE],
+    ['48 h', 2879 * MINUTE],
+    ['2 d', 2880 * MINUTE],
+  ])('name the period in the largest unit that it fills twice: %s', (words, ms) => {
+    const snapshot = { ...snapshotOf(['listIdeas', 'responses', { passed: 1 }]), since: NOW - ms };
+    const rows = ladderRows([levelsOf('listIdeas')], snapshot, state(), 1000);
+    expect(rows.find((row) => row.check === 'responses')?.next.text).toBe(`not yet: 1 of 1,000 judged in ${words}`);
   });
 
   it('tell what is enforced how much it refused', () => {

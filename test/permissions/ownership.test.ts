@@ -54,6 +54,18 @@ describe('ownership', () => {
       await expect(remembering().ownership.of(principal('anonymous'), '1')).resolves.toBe('other');
     });
 
+    // Anybody can claim a name; each claim would be a request to the upstream that nobody has paid for with a credential.
+    it('sends no look-up for a caller whom nobody has verified', async () => {
+      const asked: string[] = [];
+      const { ownership } = remembering(async (nodeId) => {
+        asked.push(nodeId);
+        return 'alice';
+      });
+      await ownership.of(principal('unverified', 'alice'), '1');
+      await ownership.of(principal('anonymous'), '1');
+      expect(asked).toEqual([]);
+    });
+
     it('is remembered for its time and for a bounded number of nodes', () => {
       const { ownership, time } = remembering();
       for (const id of ['1', '2', '3']) ownership.learn(id, 'alice');

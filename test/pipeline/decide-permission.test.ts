@@ -7,11 +7,14 @@ import { createTestClock } from '../builders/test-clock.ts';
 import { compilePermissions } from '../../src/permissions/compile-permissions.ts';
 import type { RolesFile } from '../../src/permissions/roles-file.ts';
 import { PERMISSIONS_DEFAULTS } from '../../src/permissions/permissions-options.ts';
+import type { UnmappedPolicy } from '../../src/permissions/unmapped-policy.ts';
 import type { Requirement } from '../../src/model/requirement.ts';
 
 const OWN_OR_MOD: Requirement = { any: [{ permission: 'Wiki' }, { own: { permission: 'Own wiki' } }] };
 
 interface World {
+  readonly roles?: RolesFile;
+  readonly unmapped?: UnmappedPolicy;
   readonly requires?: Requirement | undefined;
   readonly authors?: Readonly<Record<string, string>>;
   readonly remembered?: Readonly<Record<string, string>>;
@@ -19,7 +22,7 @@ interface World {
   readonly switchedOff?: readonly [string, string][];
 }
 
-const roles: RolesFile = {
+const ROLES: RolesFile = {
   source: 'roles.yaml',
   unmapped: undefined,
   roles: new Map([
@@ -32,12 +35,20 @@ const roles: RolesFile = {
   ],
 };
 
-function world({ requires = OWN_OR_MOD, authors, remembered = {}, comments = {}, switchedOff = [] }: World) {
+function world({
+  roles = ROLES,
+  unmapped = { kind: 'delegate' },
+  requires = OWN_OR_MOD,
+  authors,
+  remembered = {},
+  comments = {},
+  switchedOff = [],
+}: World) {
   const asked: string[] = [];
   const permissions = compilePermissions({
     roles,
     operations: [{ id: 'listThings', requires }],
-    unmapped: { kind: 'delegate' },
+    unmapped,
     verifier: 'upstream',
   });
   const ownership = createOwnership(PERMISSIONS_DEFAULTS.ownership, createTestClock(), (id) => {
@@ -155,6 +166,16 @@ describe('a decision on a comment', () => {
     expect((await on({ wiki: true, author: { username: 'bob' } })).decision.verdict).toBe('allowed');
     const claimed = callerNamed('alice', { kind: 'unverified' });
     expect((await on({ wiki: true }, claimed)).decision.verdict).not.toBe('allowed');
+  });
+
+  // A site whose anonymous role holds the permission for own nodes would let any claimed name edit every wiki.
+  it('does not let a claimed name edit a community wiki, even where everybody may edit what is their own', async () => {
+    const anonymous = { inherits: [], permissions: ['Own wiki'] };
+    const roles: RolesFile = { ...ROLES, roles: new Map([...ROLES.roles, ['anonymous', anonymous]]) };
+    const claimed = callerNamed('alice', { kind: 'unverified' });
+    const comments = { [target]: { wiki: true } };
+    const { decision } = await decided({ roles, unmapped: { kind: 'deny' }, comments }, claimed, { commentId: '9' });
+    expect(decision.verdict).toBe('delegated');
   });
 
   it('is left to the upstream when the comment cannot be read', async () => {

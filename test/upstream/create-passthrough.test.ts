@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import type { PassthroughResult } from '../../src/upstream/passthrough-context.ts';
 import { startGateway } from './support/gateway.ts';
 import { selfSigned } from './support/self-signed.ts';
 import { connectRaw, sendRaw } from './support/raw-client.ts';
@@ -295,6 +296,19 @@ describe('a passed answer', () => {
     client.socket.destroy();
   });
 
+  it('that began before the upload ended may be silent for as long as a body may, not as a head', async () => {
+    const server = await startRawServer((request) => void setTimeout(() => request.socket.write('done'), 150));
+    const gateway = await startGateway(server.origin, { options: { headersTimeoutMs: 40 } });
+    const client = await connectRaw(gateway.port);
+    client.send('POST /a HTTP/1.1', 'Host: x', 'Content-Length: 6', '', 'abc');
+    await expect.poll(() => server.sockets.size).toBe(1);
+    for (const socket of server.sockets) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf');
+    await client.until(/half$/);
+    client.send('def');
+    await client.until(/halfdone$/);
+    client.socket.destroy();
+  });
+
   // The library's response interceptor would make a complete 200 of this.
   it.each([
     ['declared', 'Content-Length: 10\r\n\r\n12345'],
@@ -383,6 +397,16 @@ describe('a kept connection of the passthrough', () => {
     expect(await sendRaw(gateway.port, ...closing('/b'))).toMatch(/^HTTP\/1\.1 200 /);
     expect(server.requests.map((request) => request.connection)).toEqual([1, 1, 2]);
     expect(gateway.gate.stats().inFlight).toBe(0);
+  });
+
+  it('is not replaced when the upstream is only slow', async () => {
+    const server = await startRawServer((request) => {
+      if (request.turn === 1) ok(request);
+    });
+    const gateway = await startGateway(server.origin, { options: { headersTimeoutMs: 50 } });
+    await sendRaw(gateway.port, ...closing('/a'));
+    expect(await sendRaw(gateway.port, ...closing('/b'))).toMatch(/deadline$/);
+    expect(server.requests.map((request) => request.head.split(' ')[1])).toEqual(['/a', '/b']);
   });
 
   it('is not replaced once the answer has begun, nor a second time', async () => {
@@ -534,6 +558,8 @@ describe('passing fails', () => {
     client.socket.pause();
     client.send(...get('/a'));
     await expect.poll(() => gateway.results, { timeout: 10_000 }).toMatchObject([{ failure: { kind: 'aborted' } }]);
+    // What nobody reads stays with the upstream: it does not fill our memory.
+    expect((gateway.results[0] as PassthroughResult).bytes).toBeLessThan(15_000_000);
     client.socket.destroy();
   });
 

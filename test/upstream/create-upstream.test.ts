@@ -1,9 +1,11 @@
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
 import type { AddressInfo } from 'node:net';
+import { queryObjects } from 'node:v8';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { Client } from 'undici';
 import { describe, expect, it } from 'vitest';
 import type { HeaderPairs } from '../../src/model/header-pairs.ts';
 import { decodeForInspection } from '../../src/upstream/answer-body.ts';
@@ -140,6 +142,24 @@ describe('an answer in memory', () => {
     },
   );
 
+  it('of which only interim ones came has not begun when the connection breaks', async () => {
+    const server = await startRawServer((request) =>
+      request.socket.end('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'),
+    );
+    await expect(upstreamAt(server.origin).exchange(get)).rejects.toMatchObject({ kind: 'reset' });
+  });
+
+  // Each layer multiplies what a small body becomes, and only the last one is measured against the client's bound.
+  it('that is coded more than twice is not decoded', async () => {
+    const bytes = gzipSync(gzipSync(gzipSync('hello')));
+    const server = await startRawServer((request) =>
+      reply(request, 200, bytes, 'Content-Encoding: gzip, gzip', 'Content-Encoding: gzip'),
+    );
+    const answer = await upstreamAt(server.origin).exchange(get);
+    expect(answer.body).toEqual(bytes);
+    expect(answer.headers).toContainEqual(['Content-Encoding', 'gzip, gzip']);
+  });
+
   it('of a HEAD request has no body and the length of what GET would give', async () => {
     const server = await startRawServer((request) =>
       request.socket.write('HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n'),
@@ -162,6 +182,19 @@ describe('an answer in memory', () => {
     const server = await startRawServer((request) => request.socket.write(`HTTP/1.1 200 OK\r\n${rest}`));
     const exchange = upstreamAt(server.origin, { maxResponseBytes: 1024 }).exchange(get);
     await expect(exchange).rejects.toMatchObject({ kind: 'too_large' });
+  });
+
+  it.each([
+    ['declared', 'Content-Length: 1024\r\n\r\n', ''],
+    ['chunked', 'Transfer-Encoding: chunked\r\n\r\n400\r\n', '\r\n0\r\n\r\n'],
+  ])('may be exactly as large as the bound when its length is %s', async (_kind, before, after) => {
+    const body = 'x'.repeat(1024);
+    const server = await startRawServer((request) =>
+      request.socket.write(`HTTP/1.1 200 OK\r\n${before}${body}${after}`),
+    );
+    const upstream = upstreamAt(server.origin, { maxResponseBytes: 1024 });
+    for (const request of [get, observed])
+      expect(await upstream.exchange(request)).toMatchObject({ body: Buffer.from(body) });
   });
 
   it.each([
@@ -240,6 +273,24 @@ describe('a transparent answer', () => {
     expect(upstream.stats()).toMatchObject({ inFlight: 0, circuit: 'closed' });
   });
 
+  it('is not given up for a pause that its reader has ended', async () => {
+    const { promise: isRead, resolve: read } = Promise.withResolvers<RawRequest>();
+    const bytes = Buffer.alloc(3_000_000);
+    const server = await startRawServer((request) => {
+      request.socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${bytes.length + 1}\r\n\r\n`);
+      request.socket.write(bytes, () => read(request));
+    });
+    const upstream = upstreamAt(server.origin, { maxResponseBytes: 1024, clientTimeoutMs: 50 });
+    const answer = await upstream.exchange(observed);
+    const drained = drain(answer.body as Readable);
+    const { socket } = await isRead;
+    // The last byte comes long after the last pause of the reader would have been too long.
+    setTimeout(() => socket.write('x'), 150);
+    const { bytes: received, error } = await drained;
+    expect(error).toBeUndefined();
+    expect(received.length).toBe(bytes.length + 1);
+  });
+
   it('is given up when its reader pauses for too long', async () => {
     const server = await startRawServer((request) => reply(request, 200, Buffer.alloc(9_000_000)));
     const upstream = upstreamAt(server.origin, { maxResponseBytes: 1024, clientTimeoutMs: 20 });
@@ -248,6 +299,9 @@ describe('a transparent answer', () => {
     expect((answer.body as Readable).errored).toMatchObject({ kind: 'aborted' });
   });
 });
+
+/** How many clients of undici are in memory. */
+const clients = () => Number(queryObjects(Client));
 
 describe('a connection', () => {
   it('is used again for safe requests', async () => {
@@ -323,6 +377,26 @@ describe('a connection', () => {
     ]);
     expect(server.requests[1]?.head).toMatch(/^connection: close$/im);
     await expect.poll(() => upstream.stats().openConnections).toBe(1);
+  });
+
+  // Thousands of writes an hour would otherwise each leave a client behind for as long as the process runs.
+  it.each([
+    ['closed', async () => (await startRawServer(ok)).origin],
+    [
+      'refused',
+      async () => {
+        const server = await startRawServer(ok);
+        await server.close();
+        return server.origin;
+      },
+    ],
+  ])('for an unsafe request is forgotten once it is %s', async (_how, originOf) => {
+    const upstream = upstreamAt(await originOf(), { circuit: { failures: 1_000, openSeconds: 1 } });
+    const send = () => upstream.exchange(post).catch(() => undefined);
+    await send();
+    const before = clients();
+    for (let count = 0; count < 30; count += 1) await send();
+    await expect.poll(clients).toBeLessThan(before + 5);
   });
 
   it('that breaks under an unsafe request is never replaced', async () => {
@@ -464,6 +538,15 @@ describe('the bound on exchanges', () => {
     await running;
   });
 
+  // A signal may serve many exchanges: each of them would leave a listener behind.
+  it('leaves nothing behind on the signal of the client', async () => {
+    const server = await startRawServer(ok);
+    const upstream = upstreamAt(server.origin);
+    const { signal } = new AbortController();
+    for (const request of [get, observed, post]) await upstream.exchange({ ...request, signal });
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
   it('lets a client leave the queue', async () => {
     const server = await startRawServer(() => undefined);
     const upstream = upstreamAt(server.origin, { concurrency: 1 });
@@ -494,6 +577,16 @@ describe('the circuit', () => {
     time.now += 5000;
     expect(await upstream.exchange(get)).toMatchObject({ status: 200 });
     expect(upstream.stats().circuit).toBe('closed');
+  });
+
+  it('refuses what was waiting in the queue when it opened', async () => {
+    const { promise: arrived, resolve: arrive } = Promise.withResolvers<RawRequest>();
+    const server = await startRawServer(arrive);
+    const upstream = upstreamAt(server.origin, { concurrency: 1, circuit: { failures: 1, openSeconds: 5 } });
+    const outcomes = Promise.allSettled([upstream.exchange(get), upstream.exchange(get)]);
+    (await arrived).socket.resetAndDestroy();
+    expect(await outcomes).toMatchObject([{ reason: { kind: 'reset' } }, { reason: { kind: 'circuit_open' } }]);
+    expect(server.requests).toHaveLength(1);
   });
 
   it('stays closed for a page that always fails with an answer, or is too large, or that clients give up', async () => {

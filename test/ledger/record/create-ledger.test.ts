@@ -3,6 +3,7 @@ import type { Ledger } from '../../../src/ledger/record/create-ledger.ts';
 import { openMemoryStore } from '../../../src/ledger/store/memory-store.ts';
 import type { LedgerStore } from '../../../src/ledger/ledger-store.ts';
 import type { Trace } from '../../../src/model/trace.ts';
+import { flatText, heldMemory } from '../../builders/held-memory.ts';
 import { finished, ledgerWith, NOW } from '../../builders/ledger.ts';
 import { responseViolation } from '../../builders/response-violation.ts';
 import { until } from '../../builders/until.ts';
@@ -142,6 +143,25 @@ describe('the ledger', () => {
     expect(ledger.dropped()).toBe(3_000 - 5);
   });
 
+  // Names, places and descriptions come from requests: whoever invents new ones each time could otherwise fill the memory.
+  it.each([
+    ['places', (text: string) => finished([requestViolation(text)])],
+    ['callers', (text: string) => finished([responseViolation()], { caller: text })],
+    ['descriptions', (text: string) => finished([responseViolation({ found: text })])],
+  ])('does not grow with every one of many %s', async (_what, traceOf) => {
+    const ledger = ledgerWith({ maxEntries: 10 });
+    const held = await heldMemory(async () => {
+      for (let index = 0; index < 15_000; index++) {
+        ledger.record(traceOf(flatText(index)));
+        if (index % 1_000 === 0) await ledger.flush();
+      }
+      await ledger.flush();
+    });
+    // All of them would be 13 MB.
+    expect(held).toBeLessThan(8_000_000);
+    expect(await entriesOf(ledger)).not.toEqual([]);
+  });
+
   it.each(['alice@example.org', 'sk_live_4eC39HqLyjWDarjtT1zdp7dc', '/list/0/aB3xK9pQ7mZ2wL5v'])(
     'holds no name or sentence that a caller could have put there: %s',
     async (at) => {
@@ -170,6 +190,39 @@ describe('the ledger', () => {
     ledger.record(finished([responseViolation()]));
     for (const entry of await entriesOf(ledger)) (entry.samples as unknown[]).push('planted');
     expect((await entriesOf(ledger))[0]?.samples).not.toContain('planted');
+  });
+});
+
+/** What the store is given for these times. */
+async function hoursWritten(times: readonly number[]): Promise<readonly (readonly [hour: number, requests: number])[]> {
+  const opened = openMemoryStore(LIMITS);
+  const written: (readonly [number, number])[] = [];
+  const store: LedgerStore = {
+    ...opened.store,
+    write: (batch) => {
+      written.push(...batch.traffic.map(({ hour, requests }) => [hour - NOW / HOUR, requests] as const));
+      return opened.store.write(batch);
+    },
+  };
+  const ledger = ledgerWith({ inMemory: { ...opened, store } });
+  for (const startedAt of times) ledger.record(finished([], { startedAt }));
+  await ledger.flush();
+  return written;
+}
+
+describe('the hours of traffic', () => {
+  it('are each counted for itself, also after the clock was set back', async () => {
+    expect(await hoursWritten([NOW, NOW + HOUR, NOW + 1, NOW - 1])).toEqual([
+      [0, 2],
+      [1, 1],
+      [-1, 1],
+    ]);
+  });
+
+  it('are bounded while they wait to be written, and no request is lost', async () => {
+    const hours = await hoursWritten(Array.from({ length: 100 }, (_, hour) => NOW + hour * HOUR));
+    expect(hours).toHaveLength(48);
+    expect(hours.reduce((sum, [, requests]) => sum + requests, 0)).toBe(100);
   });
 });
 

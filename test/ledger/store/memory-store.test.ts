@@ -1,4 +1,21 @@
+import { expect, it } from 'vitest';
 import { createMemoryStore } from '../../../src/ledger/store/memory-store.ts';
+import { NOW } from '../../builders/ledger.ts';
 import { ledgerStoreContract } from '../../contracts/ledger-store.contract.ts';
 
 ledgerStoreContract('memory', createMemoryStore);
+
+// A process that runs for long would otherwise hold a number for each hour of the retention, operation, check and release.
+it('keeps the hours of two weeks apart in memory, and counts what is older with the oldest', async () => {
+  const HOUR = 3_600_000;
+  const HOURS = 24 * 14;
+  const store = createMemoryStore({ maxEntries: 10, retentionDays: 300 });
+  const first = NOW / HOUR;
+  for (let hour = first; hour <= first + HOURS; hour += 1) {
+    const traffic = [{ operation: 'listIdeas', hour, requests: 1, checks: {} }];
+    await store.write({ writtenAt: hour * HOUR, release: 'one', entries: [], traffic, dropped: 0 });
+  }
+  const requestsSince = async (hour: number) => (await store.read({ since: hour * HOUR }, NOW)).traffic[0]?.requests;
+  expect(await requestsSince(first)).toBe(HOURS + 1);
+  expect(await requestsSince(first + 1)).toBe(HOURS - 1);
+});

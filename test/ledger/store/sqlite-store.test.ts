@@ -138,6 +138,18 @@ describe('what is older than the retention', () => {
     await store.close();
   });
 
+  // Each deployment has a new name; a file that keeps them all grows for ever.
+  it('takes the names of its releases with it', async () => {
+    const path = nextFile();
+    const store = openSqliteStore(path, { ...LIMITS, retentionDays: 1 });
+    await store.write(batchAt(FIRST_HOUR, [entryOf('old', FIRST_HOUR)]));
+    await store.write({ ...batchAt(FIRST_HOUR + 48, []), release: 'two' });
+    await store.close();
+    const file = new DatabaseSync(path, { readOnly: true });
+    expect(file.prepare('SELECT label FROM releases').all()).toEqual([{ label: 'two' }]);
+    file.close();
+  });
+
   it('goes while somebody reads, and the disk is given back later', async () => {
     const path = nextFile();
     const store = openSqliteStore(path, { ...LIMITS, retentionDays: 1 });

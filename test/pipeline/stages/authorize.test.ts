@@ -175,6 +175,17 @@ describe('the refusal of a caller', () => {
     });
   });
 
+  // Whoever sends any name could otherwise learn from 403 that only a permission is missing, and a browser would not ask
+  // for a credential that holds it.
+  it('is a challenge to one whose credential nobody has verified', () => {
+    const claimed = { ...exchangeWith().principal, kind: 'unverified' } as const;
+    expect(permissionRefusal(operationWith(), claimed, ['See things'], CHALLENGE)).toMatchObject({
+      status: 401,
+      code: 'credentials_required',
+      headers: { 'WWW-Authenticate': CHALLENGE },
+    });
+  });
+
   it('has the documented text where the specification has one', () => {
     const operation = operationWith({ documentedErrors: [{ status: 403, text: 'Attachments is disabled' }] });
     expect(permissionRefusal(operation, exchangeWith(), ['x'], CHALLENGE).message).toBe('Attachments is disabled');

@@ -336,6 +336,18 @@ describe('a page that is expired', () => {
     expect((await failed(handle)).error).toMatchObject({ code: 'upstream_error' });
   });
 
+  it('does not stand in beyond its limit when it was stored while the failing fetch was under way', async () => {
+    const handle = cached({ cache: kept({ staleIfErrorSeconds: 0 }) });
+    const gate = Promise.withResolvers<Reply>();
+    next.answer = () => gate.promise;
+    const slow = failed(handle);
+    next.answer = () => page(2);
+    await ask(handle);
+    clock.advance(31);
+    gate.reject(new GatewayError('upstream_error', ''));
+    expect((await slow).error).toMatchObject({ code: 'upstream_error' });
+  });
+
   it('does not stand in after a purge during the fill', async () => {
     const handle = await expired();
     next.answer = () => {
@@ -403,6 +415,14 @@ describe('a page that callers share', () => {
     expect(next.asked[1]).toMatchObject({ audience: 'caller:verified:name:bob', principal: { name: 'bob' } });
     expect(trace.cache?.status).toBe('hit');
     expect([guard.isDemoted('listThings'), cache.stats().entries]).toEqual([false, 1]);
+  });
+
+  it('is compared to the end although the client that was answered from memory has left', async () => {
+    const handle = cached(shared);
+    await ask(handle, asAlice);
+    await ask(handle, { ...asBob, clientGone: () => AbortSignal.abort() });
+    await until(() => background.length === 1);
+    expect(next.asked[1]?.clientGone).toBeUndefined();
   });
 
   it('is given up when the two differ', async () => {

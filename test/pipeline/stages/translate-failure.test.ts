@@ -41,6 +41,12 @@ describe('translate-failure', () => {
     expect(forgotten).toEqual([]);
   });
 
+  // Its Location may name the internal host of the upstream.
+  it('does not pass a redirect on, even one with a body of JSON', async () => {
+    const { send } = translating(replyWith({ list: [] }, { status: 302 }));
+    expect(await failureOf(send())).toMatchObject({ code: 'upstream_redirect', status: 502 });
+  });
+
   it('turns an error inside a success into ours, unless a documented field is beside it', async () => {
     expect(await failureOf(translating(inside).send())).toMatchObject({ code: 'upstream_error_in_success' });
     const documented = translating(inside, { operation: { documentedFields: ['error'] } });

@@ -185,6 +185,17 @@ describe('validate-response', () => {
     expect(await toldOf(499, VALID)).toEqual([]);
   });
 
+  // A client that breaks a rule in each request could otherwise hide from the ledger that the upstream fails.
+  it('tells of a status by which the upstream failed although the request breaks the contract', async () => {
+    const trace = exchangeWith().trace;
+    trace.violations.push(violationWith());
+    await validating(answered({ error: 'x' }, 500)).run({ trace }).answer;
+    expect(trace.violations.map(({ check, keyword }) => `${check} ${keyword}`)).toEqual([
+      'requests type',
+      'upstream server-error',
+    ]);
+  });
+
   it('learns from valid answers', async () => {
     const { learned, run } = validating(answered(NODES));
     await run().answer;
