@@ -81,7 +81,7 @@ async function ownerOf({ principal, values }: Exchange, ownership: Ownership, lo
   if (commentId === undefined) return nodeId === undefined ? 'unknown' : ownership.of(principal, nodeId);
   const comment = await lookUp(`/services/v2/comment/${commentId}.json`, principal);
   // A community wiki can be edited by others than its author (rules, 3).
-  if (valueAt(comment, '/wiki') === true && principal.kind === 'verified') return 'own';
+  if (valueAt(comment, '/wiki') === true) return 'own';
   const author = valueAt(comment, '/author/username');
   return ownershipOf(principal, typeof author === 'string' ? author : undefined);
 }

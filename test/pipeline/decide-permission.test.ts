@@ -5,9 +5,8 @@ import { callerNamed, exchangeWith, type PlannedParts, plannedWith } from '../bu
 import { createOwnership } from '../../src/permissions/ownership.ts';
 import { createTestClock } from '../builders/test-clock.ts';
 import { compilePermissions } from '../../src/permissions/compile-permissions.ts';
-import type { RolesFile } from '../../src/permissions/roles-file.ts';
+import type { RolesFile, UnmappedPolicy } from '../../src/permissions/roles-file.ts';
 import { PERMISSIONS_DEFAULTS } from '../../src/permissions/permissions-options.ts';
-import type { UnmappedPolicy } from '../../src/permissions/unmapped-policy.ts';
 import type { Requirement } from '../../src/model/requirement.ts';
 
 const OWN_OR_MOD: Requirement = { any: [{ permission: 'Wiki' }, { own: { permission: 'Own wiki' } }] };
@@ -174,8 +173,10 @@ describe('a decision on a comment', () => {
     const roles: RolesFile = { ...ROLES, roles: new Map([...ROLES.roles, ['anonymous', anonymous]]) };
     const claimed = callerNamed('alice', { kind: 'unverified' });
     const comments = { [target]: { wiki: true } };
-    const { decision } = await decided({ roles, unmapped: { kind: 'deny' }, comments }, claimed, { commentId: '9' });
-    expect(decision.verdict).toBe('delegated');
+    const { decision, asked } = await decided({ roles, unmapped: { kind: 'deny' }, comments }, claimed, {
+      commentId: '9',
+    });
+    expect([decision.verdict, asked]).toEqual(['denied', []]);
   });
 
   it('is left to the upstream when the comment cannot be read', async () => {

@@ -4,6 +4,7 @@ import type { Decision } from '../../../src/model/requirement.ts';
 import { ANONYMOUS } from '../../../src/model/principal.ts';
 import { authorize, permissionRefusal } from '../../../src/pipeline/stages/authorize.ts';
 import {
+  callerNamed,
   createNext,
   exchangeWith,
   failureOf,
@@ -178,7 +179,7 @@ describe('the refusal of a caller', () => {
   // Whoever sends any name could otherwise learn from 403 that only a permission is missing, and a browser would not ask
   // for a credential that holds it.
   it('is a challenge to one whose credential nobody has verified', () => {
-    const claimed = { ...exchangeWith().principal, kind: 'unverified' } as const;
+    const claimed = exchangeWith({ principal: callerNamed('alice', { kind: 'unverified' }) });
     expect(permissionRefusal(operationWith(), claimed, ['See things'], CHALLENGE)).toMatchObject({
       status: 401,
       code: 'credentials_required',
