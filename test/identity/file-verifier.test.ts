@@ -46,7 +46,7 @@ describe('the file verifier (rules, 2)', () => {
     );
     const verifier = createFileVerifier([...accounts, { name: 'mapped only' }], BOUNDS, 'roles.yaml');
     for (const index of [0, 1])
-      expect(await verifier.verify(credential(name, `password ${index}`), false)).toEqual({ kind: 'invalid' });
+      expect(await verifier.verify(credential(name, `password ${index}`), false, HOME)).toEqual({ kind: 'invalid' });
   });
 
   it('spends a hash on unknown names too, so that they find the same queue', async () => {
