@@ -268,6 +268,8 @@ describe('guessing', () => {
     // By then the queue is full, and the address has every place that it can have.
     await until(() => turnedAway >= 28);
     expect((await gateway.call(COMMENT, { user: 'alice', ...NEWCOMER })).status).toBe(200);
+    // None of the held probes has ended by then, not by a deadline either.
+    expect(turnedAway).toBeLessThanOrEqual(29);
     held.resolve(undefined);
     await Promise.all(flood);
     const probes = fake.requests.filter(({ path, user }) => path === PROBE && user?.startsWith('name'));
