@@ -1,5 +1,6 @@
 import type { Origin, Settings } from '../config/settings.ts';
 import { pointerTo } from '../lib/json-pointer.ts';
+import { isSecretSetting } from '../privacy/secret-text.ts';
 
 /** One key of the configuration as it holds. */
 export interface ConfigurationRow {
@@ -14,9 +15,6 @@ export interface ConfigurationRow {
 }
 
 const MASK = '••••••';
-const SECRET = /(?:^|\.)(?:adminToken|.*password|.*secret)$/i;
-// Names of where a secret is, and no secrets.
-const NAMES_A_PLACE = /(?:Env|File)$/;
 // A preset is shown by its name, and functions are no values.
 const LEFT_OUT = new Set(['file', 'embedded']);
 
@@ -32,7 +30,7 @@ export function configurationRows(settings: Settings): readonly ConfigurationRow
     .map(([path, value]) => {
       const pointer = pointerTo(path);
       const key = path.join('.');
-      const secret = SECRET.test(key) && !NAMES_A_PLACE.test(key) && value !== undefined;
+      const secret = isSecretSetting(key) && value !== undefined;
       const origin = originOf(pointer);
       return {
         key,

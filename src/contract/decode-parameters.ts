@@ -1,7 +1,7 @@
-import { describeValue, SIZE_ONLY } from '../lib/describe-value.ts';
-import { looksSecret } from '../lib/looks-secret.ts';
 import type { Operation, Parameter } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
+import { plainParameter } from '../privacy/client-text.ts';
+import { describeValue, SIZE_ONLY } from '../privacy/describe-value.ts';
 import { parameterViolation } from './parameter-violation.ts';
 import type { ParameterValues } from './parameter-values.ts';
 import { toProjection } from './projection.ts';
@@ -99,7 +99,7 @@ function readQuery(
     nameless.push(parameterViolation('query', '', 'bounds', 'count', `send at most ${MAX_PAIRS} query parameters`));
   for (const { name, value } of pairs) {
     if (name === undefined || value === undefined) {
-      const at = shown(name);
+      const at = plainParameter(name);
       const message = `${at || 'a query parameter'} must be percent-encoded UTF-8 without a NUL`;
       const found = name === undefined ? nameless : placeOf(name);
       found.push(parameterViolation('query', at, 'format', 'encoding', message));
@@ -149,7 +149,7 @@ function take(parameter: Parameter, text: string | undefined, violations: Violat
 }
 
 function unknown(name: string, texts: readonly string[], known: readonly string[]): Violation {
-  const at = shown(name);
+  const at = plainParameter(name);
   const suggestion = closestName(name, known);
   const message = `${at || 'a query parameter'} is not known for this operation`;
   const found = describeValue(texts[0], SIZE_ONLY);
@@ -158,11 +158,6 @@ function unknown(name: string, texts: readonly string[], known: readonly string[
     ...(suggestion && { suggestion }),
     found,
   };
-}
-
-/** A name that a client made up, only where it is short and plain enough to be repeated. */
-function shown(name: string | undefined): string {
-  return name !== undefined && /^[\w.-]{1,64}$/.test(name) && !looksSecret(name) ? name : '';
 }
 
 function toValues(

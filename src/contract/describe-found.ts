@@ -1,4 +1,4 @@
-import { describeValue, SIZE_ONLY } from '../lib/describe-value.ts';
+import { describeValue, SIZE_ONLY } from '../privacy/describe-value.ts';
 import { valueAt } from '../lib/json-pointer.ts';
 
 /** Says what stands at a place of a message, never showing personal values; undefined where nothing stands. */

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { escapePointer, pointerTo } from '../lib/json-pointer.ts';
-import { plainName } from '../lib/plain-name.ts';
+import { plainName } from '../privacy/client-text.ts';
 import { isType, KEYWORD_GROUPS, KEYWORDS } from './schema-keywords.ts';
 import { meantBranch } from './meant-branch.ts';
 import type { SchemaObject, SchemaOrBoolean } from './openapi-document.ts';

@@ -1,6 +1,6 @@
 import type { ItemsAt } from '../model/operation.ts';
 import { anyIndex } from '../lib/json-pointer.ts';
-import { plainName } from '../lib/plain-name.ts';
+import { plainName } from '../privacy/client-text.ts';
 import { itemsOf, toObject } from './items-of.ts';
 
 /** What `includeOnly` lets appear: a whole field, or only some fields inside it. */

@@ -1,4 +1,4 @@
-import { describeValue, SIZE_ONLY } from '../lib/describe-value.ts';
+import { describeValue, SIZE_ONLY } from '../privacy/describe-value.ts';
 import type { Violation } from '../model/violation.ts';
 import type { UnknownField } from './fields/find-unknown-fields.ts';
 import type { SchemaPlace } from './schema-violation.ts';

@@ -4,7 +4,7 @@ import { GatewayError } from '../errors/gateway-error.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Arrival, PublicOrigin } from '../model/arrival.ts';
 import { traceContext } from '../telemetry/trace-context.ts';
-import { isHarmlessId } from './harmless-id.ts';
+import { isHarmlessId } from '../privacy/client-text.ts';
 import { unsafeTargetReason } from '../pipeline/unsafe-path.ts';
 import type { Client } from './read-client.ts';
 

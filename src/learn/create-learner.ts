@@ -9,7 +9,7 @@ import { createSwitchWatch } from './sample/switches.ts';
 import { countShapes, settleObservations } from './observations/settle-observations.ts';
 import type { Observations, PathCounts } from './observations/observations.ts';
 import { compilePathTemplate } from './sample/path-template.ts';
-import { createPersonalMemory } from './sample/personal-memory.ts';
+import { createPersonalMemory } from '../privacy/personal-memory.ts';
 import { emptyShape, SHAPE_LIMITS } from './shape/shape.ts';
 
 /** Learns from answers; cheap enough for the request path. */

@@ -4,7 +4,7 @@ import type { Arrival } from '../model/arrival.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Violation } from '../model/violation.ts';
-import { safePath } from '../telemetry/safe-path.ts';
+import { safePath } from '../privacy/path-text.ts';
 import type { House } from './house.ts';
 import { traceDecision } from './permission-violation.ts';
 import { permissionRefusal } from './stages/authorize.ts';

@@ -3,7 +3,7 @@ import { destination } from 'pino';
 import { pinoHttp } from 'pino-http';
 import type { Trace } from '../model/trace.ts';
 import { loggerOptions, type LogOptions } from './logger.ts';
-import { createNameTag } from './name-tag.ts';
+import { createNameTag } from '../privacy/name-tag.ts';
 import { createFullLine } from './full-line.ts';
 import { createPlainLine } from './plain-line.ts';
 import { traceLine, type LineFacts } from './trace-line.ts';

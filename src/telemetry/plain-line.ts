@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Trace } from '../model/trace.ts';
 import { createLogTime } from './log-time.ts';
-import { safePath } from './safe-path.ts';
+import { safePath } from '../privacy/path-text.ts';
 import { UNDOCUMENTED } from './label-values.ts';
 import type { LineFacts } from './trace-line.ts';
 

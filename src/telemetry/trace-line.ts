@@ -1,7 +1,7 @@
 import { CHECK_NAMES } from '../model/checks.ts';
 import type { Trace } from '../model/trace.ts';
-import { toCauseLine, type CauseLine } from './cause-line.ts';
-import { safePath } from './safe-path.ts';
+import { toCauseLine, type CauseLine } from '../privacy/cause-line.ts';
+import { safePath } from '../privacy/path-text.ts';
 import { UNDOCUMENTED } from './label-values.ts';
 
 /** Facts of a request that the trace does not hold. */

@@ -23,7 +23,7 @@ const FEATURES = [
 ];
 
 const FLOORS: readonly (readonly string[])[] = [
-  ['lib'],
+  ['lib', 'privacy'],
   ['model'],
   ['errors', 'files'],
   FEATURES,

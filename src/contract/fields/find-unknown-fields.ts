@@ -1,5 +1,5 @@
 import { pointerTo } from '../../lib/json-pointer.ts';
-import { plainName } from '../../lib/plain-name.ts';
+import { plainName } from '../../privacy/client-text.ts';
 import type { FieldShape, KnownFields, ObjectShape } from './field-shape.ts';
 
 /** A field that the contract does not know. */

@@ -1,4 +1,4 @@
-import { isWord } from '../shape/add-value.ts';
+import { isWord } from '../../privacy/client-text.ts';
 
 /** Words of addresses that are known from the field, beside those of the contract. */
 const FIELD_WORDS = [

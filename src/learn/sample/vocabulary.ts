@@ -1,5 +1,5 @@
 import type { Adding } from '../shape/add-value.ts';
-import { isWord } from '../shape/add-value.ts';
+import { isWord } from '../../privacy/client-text.ts';
 import type { Guide } from '../guide.ts';
 import type { Vocabulary } from '../observations/observations.ts';
 

@@ -7,7 +7,7 @@ import type { Violation } from '../../model/violation.ts';
 import { type LedgerBatch, piecesOf } from '../ledger-batch.ts';
 import type { OpenedStore } from '../ledger-store.ts';
 import type { KindOf } from './fingerprint.ts';
-import { createHarmless } from './harmless.ts';
+import { createShownText } from '../../privacy/shown-text.ts';
 import { createPendingEntries, entryFactsOf } from './pending-entries.ts';
 import { createTrafficCounts } from './traffic-counts.ts';
 
@@ -38,7 +38,7 @@ export function createLedger(parts: LedgerParts): Ledger {
   const { clock, kindOf, release } = parts;
   const traffic = createTrafficCounts(parts.operations);
   const pending = { request: createPendingEntries(), response: createPendingEntries() };
-  const described = createHarmless();
+  const described = createShownText();
   let opened = parts.inMemory;
   let callerPlaces = createCallerPlaces(opened.callerKey);
   let entries = 0;

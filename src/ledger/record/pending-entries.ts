@@ -3,7 +3,7 @@ import type { LedgerSample } from '../../model/ledger-entry.ts';
 import type { Violation } from '../../model/violation.ts';
 import { type EntryDelta, type EntryFacts, MAX_SAMPLES } from '../ledger-batch.ts';
 import type { ViolationKind } from './fingerprint.ts';
-import { harmless } from './harmless.ts';
+import { shownText } from '../../privacy/shown-text.ts';
 
 /** One occurrence of a violation. */
 export interface Occurrence {
@@ -109,7 +109,7 @@ export function entryFactsOf(operation: string | undefined, kind: ViolationKind,
     schemaPath,
     at: kind.at,
     message: sentenceOf(kind, violation),
-    suggestion: harmless(violation.suggestion),
+    suggestion: shownText(violation.suggestion),
     ...(candidate !== undefined && { candidate }),
   };
 }
@@ -118,5 +118,5 @@ function sentenceOf({ at }: ViolationKind, violation: Violation): string {
   // A place that had to be altered may be quoted in the sentence too.
   if (at !== violation.at && at.includes('?')) return `breaks the rule ${violation.keyword}`;
   const sentence = violation.at === '' ? violation.message : violation.message.replaceAll(violation.at, at);
-  return harmless(sentence) ?? `breaks the rule ${violation.keyword}`;
+  return shownText(sentence) ?? `breaks the rule ${violation.keyword}`;
 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { safePath } from '../../src/telemetry/safe-path.ts';
+import { safePath } from '../../src/privacy/path-text.ts';
 
 describe('the path of a log line', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeValue, SIZE_ONLY } from '../../src/lib/describe-value.ts';
+import { describeValue, SIZE_ONLY } from '../../src/privacy/describe-value.ts';
 
 const FORM = { form: true, word: false };
 

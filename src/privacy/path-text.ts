@@ -1,3 +1,5 @@
+import { mayShow } from './shown-text.ts';
+
 const MAX_LENGTH = 160;
 const MAX_SEGMENTS = 12;
 
@@ -27,4 +29,31 @@ export function safePath(target: string): string {
   const text = shown.join('/');
   const cut = path.length > 4 * MAX_LENGTH || segments.length > MAX_SEGMENTS || text.length > MAX_LENGTH;
   return cut ? `${text.slice(0, MAX_LENGTH)}…` : text;
+}
+
+const MAX_PLACE = 200;
+const MAX_SEGMENT = 64;
+const ID = /^\d+(?<ending>\.json)?$/;
+/** What was left out before, and the method in front of a path. */
+const UNTOLD = /^\*(?:\.json)?$|^[A-Z-]{2,20} $/;
+const NAME = /^[A-Za-z_$][\w$.-]*(?:\[\])?$|^\d+x\d+$/;
+
+/**
+ * A violation's place without anything a caller could have put there: indices and ids become `*`, segments that are not
+ * plain names or look like an address or a token become `?`, the whole is bounded.
+ */
+export function placeText(at: string): string {
+  const place = at
+    .slice(0, 4 * MAX_PLACE)
+    .split('/')
+    .map(segmentOf)
+    .join('/');
+  return place.length > MAX_PLACE ? `${place.slice(0, MAX_PLACE)}…` : place;
+}
+
+function segmentOf(segment: string): string {
+  if (segment === '' || UNTOLD.test(segment)) return segment;
+  const id = ID.exec(segment);
+  if (id !== null) return `*${id.groups?.['ending'] ?? ''}`;
+  return segment.length <= MAX_SEGMENT && NAME.test(segment) && mayShow(segment) ? segment : '?';
 }

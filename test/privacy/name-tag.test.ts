@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createNameTag } from '../../src/telemetry/name-tag.ts';
+import { createNameTag } from '../../src/privacy/name-tag.ts';
 
 it('a tag is the same each time under one key, and another under another key', () => {
   const [one, two] = [createNameTag(), createNameTag()];

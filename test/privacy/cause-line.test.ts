@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { toCauseLine } from '../../src/telemetry/cause-line.ts';
+import { toCauseLine } from '../../src/privacy/cause-line.ts';
 
 it('an error is told by name, code and frames, and so are its causes, three deep', () => {
   const chain = new Error('a', { cause: new Error('b', { cause: new Error('c', { cause: new Error('d') }) }) });

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { isFieldName, isHarmlessId, isWord, plainName } from '../../src/privacy/client-text.ts';
+
+describe('the id that a client gives its request', () => {
+  it.each([
+    '3fa85f64-5717-4562-b3fc-2c963f66afa6',
+    // Groups of four digits, as on a card.
+    '76ce7207-4904-4698-9129-ed0c98d97fc6',
+    '9F86D081884C7D659A2FEAA0C55AD015',
+    '01J9ZC3QF5M2N8T7V4W6X1Y0AB',
+    'req-2026-11-21-0001',
+    '2026-11-21T10:00:00Z-7',
+  ])('is repeated where it is one: %s', (id) => {
+    expect(isHarmlessId(id)).toBe(true);
+  });
+
+  it.each([
+    '4111-1111-1111-1111',
+    '+49-170-1234567',
+    '192.0.2.17',
+    '2001:db8::7',
+    'Basic:YWxpY2U6c2VjcmV0',
+    'YWxpY2U6c2VjcmV0',
+    'a-eyJhbGc_IUzI1Ni',
+    'x'.repeat(129),
+    '',
+  ])('is not repeated where it may be something else: %s', (id) => {
+    expect(isHarmlessId(id)).toBe(false);
+  });
+});
+
+describe('a name that may be repeated', () => {
+  it.each(['id', 'creationDateFormatted', '_links', '$ref', 'x2', 'sha256', '48x48', 'isHTML', 'utf8mb4'])(
+    '%s is a plain identifier',
+    (name) => {
+      expect(plainName(name)).toBe(name);
+    },
+  );
+
+  it.each([
+    ['an e-mail address', 'bob@example.com'],
+    ['a name with a dot, which may be a host or a person', 'bob.smith'],
+    ['a name with a dash, as callers and addresses have them', 'bob-smith'],
+    ['a number, which may be an id', '4711'],
+    ['a blank', 'first name'],
+    ['a slash', 'a/b'],
+    ['nothing', ''],
+    ['letters beyond ASCII', 'größe'],
+    ['more than 64 characters', 'a'.repeat(65)],
+    ['a token in hexadecimal digits', 'd41d8cd98f00b204'],
+    ['a token with a prefix', 'sk_live_4eC39HqLyjWDarjt'],
+    ['the head of a signed token', 'eyJhbGciOiJIUzI1NiJ9'],
+    ['letters in changing case', 'qWxYkLmPoTrZvBnA'],
+    ['a UUID', 'b3f1c2d4-0a1b-4c2d-8e3f-123456789abc'],
+  ])('%s is not repeated', (_what, name) => {
+    expect(plainName(name)).toBe('?');
+  });
+});
+
+// What is written into a proposal is read by people who may read no answer.
+const SECRETS = [
+  'xkqzvbnmwtrplkjh',
+  'aagzoggelbsmwgwagecxahip',
+  'glpat-ABCDefghIJKLmnop',
+  'rk_live_abcdefghijklmnop',
+  'JBSWYDPEHPKPXPQZ',
+];
+
+describe('the name of a field', () => {
+  it.each(['id', 'creationDate', 'avatar48', 'md5', 'is_locked', 'content-type'])('is %s', (name) => {
+    expect(isFieldName(name)).toBe(true);
+  });
+
+  it.each([
+    ...SECRETS,
+    'user1234',
+    'bob@mail.example',
+    'first name',
+    '4711',
+    'ip_10_20_30_40',
+    'c41_11_11_11_11',
+    'deadbeefcafe',
+  ])('is not %s', (name) => {
+    expect(isFieldName(name)).toBe(false);
+  });
+});
+
+describe('a word', () => {
+  it.each(['accepted', 'ACCEPTED', 'community-wiki', 'in_review'])('is %s', (text) => {
+    expect(isWord(text)).toBe(true);
+  });
+
+  it.each([...SECRETS, 'two words', 'bob@mail.example', 'x1'])('is not %s', (text) => {
+    expect(isWord(text)).toBe(false);
+  });
+});

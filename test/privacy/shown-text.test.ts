@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import { isFieldName, isHarmlessId, isWord, plainName, plainParameter } from '../../src/privacy/client-text.ts';
+import { placeText } from '../../src/privacy/path-text.ts';
+import { mayShow, shownText } from '../../src/privacy/shown-text.ts';
+
+describe('what may not be shown', () => {
+  it.each([
+    'alice@example.org',
+    'alice%40example.org',
+    'the text bob.smith@mail.example is here',
+    'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9',
+    'sk_live_4eC39HqLyjWDarjtT1zdp7dc',
+    'ghp_16C7e42F292c6912E7710c838347Ae178B4a',
+    '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b',
+    '3fa85f64-5717-4562-b3fc-2c963f66afa6',
+    'Basic YWxpY2U6c2VjcmV0',
+    'Bearer abc.def-ghi',
+    '71234567890123',
+    'tel_030_1234_567',
+    '_4111_1111_1111_1111',
+    '4111-1111.1111--1111',
+    'DE89_3704_0044_0532_0130_00',
+    'ssn_078_05_1120',
+    'ip_203_0_113_9',
+    'from-10.0.0.1',
+    'aB3xK9pQ7mZ2wL5v',
+    'x=7h2k9d8s4j6q1w',
+    // By their form alone: nothing in them is random.
+    'eyJandthenaword',
+    'sk_live_andthenawordofletters',
+    'facade00-dead-beef-cafe-facadefacade',
+    'deadbeef-dead-beef-dead-beefdeadbeef',
+    'decade_facadedecadefacadedecadeface',
+  ])('is found: %s', (text) => {
+    expect(mayShow(text)).toBe(false);
+  });
+
+  it.each([
+    '',
+    'colour',
+    'bountyExpiresAt',
+    'creationDateFormatted',
+    'awardedByUserIds',
+    'X-Forwarded-For',
+    'list/*/originalParentId',
+    'avatar48x48Url',
+    'unanswered2026',
+    'changed_2026_05_04',
+    'in the form 2019-02-06 15:01:00.0',
+    'version 1.6.3.5',
+    'row_1_column_2_of_10',
+    'must be one of question, answer, idea, kbentry',
+    'text of 12 characters in the form of an address',
+    'must NOT have more than 100000 items',
+    '#/properties/list/items/properties/id/type',
+    'issueTrackerConfigurationIdentifier',
+    'https://portico.invalid/schemas/listQuestions.200.json',
+  ])('is not: %s', (text) => {
+    expect(mayShow(text)).toBe(true);
+  });
+
+  // Whoever can make a text long must not be able to make looking at it slow: this would take a quarter of an hour.
+  it.each(['a', '9f', '%', 'a1B'])('is looked for in a long text once through: %s', (part) => {
+    expect(mayShow(`${part.repeat(1_000_000)} bob@mail.example`)).toBe(false);
+  });
+});
+
+/*
+ * The attack: a client, or a server that drifts, puts a secret where a name belongs, and reads it in the ledger, a report or a
+ * log. Two lists of prefixes once guarded different places and knew different keys, so that what one refused the other showed.
+ * By their prefix alone: nothing in these texts is random.
+ */
+const KEYS = [
+  'sk_andthenaword',
+  'pk_andthenaword',
+  'rk_andthenaword',
+  'ghp_andthenaword',
+  'gho_andthenaword',
+  'github_pat_andthenaword',
+  'glpat_andthenaword',
+  'xoxb_andthenaword',
+  'whsec_andthenaword',
+  'npm_andthenaword',
+  'shpat_andthenaword',
+  'dop_v1_andthenaword',
+  'AKIAandthenaword',
+  'ASIAandthenaword',
+  'AIzaandthenawordandthena',
+  'eyJandthenaword',
+];
+
+describe('a key with the prefix of a service', () => {
+  it.each(KEYS)('is repeated nowhere: %s', (key) => {
+    expect(mayShow(key)).toBe(false);
+    expect(shownText(`in the form of ${key}`)).toBeUndefined();
+    expect(isHarmlessId(key)).toBe(false);
+    expect(plainName(key)).toBe('?');
+    expect(plainParameter(key)).toBe('');
+    expect(isFieldName(key)).toBe(false);
+    expect(isWord(key)).toBe(false);
+    expect(placeText(`/list/0/${key}`)).toBe('/list/*/?');
+  });
+});
+
+describe('personal data', () => {
+  it.each([
+    'bob@mail.example',
+    'bob%40mail.example',
+    'bob%2540mail.example',
+    'bob=40mail.example',
+    '192.0.2.17',
+    '2001:db8:0:0:1::7',
+    'fe80::1',
+    '+49-170-1234567',
+    'tel:0170-123456',
+    '4111-1111-1111-1111',
+    '078-051-1120',
+    'DE89-3704-0044-0532-0130-00',
+    'YWxpY2U6c2VjcmV0',
+  ])('is repeated neither in an id nor in a text: %s', (text) => {
+    expect(isHarmlessId(text)).toBe(false);
+    expect(mayShow(text)).toBe(false);
+    expect(mayShow(`this is ${text} here`)).toBe(false);
+  });
+
+  it.each(['+49 170 1234567', '4111 1111 1111 1111', 'DE89 3704 0044 0532 0130 00', 'password=letmein'])(
+    'is not shown in a text as people write it: %s',
+    (text) => {
+      expect(mayShow(`this is ${text}`)).toBe(false);
+    },
+  );
+});
+
+describe('the text of a finding', () => {
+  it('is shown, cut to 300 characters', () => {
+    expect(shownText(undefined)).toBeUndefined();
+    expect(shownText('must be a number')).toBe('must be a number');
+    expect(shownText('ab '.repeat(200))).toHaveLength(300);
+  });
+});
