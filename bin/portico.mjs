@@ -29,8 +29,11 @@ if (major < 24 || typeof crypto.argon2 !== 'function') {
 // for temporary files. Node does without where it may not write, with NODE_DISABLE_COMPILE_CACHE=1, or with a folder of
 // the operator's in NODE_COMPILE_CACHE.
 function keepCompiledCode() {
-  const packages = fileURLToPath(new URL('../node_modules/', import.meta.url));
-  if (existsSync(packages)) nodeModule.enableCompileCache(`${packages}.cache/portico`);
+  const own = fileURLToPath(new URL('../node_modules/', import.meta.url));
+  // As a dependency of another package, Portico is in the folder of packages, with its own packages beside it.
+  const around = fileURLToPath(new URL('../..', import.meta.url));
+  const packages = existsSync(own) ? own : /[/\\]node_modules[/\\]$/.test(around) ? around : undefined;
+  if (packages !== undefined) nodeModule.enableCompileCache(`${packages}.cache/portico`);
 }
 
 // Whoever imports node:http by that name is given everything it exports; three of those names load an HTTP client of

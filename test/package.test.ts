@@ -63,7 +63,7 @@ describe('the package', () => {
   });
 
   it('brings its own Node and lets that one run its install script', () => {
-    expect(manifest.engines).toEqual({ node: '>=24' });
+    expect(manifest.engines).toEqual({ node: '>=24.7' });
     expect(manifest.allowScripts).toEqual({ node: true });
     expect(manifest.devDependencies['node']).toMatch(/^(2[4-9]|[3-9]\d)\./);
   });

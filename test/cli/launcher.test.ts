@@ -63,15 +63,21 @@ describe('what Node compiled for one start', () => {
   function start(prepare: (packages: string) => void, env: Readonly<Record<string, string>> = {}) {
     const folder = mkdtempSync(join(tmpdir(), 'portico-launcher-'));
     folders.push(folder);
-    const [bin, dist, packages] = [join(folder, 'bin'), join(folder, 'dist', 'cli'), join(folder, 'node_modules')];
+    const packages = join(folder, 'node_modules');
+    prepare(packages);
+    return { said: run(folder, env), packages, kept: join(packages, '.cache', 'portico') };
+  }
+
+  /** Writes that release into a folder and runs it; returns the exit code and both outputs. */
+  function run(folder: string, env: Readonly<Record<string, string>> = {}) {
+    const [bin, dist] = [join(folder, 'bin'), join(folder, 'dist', 'cli')];
     for (const made of [bin, dist]) mkdirSync(made, { recursive: true });
     cpSync(launcher, join(bin, 'portico.mjs'));
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
     writeFileSync(join(dist, 'main.js'), "process.stdout.write('hello');");
-    prepare(packages);
     const { NODE_DISABLE_COMPILE_CACHE: _off, NODE_COMPILE_CACHE: _elsewhere, ...rest } = process.env;
-    const run = spawnSync(process.execPath, [join(bin, 'portico.mjs')], { encoding: 'utf8', env: { ...rest, ...env } });
-    return { said: [run.status, run.stdout, run.stderr], packages, kept: join(packages, '.cache', 'portico') };
+    const ran = spawnSync(process.execPath, [join(bin, 'portico.mjs')], { encoding: 'utf8', env: { ...rest, ...env } });
+    return [ran.status, ran.stdout, ran.stderr];
   }
 
   const HELLO = [0, 'hello', ''];
@@ -93,6 +99,15 @@ describe('what Node compiled for one start', () => {
       writeFileSync(join(folder, '.cache'), 'a file');
     });
     expect([said, readFileSync(join(packages, '.cache'), 'utf8')]).toEqual([HELLO, 'a file']);
+  });
+
+  it('is stored in the folder of packages that Portico is installed in', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'portico-launcher-'));
+    folders.push(folder);
+    const installed = join(folder, 'node_modules', 'portico');
+    const kept = join(folder, 'node_modules', '.cache', 'portico');
+    expect(run(installed)).toEqual(HELLO);
+    expect(readdirSync(kept, { recursive: true, withFileTypes: true }).filter((one) => one.isFile())).not.toEqual([]);
   });
 
   it('is kept nowhere where packages are elsewhere', () => {
