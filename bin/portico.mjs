@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/* oxlint-disable typescript/no-unsafe-assignment, typescript/no-unsafe-call, typescript/no-unsafe-member-access -- no types are known here */
+/* oxlint-disable typescript/no-unsafe-argument, typescript/no-unsafe-assignment, typescript/no-unsafe-call, typescript/no-unsafe-member-access -- no types are known here */
 // Plain JavaScript that old versions of Node can read too, so that they get one line instead of a syntax error.
 import * as crypto from 'crypto';
 import { existsSync } from 'fs';

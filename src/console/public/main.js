@@ -117,7 +117,7 @@ function NotFound() {
 
 function skip(event) {
   event.preventDefault();
-  document.getElementById('main').focus();
+  document.getElementById('main')?.focus();
 }
 
 /** A new page has a new title, and its content gets the focus, as after loading one. */
@@ -126,7 +126,7 @@ function useNewPlace(place, title) {
   useEffect(() => {
     document.title = `${title} · Portico`;
     if (!first.current) {
-      document.getElementById('main').focus();
+      document.getElementById('main')?.focus();
       scrollTo(0, 0);
     }
     first.current = false;
@@ -135,6 +135,6 @@ function useNewPlace(place, title) {
   }, [place]);
 }
 
-const app = document.getElementById('app');
+const app = /** @type {HTMLElement} */ (document.getElementById('app'));
 app.replaceChildren();
 render(html`<${App} />`, app);

@@ -2,6 +2,11 @@ const TIMEOUT_MS = 15_000;
 
 /** An answer of the console's data that is no success: `status` is 0 where nothing answered. */
 export class ApiError extends Error {
+  /**
+   * @param {number} status
+   * @param {string} message
+   * @param {string} [field] the member of the request that is wrong
+   */
   constructor(status, message, field) {
     super(message);
     this.name = 'ApiError';
@@ -31,6 +36,11 @@ export function withQuery(path, values) {
   return text === '' ? path : `${path}?${text}`;
 }
 
+/**
+ * @param {string} path
+ * @param {RequestInit & { signal?: AbortSignal }} options
+ * @returns {Promise<any>}
+ */
 async function call(path, { signal, ...request }) {
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
   let answer;

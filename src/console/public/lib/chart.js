@@ -11,8 +11,8 @@ const MINUTES = [60, 120, 300, 600, 900, 1800];
  * where `color` names a custom property of the style sheet.
  */
 export function Chart({ title, points, from, to, series, summary, format }) {
-  const place = useRef(null);
-  const chart = useRef(undefined);
+  const place = useRef(/** @type {any} */ (null));
+  const chart = useRef(/** @type {any} */ (undefined));
   const id = useId();
   const scheme = useScheme();
   const data = [
@@ -24,7 +24,7 @@ export function Chart({ title, points, from, to, series, summary, format }) {
     const made = new uPlot(optionsOf(place.current, series, format), data, place.current);
     chart.current = made;
     const follow = new ResizeObserver(([entry]) => {
-      const width = Math.floor(entry.contentRect.width);
+      const width = Math.floor(entry?.contentRect.width ?? 0);
       if (width > 0 && width !== made.width) made.setSize({ width, height: HEIGHT });
     });
     follow.observe(place.current);
@@ -81,6 +81,7 @@ export function Chart({ title, points, from, to, series, summary, format }) {
   </figure>`;
 }
 
+/** @returns {any} */
 function optionsOf(place, series, format) {
   const style = getComputedStyle(document.documentElement);
   const color = (name) => style.getPropertyValue(`--${name}`).trim();

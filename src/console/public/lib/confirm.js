@@ -2,7 +2,7 @@ import { html, useLayoutEffect, useId, useRef } from './html.js';
 
 /** A dialog that is open as long as it is there; Escape and the button give it up, and focus goes back by itself. */
 export function Dialog({ title, onClose, children }) {
-  const dialog = useRef(null);
+  const dialog = useRef(/** @type {any} */ (null));
   const gone = useRef(false);
   const id = useId();
   useLayoutEffect(() => {

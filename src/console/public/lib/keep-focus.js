@@ -9,7 +9,7 @@ export function useKeptFocus(data) {
   useEffect(() => {
     if (!done.current) return;
     done.current = false;
-    if (document.activeElement === document.body) document.getElementById('main').focus({ preventScroll: true });
+    if (document.activeElement === document.body) document.getElementById('main')?.focus({ preventScroll: true });
   }, [data]);
   return () => {
     done.current = true;

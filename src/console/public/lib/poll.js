@@ -7,7 +7,13 @@ const SLOWEST_MS = 30_000;
 const listeners = new Set();
 const state = { paused: false };
 
-/** Whether reading goes on by itself, and how to switch it. */
+/** @typedef {import('./api.js').ApiError} ApiError */
+/** @typedef {{ path?: string, data?: any, error?: ApiError | undefined, updatedAt?: number }} Seen the latest response, and of which path */
+
+/**
+ * Whether reading goes on by itself, and how to switch it.
+ * @returns {[boolean, (paused: boolean) => void]}
+ */
 export function usePaused() {
   const [paused, setPaused] = useState(state.paused);
   useEffect(() => {
@@ -26,9 +32,9 @@ export function usePaused() {
  * where the token is no longer taken. Only the latest answer is held.
  */
 export function usePoll(path) {
-  const [seen, setSeen] = useState({ path: undefined, data: undefined, error: undefined, updatedAt: undefined });
+  const [seen, setSeen] = useState(/** @type {Seen} */ ({}));
   const [paused] = usePaused();
-  const refresh = useRef(() => undefined);
+  const refresh = useRef(() => {});
 
   useEffect(() => {
     let timer;
@@ -53,8 +59,9 @@ export function usePoll(path) {
       } catch (error) {
         if (own.signal.aborted) return;
         failures = Math.min(5, failures + 1);
-        setSeen((before) => ({ ...before, ...(before.path !== path && { data: undefined, path }), error }));
-        if (error.status === 401 || error.status === 403 || error.status === 404) return;
+        const failed = /** @type {ApiError} */ (error);
+        setSeen((before) => ({ ...before, ...(before.path !== path && { data: undefined, path }), error: failed }));
+        if (failed.status === 401 || failed.status === 403 || failed.status === 404) return;
       }
       later();
     };
@@ -62,7 +69,7 @@ export function usePoll(path) {
       if (document.hidden) clearTimeout(timer);
       else if (!state.paused) void read();
     };
-    refresh.current = read;
+    refresh.current = () => void read();
     void read();
     document.addEventListener('visibilitychange', onVisible);
     return () => {

@@ -12,8 +12,8 @@ import { Reading, Trouble } from '../lib/trouble.js';
 export function CachePage({ query, status, told, announce }) {
   const { data: fresh, stale, error, refresh } = usePoll(withQuery('cache', query));
   const data = fresh ?? stale;
-  const [asking, setAsking] = useState(undefined);
-  const [problem, setProblem] = useState(undefined);
+  const [asking, setAsking] = useState(/** @type {any} */ (undefined));
+  const [problem, setProblem] = useState(/** @type {import('../lib/api.js').ApiError | undefined} */ (undefined));
   const keepFocus = useKeptFocus(data);
   if (data === undefined)
     return html`<h1>Cache</h1>

@@ -27,8 +27,8 @@ const WORDS = {
 /** Each check of each operation on its way from off over report to enforce. */
 export function LadderPage({ query, status, told, announce }) {
   const { data, error, refresh } = usePoll('ladder');
-  const [lifting, setLifting] = useState(undefined);
-  const [problem, setProblem] = useState(undefined);
+  const [lifting, setLifting] = useState(/** @type {any} */ (undefined));
+  const [problem, setProblem] = useState(/** @type {import('../lib/api.js').ApiError | undefined} */ (undefined));
   const keepFocus = useKeptFocus(data);
   if (data === undefined)
     return html`<h1>Ladder</h1>

@@ -75,7 +75,7 @@ function Mark({ value }) {
 }
 
 function Explain({ query, accounts, reachable }) {
-  const [answer, setAnswer] = useState(undefined);
+  const [answer, setAnswer] = useState(/** @type {any} */ (undefined));
   const { method = '', target = '', as = '' } = query;
   useEffect(() => {
     if (target === '') return undefined;

@@ -122,7 +122,7 @@ function Accepted({ accepted: { reason, owner, expires, expired }, file }) {
 
 function Accept({ data, onDone, onClose }) {
   const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState(undefined);
+  const [problem, setProblem] = useState(/** @type {import('../lib/api.js').ApiError | undefined} */ (undefined));
   const submit = async (event) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);

@@ -6,6 +6,7 @@ import { hrefOf, setQuery } from '../lib/route.js';
 import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
 
+/** @type {readonly (readonly [name: string, label: string])[]} */
 const FILTERS = [
   ['state', 'State'],
   ['category', 'Category'],

@@ -3,7 +3,10 @@ export function shellWord(text) {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** The same request for a terminal; the password is left to be asked for, and no body names a file that curl would send. */
+/**
+ * The same request for a terminal; the password is left to be asked for, and no body names a file that curl would send.
+ * @param {{ origin: string, method: string, target: string, user?: string, headers?: Record<string, string>, body?: string }} request
+ */
 export function curlLine({ origin, method, target, user, headers = {}, body }) {
   const words = ['curl'];
   if (method === 'HEAD') words.push('-I');

@@ -5,8 +5,8 @@ import { Operation } from './operation.js';
 import { Prose } from './prose.js';
 
 function App() {
-  const [contract, setContract] = useState();
-  const [error, setError] = useState();
+  const [contract, setContract] = useState(/** @type {any} */ (undefined));
+  const [error, setError] = useState(/** @type {import('../lib/api.js').ApiError | undefined} */ (undefined));
   const [text, setText] = useState('');
   // Here and nowhere else: gone with the page.
   const [credential, setCredential] = useState({ name: '', password: '' });
@@ -103,7 +103,8 @@ function readUntil(onRead, onError) {
       onError(undefined);
     } catch (error) {
       onError(error);
-      if (![401, 403, 404].includes(error.status)) timer = setTimeout(read, AGAIN_MS);
+      if (![401, 403, 404].includes(/** @type {import('../lib/api.js').ApiError} */ (error).status))
+        timer = setTimeout(read, AGAIN_MS);
     }
   };
   void read();
@@ -151,9 +152,9 @@ function useDeepLinks(ready) {
 
 function skip(event) {
   event.preventDefault();
-  document.getElementById('page-content').focus();
+  document.getElementById('page-content')?.focus();
 }
 
-const app = document.getElementById('page-root');
+const app = /** @type {HTMLElement} */ (document.getElementById('page-root'));
 app.replaceChildren();
 render(html`<${App} />`, app);

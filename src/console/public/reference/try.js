@@ -11,7 +11,7 @@ export function TryForm({ operation, contract, credential }) {
   const { method, parameters, requestBody } = operation;
   const [values, setValues] = useState(() => firstValues(operation));
   const [body, setBody] = useState(() => firstBody(operation));
-  const [state, setState] = useState({});
+  const [state, setState] = useState(/** @type {{ busy?: boolean, answer?: any, error?: any }} */ ({}));
   const own = useId();
   const target = targetOf(operation, values);
   const hasBody = requestBody !== undefined;
