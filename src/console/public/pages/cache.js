@@ -25,7 +25,7 @@ export function CachePage({ query, status, told, announce }) {
       announce(`${plural(purged, 'page')} dropped.`);
       setProblem(undefined);
     } catch (failure) {
-      setProblem(failure);
+      setProblem(/** @type {import('../lib/api.js').ApiError} */ (failure));
     }
     setAsking(undefined);
     keepFocus();

@@ -42,7 +42,7 @@ export function LadderPage({ query, status, told, announce }) {
       announce(`${lifting.check} of ${lifting.operation} is back at its configured level.`);
       setProblem(undefined);
     } catch (failure) {
-      setProblem(failure);
+      setProblem(/** @type {import('../lib/api.js').ApiError} */ (failure));
     }
     setLifting(undefined);
     keepFocus();

@@ -131,7 +131,7 @@ function Accept({ data, onDone, onClose }) {
       await post(`violations/${encodeURIComponent(data.fingerprint)}/accept`, Object.fromEntries(form));
       onDone();
     } catch (error) {
-      setProblem(error);
+      setProblem(/** @type {import('../lib/api.js').ApiError} */ (error));
       setBusy(false);
     }
   };
