@@ -83,6 +83,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
   metrics.watch({
     upstreamInFlight: () => upstream.stats().inFlight,
     upstreamQueued: () => upstream.stats().queued,
+    upstreamStreams: () => upstream.stats().streams,
     upstreamCircuitOpen: () => upstream.stats().circuit === 'open',
     cacheEntries: () => cache.stats().entries,
     cacheBytes: () => cache.stats().bytes,

@@ -4,6 +4,7 @@ import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { judgeCredentialByAnswer } from '../pipeline/dispatch.ts';
 import { passthroughPurges } from '../pipeline/passthrough-purges.ts';
 import { endedEarly, tellFailure, tellServerError } from '../pipeline/upstream-violation.ts';
+import { streamOwner } from '../upstream/client-streams.ts';
 import type { Passthrough } from '../upstream/create-passthrough.ts';
 import { publicAddressOf } from './public-address.ts';
 
@@ -34,6 +35,7 @@ export function createPass(services: PassServices): (passed: PassedRequest) => P
         arrival,
         transparent: services.transparent,
         authorization: principal.authorization,
+        owner: streamOwner(principal, arrival.clientAddress),
         publicAddress: publicAddressOf(arrival, services.publicBasePath),
         onAnswer: (status, headers) => {
           trace.upstream = { status, shape: 'passed', seconds: seconds(), attempts: 1 };

@@ -7,6 +7,7 @@ import type { MetricsOptions } from './metrics-options.ts';
 export interface MetricSources {
   readonly upstreamInFlight?: () => number;
   readonly upstreamQueued?: () => number;
+  readonly upstreamStreams?: () => number;
   readonly upstreamCircuitOpen?: () => boolean;
   readonly cacheEntries?: () => number;
   readonly cacheBytes?: () => number;
@@ -64,6 +65,7 @@ export function createGauges(registry: Registry, options: MetricsOptions, scrape
   read(METRICS.cacheBytes, () => sources.cacheBytes?.());
   read(METRICS.inFlight, () => sources.upstreamInFlight?.());
   read(METRICS.queued, () => sources.upstreamQueued?.());
+  read(METRICS.streams, () => sources.upstreamStreams?.());
   read(METRICS.circuit, () => sources.upstreamCircuitOpen?.());
   read(METRICS.ledgerEntries, () => sources.ledgerEntries?.());
   read(METRICS.ready, () => sources.ready?.());

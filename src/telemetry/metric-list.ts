@@ -124,6 +124,12 @@ export const METRICS = {
     labels: [],
     help: 'Exchanges that wait for their turn at the upstream.',
   },
+  streams: {
+    name: 'portico_upstream_streams',
+    type: 'gauge',
+    labels: [],
+    help: 'Bodies that are streamed to or from clients now.',
+  },
   circuit: {
     name: 'portico_upstream_circuit_open',
     type: 'gauge',

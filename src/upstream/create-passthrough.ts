@@ -3,7 +3,7 @@ import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { compileLegacyAddresses } from './legacy-addresses.ts';
 import type { UpstreamAddress } from './parse-upstream-url.ts';
 import { passedFields } from './passed-fields.ts';
-import { createPassedRequest, hasBody } from './passed-request.ts';
+import { createPassedRequest, hasBody, hasShortBody, readShortBody } from './passed-request.ts';
 import type { PassthroughContext, PassthroughResult } from './passthrough-context.ts';
 import { passthroughHeaders } from './passthrough-headers.ts';
 import { createProxies, type ProxyAttempt } from './proxies.ts';
@@ -34,6 +34,7 @@ export function createPassthrough(
     request: IncomingMessage,
     response: ServerResponse,
     context: PassthroughContext,
+    { read, onHead }: { readonly read: Buffer | undefined; readonly onHead: () => void },
   ): Promise<PassthroughResult> => {
     const path = upstreamPath(address.basePath, context.arrival.target);
     const rewrites = more.rewriteUrls && !context.transparent;
@@ -44,8 +45,8 @@ export function createPassthrough(
     });
     const fields = passedFields(request, headers, host);
     const run = (proxy: (attempt: ProxyAttempt) => void) => {
-      const passed = createPassedRequest(request, fields);
-      return createAttempt(proxy, { passed, response, context, path, options, legacy, rewrites });
+      const passed = createPassedRequest(request, fields, read);
+      return createAttempt(proxy, { passed, response, context, path, options, legacy, rewrites, onHead });
     };
     const isSafe = (request.method === 'GET' || request.method === 'HEAD') && !hasBody(request);
     if (!isSafe) return run(proxies.fresh);
@@ -60,10 +61,18 @@ export function createPassthrough(
   return {
     async pass(request, response, context) {
       if (response.destroyed) throw new UpstreamFailure('aborted');
-      const pass = await enter(more.gate, response);
+      const { owner } = context;
+      const isShort = hasShortBody(request);
+      // Before anything is sent: a response is never refused for want of a stream, because a write was carried out by then.
+      if (isShort) more.gate.checkStreams(owner);
+      const read = isShort && hasBody(request) ? await readShortBody(request, options.clientTimeoutMs) : undefined;
+      if (response.destroyed) throw new UpstreamFailure('aborted');
+      const pass = isShort ? await enter(more.gate, response) : more.gate.enterStream(owner);
       let failure: UpstreamFailure | undefined;
       try {
-        const result = await send(request, response, context);
+        // Others may have opened streams while this request waited for its place.
+        if (isShort) more.gate.checkStreams(owner);
+        const result = await send(request, response, context, { read, onHead: () => pass.stream(owner) });
         failure = result.failure;
         return result;
       } catch (error) {

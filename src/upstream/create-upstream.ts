@@ -6,6 +6,7 @@ import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { UpstreamAnswer } from '../model/upstream-answer.ts';
 import { UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-failure.ts';
 import { decodedAnswer, transparentAnswer } from './answer-body.ts';
+import type { StreamOwner } from './client-streams.ts';
 import { createConnections } from './connections.ts';
 import type { UpstreamAddress } from './parse-upstream-url.ts';
 import { sendBuffered } from './send-buffered.ts';
@@ -27,6 +28,8 @@ export interface UpstreamRequest {
   readonly headers: HeaderPairs;
   readonly body?: Buffer | Readable;
   readonly signal?: Ending;
+  /** Whom a body counts for that is streamed up or down; needed where one may be. */
+  readonly owner?: StreamOwner;
   /**
    * `buffered`: the whole body without its content coding, or a failure.
    * `transparent`: the bytes as they come; too large or broken bodies as a stream that ends or breaks as they do.
@@ -106,6 +109,24 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
     return { ...(await transparentAnswer(sent, options.maxResponseBytes)), attempts };
   };
 
+  /** Lets a response go on as one of its client's streams: from here on the client decides how long it takes. */
+  const streamOn = (
+    { method, owner = NOBODY }: UpstreamRequest,
+    body: Readable,
+    pass: GatePass,
+    done: (failure?: UpstreamFailureKind) => void,
+  ) => {
+    try {
+      // What a write has done stays done, so its response is never refused.
+      if (method === 'GET' || method === 'HEAD') gate.checkStreams(owner);
+    } catch (error) {
+      body.destroy();
+      throw error;
+    }
+    pass.stream(owner);
+    finished(body, { writable: false }, (error) => done(error ? kindOf(error) : undefined));
+  };
+
   const attempt = async (
     request: UpstreamRequest,
     path: string,
@@ -131,7 +152,7 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
       // A body that is passed on as it comes may take as long as it keeps coming; silence is bounded elsewhere.
       const answer = await transparent(request, path, stop, () => clearTimeout(timer));
       if (Buffer.isBuffer(answer.body)) done();
-      else finished(answer.body, { writable: false }, (error) => done(error ? kindOf(error) : undefined));
+      else streamOn(request, answer.body, pass, done);
       return answer;
     } catch (error) {
       done(error instanceof UpstreamFailure ? error.kind : 'aborted');
@@ -145,11 +166,10 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
     gate,
     async exchange(request) {
       const path = upstreamPath(address.basePath, request.target);
-      return attempt(
-        request,
-        path,
-        gate.enter(() => request.signal),
-      );
+      const entering = isStreamedUp(request)
+        ? gate.enterStream(request.owner ?? NOBODY)
+        : gate.enter(() => request.signal);
+      return attempt(request, path, entering);
     },
     stats: () => ({ ...gate.stats(), openConnections: connections.open() }),
     async close(graceMs = 10_000) {
@@ -161,6 +181,11 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
     },
   };
 }
+
+// Of requests that are sent for no client, none streams.
+const NOBODY: StreamOwner = { caller: undefined, address: '' };
+
+const isStreamedUp = ({ body }: UpstreamRequest) => body !== undefined && !Buffer.isBuffer(body);
 
 // A kept connection may also die before the request is written to it, which looks like one that never stood.
 const isDead = (error: unknown) =>

@@ -1,6 +1,7 @@
 import type { Arrival } from '../model/arrival.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { UpstreamFailure } from '../model/upstream-failure.ts';
+import type { StreamOwner } from './client-streams.ts';
 
 /** How one request is passed. */
 export interface PassthroughContext {
@@ -9,6 +10,8 @@ export interface PassthroughContext {
   readonly transparent: boolean;
   /** The credential to send outside `observe`. */
   readonly authorization: string | undefined;
+  /** Whom the streams of this request count for. */
+  readonly owner: StreamOwner;
   /** Scheme, host and public base path under which clients call us. */
   readonly publicAddress: string;
   /** Called with the head before it is written; what it answers is added to the fields. */

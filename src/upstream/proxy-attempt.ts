@@ -17,6 +17,8 @@ export interface AttemptMaterial extends AnswerChoice {
   readonly response: ServerResponse;
   readonly path: string;
   readonly options: UpstreamOptions;
+  /** Called once the upstream's head is there: what is left takes as long as the client wants. */
+  readonly onHead: () => void;
 }
 
 /** A failure before anything was written to the client. */
@@ -113,6 +115,7 @@ export function createAttempt(
         const plan = planAnswer(answer, material);
         const added = context.onAnswer?.(answer.statusCode ?? 0, plan.headers) ?? [];
         phase = 'body';
+        material.onHead();
         // Once the upstream is done, or while we do not read on, whatever is slow is the client.
         const excused = () => answer.readableEnded || response.writableNeedDrain;
         watch.start(options.bodyTimeoutMs, { excused, patienceMs });

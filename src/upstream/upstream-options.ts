@@ -21,9 +21,11 @@ export interface UpstreamOptions {
   readonly bodyTimeoutMs: number;
   /** From admission to the whole answer, or to the moment in which its rest is streamed; passthrough has none. */
   readonly totalTimeoutMs: number;
-  /** Longest pause of a client that reads a streamed answer, or sends a streamed body; it holds a place meanwhile. */
+  /** Longest pause of a client that reads a streamed response, or sends a body; it may hold one of `streams` meanwhile. */
   readonly clientTimeoutMs: number;
   readonly concurrency: number;
+  /** Exchanges that last as long as a client reads or writes; they hold no place of `concurrency` meanwhile. */
+  readonly streams: { readonly total: number; readonly perCaller: number; readonly perAddress: number };
   readonly queue: number;
   readonly queueTimeoutMs: number;
   /** Kept below what servers allow (often 5 s), so that we close idle connections first. */
@@ -46,6 +48,7 @@ export const UPSTREAM_DEFAULTS: UpstreamOptions = {
   totalTimeoutMs: 20_000,
   clientTimeoutMs: 60_000,
   concurrency: 32,
+  streams: { total: 128, perCaller: 32, perAddress: 64 },
   queue: 64,
   queueTimeoutMs: 1000,
   idleTimeoutMs: 4000,
@@ -62,6 +65,8 @@ export const UPSTREAM_DEFAULTS: UpstreamOptions = {
 };
 
 const timeoutMs = { type: 'integer', minimum: 1, maximum: 600_000 } as const;
+
+const streamCount = { type: 'integer', minimum: 1, maximum: 10_000 } as const;
 
 /** JSON Schema of the configuration key `upstream:`. */
 export const upstreamOptionsSchema = {
@@ -96,6 +101,12 @@ export const upstreamOptionsSchema = {
     totalTimeoutMs: timeoutMs,
     clientTimeoutMs: timeoutMs,
     concurrency: { type: 'integer', minimum: 1, maximum: 10_000 },
+    streams: {
+      type: 'object',
+      description: 'Bodies that are streamed to or from clients at one time; they hold no place of `concurrency`.',
+      additionalProperties: false,
+      properties: { total: streamCount, perCaller: streamCount, perAddress: streamCount },
+    },
     queue: { type: 'integer', minimum: 0, maximum: 100_000 },
     queueTimeoutMs: timeoutMs,
     idleTimeoutMs: timeoutMs,

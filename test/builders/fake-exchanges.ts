@@ -12,10 +12,12 @@ export function fakeExchanges(answer: (request: UpstreamRequest) => ExchangedAns
       return answer(request);
     },
     gate: {
-      enter: () => Promise.resolve({ leave: () => undefined }),
-      stats: () => ({ inFlight: 0, queued: 0, circuit: 'closed' }),
+      enter: () => ({ leave: () => undefined, stream: () => undefined }),
+      enterStream: () => ({ leave: () => undefined, stream: () => undefined }),
+      checkStreams: () => undefined,
+      stats: () => ({ inFlight: 0, queued: 0, streams: 0, circuit: 'closed' }),
     },
-    stats: () => ({ inFlight: 0, queued: 0, circuit: 'closed', openConnections: 0 }),
+    stats: () => ({ inFlight: 0, queued: 0, streams: 0, circuit: 'closed', openConnections: 0 }),
     close: () => Promise.resolve(),
   };
   return { upstream, sent };

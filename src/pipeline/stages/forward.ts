@@ -6,6 +6,7 @@ import type { PublicOrigin } from '../../model/arrival.ts';
 import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
 import type { UpstreamAnswer } from '../../model/upstream-answer.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
+import { streamOwner } from '../../upstream/client-streams.ts';
 import { errorShape } from '../../upstream/error-shape.ts';
 import type { Upstream } from '../../upstream/create-upstream.ts';
 import {
@@ -102,6 +103,7 @@ function rawRequest(exchange: Exchange) {
     target: arrival.target,
     headers: transparentHeaders(arrival),
     mode: 'transparent' as const,
+    owner: streamOwner(exchange.principal, arrival.clientAddress),
     ...(raw === undefined ? {} : { body: raw }),
     ...(signal === undefined ? {} : { signal }),
   };

@@ -49,6 +49,7 @@ export async function startGateway(upstream: string, choice: GatewayChoice = {})
     const context: PassthroughContext = {
       transparent: false,
       authorization: undefined,
+      owner: { caller: undefined, address: '203.0.113.7' },
       publicAddress: 'https://public.example/p',
       onAnswer: (status, headers) => void gateway.heads.push({ status, headers }),
       onLegacyAddress: () => (gateway.legacyFound += 1),
