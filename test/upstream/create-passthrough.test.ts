@@ -300,11 +300,11 @@ describe('a passed answer', () => {
     const server = await startRawServer((request) => void setTimeout(() => request.socket.write('done'), 150));
     const gateway = await startGateway(server.origin, { options: { headersTimeoutMs: 40 } });
     const client = await connectRaw(gateway.port);
-    client.send('POST /a HTTP/1.1', 'Host: x', 'Content-Length: 6', '', 'abc');
+    client.send('POST /a HTTP/1.1', 'Host: x', 'Content-Length: 100000', '', 'abc');
     await expect.poll(() => server.sockets.size).toBe(1);
     for (const socket of server.sockets) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf');
     await client.until(/half$/);
-    client.send('def');
+    client.send('x'.repeat(99_997));
     await client.until(/halfdone$/);
     client.socket.destroy();
   });
