@@ -84,7 +84,9 @@ function stageServices(
 ): StageServices {
   const { cache, guard, pageCounts, ownership, lookUp, upstream, authenticator, metrics, ledger, ladder } = services;
   const legacy = compileLegacyAddresses(address, settings.upstream.legacyOrigins);
-  const { maxResponseBytes } = settings.upstream;
+  const { maxResponseBytes, maxJsonDepth, maxJsonValues } = settings.upstream;
+  const { listen } = settings;
+  const jsonLimits = { depth: maxJsonDepth, values: maxJsonValues };
   return {
     cache,
     guard,
@@ -98,10 +100,14 @@ function stageServices(
     isPermissionMessage,
     contractVersion: contract.version,
     noCacheRoles: settings.cache.noCacheRoles,
-    maxBodyBytes: settings.listen.maxBodyBytes,
+    bodyLimits: {
+      bytes: listen.maxBodyBytes,
+      json: { depth: listen.maxJsonDepth, values: listen.maxJsonValues },
+    },
+    jsonLimits,
     uploads: createUploadMemory(clock, settings.gdpr),
     judge: contract.judgeResponse,
-    namesUpstream: (text) => findLegacyAddresses(text, legacy),
+    namesUpstream: (body) => findLegacyAddresses(body, legacy),
     knownAnswers: createKnownAnswers(),
     decode: (headers, body) => decodeForInspection({ status: 200, headers, body }, maxResponseBytes),
     isAccepted: ({ id }, violation, status) =>

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Learner } from '../learn/create-learner.ts';
-import { parseJson } from '../lib/parse-json.ts';
+import { DEFAULT_JSON_LIMITS, parseBounded } from '../lib/bounded-json.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import type { House } from '../pipeline/house.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';
@@ -130,8 +130,8 @@ async function answerOf(upstream: Upstream, target: string, headers: readonly (r
   try {
     const { status, body } = await upstream.exchange({ method: 'GET', target, headers, mode: 'buffered' });
     if (!Buffer.isBuffer(body)) return undefined;
-    const text = body.toString('utf8');
-    return { status, text, json: parseJson(text) };
+    const parsed = parseBounded(body, DEFAULT_JSON_LIMITS);
+    return { status, text: body.toString('utf8'), json: parsed.state === 'parsed' ? parsed.value : undefined };
   } catch (error) {
     // One question less: what it would have shown stays unknown.
     if (error instanceof UpstreamFailure) return undefined;

@@ -14,9 +14,6 @@ export interface FoundMembers {
   readonly names: ReadonlySet<string>;
 }
 
-/** Deeper texts are refused; the documented answers are about six deep. */
-const MAX_DEPTH = 512;
-
 /** An object or array that is not closed yet. */
 interface Frame {
   readonly isObject: boolean;
@@ -28,7 +25,10 @@ interface Frame {
   cutFrom: number | undefined;
 }
 
-/** Finds members by name in one pass over the bytes of a JSON text, without recursion; undefined when it is malformed. */
+/**
+ * Finds members by name in one pass over the bytes of a JSON text, without recursion; undefined when it is malformed. The
+ * caller bounds how deep the text is and how many members it has.
+ */
 export function findMembers(bytes: Buffer, names: ReadonlySet<string>): FoundMembers | undefined {
   const nameOf = createNameMatcher(names);
   const cuts: Cut[] = [];
@@ -91,7 +91,7 @@ export function findMembers(bytes: Buffer, names: ReadonlySet<string>): FoundMem
       at = skipSpace(bytes, at + 1);
       closed = bytes[at] === (isObject ? 0x7d : 0x5d);
       if (closed) at += 1;
-      else if (frames.push(frame) > MAX_DEPTH || (isObject && !readKey(frame))) return undefined;
+      else if (frames.push(frame) > 0 && isObject && !readKey(frame)) return undefined;
     } else {
       at = byte === 0x22 ? endOfString(bytes, at) : endOfScalar(bytes, at);
       if (at === MALFORMED) return undefined;

@@ -1,3 +1,4 @@
+import { exceededLimit, type JsonLimits } from '../lib/bounded-json.ts';
 import { findMembers } from './find-members.ts';
 
 /** A body without the redacted members, and their names. */
@@ -9,10 +10,11 @@ export interface Redacted {
 
 /**
  * Takes the named members out of a JSON text, at any depth, without altering any other byte: numbers keep all their
- * digits, strings their escapes. Answers the same buffer when there is none, and undefined for what is not JSON or is
- * nested too deeply: the caller then must not send it.
+ * digits, strings their escapes. Returns the same buffer when there is none, and undefined for what is not JSON or exceeds
+ * the limits: the caller then must not send it.
  */
-export function redactMembers(body: Buffer, names: ReadonlySet<string>): Redacted | undefined {
+export function redactMembers(body: Buffer, names: ReadonlySet<string>, limits: JsonLimits): Redacted | undefined {
+  if (exceededLimit(body, limits) !== undefined) return undefined;
   const found = findMembers(body, names);
   if (found === undefined) return undefined;
   if (found.cuts.length === 0) return { body, removed: [] };

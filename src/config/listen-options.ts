@@ -17,6 +17,10 @@ export interface ListenOptions {
   readonly maxTargetBytes: number;
   readonly maxHeaderBytes: number;
   readonly maxBodyBytes: number;
+  /** Objects and arrays of a JSON body inside one another. */
+  readonly maxJsonDepth: number;
+  /** Members and elements of a JSON body, at all levels together. */
+  readonly maxJsonValues: number;
   /** How long the process still listens after SIGTERM while it is not ready, for balancers to notice. */
   readonly lameDuckSeconds: number;
   /** How long requests in flight may finish after that. */
@@ -36,6 +40,8 @@ export const LISTEN_DEFAULTS: ListenOptions = {
   maxTargetBytes: 8192,
   maxHeaderBytes: 16_384,
   maxBodyBytes: 1_048_576,
+  maxJsonDepth: 64,
+  maxJsonValues: 10_000,
   lameDuckSeconds: 5,
   drainSeconds: 10,
 };
@@ -65,6 +71,19 @@ export const listenOptionsSchema = {
     maxTargetBytes: { type: 'integer', minimum: 256, maximum: 65_536, description: 'Longer targets get 414.' },
     maxHeaderBytes: { type: 'integer', minimum: 1024, maximum: 131_072, description: 'Larger heads get 431.' },
     maxBodyBytes: { type: 'integer', minimum: 1024, maximum: 268_435_456, description: 'Larger bodies get 413.' },
+    maxJsonDepth: {
+      type: 'integer',
+      minimum: 8,
+      maximum: 256,
+      description: 'JSON bodies nested deeper are not parsed; they get 400 where requests are enforced.',
+    },
+    maxJsonValues: {
+      type: 'integer',
+      minimum: 100,
+      maximum: 10_000_000,
+      description:
+        'JSON bodies with more members and elements are not parsed; they get 400 where requests are enforced.',
+    },
     lameDuckSeconds: {
       type: 'number',
       minimum: 0,

@@ -121,7 +121,12 @@ function apply(all: Search, place: Place, keyword: string, value: unknown, at: s
     }
     case 'items': {
       const elements = (value as readonly unknown[]).slice(0, all.limits.elements);
-      return elements.forEach((element, index) => search(all, below(schema.items ?? true), element, `${at}/${index}`));
+      const each = below(schema.items ?? true);
+      for (const [index, element] of elements.entries()) {
+        if (all.found.length >= all.limits.errors) return;
+        search(all, each, element, `${at}/${index}`);
+      }
+      return;
     }
     default:
       if (KEYWORDS[keyword]?.(schema[keyword], value) === false) tell(all, place, keyword, at);
@@ -134,6 +139,7 @@ function searchBeyond(all: Search, child: Place, place: Place, value: object, at
   // Where patterns name fields too, Ajv alone knows which are beyond.
   if (patternProperties !== undefined) return;
   for (const [name, member] of Object.entries(value)) {
+    if (all.found.length >= all.limits.errors) return;
     if (Object.hasOwn(properties, name)) continue;
     const where = `${at}/${plainName(name)}`;
     if (child.schema === false) tell(all, place, 'additionalProperties', where, name);

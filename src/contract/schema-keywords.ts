@@ -22,8 +22,8 @@ export const KEYWORDS: Readonly<Record<string, ((limit: unknown, value: unknown)
   exclusiveMaximum: (limit, value) => Number(value) < Number(limit),
   exclusiveMinimum: (limit, value) => Number(value) > Number(limit),
   multipleOf: (limit, value) => Number.isInteger(Number(value) / Number(limit)),
-  maxLength: (limit, value) => lengthOf(String(value)) <= Number(limit),
-  minLength: (limit, value) => lengthOf(String(value)) >= Number(limit),
+  maxLength: (limit, value) => lengthUpTo(String(value), Number(limit) + 1) <= Number(limit),
+  minLength: (limit, value) => lengthUpTo(String(value), Number(limit)) >= Number(limit),
   pattern: (limit, value) => new RegExp(String(limit), 'u').test(String(value)),
   maxItems: (limit, value) => (value as readonly unknown[]).length <= Number(limit),
   minItems: (limit, value) => (value as readonly unknown[]).length >= Number(limit),
@@ -33,8 +33,12 @@ export const KEYWORDS: Readonly<Record<string, ((limit: unknown, value: unknown)
   enum: (limit, value) => (limit as readonly unknown[]).some((one) => isSame(one, value)),
 };
 
-// Characters are code points, as in Ajv.
-const lengthOf = (text: string) => Array.from(text).length;
+/** The number of code points, which are what Ajv counts; counting stops at `most`, since texts can be megabytes long. */
+function lengthUpTo(text: string, most: number): number {
+  let length = 0;
+  for (let at = 0; at < text.length && length < most; length += 1) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+  return length;
+}
 
 // JSON has a zero below zero, which is zero.
 const isSame = (a: unknown, b: unknown) => a === b || isDeepStrictEqual(a, b);

@@ -10,7 +10,8 @@ export function contractStatus<Checked extends Pick<Trace, 'violations' | 'respo
   reportIdOf: (trace: Checked, violation: Violation) => string,
 ): string {
   const { violations, responses } = trace;
-  const skipped = responses?.outcome === 'skipped' ? `; skipped=${token(responses.reason)}` : '';
+  const skipped =
+    responses?.outcome === 'skipped' || responses?.outcome === 'failed' ? `; skipped=${token(responses.reason)}` : '';
   const worst = worstOf(violations);
   if (worst === undefined) return `conforming${skipped}`;
   const report = `; report=${token(reportIdOf(trace, worst))}`;

@@ -16,7 +16,13 @@ export function edgeFields(trace: Trace, options: EdgeFieldOptions, answered: He
   if (headerValue(answered, 'x-request-id') === undefined) fields.push(['X-Request-Id', trace.requestId]);
   // An answer from memory or of our own was not checked now, so nothing is said of it.
   const checked = trace.responses !== undefined || trace.violations.length > 0;
-  if (options.contractStatusHeader && checked)
-    fields.push(['Contract-Status', contractStatus(trace, options.reportIdOf)]);
+  if (options.contractStatusHeader && checked) {
+    try {
+      fields.push(['Contract-Status', contractStatus(trace, options.reportIdOf)]);
+    } catch (error) {
+      // A response is not lost because its verdict cannot be written.
+      trace.cause ??= error;
+    }
+  }
   return fields;
 }

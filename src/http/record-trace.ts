@@ -76,5 +76,10 @@ function complete(trace: Trace, res: ServerResponse, whole: boolean, services: R
   // A connection that was broken before the end of the answer got no whole answer, whatever its head said.
   trace.status = whole ? res.statusCode : 0;
   trace.seconds = Math.max(0, services.clock() - trace.startedAt) / 1000;
-  services.record(trace);
+  try {
+    services.record(trace);
+  } catch (error) {
+    // This runs when a response closes, where nobody would catch it: the line of the request says that it failed.
+    trace.cause ??= error;
+  }
 }

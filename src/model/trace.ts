@@ -2,10 +2,10 @@ import type { CheckLevel } from './checks.ts';
 import type { Decision } from './requirement.ts';
 import type { Violation } from './violation.ts';
 
-/** What one check said: `refused` only where it was enforced. */
+/** What one check said: `refused` only where it was enforced, `failed` where the check itself broke and decided nothing. */
 export interface CheckVerdict {
   readonly level: CheckLevel;
-  readonly outcome: 'passed' | 'reported' | 'refused' | 'skipped';
+  readonly outcome: 'passed' | 'reported' | 'refused' | 'skipped' | 'failed';
   readonly reason?: string;
 }
 
@@ -77,7 +77,7 @@ export interface Trace {
   redacted?: readonly string[] | undefined;
   /** The code of the error that was answered, when it was ours. */
   error?: string | undefined;
-  /** The cause of an internal error; for the log only. */
+  /** The cause of an internal error or of a failed check; for the log only. */
   cause?: unknown;
   /** Everything found, in the order it was found. */
   readonly violations: Violation[];

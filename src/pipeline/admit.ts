@@ -1,4 +1,5 @@
 import type { Contract } from '../contract/contract.ts';
+import type { DecodedParameters } from '../contract/decode-parameters.ts';
 import type { ParameterValues } from '../contract/parameter-values.ts';
 import type { PathMatch } from '../contract/path-match.ts';
 import type { ErrorCode } from '../errors/catalogue.ts';
@@ -10,7 +11,7 @@ import { type AskedPage, toAskedPage } from '../paging/asked-page.ts';
 import { canonicalTarget } from '../paging/canonical-target.ts';
 import type { PlannedOperation } from './planned-operation.ts';
 import { requestRefusal } from './request-refusal.ts';
-import { toVerdict } from './verdict.ts';
+import { checkFailed, toVerdict } from './verdict.ts';
 
 /** What `admit` made of an arrival. */
 export interface Admission {
@@ -27,16 +28,43 @@ export function admit(
   contract: Pick<Contract, 'decodeParameters'>,
   match: PathMatch,
   arrival: Pick<Arrival, 'path' | 'query' | 'target'>,
-  trace: Pick<Trace, 'violations' | 'requests'>,
+  trace: Trace,
 ): Admission {
   const { operation, checks, transparent } = planned;
-  const { values, violations, reported } = contract.decodeParameters(operation, match, arrival.query);
+  let decoded: DecodedParameters;
+  try {
+    decoded = contract.decodeParameters(operation, match, arrival.query);
+  } catch (error) {
+    if (!transparent) throw error;
+    // Where everything passes as it is, a mistake in reading the parameters ends nothing.
+    checkFailed(trace, 'requests', checks.requests, error);
+    const values = noValues(match);
+    return { values: () => values, asked: toAskedPage(values, arrival.target), target: arrival.target };
+  }
+  const { values, violations, reported } = decoded;
   if (checks.requests !== 'off') trace.violations.push(...violations, ...reported);
   trace.requests = verdictOf(checks.requests, violations, reported);
   if (checks.requests === 'enforce' && violations.length > 0)
     throw requestRefusal(operation, parameterCode(violations), violations);
   const target = transparent ? arrival.target : targetOf(planned, arrival, values);
   return { values: () => values, asked: toAskedPage(values, target), target };
+}
+
+/** Of a query that could not be read, nothing is known. */
+function noValues({ rawParameters }: PathMatch): ParameterValues {
+  return {
+    path: rawParameters,
+    query: new Map(),
+    page: undefined,
+    pageSize: undefined,
+    sort: undefined,
+    spaceId: undefined,
+    projection: undefined,
+    details: false,
+    active: true,
+    wrap: false,
+    v1: false,
+  };
 }
 
 /** Parameters that the contract counts but never refuses make a verdict of `reported` at any level (rules, 4). */

@@ -2,7 +2,6 @@ import { isToldOnly } from '../contract/unknown-field.ts';
 import { valueAt } from '../lib/json-pointer.ts';
 import { checkCommentVisibility } from '../comments/check-comment-visibility.ts';
 import type { CommentsOptions } from '../comments/comments-options.ts';
-import { findMembers } from '../comments/find-members.ts';
 import { checkUploadCsv } from '../gdpr/check-upload-csv.ts';
 import type { GdprOptions } from '../gdpr/gdpr-options.ts';
 import type { Checks } from '../model/checks.ts';
@@ -56,8 +55,6 @@ function csvFindings(body: unknown, { maxRows }: GdprOptions): BodyFindings {
   return { violations, details };
 }
 
-const PRIVATE_MEMBERS: ReadonlySet<string> = new Set(['visibility', 'recipients']);
-
 async function commentFindings(
   body: unknown,
   exchange: Exchange,
@@ -67,7 +64,6 @@ async function commentFindings(
   const says = valueAt(body, '/visibility') !== undefined || valueAt(body, '/recipients') !== undefined;
   // Only a body that speaks of visibility can break a rule about it, and only then is the parent worth a look-up.
   if (!says) return { violations: [] };
-  if (Buffer.isBuffer(exchange.body) && repeatsMember(exchange.body)) return { violations: [REPEATED] };
   const refusals = checkCommentVisibility({
     body,
     ...(await standing()),
@@ -92,20 +88,3 @@ async function commentFindings(
     })),
   };
 }
-
-/** The bytes go on as they came, and of two members of one name the upstream may believe the one that was not judged. */
-function repeatsMember(bytes: Buffer): boolean {
-  const found = findMembers(bytes, PRIVATE_MEMBERS);
-  return found !== undefined && found.cuts.length > found.names.size;
-}
-
-const REPEATED: Violation = {
-  check: 'requests',
-  direction: 'request',
-  category: 'format',
-  location: 'body',
-  at: '',
-  keyword: 'repeated-member',
-  schemaPath: '',
-  message: 'visibility and recipients can each be set once',
-};

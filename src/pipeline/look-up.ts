@@ -1,3 +1,4 @@
+import { DEFAULT_JSON_LIMITS, parseBounded } from '../lib/bounded-json.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';
 
@@ -19,7 +20,8 @@ export function createLookUp(upstream: Upstream): LookUp {
         mode: 'buffered',
       });
       if (answer.status !== 200 || !Buffer.isBuffer(answer.body)) return undefined;
-      return JSON.parse(answer.body.toString('utf8')) as unknown;
+      const parsed = parseBounded(answer.body, DEFAULT_JSON_LIMITS);
+      return parsed.state === 'parsed' ? parsed.value : undefined;
     } catch {
       return undefined;
     }

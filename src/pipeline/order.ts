@@ -17,11 +17,11 @@ import type { StageServices } from './stage-services.ts';
 export function stagePlanners(services: StageServices): readonly StagePlanner[] {
   return [
     authorize(services.decide, services.challenge),
-    validateBody(services.checkBody, services.maxBodyBytes),
+    validateBody(services.checkBody, services.bodyLimits),
     refuseDuplicate(services.uploads),
     boundPage(services.pageCounts, services.contractVersion),
     purgeTags(services.purge),
-    redactFields(services.mayReadPrivateFields),
+    redactFields(services.mayReadPrivateFields, services.jsonLimits),
     rewriteAddresses(services.legacyAddresses),
     cachePage(services),
     coalesce(services.cache, services.contractVersion),

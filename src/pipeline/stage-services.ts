@@ -7,7 +7,7 @@ import type { ForwardServices } from './stages/forward.ts';
 import type { Purge } from './stages/purge-tags.ts';
 import type { LegacyAddresses } from './stages/rewrite-addresses.ts';
 import type { TranslateFailureServices } from './stages/translate-failure.ts';
-import type { CheckBody } from './stages/validate-body.ts';
+import type { BodyLimits, CheckBody } from './stages/validate-body.ts';
 import type { ValidateResponseServices } from './stages/validate-response.ts';
 
 /** Everything that stages are planned with. */
@@ -15,7 +15,7 @@ export interface StageServices
   extends CachePageServices, ForwardServices, TranslateFailureServices, ValidateResponseServices {
   readonly decide: Decide;
   readonly checkBody: CheckBody;
-  readonly maxBodyBytes: number;
+  readonly bodyLimits: BodyLimits;
   readonly uploads: UploadMemory;
   readonly pageCounts: PageCounts;
   readonly purge: Purge;

@@ -10,7 +10,7 @@ export const FOLDED = 'folded';
 export const OTHER = 'other';
 
 /** What a check can have said. */
-export const OUTCOMES = ['passed', 'reported', 'refused', 'skipped'] as const;
+export const OUTCOMES = ['passed', 'reported', 'refused', 'skipped', 'failed'] as const;
 
 /** What the cache can have done. */
 export const CACHE_RESULTS = ['hit', 'miss', 'stale', 'coalesced', 'bypass'] as const;

@@ -1,3 +1,4 @@
+import { type JsonLimits, parseBounded } from '../lib/bounded-json.ts';
 import { headerValue } from '../model/header-pairs.ts';
 import type { UpstreamAnswer } from '../model/upstream-answer.ts';
 
@@ -17,6 +18,7 @@ export interface ErrorReading {
 
 // Error bodies are small; what is larger is not searched for a message.
 const LARGEST_ERROR = 256 * 1024;
+const ERROR_LIMITS: JsonLimits = { depth: 64, values: 10_000 };
 
 /** The shape of an error answer, as the trace records it. */
 export function errorShape(answer: UpstreamAnswer): ErrorShape {
@@ -32,11 +34,11 @@ export function readError(answer: UpstreamAnswer): ErrorReading {
     .replace(/^\uFEFF/, '')
     .trim();
   if (text === '') return { shape: 'empty', isJson: false };
-  const json = parse(text);
-  if (json) return messageOf(json.value);
+  const json = parseBounded(Buffer.from(text), ERROR_LIMITS);
+  if (json.state === 'parsed') return messageOf(json.value);
+  if (json.state === 'excess') return { shape: 'other', isJson: false };
   // An HTML page comes under `.json` addresses and may even be called JSON, so its beginning decides too.
-  const isHtml =
-    isHtmlType(answer) || /^(?:<\?xml[^>]*>\s*|<!--[\s\S]*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b/i.test(text);
+  const isHtml = isHtmlType(answer) || HTML_START.test(withoutProlog(text));
   return { shape: isHtml ? 'html' : 'other', isJson: false };
 }
 
@@ -58,13 +60,26 @@ function member(value: unknown, name: string): unknown {
   return (value as Record<string, unknown>)[name];
 }
 
-function parse(text: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) as unknown };
-  } catch {
-    return undefined;
+const HTML_START = /^<(?:!doctype\s+html|html|head|body)\b/i;
+
+/**
+ * A text from behind the comments and XML declarations at its beginning. One expression for all of them would try every way
+ * to divide them among its repetitions, and the time would double with each comment.
+ */
+function withoutProlog(text: string): string {
+  let at = 0;
+  for (;;) {
+    const [open, close] = text.startsWith('<!--', at) ? ['<!--', '-->'] : ['<?xml', '>'];
+    if (text.slice(at, at + open.length).toLowerCase() !== open) return text.slice(at, at + HTML_START_LENGTH);
+    const end = text.indexOf(close, at + open.length);
+    if (end === -1) return '';
+    at = end + close.length;
+    while (/\s/.test(text.charAt(at))) at += 1;
   }
 }
+
+/** White space may stand between the two words of a document type. */
+const HTML_START_LENGTH = 1000;
 
 function isHtmlType(answer: UpstreamAnswer): boolean {
   return /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(headerValue(answer.headers, 'content-type') ?? '');

@@ -1,4 +1,4 @@
-import { parseJson } from '../lib/parse-json.ts';
+import { type JsonLimits, parseBounded } from '../lib/bounded-json.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { ErrorCode } from '../errors/catalogue.ts';
 import { headerValue } from '../model/header-pairs.ts';
@@ -19,6 +19,8 @@ export interface FailureContext {
   /** Whose credential the upstream got; `none` for anonymous callers. */
   readonly credential: 'caller' | 'service' | 'none';
   readonly isPermissionMessage: PermissionMessage;
+  /** What a response may hold to be parsed. */
+  readonly jsonLimits: JsonLimits;
   /** The `WWW-Authenticate` value of our 401 answers. */
   readonly challenge: string;
 }
@@ -111,7 +113,8 @@ function unavailable(answer: UpstreamAnswer): GatewayError {
 function errorInSuccess(answer: UpstreamAnswer, context: FailureContext): TranslatedFailure | undefined {
   // Looking for the word first spares a second parse of nearly every page.
   if (!Buffer.isBuffer(answer.body) || !answer.body.includes('"error')) return undefined;
-  const body = parseJson(answer.body.toString('utf8'));
+  const parsed = parseBounded(answer.body, context.jsonLimits);
+  const body = parsed.state === 'parsed' ? parsed.value : undefined;
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
   const names = Object.keys(body);
   if (!names.includes('error') && !names.includes('errors')) return undefined;

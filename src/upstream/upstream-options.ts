@@ -1,3 +1,4 @@
+import { DEFAULT_JSON_LIMITS } from '../lib/bounded-json.ts';
 /** Whose credential goes to the upstream: the caller's own, or one service account's. */
 export type UpstreamCredentials =
   | { readonly kind: 'forward' }
@@ -32,6 +33,10 @@ export interface UpstreamOptions {
   readonly idleTimeoutMs: number;
   /** Bound on a body in memory, as received and after its content coding is taken off. */
   readonly maxResponseBytes: number;
+  /** Objects and arrays of a JSON response inside one another. */
+  readonly maxJsonDepth: number;
+  /** Members and elements of a JSON response, at all levels together. */
+  readonly maxJsonValues: number;
   readonly circuit: { readonly failures: number; readonly openSeconds: number };
   /** Other origins that the legacy server calls itself by, for example `http://old.example.org`. */
   readonly legacyOrigins: readonly string[];
@@ -53,6 +58,8 @@ export const UPSTREAM_DEFAULTS: UpstreamOptions = {
   queueTimeoutMs: 1000,
   idleTimeoutMs: 4000,
   maxResponseBytes: 8 * 1024 * 1024,
+  maxJsonDepth: DEFAULT_JSON_LIMITS.depth,
+  maxJsonValues: DEFAULT_JSON_LIMITS.values,
   circuit: { failures: 10, openSeconds: 5 },
   legacyOrigins: [],
   permissionMessages: [
@@ -111,6 +118,18 @@ export const upstreamOptionsSchema = {
     queueTimeoutMs: timeoutMs,
     idleTimeoutMs: timeoutMs,
     maxResponseBytes: { type: 'integer', minimum: 1024, maximum: 1_073_741_824 },
+    maxJsonDepth: {
+      type: 'integer',
+      minimum: 8,
+      maximum: 256,
+      description: 'JSON responses nested deeper are not parsed: a violation, or unjudged in observe.',
+    },
+    maxJsonValues: {
+      type: 'integer',
+      minimum: 100,
+      maximum: 10_000_000,
+      description: 'JSON responses with more members and elements are not parsed: a violation, or unjudged in observe.',
+    },
     circuit: {
       type: 'object',
       additionalProperties: false,

@@ -1,3 +1,5 @@
+import { DEFAULT_JSON_LIMITS, exceededLimit } from '../lib/bounded-json.ts';
+
 /** The ids that a walk knows, by the path parameter that they fit. */
 export interface KnownIds {
   /** Takes in what an answer shows; true when something new was in it. */
@@ -109,6 +111,7 @@ function tellItem(item: Readonly<Record<string, unknown>>, name: string | undefi
 }
 
 function parseExact(text: string): unknown {
+  if (exceededLimit(Buffer.from(text), DEFAULT_JSON_LIMITS) !== undefined) return undefined;
   try {
     return JSON.parse(text, (_key, value: unknown, context?: { readonly source?: string }) =>
       typeof value === 'number' && !Number.isSafeInteger(value) ? (context?.source ?? value) : value,

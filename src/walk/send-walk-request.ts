@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { GatewayError } from '../errors/gateway-error.ts';
-import { parseJson } from '../lib/parse-json.ts';
 import type { Arrival } from '../model/arrival.ts';
 import { headerValue } from '../model/header-pairs.ts';
 import type { Operation } from '../model/operation.ts';
 import { createTrace, type Trace } from '../model/trace.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
+import { DEFAULT_JSON_LIMITS, parseBounded } from '../lib/bounded-json.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { traceContext } from '../telemetry/trace-context.ts';
 import { toGatewayError } from '../upstream/to-gateway-error.ts';
@@ -46,6 +46,7 @@ export async function sendWalkRequest(
     end(reply.status);
     trace.bytes = bytes?.length;
     const text = bytes?.toString('utf8').replace(/^\uFEFF/, '');
+    const parsed = bytes === undefined ? undefined : parseBounded(bytes, DEFAULT_JSON_LIMITS);
     const mediaType = headerValue(reply.headers, 'content-type');
     const answer = {
       operation,
@@ -53,7 +54,7 @@ export async function sendWalkRequest(
       status: reply.status,
       mediaType,
       text,
-      json: text === undefined ? undefined : parseJson(text),
+      json: parsed?.state === 'parsed' ? parsed.value : undefined,
       trace,
     };
     return { kind: 'answer', answer, trace };

@@ -1,9 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { DEFAULT_JSON_LIMITS } from '../../src/lib/bounded-json.ts';
 import { redactMembers } from '../../src/comments/redact-members.ts';
 
 const NAMES = new Set(['visibility', 'recipients']);
-const redact = (text: string) => redactMembers(Buffer.from(text), NAMES)?.body.toString();
+const redact = (text: string) => redactMembers(Buffer.from(text), NAMES, DEFAULT_JSON_LIMITS)?.body.toString();
 
 /** JSON values as text pieces, so that the expected bytes are written by another way than the one under test. */
 type Node =
@@ -138,13 +139,17 @@ describe('redaction', () => {
 
   it('answers the same buffer when nothing is taken out', () => {
     const body = Buffer.from('{"body":"visibility","a":[1,{"b":"\\"recipients\\":"}]}');
-    const result = redactMembers(body, NAMES);
+    const result = redactMembers(body, NAMES, DEFAULT_JSON_LIMITS);
     expect(result?.body).toBe(body);
     expect(result?.removed).toEqual([]);
   });
 
   it('names what was taken out, once', () => {
-    const result = redactMembers(Buffer.from('[{"recipients":[],"visibility":1},{"recipients":1}]'), NAMES);
+    const result = redactMembers(
+      Buffer.from('[{"recipients":[],"visibility":1},{"recipients":1}]'),
+      NAMES,
+      DEFAULT_JSON_LIMITS,
+    );
     expect(result?.removed).toEqual(['recipients', 'visibility']);
   });
 
@@ -179,7 +184,7 @@ describe('redaction', () => {
       Buffer.from('","visibility":1}'),
     ]);
     const expected = Buffer.concat([head, Buffer.from('{"a":"'), Buffer.from([0xff, 0xc3]), Buffer.from('"}')]);
-    expect(redactMembers(odd, NAMES)?.body.equals(expected)).toBe(true);
+    expect(redactMembers(odd, NAMES, DEFAULT_JSON_LIMITS)?.body.equals(expected)).toBe(true);
   });
 
   it.each([
@@ -262,8 +267,8 @@ describe('redaction', () => {
   });
 
   it('answers undefined for a text nested too deeply, without running out of stack', () => {
-    expect(redact(nested(512, '1'))).toBe(nested(512, '1'));
-    expect(redact(nested(513, '1'))).toBeUndefined();
+    expect(redact(nested(64, '1'))).toBe(nested(64, '1'));
+    expect(redact(nested(65, '1'))).toBeUndefined();
     expect(redact(nested(1_000_000))).toBeUndefined();
     expect(redact('{"a":'.repeat(1_000_000))).toBeUndefined();
   });

@@ -88,13 +88,6 @@ describe('the check of a comment', () => {
     expect(found).toMatchObject({ code: 'visibility_not_inherited' });
   });
 
-  // Of two members of one name this gateway and the upstream may believe different ones.
-  it('refuses a member that is set twice', async () => {
-    const bytes = Buffer.from('{"visibility":"moderators","\\u0076isibility":"public"}');
-    const found = await checked('comment-visibility', { visibility: 'public' }, {}, { ...onNode, body: bytes });
-    expect(found.violations).toMatchObject([{ keyword: 'repeated-member' }]);
-  });
-
   it('holds a reply to the visibility of what it replies to', async () => {
     const comments = { '/services/v2/comment/7.json': comment({ visibility: 'moderators' }) };
     const found = await checked('comment-visibility', { visibility: 'originalPoster' }, { comments }, onNode);

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { GatewayError } from '../../src/errors/gateway-error.ts';
+import { UpstreamFailure } from '../../src/model/upstream-failure.ts';
 import { compilePlan, planLine } from '../../src/pipeline/plan.ts';
 import type { StagePlanner } from '../../src/pipeline/stage.ts';
 import { exchangeWith, failureOf, plannedWith, replyWith } from '../builders/exchange.ts';
@@ -21,6 +23,53 @@ describe('a plan', () => {
     expect(order).toEqual(['a', 'b']);
     expect(plan.stages).toEqual(['a', 'b', 'last']);
     expect(planLine(plan)).toBe('GET  /services/v2/thing.json   a → b → last');
+  });
+
+  // The attack: a request or a response on which a check breaks. Where everything passes as it is, that ends no exchange.
+  describe('in which everything passes as it is', () => {
+    const transparent = plannedWith({ transparent: true });
+    const mistake = new RangeError('Maximum call stack size exceeded');
+    const broken = (name: string, when: 'before' | 'after'): StagePlanner => ({
+      name,
+      plan: () => (next) => async (exchange) => {
+        if (when === 'before') throw mistake;
+        await next(exchange);
+        throw mistake;
+      },
+    });
+
+    it.each([
+      ['authorize', 'permissions'],
+      ['validate-body', 'requests'],
+      ['bound-page', 'pageBounds'],
+      ['validate-response', 'responses'],
+    ] as const)('goes on without %s when it breaks before or after the exchange, and says so', async (name, check) => {
+      for (const when of ['before', 'after'] as const) {
+        const order: string[] = [];
+        const exchange = exchangeWith();
+        const plan = compilePlan(transparent, [broken(name, when), passing('forwarded', order), answering]);
+        expect(await plan.handle(exchange)).toMatchObject({ status: 200 });
+        expect(order, 'nothing is sent twice').toEqual(['forwarded']);
+        expect(exchange.trace[check]).toMatchObject({ outcome: 'failed', reason: 'error' });
+        expect(exchange.trace.cause).toBe(mistake);
+      }
+    });
+
+    it("ends with failures of the transport and with decisions, which are nobody's mistakes", async () => {
+      for (const failure of [new UpstreamFailure('reset'), new GatewayError('client_closed', 'gone')]) {
+        const failing: StagePlanner = { name: 'last', plan: () => () => () => Promise.reject(failure) };
+        const order: string[] = [];
+        const exchange = exchangeWith();
+        const plan = compilePlan(transparent, [passing('authorize', order), failing]);
+        expect(await failureOf(Promise.resolve(plan.handle(exchange)))).toBe(failure);
+        expect([exchange.trace.permissions, exchange.trace.cause]).toEqual([undefined, undefined]);
+      }
+    });
+
+    it('does not in the other modes', async () => {
+      const plan = compilePlan(plannedWith(), [broken('validate-response', 'after'), answering]);
+      expect(await failureOf(Promise.resolve(plan.handle(exchangeWith())))).toBe(mistake);
+    });
   });
 
   it('asks each planner once, when it is compiled', async () => {

@@ -33,6 +33,23 @@ describe('the shape of an error answer', () => {
     expect(shapeOf('Forbidden', 'TEXT/HTML; charset=x')).toBe('html');
   });
 
+  it('is html behind comments and a declaration', () => {
+    for (const html of ['<?XML version="1.0"?>\n<!-- a --> <!---->\n<html>', '<!-- --><!DOCTYPE\n html>'])
+      expect(shapeOf(html)).toBe('html');
+    for (const other of ['<!-- <html> ', '<?xml <html', '<!---->', 'x<html>']) expect(shapeOf(other)).toBe('other');
+  });
+
+  // The attack: an error of comments only. An expression with one repetition inside another took twice as long for each
+  // comment, so that thirty of them held the process for a minute, and a hundred for ever.
+  it('is found behind any number of comments', () => {
+    expect(shapeOf(`${'<!---->'.repeat(30_000)}x`)).toBe('other');
+    expect(shapeOf(`${'<!---->'.repeat(30_000)}<html>`)).toBe('html');
+  });
+
+  it('is other for JSON that is too deep to be an error', () => {
+    expect(shapeOf('['.repeat(200_000))).toBe('other');
+  });
+
   it('is other for a body that still streams', () => {
     expect(shapeOf(Readable.from(['{"error":"x"}']))).toBe('other');
   });

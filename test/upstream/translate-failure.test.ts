@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { DEFAULT_JSON_LIMITS } from '../../src/lib/bounded-json.ts';
 import type { HeaderPairs } from '../../src/model/header-pairs.ts';
 import { UpstreamFailure, type UpstreamFailureKind } from '../../src/model/upstream-failure.ts';
 import { compilePermissionMessage } from '../../src/upstream/permission-message.ts';
@@ -16,6 +17,7 @@ const context: FailureContext = {
   credential: 'caller',
   isPermissionMessage: compilePermissionMessage(UPSTREAM_DEFAULTS.permissionMessages),
   challenge: CHALLENGE,
+  jsonLimits: DEFAULT_JSON_LIMITS,
 };
 
 const html = '<!DOCTYPE html><html><head><title>HTTP Status 401</title></head><body><h1>No</h1></body></html>';

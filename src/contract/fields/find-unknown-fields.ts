@@ -14,6 +14,9 @@ export interface UnknownField {
 /** No document is nested as deeply as this; what is deeper is not looked at. */
 const MAX_DEPTH = 64;
 
+/** The most unknown members that are looked at: a sender can make up any number of names, and each has to be checked. */
+const MAX_EXAMINED = 5000;
+
 const NONE: readonly UnknownField[] = [];
 
 /**
@@ -23,7 +26,7 @@ const NONE: readonly UnknownField[] = [];
 export function findUnknownFields(shape: FieldShape, value: unknown, max: number): readonly UnknownField[] {
   // Nearly every answer has none, which is known without remembering where one is.
   if (shape === undefined || !hasUnknown(shape, value, 0)) return NONE;
-  const search: Search = { found: new Map(), path: [], max };
+  const search: Search = { found: new Map(), path: [], max, examined: 0 };
   collect(search, shape, value);
   return [...search.found.values()];
 }
@@ -70,11 +73,15 @@ interface Search {
   /** Names and indices down to where the search is. */
   readonly path: (string | number)[];
   readonly max: number;
+  /** Unknown members that were looked at. */
+  examined: number;
 }
 
+const isOver = ({ found, max, examined }: Search) => found.size >= max || examined >= MAX_EXAMINED;
+
 function collect(search: Search, shape: ObjectShape, value: unknown): void {
-  const { found, path, max } = search;
-  if (typeof value !== 'object' || value === null || path.length > MAX_DEPTH || found.size >= max) return;
+  const { path } = search;
+  if (typeof value !== 'object' || value === null || path.length > MAX_DEPTH || isOver(search)) return;
   const below = (step: string | number, inner: ObjectShape, child: unknown) => {
     path.push(step);
     collect(search, inner, child);
@@ -82,21 +89,34 @@ function collect(search: Search, shape: ObjectShape, value: unknown): void {
   };
   if (Array.isArray(value)) {
     const { elements } = shape;
-    if (elements !== undefined) value.forEach((element, index) => below(index, elements, element));
+    if (elements === undefined) return;
+    for (const [index, element] of value.entries()) {
+      if (isOver(search)) return;
+      below(index, elements, element);
+    }
     return;
   }
   const known = shape.object;
   if (known === undefined) return;
   const members = value as Readonly<Record<string, unknown>>;
-  if (!known.settled)
-    for (const name of Object.keys(members)) if (!known.names.has(name)) tell(search, name, members[name]);
+  if (!known.settled) {
+    let place: string | undefined;
+    for (const name of Object.keys(members)) {
+      if (known.names.has(name)) continue;
+      if (isOver(search)) return;
+      search.examined += 1;
+      place ??= path.map((step) => (typeof step === 'number' ? '*' : step)).join('/');
+      report(search, place, name, members[name]);
+    }
+  }
   for (const { name, shape: inner } of known.inner) if (Object.hasOwn(members, name)) below(name, inner, members[name]);
 }
 
-function tell({ found, path, max }: Search, name: string, value: unknown): void {
+/** Reports a field, unless one of the same name was reported at the same place of another item. */
+function report({ found, path }: Search, above: string, name: string, value: unknown): void {
   const shown = plainName(name);
-  const place = [...path.map((step) => (typeof step === 'number' ? '*' : step)), shown].join('/');
-  if (found.has(place) || found.size >= max) return;
+  const place = `${above}/${shown}`;
+  if (found.has(place)) return;
   const within = pointerTo(path);
   found.set(place, { within, at: `${within}/${shown}`, value });
 }

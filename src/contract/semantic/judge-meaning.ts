@@ -6,6 +6,9 @@ import { responseViolation } from '../response-violation.ts';
 import type { SemanticRule } from './semantic-rule.ts';
 import { SEMANTIC_RULES } from './semantic-rules.ts';
 
+/** The most findings of one rule that are looked at: a list of any length can break it in every item. */
+const MAX_FINDINGS = 500;
+
 /**
  * Judges the meaning of an answer by the rules of its operation. A rule is silent about a place where the schema is broken
  * already, in what the rule would speak of or in what it reads: that is the cause, and the rest follows from it.
@@ -21,6 +24,7 @@ export function judgeMeaning(
     if (!rule || !rule.reads.every((field) => survives(parameters.projection, field))) return [];
     return rule
       .judge(json, operation, parameters)
+      .slice(0, MAX_FINDINGS)
       .filter(({ at }) => !followsFrom(broken, rule, at))
       .map(({ at, message }) => responseViolation('semantic', 'body', at, name, message));
   });

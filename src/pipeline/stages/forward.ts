@@ -53,16 +53,16 @@ export function forward(services: ForwardServices): StagePlanner {
       exchange.trace.route = 'plan';
       try {
         const answer = await services.upstream.exchange(request);
-        const readable = planned.transparent ? await decoded(answer, services) : answer;
-        const denied = isPermissionDenial(planned.operation, readable, services.isPermissionMessage);
+        const { status, attempts } = answer;
         exchange.trace.upstream = {
-          status: answer.status,
-          shape: answer.status < 400 ? 'answer' : errorShape(readable),
-          denied,
+          status,
+          shape: 'answer',
+          denied: false,
           seconds: seconds(),
-          attempts: answer.attempts,
+          attempts,
           requestId: shared?.requestId,
         };
+        if (status >= 400) await readFailure(planned, exchange, answer, services);
         if (!Buffer.isBuffer(answer.body))
           answer.body.once('error', (error: unknown) => endedEarly(exchange.trace, toTransportFailure(error, 'body')));
         if (shared !== undefined && repeatsCredential(answer, exchange, request.headers)) {
@@ -85,6 +85,26 @@ export function forward(services: ForwardServices): StagePlanner {
       }
     },
   };
+}
+
+/** Notes what an error says; where everything passes as it is, a mistake in reading it ends nothing. */
+async function readFailure(
+  planned: PlannedOperation,
+  { trace }: Exchange,
+  answer: UpstreamAnswer,
+  services: ForwardServices,
+): Promise<void> {
+  const told = trace.upstream;
+  if (told === undefined) return;
+  trace.upstream = { ...told, shape: 'other' };
+  try {
+    const readable = planned.transparent ? await decoded(answer, services) : answer;
+    const denied = isPermissionDenial(planned.operation, readable, services.isPermissionMessage);
+    trace.upstream = { ...told, shape: errorShape(readable), denied };
+  } catch (error) {
+    if (!planned.transparent) throw error;
+    trace.cause ??= error;
+  }
 }
 
 /** An error as it can be read: a client of `observe` may have asked for it compressed. */

@@ -1,6 +1,7 @@
 import { redactMembers } from '../../comments/redact-members.ts';
 import { etagOf } from '../../cache/etag.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
+import type { JsonLimits } from '../../lib/bounded-json.ts';
 import { whenReady } from '../../lib/when-ready.ts';
 import type { Grants } from '../../permissions/decide.ts';
 import type { Reply } from '../reply.ts';
@@ -8,8 +9,8 @@ import type { StagePlanner } from '../stage.ts';
 
 const PRIVATE_FIELDS: ReadonlySet<string> = new Set(['visibility', 'recipients']);
 
-/** Takes the private fields of comments out for callers without the permission to see them (rules, 3). */
-export function redactFields(mayRead: (grants: Grants) => boolean): StagePlanner {
+/** Removes the private fields of comments for callers without the permission to see them (rules, 3). */
+export function redactFields(mayRead: (grants: Grants) => boolean, limits: JsonLimits): StagePlanner {
   return {
     name: 'redact-fields',
     plan({ operation, checks, transparent }) {
@@ -21,7 +22,7 @@ export function redactFields(mayRead: (grants: Grants) => boolean): StagePlanner
         whenReady(next(exchange), (reply) => {
           if (mayRead(exchange.grants) || !Buffer.isBuffer(reply.body) || reply.body.length === 0) return reply;
           if (reply.status >= 400 || clean.has(reply.body)) return reply;
-          const redacted = redactMembers(reply.body, PRIVATE_FIELDS);
+          const redacted = redactMembers(reply.body, PRIVATE_FIELDS, limits);
           if (redacted === undefined) throw unreadable();
           if (redacted.removed.length > 0) {
             exchange.trace.redacted = redacted.removed;
@@ -36,7 +37,10 @@ export function redactFields(mayRead: (grants: Grants) => boolean): StagePlanner
 
 /** What cannot be read cannot be redacted, so it is not shown at all. */
 function unreadable(): GatewayError {
-  return new GatewayError('upstream_invalid_response', 'The upstream answered with a body that is not JSON.');
+  return new GatewayError(
+    'upstream_invalid_response',
+    'The upstream answered with a body that cannot be read as JSON.',
+  );
 }
 
 function withBody(reply: Reply, body: Buffer, removed: readonly string[]): Reply {

@@ -1,3 +1,4 @@
+import type { JsonLimits } from '../../lib/bounded-json.ts';
 import type { Principal } from '../../model/principal.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import type { PermissionMessage } from '../../upstream/permission-message.ts';
@@ -12,6 +13,8 @@ export interface TranslateFailureServices {
   /** `WWW-Authenticate` of a 401. */
   readonly challenge: string;
   readonly isPermissionMessage: PermissionMessage;
+  /** What a response may hold to be parsed. */
+  readonly jsonLimits: JsonLimits;
   /** Forgets that this principal's credential was found valid. */
   readonly forget: (principal: Principal) => void;
 }
@@ -35,6 +38,7 @@ export function translateFailure(services: TranslateFailureServices): StagePlann
           credential: service ? 'service' : exchange.principal.authorization === undefined ? 'none' : 'caller',
           isPermissionMessage: services.isPermissionMessage,
           challenge: services.challenge,
+          jsonLimits: services.jsonLimits,
         });
         if (failure === undefined) return reply;
         if (failure.dropVerified) services.forget(exchange.principal);

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { oncePerKind } from '../../contract/once-per-kind.ts';
 import type { ErrorCode } from '../../errors/catalogue.ts';
 import { GatewayError, type ErrorDetail } from '../../errors/gateway-error.ts';
+import { countMembers, describeExcess, type JsonLimits, parseBounded } from '../../lib/bounded-json.ts';
 import { readBody } from '../../lib/read-body.ts';
 import type { Operation } from '../../model/operation.ts';
 import type { Violation } from '../../model/violation.ts';
@@ -9,7 +10,7 @@ import type { Exchange } from '../exchange.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
 import { documentedText, requestRefusal, toDetail } from '../request-refusal.ts';
 import type { StagePlanner } from '../stage.ts';
-import { toVerdict } from '../verdict.ts';
+import { checkFailed, toVerdict } from '../verdict.ts';
 
 /** What a check of a request body found: violations, with the code and details to refuse with. */
 export interface BodyFindings {
@@ -27,8 +28,14 @@ export type CheckBody = (
   exchange: Exchange,
 ) => Promise<BodyFindings> | BodyFindings;
 
+/** What a request body may be. */
+export interface BodyLimits {
+  readonly bytes: number;
+  readonly json: JsonLimits;
+}
+
 /** Reads and checks the request body; the original bytes go on to the upstream. */
-export function validateBody(check: CheckBody, maxBodyBytes: number): StagePlanner {
+export function validateBody(check: CheckBody, limits: BodyLimits): StagePlanner {
   return {
     name: 'validate-body',
     plan(planned) {
@@ -36,18 +43,26 @@ export function validateBody(check: CheckBody, maxBodyBytes: number): StagePlann
       if (operation.requestBody === undefined) return undefined;
       const level = checks.requests;
       return (next) => async (exchange) => {
-        const read = await readBody(exchange.arrival.body, maxBodyBytes).catch((cause: unknown) => {
+        const read = await readBody(exchange.arrival.body, limits.bytes).catch((cause: unknown) => {
           throw new GatewayError('client_closed', 'The client left before its request was whole.', { cause });
         });
         if ('rest' in read) {
-          if (!transparent) throw tooLarge(read.rest, maxBodyBytes);
+          if (!transparent) throw tooLarge(read.rest, limits.bytes);
           if (exchange.trace.requests?.outcome !== 'reported')
             exchange.trace.requests = { level, outcome: 'skipped', reason: 'size' };
           return next({ ...exchange, body: read.rest });
         }
         const passed = { ...exchange, body: read.whole };
         if (level === 'off') return next(passed);
-        const findings = await inspect(planned, read.whole, passed, check);
+        let findings: BodyFindings;
+        try {
+          findings = await inspect(planned, read.whole, passed, { check, limits });
+        } catch (error) {
+          if (!transparent) throw error;
+          // The body has been read, so that it can only be forwarded from here.
+          checkFailed(exchange.trace, 'requests', level, error);
+          return next(passed);
+        }
         const { violations, reported = [] } = findings;
         exchange.trace.violations.push(...oncePerKind(violations), ...reported);
         if (violations.length === 0) {
@@ -74,7 +89,7 @@ async function inspect(
   planned: PlannedOperation,
   bytes: Buffer,
   exchange: Exchange,
-  check: CheckBody,
+  { check, limits }: { readonly check: CheckBody; readonly limits: BodyLimits },
 ): Promise<BodyFindings> {
   const { headers } = exchange.arrival;
   if (bytes.length === 0) return one('missing', '', 'required', 'The request body is missing; send a JSON object.');
@@ -90,13 +105,16 @@ async function inspect(
       ...one('protocol', 'content-encoding', 'coding', 'A coded body is not accepted; send it as it is.'),
       code: 'unsupported_media_type',
     };
-  let body: unknown;
-  try {
-    body = JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return one('format', '', 'json', 'The request body is not well-formed JSON.');
+  const parsed = parseBounded(bytes, limits.json);
+  if (parsed.state === 'malformed') return one('format', '', 'json', 'The request body is not well-formed JSON.');
+  if (parsed.state === 'excess') {
+    const message = describeExcess('the request body', parsed.limit, limits.json);
+    return one('bounds', '', `json-${parsed.limit}`, message);
   }
-  return check(planned, body, exchange);
+  // The bytes go on as they came, and of two members of one name the upstream may read the one that was not checked.
+  if (countMembers(parsed.value) !== parsed.members)
+    return one('format', '', 'repeated-member', 'Each member of the request body can be given once.');
+  return check(planned, parsed.value, exchange);
 }
 
 function one(category: Violation['category'], at: string, keyword: string, message: string): BodyFindings {

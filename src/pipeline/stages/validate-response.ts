@@ -3,7 +3,14 @@ import type { Contract } from '../../contract/contract.ts';
 import { isErrorInside } from '../../contract/is-error-inside.ts';
 import { isToldOnly } from '../../contract/unknown-field.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
-import { parseJson } from '../../lib/parse-json.ts';
+import { responseViolation } from '../../contract/response-violation.ts';
+import {
+  type BoundedJson,
+  describeExcess,
+  type JsonExcess,
+  type JsonLimits,
+  parseBounded,
+} from '../../lib/bounded-json.ts';
 import type { CheckLevel } from '../../model/checks.ts';
 import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
 import type { Operation } from '../../model/operation.ts';
@@ -19,16 +26,18 @@ import type { PlannedOperation } from '../planned-operation.ts';
 import type { AnswerFacts, Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
 import { endedEarly, tellServerError } from '../upstream-violation.ts';
-import { toVerdict } from '../verdict.ts';
+import { checkFailed, toVerdict } from '../verdict.ts';
 
 /** What response validation needs from the rest of the house. */
 export interface ValidateResponseServices {
   readonly judge: Contract['judgeResponse'];
   /** Takes the content coding off a transparent answer, to look at it; undefined when it is too large or coded in an unknown way. */
   readonly decode: (headers: HeaderPairs, body: Buffer) => Promise<Buffer | 'damaged' | undefined>;
-  /** True when a text holds an absolute address of the legacy host. */
-  readonly namesUpstream: (text: string) => boolean;
+  /** True when a body holds an absolute address of the legacy host. */
+  readonly namesUpstream: (body: Buffer) => boolean;
   readonly knownAnswers: KnownAnswers;
+  /** What a response may hold to be parsed. */
+  readonly jsonLimits: JsonLimits;
   /** True for violations that a baseline or overlay accepts. */
   readonly isAccepted: (operation: Operation, violation: Violation, status: number) => boolean;
   /** Looks at the shape of a parsed answer; undefined where nothing is learned from traffic. */
@@ -59,7 +68,11 @@ export function validateResponse(services: ValidateResponseServices): StagePlann
         const reply = await next(exchange);
         const { violations } = exchange.trace;
         const before = violations.length;
-        const judgedReply = await judge(exchange, reply);
+        const judgedReply = await judge(exchange, reply).catch((error: unknown) => {
+          if (!transparent) throw error;
+          checkFailed(exchange.trace, 'responses', planned.checks.responses, error);
+          return { ...reply, facts: { validity: 'skipped' as const, body: bodyFactsOf(planned, undefined) } };
+        });
         // Of an answer that says itself that it failed, the ledger knows at least that.
         if (reply.status >= 500 && violations.slice(before).every(isToldOnly)) tellServerError(exchange.trace);
         return judgedReply;
@@ -82,7 +95,7 @@ function factsOf(
   const level = checks.responses;
   if (level === 'off') {
     exchange.trace.responses = { level, outcome: 'skipped', reason: 'off', verdict: 'skipped' };
-    const unjudged = parseJson(look.bytes.toString('utf8'));
+    const unjudged = valueOf(parseBounded(look.bytes, services.jsonLimits));
     services.observe?.(exchange, operation, look.status, unjudged);
     return { validity: 'off', body: bodyFactsOf(planned, unjudged) };
   }
@@ -90,10 +103,11 @@ function factsOf(
   const key = `${operation.id} ${exchange.arrival.path}?${exchange.arrival.query ?? ''}`;
   const known = services.knownAnswers.find(key, look);
   if (known !== undefined) return knownFacts(exchange, known, level, services);
-  const text = look.bytes.toString('utf8');
-  const namesUpstream = services.namesUpstream(text);
+  const namesUpstream = services.namesUpstream(look.bytes);
   if (namesUpstream) exchange.trace.legacyAddress = true;
-  const json = parseJson(text);
+  const parsed = parseBounded(look.bytes, services.jsonLimits);
+  if (parsed.state === 'excess') return excessFacts(exchange, look, planned, parsed.limit, services);
+  const json = valueOf(parsed);
   services.observe?.(exchange, operation, look.status, json);
   services.candidate?.answered(exchange.trace, exchange.arrival, look, json);
   const { validity, reported } = judged(exchange, look, json, planned, services);
@@ -110,6 +124,37 @@ function factsOf(
     services.knownAnswers.remember(key, { ...look, facts: body, authors, namesUpstream, reported });
   }
   return { validity, body };
+}
+
+const valueOf = (parsed: BoundedJson): unknown => (parsed.state === 'parsed' ? parsed.value : undefined);
+
+/** A response that is too deep or too large to be parsed: it breaks the contract, and `observe` leaves it unjudged. */
+function excessFacts(
+  exchange: Exchange,
+  look: AnswerLook,
+  planned: PlannedOperation,
+  limit: JsonExcess,
+  services: ValidateResponseServices,
+): AnswerFacts {
+  const body = bodyFactsOf(planned, undefined);
+  const { trace } = exchange;
+  const level = planned.checks.responses;
+  if (planned.transparent) {
+    trace.responses = { level, outcome: 'skipped', verdict: 'skipped', reason: limit };
+    return { validity: 'skipped', body };
+  }
+  const message = describeExcess('the body', limit, services.jsonLimits);
+  const violation = responseViolation('protocol', 'body', '', `json-${limit}`, message);
+  trace.violations.push(violation);
+  if (services.isAccepted(planned.operation, violation, look.status)) {
+    trace.responses = { ...toVerdict(level, []), verdict: 'violations' };
+    return { validity: 'skipped', body };
+  }
+  const verdict = toVerdict(level, [violation]);
+  const passes = look.status >= 300;
+  trace.responses = { ...verdict, ...(passes ? { outcome: 'reported' as const } : {}), verdict: 'violations' };
+  if (verdict.outcome === 'refused' && !passes) throw invalid(exchange);
+  return { validity: 'violations', body };
 }
 
 /** What the look at the very same bytes has shown before. */

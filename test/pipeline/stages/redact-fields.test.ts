@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { headerValue } from '../../../src/model/header-pairs.ts';
+import { DEFAULT_JSON_LIMITS } from '../../../src/lib/bounded-json.ts';
 import type { Reply } from '../../../src/pipeline/reply.ts';
 import { redactFields } from '../../../src/pipeline/stages/redact-fields.ts';
 import {
@@ -26,7 +27,7 @@ const page = (more: Partial<Reply> = {}): Reply => ({
 
 function redacting(reply: Reply, mayRead = false) {
   const handle = stageIn(
-    redactFields(() => mayRead),
+    redactFields(() => mayRead, DEFAULT_JSON_LIMITS),
     plannedWith(comments),
     createNext(reply),
   );
@@ -36,7 +37,7 @@ function redacting(reply: Reply, mayRead = false) {
 
 describe('redact-fields', () => {
   it('has work only for comments, under enforced permissions, and none in observe', () => {
-    const stage = redactFields(() => false);
+    const stage = redactFields(() => false, DEFAULT_JSON_LIMITS);
     expect(stage.plan(plannedWith())).toBeUndefined();
     expect(stage.plan(plannedWith({ ...comments, transparent: true }))).toBeUndefined();
     expect(stage.plan(plannedWith({ ...comments, checks: { permissions: 'report' } }))).toBeUndefined();
@@ -88,7 +89,7 @@ describe('redact-fields', () => {
   });
 });
 
-const redact = (may: () => boolean) => redactFields(may).plan(plannedWith(comments));
+const redact = (may: () => boolean) => redactFields(may, DEFAULT_JSON_LIMITS).plan(plannedWith(comments));
 
 describe('a kept page that is redacted', () => {
   it('is answered at once, the same to all who are served from it', () => {
@@ -154,6 +155,6 @@ describe('a kept page that is redacted', () => {
   it('that cannot be read is refused each time', () => {
     const body = Buffer.from('<html>');
     const handle = redact(() => false)?.(() => page({ body, keptAs: 'k' }));
-    for (let times = 0; times < 2; times += 1) expect(() => handle?.(exchangeWith())).toThrow('not JSON');
+    for (let times = 0; times < 2; times += 1) expect(() => handle?.(exchangeWith())).toThrow('cannot be read as JSON');
   });
 });

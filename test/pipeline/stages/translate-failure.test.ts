@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ANONYMOUS, type Principal } from '../../../src/model/principal.ts';
 import { UpstreamFailure } from '../../../src/model/upstream-failure.ts';
+import { DEFAULT_JSON_LIMITS } from '../../../src/lib/bounded-json.ts';
 import { translateFailure } from '../../../src/pipeline/stages/translate-failure.ts';
 import {
   createNext,
@@ -19,6 +20,7 @@ function translating(answer: Parameters<typeof createNext>[0], parts: PlannedPar
   const forgotten: Principal[] = [];
   const services = {
     challenge: CHALLENGE,
+    jsonLimits: DEFAULT_JSON_LIMITS,
     isPermissionMessage: (message: string) => message.includes('permission'),
     forget: (principal: Principal) => void forgotten.push(principal),
   };

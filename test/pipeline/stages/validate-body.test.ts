@@ -18,6 +18,7 @@ import {
 import { until } from '../../builders/until.ts';
 
 const LIMIT = 1000;
+const LIMITS = { bytes: LIMIT, json: { depth: 8, values: 100 } };
 const NOTHING: BodyFindings = { violations: [] };
 const write: PlannedParts = { operation: { method: 'POST', requestBody: { required: true } } };
 const reporting: PlannedParts = { ...write, checks: { requests: 'report' } };
@@ -29,7 +30,7 @@ function validating(parts: PlannedParts = write, findings: BodyFindings = NOTHIN
     checked.push(body);
     return findings;
   };
-  const handle = stageIn(validateBody(check, LIMIT), plannedWith(parts), next);
+  const handle = stageIn(validateBody(check, LIMITS), plannedWith(parts), next);
   const send = (arrival: Arrival, trace = traceWith({ requests: { level: 'enforce', outcome: 'passed' } })) => ({
     answer: handle(exchangeWith({ arrival, trace })),
     trace,
@@ -52,7 +53,7 @@ const broken = (chunks: number) =>
 
 describe('validate-body', () => {
   it('has no work for operations without a body', () => {
-    expect(validateBody(() => NOTHING, LIMIT).plan(plannedWith())).toBeUndefined();
+    expect(validateBody(() => NOTHING, LIMITS).plan(plannedWith())).toBeUndefined();
   });
 
   it('passes the very bytes of a right body on', async () => {
@@ -189,5 +190,73 @@ describe('validate-body in observe', () => {
     );
     await answer;
     expect(trace.requests?.outcome).toBe('reported');
+  });
+});
+
+/*
+ * The attack: of two members of one name, the check reads one and the upstream, which gets the bytes as they came, may read
+ * the other: another list of users to erase, another visibility.
+ */
+describe('a body that has a member twice', () => {
+  it.each([
+    '{"content":"a","content":"b"}',
+    '{"content":"a","\\u0063ontent":"b"}',
+    '{"\\u0063ontent":"a","content":"a"}',
+    '{"visibility":"x","visibilit\\u0079":"y"}',
+    '{"a":{"content":1,"content":1}}',
+    '[{"id":1,"id":2}]',
+  ])('is refused unread where requests are enforced, and reported elsewhere: %s', async (written) => {
+    const strict = validating();
+    expect(await failureOf(strict.send(json(written)).answer)).toMatchObject({ code: 'invalid_body', status: 400 });
+    expect([strict.checked, strict.next.asked]).toEqual([[], []]);
+    for (const parts of [reporting, { ...reporting, transparent: true }]) {
+      const { send, next, checked } = validating(parts);
+      const { answer, trace } = send(json(written));
+      await answer;
+      expect(trace.violations).toMatchObject([{ category: 'format', keyword: 'repeated-member' }]);
+      expect([checked, textOf(next.asked[0]?.body)]).toEqual([[], written]);
+    }
+  });
+
+  it.each(['{"a":{"b":1},"b":2}', '[{"a":1},{"a":1}]', '{"a":"\\"a\\":1,\\"a\\":2"}', '{"__proto__":1,"a":1}', '1'])(
+    'is not one in which a name stands in two objects or in a text: %s',
+    async (written) => {
+      const { send, checked } = validating();
+      await send(json(written)).answer;
+      expect(checked).toEqual([JSON.parse(written)]);
+    },
+  );
+});
+
+/* The attack: a small body that takes long to parse, or that a check cannot walk over. */
+describe('a body beyond the limits of JSON', () => {
+  it.each([
+    ['['.repeat(9), 'json-depth', 'the request body must not be nested deeper than 8 levels'],
+    [`[${'1,'.repeat(100)}1]`, 'json-values', 'the request body must not hold more than 100 values'],
+  ])('is refused unread, naming the limit, where requests are enforced', async (written, keyword, message) => {
+    const { send, checked, next } = validating();
+    const { answer, trace } = send(json(written));
+    expect(await failureOf(answer)).toMatchObject({ status: 400, details: [{ message }] });
+    expect(trace.violations).toMatchObject([{ category: 'bounds', keyword }]);
+    expect([checked, next.asked]).toEqual([[], []]);
+    const observing = validating({ ...reporting, transparent: true });
+    await observing.send(json(written)).answer;
+    expect([observing.checked, textOf(observing.next.asked[0]?.body)]).toEqual([[], written]);
+  });
+
+  it('on which the check breaks goes on in observe, and the verdict says that it broke', async () => {
+    const mistake = new RangeError('Maximum call stack size exceeded');
+    const breaking = () => {
+      throw mistake;
+    };
+    const next = createNext();
+    const parts: PlannedParts = { ...reporting, transparent: true };
+    const trace = traceWith();
+    const exchange = exchangeWith({ arrival: json('{"a":1}'), trace });
+    await stageIn(validateBody(breaking, LIMITS), plannedWith(parts), next)(exchange);
+    expect(textOf(next.asked[0]?.body)).toBe('{"a":1}');
+    expect(trace).toMatchObject({ requests: { outcome: 'failed' }, cause: mistake });
+    const strict = stageIn(validateBody(breaking, LIMITS), plannedWith(write), createNext());
+    expect(await failureOf(strict(exchangeWith({ arrival: json('{}') })))).toBe(mistake);
   });
 });

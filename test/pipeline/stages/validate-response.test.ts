@@ -21,6 +21,7 @@ import {
   violationWith,
 } from '../../builders/exchange.ts';
 
+const LIMITS = { depth: 8, values: 100 };
 const VALID: Judgement = { verdict: 'valid', violations: [], reported: [] };
 const drift = (at: string): Violation =>
   violationWith({ check: 'responses', direction: 'response', location: 'body', at, message: `${at} is missing` });
@@ -29,6 +30,18 @@ const BROKEN: Judgement = { verdict: 'violations', violations: [drift('/a'), dri
 const NODES = { ...(pageOf([]) as object), list: [{ id: 1, activeRevisionId: 2, author: { username: 'alice' } }] };
 const WRAPPED: Judgement = { verdict: 'skipped', reason: 'wrap', violations: [], reported: [] };
 const enforced: PlannedParts = { checks: { responses: 'enforce' } };
+
+function validatingServices(judge: () => Judgement) {
+  return {
+    judge,
+    decode: (_headers: unknown, body: Buffer) => Promise.resolve(body.subarray(1)),
+    namesUpstream: () => false,
+    knownAnswers: createKnownAnswers(),
+    jsonLimits: LIMITS,
+    isAccepted: () => false,
+    learn: () => undefined,
+  };
+}
 
 const answered = (body: unknown, status = 200): Reply => ({
   status,
@@ -51,8 +64,9 @@ function validating(
     },
     decode: (_headers: unknown, body: Buffer) =>
       Promise.resolve(body[0] === 42 ? body.subarray(1) : body[0] === 33 ? ('damaged' as const) : undefined),
-    namesUpstream: (text: string) => text.includes('http://legacy'),
+    namesUpstream: (body: Buffer) => body.includes('http://legacy'),
     knownAnswers: createKnownAnswers(),
+    jsonLimits: LIMITS,
     isAccepted: (_operation: unknown, { at }: Violation) => accepted.includes(at),
     learn: (nodeId: string, authorName: string) => void learned.push([nodeId, authorName]),
   };
@@ -229,8 +243,62 @@ describe('validate-response', () => {
   });
 });
 
+/*
+ * The attack: a response so deep or with so many values that parsing it holds everybody up, or that a walk over it overflows
+ * the stack.
+ */
+describe('a response beyond the limits of JSON', () => {
+  const deep = '['.repeat(9) + ']'.repeat(9);
+  const large = JSON.stringify(Array.from({ length: 200 }, () => 1));
+
+  it.each([
+    [deep, 'json-depth', 'the body must not be nested deeper than 8 levels'],
+    [large, 'json-values', 'the body must not hold more than 100 values'],
+  ])('is not parsed, a violation, and refused where that is enforced', async (text, keyword, message) => {
+    for (const level of ['report', 'enforce'] as const) {
+      const { judged, run } = validating(answered(text), VALID, { checks: { responses: level } });
+      const { answer, trace } = run();
+      if (level === 'enforce') expect(await failureOf(answer)).toMatchObject({ details: [{ message }] });
+      else expect(await answer).toMatchObject({ facts: { validity: 'violations', body: { isJson: false } } });
+      expect(trace.violations).toMatchObject([{ category: 'protocol', location: 'body', keyword, message }]);
+      expect(trace.responses).toMatchObject({ verdict: 'violations' });
+      expect(judged).toEqual([]);
+    }
+  });
+
+  it('is not parsed where nothing is judged either', async () => {
+    const { run } = validating(answered(deep), VALID, { checks: { responses: 'off' } });
+    expect(await run().answer).toMatchObject({ facts: { validity: 'off', body: { isJson: false } } });
+  });
+
+  it.each([
+    [deep, 'depth'],
+    [large, 'values'],
+  ])('passes in observe, unjudged', async (text, reason) => {
+    const reply = answered(`*${text}`);
+    const { judged, run } = validating(reply, VALID, { transparent: true, checks: { responses: 'report' } });
+    const { answer, trace } = run();
+    expect(await answer).toMatchObject({ status: 200, body: reply.body, facts: { validity: 'skipped' } });
+    expect([trace.responses, trace.violations, judged]).toMatchObject([{ outcome: 'skipped', reason }, [], []]);
+  });
+});
+
 describe('validate-response in observe', () => {
   const observe: PlannedParts = { transparent: true };
+
+  it('passes a response on which the judgement breaks, and says that it broke', async () => {
+    const reply = answered('*{"a":1}');
+    const mistake = new RangeError('Maximum call stack size exceeded');
+    const services = validatingServices(() => {
+      throw mistake;
+    });
+    const handle = stageIn(validateResponse(services), plannedWith(observe), createNext(reply));
+    const exchange = exchangeWith();
+    expect((await handle(exchange)).body).toBe(reply.body);
+    expect(exchange.trace).toMatchObject({ responses: { outcome: 'failed', verdict: 'skipped' }, cause: mistake });
+    const strict = stageIn(validateResponse(services), plannedWith(), createNext(answered({})));
+    expect(await failureOf(strict(exchangeWith()))).toBe(mistake);
+  });
 
   it('takes the content coding off for the judgement alone', async () => {
     const reply = answered('*{"a":1}');
@@ -281,10 +349,11 @@ describe('the same bytes once more', () => {
         return state.judgement;
       },
       decode: (_headers: unknown, body: Buffer) => Promise.resolve(body),
-      namesUpstream: (text: string) => text.includes('http://legacy'),
+      namesUpstream: (body: Buffer) => body.includes('http://legacy'),
       isAccepted: () => false,
       learn: (nodeId: string, authorName: string) => void learned.push([nodeId, authorName]),
       knownAnswers: createKnownAnswers(),
+      jsonLimits: LIMITS,
     });
     const handles = new Map<string, Handler>();
     const ask = async (reply: Reply, query = 'page=1', id = 'listThings') => {

@@ -1,0 +1,123 @@
+/** What a JSON text may hold before it is parsed. */
+export interface JsonLimits {
+  /** The most objects and arrays inside one another. */
+  readonly depth: number;
+  /** The most values: members of objects, elements of arrays, and the objects and arrays themselves. */
+  readonly values: number;
+}
+
+/** The limit that a text exceeds. */
+export type JsonExcess = keyof JsonLimits;
+
+/** More than any page of the documented operations holds, about tenfold. */
+export const DEFAULT_JSON_LIMITS: JsonLimits = { depth: 64, values: 50_000 };
+
+/** Says in words that a text exceeds a limit; begins with what the text is, for example `the body`. */
+export function describeExcess(what: string, limit: JsonExcess, limits: JsonLimits): string {
+  if (limit === 'depth') return `${what} must not be nested deeper than ${limits.depth} levels`;
+  return `${what} must not hold more than ${limits.values} values`;
+}
+
+/** A parsed text, or why it was not parsed; `malformed` is not JSON (RFC 8259). */
+export type BoundedJson =
+  | {
+      readonly state: 'parsed';
+      readonly value: unknown;
+      /** Members of all objects, repeated ones counted each time. */ readonly members: number;
+    }
+  | { readonly state: 'malformed' }
+  | { readonly state: 'excess'; readonly limit: JsonExcess };
+
+const MALFORMED = { state: 'malformed' } as const;
+
+/**
+ * Parses a JSON text that somebody else wrote. Parsing and every walk over the result take time and stack by depth and by
+ * the number of values, so both are counted in the bytes first. A byte order mark is passed over.
+ */
+export function parseBounded(bytes: Buffer, limits: JsonLimits): BoundedJson {
+  const counted = countJson(bytes, limits);
+  if (typeof counted === 'string') return { state: 'excess', limit: counted };
+  try {
+    const from = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+    return { state: 'parsed', value: JSON.parse(bytes.toString('utf8', from)) as unknown, members: counted };
+  } catch {
+    return MALFORMED;
+  }
+}
+
+/** The limit that the bytes of a JSON text exceed; undefined when they keep to all of them. */
+export function exceededLimit(bytes: Buffer, limits: JsonLimits): JsonExcess | undefined {
+  const counted = countJson(bytes, limits);
+  return typeof counted === 'string' ? counted : undefined;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** What a byte outside strings means to the count; 0 for every other byte. */
+const KIND = new Uint8Array(256);
+const [STRING, OPEN, CLOSE, COMMA, COLON] = [1, 2, 3, 4, 5] as const;
+KIND[QUOTE] = STRING;
+for (const open of Buffer.from('{[')) KIND[open] = OPEN;
+for (const close of Buffer.from('}]')) KIND[close] = CLOSE;
+KIND[0x2c] = COMMA;
+KIND[0x3a] = COLON;
+
+/** Counts members; stops at the first limit that is exceeded. For a malformed text it is right up to the first mistake. */
+function countJson(bytes: Buffer, { depth: maxDepth, values: maxValues }: JsonLimits): number | JsonExcess {
+  const { length } = bytes;
+  let depth = 0;
+  let values = 1;
+  let members = 0;
+  for (let at = 0; at < length; at += 1) {
+    const kind = KIND[bytes[at] as number];
+    if (kind === 0) continue;
+    if (kind === STRING) at = closingQuote(bytes, at + 1);
+    else if (kind === COLON) members += 1;
+    else if (kind === CLOSE) depth -= 1;
+    else {
+      values += 1;
+      if (values > maxValues) return 'values';
+      if (kind === OPEN) depth += 1;
+      if (depth > maxDepth) return 'depth';
+    }
+  }
+  return members;
+}
+
+/** Bytes of a string that are read one by one before the rest is searched natively: most names are shorter. */
+const NEAR = 24;
+
+/** Where a string ends; the length of the text for one that does not. */
+function closingQuote(bytes: Buffer, from: number): number {
+  const { length } = bytes;
+  let at = from;
+  for (;;) {
+    let near = at + NEAR;
+    while (at < near && at < length) {
+      const byte = bytes[at];
+      if (byte === QUOTE) return at;
+      if (byte === BACKSLASH) near = (at += 2) + NEAR;
+      else at += 1;
+    }
+    if (at >= length) return length;
+    const quote = bytes.indexOf(QUOTE, at);
+    if (quote === -1) return length;
+    let escapes = quote;
+    while (escapes > at && bytes[escapes - 1] === BACKSLASH) escapes -= 1;
+    if ((quote - escapes) % 2 === 0) return quote;
+    at = quote + 1;
+  }
+}
+
+/** The members of all objects inside a parsed value, which must keep to a depth: a name that was repeated counts once. */
+export function countMembers(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let members = 0;
+  if (Array.isArray(value)) {
+    for (const element of value as readonly unknown[]) members += countMembers(element);
+    return members;
+  }
+  for (const member of Object.values(value)) members += 1 + countMembers(member);
+  return members;
+}

@@ -1,0 +1,76 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { countMembers, describeExcess, parseBounded } from '../../src/lib/bounded-json.ts';
+
+const LIMITS = { depth: 4, values: 10 };
+const parse = (text: string, limits = LIMITS) => parseBounded(Buffer.from(text), limits);
+const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
+
+/*
+ * The attack: megabytes of brackets, commas or names, which take seconds to parse and overflow the stack of whatever walks
+ * over the result. All of it is found in the bytes, before a value is made.
+ */
+describe('the limits of a JSON text', () => {
+  it.each([
+    ['arrays', nested(5), 'depth'],
+    ['objects', '{"a":'.repeat(5), 'depth'],
+    ['both', '[{"a":[{"a":['.repeat(2), 'depth'],
+    ['eight megabytes of brackets', '['.repeat(8 * 1024 * 1024), 'depth'],
+    ['elements', `[${'1,'.repeat(10)}1]`, 'values'],
+    ['members', `{${Array.from({ length: 11 }, (_, at) => `"key${at}":1`).join()}}`, 'values'],
+    ['empty objects', `[${'{},'.repeat(5)}{}]`, 'values'],
+    ['one million numbers', `[${'1,'.repeat(1_000_000)}1]`, 'values'],
+  ])('are exceeded by %s', (_, text, limit) => {
+    expect(parse(text)).toEqual({ state: 'excess', limit });
+  });
+
+  it('are kept to by a text of just the depth and the number of values', () => {
+    expect(parse(nested(4)).state).toBe('parsed');
+    expect(parse('[1,2,3,4,5,6,7,8,9]').state).toBe('parsed');
+    expect(parse('[1,2,3,4,5,6,7,8,9,0]')).toEqual({ state: 'excess', limit: 'values' });
+  });
+
+  it('count nothing inside strings, whatever is escaped there', () => {
+    const text = '[{,"}]'.repeat(20);
+    for (const inside of [text, `${text}\\`, '\\"'.repeat(40), `${'x'.repeat(60)}"${text}`, '\\'.repeat(33)])
+      expect(parse(JSON.stringify({ a: inside }))).toMatchObject({ state: 'parsed', value: { a: inside }, members: 1 });
+  });
+
+  it.each(['', '[', '{"a":1', '"a', '"a\\', '[1,]', '{"a"}', ']]]]', 'x'])('leave %j malformed', (text) => {
+    expect(parse(text)).toEqual({ state: 'malformed' });
+  });
+
+  it('are named in words', () => {
+    expect(describeExcess('the body', 'depth', LIMITS)).toBe('the body must not be nested deeper than 4 levels');
+    expect(describeExcess('the body', 'values', LIMITS)).toBe('the body must not hold more than 10 values');
+  });
+});
+
+describe('a JSON text within its limits', () => {
+  const wide = { depth: 1000, values: 100_000 };
+
+  it('is parsed to what JSON.parse says, and its members are counted', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 6 }), (text) => {
+        // The count in the bytes and the count in the value agree for every text without repeated members.
+        const value = JSON.parse(text) as unknown;
+        expect(parse(text, wide)).toEqual({ state: 'parsed', value, members: countMembers(value) });
+      }),
+      { numRuns: 300, seed: 16 },
+    );
+  });
+
+  it('may begin with a byte order mark', () => {
+    expect(parse('\uFEFF{"a":1}')).toMatchObject({ state: 'parsed', value: { a: 1 } });
+  });
+
+  it.each([
+    ['twice', '{"a":1,"a":2}'],
+    ['once plain and once escaped', '{"a":1,"\\u0061":2}'],
+    ['twice further down', '{"b":[{"a":1,"a":1}]}'],
+    ['that objects inherit', '{"__proto__":1,"__proto__":1}'],
+  ])('has more members than its value when a name stands %s', (_, text) => {
+    const parsed = parse(text);
+    expect(parsed.state === 'parsed' && parsed.members > countMembers(parsed.value)).toBe(true);
+  });
+});

@@ -1,0 +1,147 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Call } from '../builders/call.ts';
+import { exampleAnswer } from '../builders/example-answer.ts';
+import { expectError } from '../builders/expect-error.ts';
+import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { operationOf, targetOf } from '../builders/operations.ts';
+import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
+
+/*
+ * The attack: a body of a size that is allowed, which takes seconds to parse, to walk over or to report on, so that nobody
+ * else is served meanwhile. It comes from a client as well as from a broken or hostile upstream.
+ */
+
+const QUESTIONS = targetOf(operationOf('listQuestions'));
+const UPLOAD = targetOf(operationOf('uploadGdprFile'));
+const WRITE = targetOf(operationOf('createComment'));
+const MEGABYTE = 1024 * 1024;
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+
+const many = <T>(count: number, make: (at: number) => T) => Array.from({ length: count }, (_, at) => make(at));
+const fields = (count: number, name: (at: number) => string) => Object.fromEntries(many(count, (at) => [name(at), at]));
+const page = (list: unknown) =>
+  JSON.stringify({ list, pageCount: 1, totalCount: 1, listCount: 1, page: 1, pageSize: 15, sort: 'x' });
+
+/** Bodies by what they are, up to a size in bytes. */
+const hostile = (size: number): readonly (readonly [what: string, body: string])[] => [
+  ['nested arrays', '['.repeat(size)],
+  ['nested objects', '{"a":'.repeat(size / 5)],
+  ['both, nested', '[{"a":'.repeat(size / 6)],
+  ['depth under a known field', `{"list":[{"author":${'{"author":'.repeat(size / 12)}`],
+  ['small numbers', `[${'1,'.repeat(size / 2 - 2)}1]`],
+  ['empty objects in a list', `{"list":[${'{},'.repeat(size / 3 - 10)}{}]}`],
+  ['just as many unknown fields as are parsed', JSON.stringify(fields(9900, (at) => `unknownField${at}`))],
+  ['unknown fields of an item', page([fields(9900, (at) => `unknownField${at}`)])],
+  ['names that look secret', page([fields(9900, (at) => `key${at}@example.org`)])],
+  ['random names', page([fields(9900, (at) => `a${(at * 7919) % 99991}Zq${at}xK`)])],
+  ['too many keys of one prefix', JSON.stringify(fields(100_000, (at) => `p${at}`)).slice(0, size)],
+  ['items that are all wrong', page(many(3000, () => ({ id: 'x', type: 1, author: [] })))],
+  ['items of other types', page(many(9000, (at) => (at % 2 === 0 ? 'x' : null)))],
+  ['a text of escapes', page([{ body: '"'.repeat(size / 2 - 100) }])],
+  ['a text of code points', page([{ body: 'é'.repeat(size / 4) }])],
+  ['a number of very many digits', `{"id":${'9'.repeat(size - 20)}}`],
+  ['numbers of 100,000 digits', `[${many(Math.floor(size / 100_001), () => '9'.repeat(100_000)).join()}]`],
+  ['a very long name', `{"${'k'.repeat(size - 20)}":1}`],
+  ['white space', `${' '.repeat(size - 2)}{}`],
+];
+
+/** The longest time in milliseconds for which the loop was held while something went on. */
+async function longestHold(act: () => Promise<void>): Promise<number> {
+  const histogram = monitorEventLoopDelay({ resolution: 5 });
+  histogram.enable();
+  await act();
+  histogram.disable();
+  return histogram.max / 1e6;
+}
+
+let fake: FakeUpstream;
+let strict: TestGateway;
+let observing: TestGateway;
+beforeAll(async () => {
+  fake = await startFakeUpstream(exampleAnswer);
+  const config = { listen: { maxBodyBytes: 8 * MEGABYTE } };
+  strict = await startTestGateway({ upstream: fake, config: { ...config, contract: { inferred: 'on' } } });
+  observing = await startTestGateway({ upstream: fake, real: true, config: { ...config, learn: { traffic: true } } });
+});
+beforeEach(() => {
+  fake.requests.length = 0;
+  fake.handler = exampleAnswer;
+});
+
+describe('hostile request bodies', () => {
+  it.each(hostile(MEGABYTE))(
+    '%s: 400, before anybody acts on it, and forwarded as they are in observe',
+    async (_, body) => {
+      const call: Call = { method: 'POST', headers: JSON_TYPE, body };
+      for (const target of [UPLOAD, WRITE]) expect((await strict.call(target, call)).status).toBe(400);
+      expect(fake.requests).toEqual([]);
+      const got = await observing.call(UPLOAD, call);
+      expect(got.status).toBe(201);
+      expect(fake.requests.at(-1)?.body.equals(Buffer.from(body)), 'the bytes').toBe(true);
+    },
+  );
+
+  it('name the limit in the refusal', async () => {
+    const got = await strict.call(WRITE, { method: 'POST', headers: JSON_TYPE, body: '['.repeat(MEGABYTE) });
+    expectError(got, 400, 'invalid_body');
+    expect(got.text).toContain('must not be nested deeper than 64 levels');
+  });
+
+  it.each([
+    ['one million short rows', `username\n${'x\n'.repeat(1_000_000)}`],
+    ['one million empty rows', `username\n${'\n'.repeat(1_000_000)}`],
+    ['one quoted cell', `username\n"${'x'.repeat(2_000_000)}"`],
+    ['one quoted cell of quotes', `username\n"${'""'.repeat(1_000_000)}"`],
+    ['one cell', `username\n${'x'.repeat(2_000_000)}`],
+    ['one row of cells', `username\n${','.repeat(2_000_000)}`],
+    ['a header of cells', `${','.repeat(2_000_000)}\n`],
+  ])('a CSV of %s: 400', async (_, content) => {
+    expect((await strict.call(UPLOAD, { method: 'POST', body: { content } })).status).toBe(400);
+    expect(fake.requests).toEqual([]);
+  });
+});
+
+describe('hostile responses', () => {
+  const targets = ['listQuestions', 'listActions', 'getComment'].map((id) => targetOf(operationOf(id)));
+
+  it.each(hostile(MEGABYTE))('%s: pass in observe, and are never stored', async (_, body) => {
+    fake.handler = () => ({ body, headers: JSON_TYPE });
+    for (const target of targets) {
+      const passed = await observing.call(target);
+      expect([passed.status, passed.text === body]).toEqual([200, true]);
+      const { status } = await strict.call(target);
+      expect([200, 502]).toContain(status);
+      const asked = fake.requests.length;
+      await strict.call(target);
+      expect(fake.requests.length, 'asked again').toBe(asked + 1);
+    }
+    const recovered = observing.log.find((line) => line.includes('"cause"') || line.includes('"failed"'));
+    expect(recovered).toBeUndefined();
+  });
+});
+
+const plain = () => Promise.all([strict.call(QUESTIONS), observing.call(QUESTIONS)]);
+
+describe('everybody else', () => {
+  it('is served while hostile bodies are refused and passed on', async () => {
+    // The shapes that took longest by far, and of a size that does not itself take long to copy.
+    const worst = /nested arrays|small numbers|empty objects|unknown fields of|look secret|all wrong|of escapes/;
+    const bodies = hostile(2 * MEGABYTE).filter(([what]) => worst.test(what));
+    await plain();
+    const holds: [string, number][] = [];
+    for (const [what, body] of bodies) {
+      const bytes = Buffer.from(body);
+      fake.handler = (request) =>
+        request.query.has('hostile') ? { body: bytes, headers: JSON_TYPE } : exampleAnswer(request);
+      const call: Call = { method: 'POST', headers: JSON_TYPE, body: bytes };
+      const hold = await longestHold(async () => {
+        await Promise.all([strict.call(WRITE, call), plain()]);
+        await Promise.all([observing.call(`${QUESTIONS}?hostile`), plain()]);
+      });
+      holds.push([what, Math.round(hold)]);
+    }
+    // Eight megabytes of brackets took four seconds. The bound is generous, since client and upstream share this process.
+    expect(holds.filter(([, hold]) => hold > 1000)).toEqual([]);
+  }, 60_000);
+});
