@@ -8,6 +8,8 @@ export interface CaseStep {
   readonly user: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
+  /** How often the request is sent, all of them before the upstream responds. */
+  readonly together: number;
   /** What the upstream would answer: `example`, `breaks`, or a status and a body. */
   readonly upstream: { readonly answer: string; readonly headers: Readonly<Record<string, string>> };
   /** Requests that reach the upstream in this step. */
@@ -70,7 +72,7 @@ function toStep(blocks: readonly Block[]): CaseStep {
   const [answer = 'example', ...upstream] = linesOf('upstream');
   const [outcome = '', ...expected] = linesOf('expect');
   const [status, code] = outcome.split(' ');
-  const said = facts(request, ['header', 'as', 'body']);
+  const said = facts(request, ['header', 'as', 'body', 'together']);
   const other = facts(upstream, ['header', 'asked']);
   const found = facts(expected, ['field', 'value']);
   const [as] = said.texts('as');
@@ -80,6 +82,7 @@ function toStep(blocks: readonly Block[]): CaseStep {
     user: as === 'anonymous' ? undefined : as,
     headers: said.pairs('header'),
     body: said.texts('body')[0],
+    together: Number(said.texts('together')[0] ?? 1),
     upstream: { answer, headers: other.pairs('header') },
     asked: Number(other.texts('asked')[0] ?? 1),
     status: Number(status),

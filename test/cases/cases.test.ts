@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { valueAt } from '../../src/lib/json-pointer.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeHandler, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { type CaseStep, readCase } from '../builders/read-case.ts';
+import { OPERATIONS } from '../builders/operations.ts';
 import { createTestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
@@ -13,9 +15,15 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
  */
 
 const folder = new URL('.', import.meta.url);
-const cases = readdirSync(folder)
+const cases = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.case.txt'))
-  .map((name) => Object.assign({ name }, readCase(readFileSync(new URL(name, folder), 'utf8'))));
+  .map((name) => ({
+    name: name.replace('.case.txt', ''),
+    ...readCase(readFileSync(new URL(name, folder), 'utf8')),
+  }));
+/** The names of the cases in a folder of this one. */
+const namesIn = (inner: string) =>
+  cases.filter(({ name }) => dirname(name) === inner).map(({ name }) => basename(name));
 
 const clock = createTestClock();
 let fake: FakeUpstream;
@@ -51,9 +59,36 @@ function textOf(value: unknown): string {
   return Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : JSON.stringify(value);
 }
 
+/** Holds what the upstream responds until so many requests have asked the memory of the gateway for their page. */
+function holdUntil(count: number, { gateway: { services } }: TestGateway): void {
+  const { lookup } = services.cache;
+  const { handler } = fake;
+  const { promise: all, resolve } = Promise.withResolvers<void>();
+  let asked = 0;
+  services.cache.lookup = (key) => {
+    asked += 1;
+    if (asked === count) {
+      services.cache.lookup = lookup;
+      resolve();
+    }
+    return lookup(key);
+  };
+  fake.handler = async (request, response) => {
+    await all;
+    return handler(request, response);
+  };
+}
+
 async function take(gateway: TestGateway, step: CaseStep, id: string): Promise<void> {
   fake.requests.length = 0;
   fake.handler = handlerOf(step.upstream);
+  if (step.together > 1) holdUntil(step.together, gateway);
+  const ids = Array.from({ length: step.together }, (_, index) => (index === 0 ? id : `${id}-${index}`));
+  await Promise.all(ids.map((one) => ask(gateway, step, one)));
+  expect(fake.requests, 'requests that reach the upstream').toHaveLength(step.asked);
+}
+
+async function ask(gateway: TestGateway, step: CaseStep, id: string): Promise<void> {
   const { method, target, user = null, body } = step;
   const headers = {
     ...(body !== undefined && { 'Content-Type': 'application/json' }),
@@ -63,7 +98,6 @@ async function take(gateway: TestGateway, step: CaseStep, id: string): Promise<v
   const got = await gateway.call(target, { method, user, headers, ...(body !== undefined && { body }) });
   const line = await gateway.lineOf(id);
   expect([got.status, got.json?.code]).toEqual([step.status, step.code]);
-  expect(fake.requests, 'requests that reach the upstream').toHaveLength(step.asked);
   for (const [name, value] of Object.entries(step.fields))
     expect([name, textOf(got.headers[name.toLowerCase()])]).toEqual([name, value]);
   for (const [pointer, value] of Object.entries(step.values))
@@ -75,7 +109,25 @@ async function take(gateway: TestGateway, step: CaseStep, id: string): Promise<v
 describe('cases', () => {
   it.each(cases)('$name: $title', async ({ name, config, steps }) => {
     const gateway = await gatewayFor(config);
-    for (const [index, step] of steps.entries()) await take(gateway, step, `${name.replace('.case.txt', '')}-${index}`);
+    for (const [index, step] of steps.entries()) await take(gateway, step, `${basename(name)}-${index}`);
+  });
+
+  it('there is one for each operation of the contract, named as it is, whose log lines name it', () => {
+    expect(namesIn('operations').toSorted()).toEqual(OPERATIONS.map(({ id }) => id).toSorted());
+    for (const { name, steps } of cases.filter((one) => dirname(one.name) === 'operations'))
+      expect(new Set(steps.map(({ trace }) => trace['/operation']))).toEqual(new Set([basename(name)]));
+  });
+
+  it('there is one for each stage that a request can pass', async () => {
+    const { gateway } = await gatewayFor({ rewriteUrls: true });
+    const stages = gateway.planLines.flatMap(
+      (line) =>
+        line
+          .split(/\s{2,}/)
+          .at(-1)
+          ?.split(' → ') ?? [],
+    );
+    expect(namesIn('stages').toSorted()).toEqual([...new Set(stages)].toSorted());
   });
 
   it('a line that is not understood is an error, so that none goes unchecked', () => {
