@@ -11,6 +11,8 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 20_000,
     hookTimeout: 60_000,
+    // `npm run coverage`: an overview in the terminal, and every line in coverage/index.html.
+    coverage: { include: ['src/**/*.ts'], reporter: ['text-summary', 'html'] },
     // What is polled comes from other processes and sockets; on a busy machine a second is not enough.
     expect: { poll: { timeout: 10_000 } },
   },
