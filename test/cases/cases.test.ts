@@ -17,10 +17,9 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 const folder = new URL('.', import.meta.url);
 const cases = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.case.txt'))
-  .map((name) => ({
-    name: name.replace('.case.txt', ''),
-    ...readCase(readFileSync(new URL(name, folder), 'utf8')),
-  }));
+  .map((name) =>
+    Object.assign(readCase(readFileSync(new URL(name, folder), 'utf8')), { name: name.replace('.case.txt', '') }),
+  );
 /** The names of the cases in a folder of this one. */
 const namesIn = (inner: string) =>
   cases.filter(({ name }) => dirname(name) === inner).map(({ name }) => basename(name));
