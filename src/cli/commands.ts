@@ -1,12 +1,12 @@
 import type { CommandEntry } from './command.ts';
-import { keepNurserySmall } from './v8-heap.ts';
+import { limitYoungGeneration } from './v8-heap.ts';
 
-/** Every command, in the order of help; a gateway that runs has read none but its own. */
+/** All commands in the order of help. Only the modules of the command that runs are imported. */
 export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'serve',
     load: async () => {
-      keepNurserySmall();
+      limitYoungGeneration();
       return (await import('./commands/serve-command.ts')).serveCommand;
     },
   },

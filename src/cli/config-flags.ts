@@ -7,11 +7,11 @@ import { CHAOS_GRAMMAR, CHAOS_EFFECTS } from '../reference/chaos/chaos-names.ts'
 import { ChaosSyntaxError, parseChaos } from '../reference/chaos/parse-chaos.ts';
 import type { CommandIo, CommandLine, Flag } from './command.ts';
 
-/** Flags of every command that loads the configuration. */
+/** Flags of all commands that load the configuration. */
 export const CONFIG_FLAGS: readonly Flag[] = [
   { name: 'config', value: 'FILE', help: 'Configuration file; PORTICO_CONFIG.' },
   { name: 'mode', value: 'MODE', help: 'observe, staging or strict; PORTICO_MODE.' },
-  { name: 'upstream', value: 'URL', help: 'Base address of the legacy server; UPSTREAM_URL.' },
+  { name: 'upstream', value: 'URL', help: 'Base URL of the legacy server; UPSTREAM_URL.' },
 ];
 
 /** Flags of the two listeners. */
@@ -25,13 +25,13 @@ export const LISTEN_FLAGS: readonly Flag[] = [
 /** Flags of the embedded upstream. */
 export const REFERENCE_FLAGS: readonly Flag[] = [
   { name: 'db', value: 'PATH', help: 'Database of the reference server, or :memory:.' },
-  { name: 'seed', value: 'NUMBER', help: 'Seed of its data and faults.' },
-  { name: 'tracker', value: 'URL', help: 'Base address of an issue tracker instead of the embedded one.' },
-  { name: 'fault', value: 'NAME', multiple: true, help: 'Misbehaviour to switch on.' },
+  { name: 'seed', value: 'NUMBER', help: 'Seed of its data and chaos.' },
+  { name: 'tracker', value: 'URL', help: 'Base URL of an issue tracker to use instead of the embedded one.' },
+  { name: 'fault', value: 'NAME', multiple: true, help: 'Chaos to switch on, see below.' },
 ];
 
-/** The note of every command that takes `--fault`: how a fault is written, and each name with what it does. */
-export const FAULT_NOTES: readonly string[] = faultNotes();
+/** The help of all commands with `--fault`: its grammar, and the effect of each name. */
+export const CHAOS_NOTES: readonly string[] = chaosNotes();
 
 const POINTERS: Readonly<Record<string, string>> = {
   mode: '/mode',
@@ -48,7 +48,11 @@ const POINTERS: Readonly<Record<string, string>> = {
 };
 const NUMBERS = new Set(['port', 'admin-port', 'seed']);
 
-/** Loads the configuration with the flags of a command line over it; throws StartFault with all faults, the contract's and the roles' too. `more` are flags of that command alone, with the keys that they set. */
+/**
+ * Loads the configuration, with the flags of a command line taking precedence. `more` maps additional flags of the
+ * command to the keys that they set. Throws StartFault with all configuration errors, including those of the contract
+ * and the roles file.
+ */
 export async function settingsFrom(
   line: CommandLine,
   io: CommandIo,
@@ -58,18 +62,17 @@ export async function settingsFrom(
   const env = config === undefined ? io.env : { ...io.env, PORTICO_CONFIG: config };
   const read = readSettings({ env, cwd: io.cwd, flags: overridesOf(line, { ...POINTERS, ...more }) });
   const { settings } = read;
-  const { faults: misbehaviours } = settings.reference;
-  const faults = [...read.faults, ...misbehaviourFaults(misbehaviours, settings.placeOf('/reference/faults'))];
+  const faults = [...read.faults, ...chaosErrors(settings.reference.faults, settings.placeOf('/reference/faults'))];
   if (faults.length === 0) return settings;
-  throw new StartFault([...faults, ...(await faultsOfTheRest(settings))]);
+  throw new StartFault([...faults, ...(await assemblyFaults(settings))]);
 }
 
-function faultNotes(): string[] {
+function chaosNotes(): string[] {
   const names = Object.entries(CHAOS_EFFECTS);
   const width = Math.max(...names.map(([name]) => name.length));
   return [
-    `A fault is written ${CHAOS_GRAMMAR}; SHARE is a percentage of the requests. The names:`,
-    ...names.map(([name, meaning]) => `  ${name.padEnd(width)}  ${meaning}`),
+    `--fault ${CHAOS_GRAMMAR}; SHARE is a percentage of the requests. The names:`,
+    ...names.map(([name, effect]) => `  ${name.padEnd(width)}  ${effect}`),
   ];
 }
 
@@ -83,7 +86,7 @@ function overridesOf(line: CommandLine, pointers: Readonly<Record<string, string
   });
 }
 
-async function faultsOfTheRest(settings: Settings): Promise<readonly Fault[]> {
+async function assemblyFaults(settings: Settings): Promise<readonly Fault[]> {
   try {
     await withAssembly(settings, () => undefined);
     return [];
@@ -93,13 +96,13 @@ async function faultsOfTheRest(settings: Settings): Promise<readonly Fault[]> {
   }
 }
 
-// Nothing listens there; what is only printed never calls it.
-const NOWHERE = 'http://127.0.0.1:9';
+// Nothing listens at this address. Commands that only print the assembly never call it.
+const UNUSED_URL = 'http://127.0.0.1:9';
 
-/** Assembles the gateway without sockets, does something with it, and closes it. */
+/** Assembles the gateway without sockets, passes it to `use`, and closes it. */
 export async function withAssembly<T>(settings: Settings, use: (assembly: Assembly) => T | Promise<T>): Promise<T> {
   const { assembleGateway } = await import('../gateway.ts');
-  const assembly = assembleGateway(settings.embedded ? withUpstreamUrl(settings, NOWHERE) : settings);
+  const assembly = assembleGateway(settings.embedded ? withUpstreamUrl(settings, UNUSED_URL) : settings);
   try {
     return await use(assembly);
   } finally {
@@ -107,14 +110,14 @@ export async function withAssembly<T>(settings: Settings, use: (assembly: Assemb
   }
 }
 
-/** What is wrong with the misbehaviours that the embedded upstream is asked for: nothing, or one fault at their place. */
-export function misbehaviourFaults(texts: readonly string[], place: Place): readonly Fault[] {
+/** Returns the configuration error for invalid chaos rules, or an empty list if all are valid. */
+export function chaosErrors(texts: readonly string[], place: Place): readonly Fault[] {
   try {
     parseChaos(texts);
     return [];
   } catch (error) {
     if (!(error instanceof ChaosSyntaxError)) throw error;
-    const suggestion = `a fault is written ${CHAOS_GRAMMAR}`;
+    const suggestion = `the format is ${CHAOS_GRAMMAR}`;
     return [{ ...place, message: error.problems.join('; '), suggestion }];
   }
 }

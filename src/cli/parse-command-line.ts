@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { closestName } from '../lib/closest-name.ts';
 import { type Command, type CommandLine, UsageError } from './command.ts';
 
-/** Reads the words after the command's name; throws UsageError for what the command does not take. */
+/** Parses the arguments after the command's name; throws UsageError for unknown or invalid ones. */
 export function parseCommandLine(command: Command, argv: readonly string[]): CommandLine | 'help' {
   const flags = new Map(command.flags.map((flag) => [flag.name, flag]));
   const { tokens } = parseArgs({
@@ -18,34 +18,35 @@ export function parseCommandLine(command: Command, argv: readonly string[]): Com
     },
   });
   const given = new Map<string, string[]>();
-  const words: string[] = [];
+  const args: string[] = [];
   for (const token of tokens) {
-    if (token.kind === 'positional') words.push(token.value);
+    if (token.kind === 'positional') args.push(token.value);
     if (token.kind !== 'option') continue;
     if (token.name === 'help') return 'help';
     const flag = flags.get(token.name);
     if (flag === undefined) throw unknownFlag(token.rawName, command);
-    // A value that looks like a flag was forgotten, unless it was written with an equals sign.
+    // If the value looks like a flag, the real value is missing, unless it follows an equals sign.
     const missing = token.value === undefined || (token.value.startsWith('--') && !token.inlineValue);
     if (flag.value !== undefined && missing)
-      throw new UsageError(`--${flag.name} needs a value: --${flag.name} ${flag.value}`);
-    if (flag.value === undefined && token.value !== undefined) throw new UsageError(`--${flag.name} takes no value`);
+      throw new UsageError(`--${flag.name} requires a value: --${flag.name} ${flag.value}`);
+    if (flag.value === undefined && token.value !== undefined)
+      throw new UsageError(`--${flag.name} does not take a value`);
     const values = given.get(flag.name) ?? [];
-    if (values.length > 0 && flag.multiple !== true) throw new UsageError(`--${flag.name} was given twice`);
+    if (values.length > 0 && flag.multiple !== true) throw new UsageError(`--${flag.name} may be used only once`);
     given.set(flag.name, [...values, token.value ?? 'true']);
   }
-  const [least, most] = command.wordCount;
-  if (words.length < least) throw new UsageError(`${command.name} needs ${command.words}`);
-  if (words.length > most)
-    throw new UsageError(`${command.name} does not take "${withoutUserinfo(words[most] ?? '')}"`);
-  return { words, all: (name) => given.get(name) ?? [], last: (name) => given.get(name)?.at(-1) };
+  const [min, max] = command.argCount;
+  if (args.length < min) throw new UsageError(`${command.name} requires ${command.args}`);
+  if (args.length > max)
+    throw new UsageError(`${command.name}: unexpected argument "${withoutUserinfo(args[max] ?? '')}"`);
+  return { args, all: (name) => given.get(name) ?? [], last: (name) => given.get(name)?.at(-1) };
 }
 
-/** An address without the name and the password in it. */
+/** Removes the name and the password from a URL, so that no message repeats them. */
 const withoutUserinfo = (word: string) => word.replace(/[^/?#\s]*@/, '');
 
 function unknownFlag(rawName: string, command: Command): UsageError {
   const near = closestName(rawName.replace(/^-+/, ''), [...command.flags.map((flag) => flag.name), 'help']);
   const hint = near === undefined ? '' : `; did you mean --${near}?`;
-  return new UsageError(`${command.name} does not know ${rawName}${hint}`);
+  return new UsageError(`${command.name}: unknown flag ${rawName}${hint}`);
 }

@@ -12,7 +12,7 @@ import {
 } from './command.ts';
 import { parseCommandLine } from './parse-command-line.ts';
 
-/** Runs the command that the words name and answers with the exit code: 0 done, 1 faults or failure, 2 wrong usage. */
+/** Runs a command and returns the exit code: 0 success, 1 configuration errors or failure, 2 usage error. */
 export async function runProgram(
   commands: readonly CommandEntry[],
   argv: readonly string[],
@@ -29,7 +29,7 @@ export async function runProgram(
     return first === undefined ? EXIT.usage : EXIT.ok;
   }
   try {
-    const command = await commandNamed(commands, first).load();
+    const command = await findCommand(commands, first).load();
     const line = parseCommandLine(command, rest);
     if (line !== 'help') return await command.run(line, io);
     io.out(commandHelp(command));
@@ -37,7 +37,7 @@ export async function runProgram(
   } catch (error) {
     if (error instanceof UsageError) {
       io.err(`portico: ${error.message}`);
-      io.err('portico --help lists commands; portico COMMAND --help says what one takes.');
+      io.err('Run portico --help for the commands, or portico COMMAND --help for the flags of one.');
       return EXIT.usage;
     }
     failureLines(error).forEach(io.err);
@@ -45,17 +45,17 @@ export async function runProgram(
   }
 }
 
-function commandNamed(commands: readonly CommandEntry[], name: string): CommandEntry {
+function findCommand(commands: readonly CommandEntry[], name: string): CommandEntry {
   const command = commands.find((one) => one.name === name);
   if (command !== undefined) return command;
   const near = closestName(
     name,
     commands.map((one) => one.name),
   );
-  throw new UsageError(`there is no command "${name}"${near === undefined ? '' : `; did you mean ${near}?`}`);
+  throw new UsageError(`unknown command "${name}"${near === undefined ? '' : `; did you mean ${near}?`}`);
 }
 
-/** What to tell a person about an error that ended a command. */
+/** Returns the lines that describe the error that ended a command. */
 export function failureLines(error: unknown): string[] {
   if (error instanceof StartFault) return faultLines(error.faults);
   if (error instanceof CommandFailure) return [`portico: ${error.message}`];
@@ -70,18 +70,18 @@ function listenFailure(error: Error): string | undefined {
   if (syscall !== 'listen' && syscall !== 'getaddrinfo') return undefined;
   const place = `${address ?? 'the address'}${port === undefined ? '' : `:${port}`}`;
   if (code === 'EADDRINUSE')
-    return `portico cannot listen on ${place}: something else does already (choose another with PORT or ADMIN_PORT, or the flags)`;
-  if (code === 'EACCES') return `portico may not listen on ${place}: ports below 1024 need a privilege`;
+    return `portico cannot listen on ${place}: address already in use (choose another with PORT or ADMIN_PORT, or the flags)`;
+  if (code === 'EACCES') return `portico cannot listen on ${place}: ports below 1024 require a privilege`;
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return `portico cannot listen on ${place}: this machine has no such address (HOST, ADMIN_HOST)`;
+    return `portico cannot listen on ${place}: not an address of this machine (HOST, ADMIN_HOST)`;
   return undefined;
 }
 
-/** All faults as one block, each once: source and pointer, what is wrong, and what to write instead. */
-export function faultLines(found: readonly Fault[]): string[] {
-  // Two steps of the start may meet the same fault.
+/** Returns the lines for all distinct configuration errors: source and pointer, message, and suggestion. */
+function faultLines(found: readonly Fault[]): string[] {
+  // Two steps of the start may find the same error.
   const faults = [...new Map(found.map((fault) => [JSON.stringify(fault), fault])).values()];
-  const count = faults.length === 1 ? '1 fault' : `${faults.length} faults`;
+  const count = faults.length === 1 ? '1 configuration error' : `${faults.length} configuration errors`;
   return [
     `portico cannot start: ${count}`,
     ...faults.flatMap((fault) => [
@@ -91,8 +91,8 @@ export function faultLines(found: readonly Fault[]): string[] {
   ];
 }
 
-/** The help of the program: one line per command. */
-export function programHelp(commands: readonly Command[], version: string): string {
+/** Returns the help of the program, with one line per command. */
+function programHelp(commands: readonly Command[], version: string): string {
   const width = Math.max(...commands.map((command) => command.name.length));
   return [
     `portico ${version}: a contract-enforcing gateway in front of a legacy community Q&A server`,
@@ -101,19 +101,19 @@ export function programHelp(commands: readonly Command[], version: string): stri
     '',
     ...commands.map((command) => `  ${command.name.padEnd(width)}  ${command.summary}`),
     '',
-    'portico COMMAND --help says more. Exit codes: 0 done, 1 faults or failure, 2 wrong usage.',
+    'Run portico COMMAND --help for details. Exit codes: 0 success, 1 configuration errors or failure, 2 usage error.',
   ].join('\n');
 }
 
-/** The help of one command. */
-export function commandHelp(command: Command): string {
-  const flags: readonly Flag[] = [...command.flags, { name: 'help', help: 'Show this.' }];
+/** Returns the help of one command. */
+function commandHelp(command: Command): string {
+  const flags: readonly Flag[] = [...command.flags, { name: 'help', help: 'Show this help.' }];
   const rows = flags.map((flag) => ({
     left: `--${flag.name}${flag.value !== undefined ? ` ${flag.value}` : ''}`,
     right: `${flag.help}${flag.multiple === true ? ' May be repeated.' : ''}`,
   }));
   const width = Math.max(...rows.map((row) => row.left.length));
-  const usage = ['portico', command.name, command.words, '[flags]'].filter((word) => word !== '').join(' ');
+  const usage = ['portico', command.name, command.args, '[flags]'].filter((part) => part !== '').join(' ');
   return [
     `${command.summary}.`,
     '',

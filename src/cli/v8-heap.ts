@@ -1,15 +1,15 @@
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * Keeps V8 from making room for more young objects until it is let grow. It doubles that room, up to 32 MB, while many
- * of them survive, and gives nothing back for minutes; nearly all that a start makes survives, and little that a request
- * makes. To be called before anything else is read: what has grown by then stays.
+ * Stops V8 from enlarging the young generation until letYoungGenerationGrow() is called. V8 doubles it, up to 32 MB,
+ * while many objects survive, and does not shrink it for minutes. Nearly all objects of the start survive, but few
+ * objects of a request do. Call it before importing other modules, because the young generation does not shrink.
  */
-export function keepNurserySmall(): void {
+export function limitYoungGeneration(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
 }
 
-/** Lets the room for young objects grow as the load asks for it. */
-export function letNurseryGrow(): void {
+/** Lets V8 enlarge the young generation again as the load requires. */
+export function letYoungGenerationGrow(): void {
   setFlagsFromString('--semi-space-growth-factor=2');
 }

@@ -10,7 +10,7 @@ import { entryWith, PLAIN, reportOf, snapshotWith } from '../report/report-fixtu
 const folder = tempFolder();
 const launcher = join(import.meta.dirname, '..', '..', 'bin', 'portico.mjs');
 
-/** A report that is larger than any pipe holds. */
+/** A report that exceeds the buffer of any pipe. */
 const ledger = join(folder, 'large.json');
 const entries = Array.from({ length: 1_000 }, (_, at) =>
   entryWith({ fingerprint: `a${String(at).padStart(15, '0')}` }),
@@ -20,9 +20,9 @@ writeFileSync(ledger, renderJson(reportOf(snapshotWith(entries)), PLAIN));
 function report(more: readonly string[], stdout: 'pipe' | number) {
   const args = [launcher, 'report', '--ledger', ledger, '--format', 'json', ...more];
   const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', stdout, 'pipe'] });
-  let said = '';
-  child.stderr?.on('data', (part) => (said += String(part)));
-  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, said }));
+  let err = '';
+  child.stderr?.on('data', (part) => (err += String(part)));
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, err }));
   return { child, ended };
 }
 
@@ -30,14 +30,14 @@ describe('the streams of the process', () => {
   it.each([
     [[], 0],
     [['--fail-on', 'new'], 1],
-  ])('a reader that closes early changes no exit code: %j', async (more, code) => {
+  ])('do not change the exit code if a reader closes early: %j', async (more, code) => {
     const { child, ended } = report(more, 'pipe');
     child.stdout?.once('data', () => child.stdout?.destroy());
     expect((await ended).code).toBe(code);
   });
 
-  it('a result that cannot be written is a failure in one line', async () => {
+  it('report a result that cannot be written in one line', async () => {
     const { ended } = report([], openSync('/dev/full', 'w'));
-    expect(await ended).toEqual({ code: 1, said: 'portico: the result cannot be written (ENOSPC)\n' });
+    expect(await ended).toEqual({ code: 1, err: 'portico: the result cannot be written (ENOSPC)\n' });
   });
 });

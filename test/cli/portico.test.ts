@@ -41,32 +41,29 @@ const ROLES = join(import.meta.dirname, '..', '..', 'config', 'roles.yaml');
 const FREE = { PORT: '0', ADMIN_PORT: '0', PORTICO_DB: ':memory:' };
 
 describe('portico', () => {
-  it('lists its commands and exits 0 for --help, 2 without a command', async () => {
+  it('lists its commands and exits with 0 for --help, and with 2 without a command', async () => {
     const help = await runPortico(['--help']);
     for (const command of COMMANDS) expect(help.out).toContain(command.name);
     expect(help.code).toBe(0);
     expect(await runPortico([])).toMatchObject({ code: 2, out: '' });
   });
 
-  it.each(['serve', 'reference'])(
-    'lists the misbehaviours and how one is written in the help of %s',
-    async (command) => {
-      const { code, out } = await runInProcess([command, '--help']);
-      expect(code).toBe(0);
-      expect(out).toContain(CHAOS_GRAMMAR);
-      for (const [name, meaning] of Object.entries(CHAOS_EFFECTS))
-        expect(out).toMatch(new RegExp(`^ +${name} +${RegExp.escape(meaning)}$`, 'm'));
-    },
-  );
+  it.each(['serve', 'reference'])('lists the kinds of chaos and their grammar in the help of %s', async (command) => {
+    const { code, out } = await runInProcess([command, '--help']);
+    expect(code).toBe(0);
+    expect(out).toContain(CHAOS_GRAMMAR);
+    for (const [name, meaning] of Object.entries(CHAOS_EFFECTS))
+      expect(out).toMatch(new RegExp(`^ +${name} +${RegExp.escape(meaning)}$`, 'm'));
+  });
 
-  it('tells its version', async () => {
+  it('prints its version', async () => {
     expect(await runPortico(['--version'])).toMatchObject({
       code: 0,
       out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string,
     });
   });
 
-  it('prints all faults of configuration and roles in one block and exits 1', async () => {
+  it('reports all errors of configuration and roles in one run and exits with 1', async () => {
     const folder = newFolder();
     writeFileSync(join(folder, 'roles.yaml'), 'rolles: {}\n');
     writeFileSync(join(folder, 'portico.yaml'), 'mod: strict\nlisten: { prot: 1 }\n');
@@ -80,7 +77,7 @@ describe('portico', () => {
 });
 
 describe('portico check', () => {
-  it('tells of overlays and a candidate, and warns of targets that select nothing', async () => {
+  it('mentions overlays and a shadow contract, and warns of targets without a match', async () => {
     const overlay = join(newFolder(), 'one.yaml');
     const action = '{ target: $.components.schemas.Qestion, update: {} }';
     writeFileSync(overlay, `overlay: 1.0.0\ninfo: { title: One, version: '1' }\nactions: [${action}]\n`);
@@ -88,7 +85,7 @@ describe('portico check', () => {
     const { code, out, err } = await check(contract);
     expect([code, out]).toEqual([
       0,
-      expect.stringMatching(/18 operations, mode strict, 2 overlays, candidate beside it with 1 overlay\n$/),
+      expect.stringMatching(/18 operations, mode strict, 2 overlays, shadow contract with 1 overlay\n$/),
     ]);
     expect(err).toContain(`warning: ${overlay} /actions/0/target: selects nothing`);
     expect(err).toContain(`warning: ${overlay} /actions/0/target: the candidate contract: selects nothing`);
@@ -104,7 +101,7 @@ describe('portico check', () => {
     expect(broken.err).toContain('the candidate contract: ');
   });
 
-  it('says OK for the embedded defaults', async () => {
+  it('prints OK for the embedded defaults', async () => {
     expect(await runPortico(['check'])).toMatchObject({
       code: 0,
       out: expect.stringMatching(/^OK: .*18 operations, mode strict\n$/) as string,
@@ -116,12 +113,12 @@ describe('portico check', () => {
     expect([code, out]).toEqual([0, expect.stringContaining('mode observe')]);
   });
 
-  it('names misbehaviours that the reference server does not know, alone and beside other faults', async () => {
+  it('reports invalid chaos rules, alone and together with other errors', async () => {
     const faults = 'reference: { faults: [slo, "500@99", reset] }\n';
     const alone = await check(faults);
     expect([alone.code, alone.out]).toEqual([1, '']);
     for (const part of [
-      '1 fault\n',
+      '1 configuration error\n',
       '/reference/faults\n',
       'unknown name "slo"',
       'unknown operation 99',
@@ -129,11 +126,11 @@ describe('portico check', () => {
     ])
       expect(alone.err).toContain(part);
     const { err } = await check(`mod: strict\n${faults}`);
-    for (const part of ['2 faults\n', '/mod\n', '/reference/faults\n', 'unknown name "slo"'])
+    for (const part of ['2 configuration errors\n', '/mod\n', '/reference/faults\n', 'unknown name "slo"'])
       expect(err).toContain(part);
   });
 
-  it('refuses demo accounts in front of a real upstream with the verifier file, by name', async () => {
+  it('rejects demo accounts for a real upstream with the verifier file, by name', async () => {
     const folder = newFolder();
     writeFileSync(join(folder, 'portico.yaml'), 'authentication: { verifier: file }\n');
     const { code, err } = await runPortico(['check', '--config', join(folder, 'portico.yaml')], {
@@ -145,47 +142,47 @@ describe('portico check', () => {
 });
 
 describe('portico plan, permissions and explain', () => {
-  it('print a line per operation', async () => {
+  it('print one line per operation', async () => {
     const { code, out } = await runPortico(['plan']);
     expect([code, out.trim().split('\n').length]).toEqual([0, 18]);
   });
 
-  it('print who may do what', async () => {
+  it('print the operations of each role and account', async () => {
     const { code, out } = await runPortico(['permissions']);
     expect([code, out]).toEqual([0, expect.stringMatching(/listQuestions[\s\S]*alice/)]);
   });
 
-  it('explain a request for an account, with a method or without, from a path or a whole address', async () => {
+  it('explain a request for an account, with or without a method, for a path or a complete URL', async () => {
     const path = '/services/v2/question.json?page=2';
-    const said = await runPortico(['explain', 'get', path, '--as', 'alice']);
-    expect([said.code, said.out]).toEqual([0, expect.stringMatching(/alice[\s\S]*listQuestions/)]);
+    const explained = await runPortico(['explain', 'get', path, '--as', 'alice']);
+    expect([explained.code, explained.out]).toEqual([0, expect.stringMatching(/alice[\s\S]*listQuestions/)]);
     const copied = await runPortico(['explain', `http://127.0.0.1:8080${path}`, '--as', 'alice']);
-    expect(copied.out).toBe(said.out);
+    expect(copied.out).toBe(explained.out);
   });
 });
 
 describe('portico hash-password', () => {
-  it('turns standard input without its final newline into a hash that verifies', async () => {
+  it('prints a valid hash of standard input without its final newline', async () => {
     const { code, out } = await runPortico(['hash-password'], {}, 'öpen sesame\n');
     const hash = parsePhcHash(out.trim());
     expect(code).toBe(0);
     expect(hash !== undefined && (await verifyPassword('öpen sesame', hash))).toBe(true);
   });
 
-  it('does not repeat a password that was given as a word', async () => {
+  it('does not repeat a password that was passed as an argument', async () => {
     const { code, out, err } = await runPortico(['hash-password', 's3cret']);
     expect([code, out]).toEqual([2, '']);
-    expect(err).toContain('give the password on standard input');
+    expect(err).toContain('enter the password on standard input');
     expect(err).not.toContain('s3cret');
   });
 
-  it('exits 1 for an empty password', async () => {
+  it('exits with 1 for an empty password', async () => {
     expect(await runPortico(['hash-password'], {}, '\n')).toMatchObject({ code: 1, out: '' });
   });
 });
 
 describe('portico serve', () => {
-  it('greets with addresses, mode, accounts and commands to try, serves, and exits 0 on SIGTERM', async () => {
+  it('prints addresses, mode, accounts and commands to try, and exits with 0 on SIGTERM', async () => {
     const child = start(['serve'], FREE);
     const end = finished(child);
     const banner = await untilSays(child, /portico_checks_total\n/);
@@ -193,8 +190,8 @@ describe('portico serve', () => {
     expect(banner).toContain('admin, moderator, alice, bob, guest');
     const command = /curl -u (\w+):(\w+) '(http[^']+)'/.exec(banner);
     const authorization = `Basic ${Buffer.from(`${command?.[1]}:${command?.[2]}`).toString('base64')}`;
-    const answer = await fetch(command?.[3] ?? '', { headers: { authorization } });
-    expect(answer.status).toBe(200);
+    const response = await fetch(command?.[3] ?? '', { headers: { authorization } });
+    expect(response.status).toBe(200);
     child.kill('SIGTERM');
     const { code, out } = await end;
     expect(code).toBe(0);
@@ -202,16 +199,16 @@ describe('portico serve', () => {
     expect(out).not.toContain(authorization);
   });
 
-  it('serves on after SIGTERM while it is not ready, until a second signal ends it at once', async () => {
+  it('continues to serve after SIGTERM while it is not ready, until a second signal ends it', async () => {
     const file = configWith('listen: { lameDuckSeconds: 3600 }\n');
     const child = start(['serve', '--config', file], { ...FREE, PORTICO_ROLES: ROLES });
     const end = finished(child);
     const banner = await untilSays(child, /portico_checks_total\n/);
     const [, admin = ''] = /(http:\/\/127\.0\.0\.1:\d+)\/metrics/.exec(banner) ?? [];
     child.kill('SIGTERM');
-    await untilSays(child, /Not ready any more; serving for another 3600 s/);
+    await untilSays(child, /No longer ready; serving for another 3600 s/);
     expect((await fetch(`${admin}/readyz`)).status).toBe(503);
-    // One that follows closely is taken for an echo of the first.
+    // Signals that follow immediately count as echoes of the first.
     const again = setInterval(() => child.kill('SIGTERM'), 100);
     expect((await end).code).toBe(1);
     clearInterval(again);
@@ -226,13 +223,13 @@ describe('portico serve', () => {
     expect((await end).code).toBe(0);
   });
 
-  it('says in observe that nothing is enforced yet, and how to climb', async () => {
+  it('states in observe that nothing is enforced yet, and the next step', async () => {
     const banner = await untilSays(start(['serve', '--mode', 'observe'], FREE), /Try\n/);
     expect(banner).toContain('NOTHING IS ENFORCED YET');
     expect(banner).toContain('PORTICO_MODE=staging');
   });
 
-  it('says in one plain line that its port is taken, and exits 1', async () => {
+  it('reports a port in use in one line, and exits with 1', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     const { port } = taken.address() as AddressInfo;
@@ -242,25 +239,23 @@ describe('portico serve', () => {
     });
     taken.close();
     expect(code).toBe(1);
-    expect(err).toMatch(
-      new RegExp(`^portico cannot listen on 127\\.0\\.0\\.1:${port}: something else does already.*\\n$`),
-    );
+    expect(err).toMatch(new RegExp(`^portico cannot listen on 127\\.0\\.0\\.1:${port}: address already in use.*\\n$`));
   });
 
-  it('says which file cannot be a database', async () => {
+  it('reports a file that cannot be used as a database', async () => {
     const { code, err } = await runPortico(['serve', '--db', '/dev/null/x.db'], FREE);
     expect([code, err]).toEqual([1, expect.stringMatching(/--db\n.*\/dev\/null\/x\.db cannot be used/)]);
     expect(err).not.toContain('    at ');
   });
 
-  it('names a fault that the reference server does not know by its flag', async () => {
+  it('reports an invalid chaos rule with its flag', async () => {
     const { code, err } = await runPortico(['serve', '--fault', 'slo'], FREE);
     expect([code, err]).toEqual([1, expect.stringMatching(/--fault\n.*unknown name "slo"/)]);
   });
 });
 
 describe('portico reference', () => {
-  it('runs the reference server alone under a base path, and exits 0 on SIGINT', async () => {
+  it('runs the reference server alone under a base path, and exits with 0 on SIGINT', async () => {
     const child = start(['reference', '--port', '0', '--db', ':memory:', '--base-path', '/qa']);
     const end = finished(child);
     const url =

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { CommandIo } from '../../src/cli/command.ts';
 
-/** Streams that keep what is written, for a program that runs in this process. */
+/** Creates streams that collect the output of a program that runs in this process. */
 export function processIoOf(cwd: string): { readonly io: CommandIo; readonly text: { out: string; err: string } } {
   const text = { out: '', err: '' };
   const io = {

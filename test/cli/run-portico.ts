@@ -5,14 +5,14 @@ import { join } from 'node:path';
 
 const launcher = join(import.meta.dirname, '..', '..', 'bin', 'portico.mjs');
 
-/** What a finished run left behind. */
+/** The result of a finished run. */
 export interface Finished {
   readonly code: number | null;
   readonly out: string;
   readonly err: string;
 }
 
-/** Starts the program as people do, in an empty folder and without variables of its own but the given ones. */
+/** Starts the program through its launcher, in an empty folder and with the given environment variables only. */
 export function startPortico(
   args: readonly string[],
   env: Record<string, string> = {},
@@ -23,7 +23,7 @@ export function startPortico(
   return child;
 }
 
-/** Waits for the end of a run and collects what it wrote. */
+/** Waits for the end of a run and collects its output. */
 export async function finished(child: ChildProcessWithoutNullStreams): Promise<Finished> {
   const text = { out: '', err: '' };
   child.stdout.on('data', (part) => (text.out += String(part)));
@@ -32,14 +32,14 @@ export async function finished(child: ChildProcessWithoutNullStreams): Promise<F
   return { code, ...text };
 }
 
-/** Runs the program to its end. */
+/** Runs the program until it exits. */
 export function runPortico(args: readonly string[], env: Record<string, string> = {}, input = ''): Promise<Finished> {
   const child = startPortico(args, env);
   child.stdin.end(input);
   return finished(child);
 }
 
-/** Resolves once standard error holds the pattern; rejects with what was written when the program ends before. */
+/** Resolves when standard error matches the pattern; rejects with its content if the program ends before. */
 export function untilSays(child: ChildProcessWithoutNullStreams, pattern: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let err = '';

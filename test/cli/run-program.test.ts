@@ -6,7 +6,7 @@ import { StartFault } from '../../src/model/fault.ts';
 import { runInProcess } from './run-in-process.ts';
 
 describe.each(COMMANDS)('portico $name --help', ({ name, load }) => {
-  it('shows usage and every flag, runs nothing and exits 0', async () => {
+  it('shows usage and all flags, runs nothing and exits with 0', async () => {
     const { name: own, flags } = await load();
     expect(own).toBe(name);
     const { code, out, err } = await runInProcess([name, '--help']);
@@ -16,22 +16,26 @@ describe.each(COMMANDS)('portico $name --help', ({ name, load }) => {
   });
 });
 
-describe('a command line that makes no sense', () => {
+describe('an invalid command line', () => {
   it.each([
     ['an unknown command', ['sevre'], 'did you mean serve?'],
     ['an unknown flag', ['serve', '--prot', '1'], 'did you mean --port?'],
-    ['an unknown short flag', ['serve', '-x'], 'does not know -x'],
-    ['no target', ['explain'], 'needs [METHOD] TARGET'],
-    ['a target that is no path', ['explain', 'GET', 'question.json'], 'begins with a slash'],
-    ['a method that is none', ['explain', 'PUTT', '/x'], 'did you mean PUT?'],
-    ['three words', ['explain', 'GET', '/x', 'y'], 'does not take "y"'],
-    ['an address with a password', ['check', 'https://al:s3cret@qa.example/x'], 'does not take "https://qa.example/x"'],
-    ['a flag without its value', ['explain', '/x', '--as'], '--as needs a value'],
-    ['a flag where the value should be', ['explain', '/x', '--as', '--config', 'y'], '--as needs a value'],
-    ['a flag given twice', ['explain', '/x', '--as', 'a', '--as', 'b'], '--as was given twice'],
-    ['a port that is none', ['reference', '--port', '99999'], '--port must be a whole number'],
-    ['a base path with a slash at its end', ['reference', '--base-path', '/qa/'], '--base-path must look like /qa'],
-  ])('is told for %s, with exit code 2 and nothing on standard output', async (_what, argv, hint) => {
+    ['an unknown short flag', ['serve', '-x'], 'unknown flag -x'],
+    ['no target', ['explain'], 'requires [METHOD] TARGET'],
+    ['a target that is not a path', ['explain', 'GET', 'question.json'], 'must start with a slash'],
+    ['an invalid method', ['explain', 'PUTT', '/x'], 'did you mean PUT?'],
+    ['three arguments', ['explain', 'GET', '/x', 'y'], 'unexpected argument "y"'],
+    [
+      'a URL with a password',
+      ['check', 'https://al:s3cret@qa.example/x'],
+      'unexpected argument "https://qa.example/x"',
+    ],
+    ['a flag without its value', ['explain', '/x', '--as'], '--as requires a value'],
+    ['a flag in place of a value', ['explain', '/x', '--as', '--config', 'y'], '--as requires a value'],
+    ['a repeated flag', ['explain', '/x', '--as', 'a', '--as', 'b'], '--as may be used only once'],
+    ['an invalid port', ['reference', '--port', '99999'], '--port must be a whole number'],
+    ['a base path with a trailing slash', ['reference', '--base-path', '/qa/'], '--base-path must be a path such as'],
+  ])('is rejected for %s with exit code 2 and no standard output', async (_what, argv, hint) => {
     const { code, out, err } = await runInProcess(argv);
     expect([code, out]).toEqual([2, '']);
     expect(err).toContain(hint);
@@ -42,7 +46,7 @@ describe('failure lines', () => {
   const listenError = (options: { host: string; port: number }) =>
     new Promise<Error>((resolve) => createServer().once('error', resolve).listen(options));
 
-  it('faults are one block with source, pointer, message and suggestion', () => {
+  it('list configuration errors with source, pointer, message and suggestion', () => {
     const lines = failureLines(
       new StartFault([
         { source: 'config/portico.yaml:2', pointer: '/mod', message: 'is not a key', suggestion: 'did you mean mode?' },
@@ -50,7 +54,7 @@ describe('failure lines', () => {
       ]),
     );
     expect(lines).toEqual([
-      'portico cannot start: 2 faults',
+      'portico cannot start: 2 configuration errors',
       '  config/portico.yaml:2 /mod',
       '    is not a key (did you mean mode?)',
       '  PORT',
@@ -58,12 +62,12 @@ describe('failure lines', () => {
     ]);
   });
 
-  it('an address that this machine does not have is told in one line', async () => {
+  it('describe an address that this machine does not have in one line', async () => {
     const lines = failureLines(await listenError({ host: '192.0.2.1', port: 0 }));
-    expect(lines).toEqual([expect.stringContaining('this machine has no such address (HOST, ADMIN_HOST)')]);
+    expect(lines).toEqual([expect.stringContaining('not an address of this machine (HOST, ADMIN_HOST)')]);
   });
 
-  it('anything unexpected keeps its stack', () => {
+  it('include the stack trace of an unexpected error', () => {
     expect(failureLines(new TypeError('boom'))[0]).toMatch(/^portico failed: TypeError: boom\n +at /);
   });
 });

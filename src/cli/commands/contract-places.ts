@@ -17,7 +17,7 @@ interface ReadFile {
 
 const OPENAPI = 'openapi.yaml';
 
-/** Finds the statements of the contract that ledger entries are about, with the lines of the files as they are. */
+/** Creates a function that finds the place in the contract of a ledger entry, with its current line number. */
 export function createContractPlaces(
   folder: string | undefined,
   operations: readonly Operation[],
@@ -32,8 +32,8 @@ export function createContractPlaces(
   };
   const lineOf = (file: string, pointer: string): number | undefined => {
     const found = read(file);
-    const range = found === undefined ? undefined : rangeAt(found.document, pointer);
-    return range === undefined ? undefined : found?.lines.linePos(range).line;
+    const offset = found === undefined ? undefined : offsetAt(found.document, pointer);
+    return offset === undefined ? undefined : found?.lines.linePos(offset).line;
   };
   let contract: unknown;
   const value = (): unknown => (contract ??= read(OPENAPI)?.document.toJS() as unknown);
@@ -71,11 +71,11 @@ function operationPointer(
   if (operation === undefined) return '/paths';
   const at = `/paths/${escapePointer(operation.path)}/${operation.method.toLowerCase()}`;
   if (direction === 'request') return at;
-  const answer = `${at}/responses/${status ?? 'default'}`;
-  return valueAt(contract, answer) === undefined ? `${at}/responses` : answer;
+  const response = `${at}/responses/${status ?? 'default'}`;
+  return valueAt(contract, response) === undefined ? `${at}/responses` : response;
 }
 
-/** The schema of `openapi.yaml` that a statement of a generated file comes from. */
+/** Returns the schema in `openapi.yaml` that a place in a generated file comes from. */
 function schemaAt(file: string, pointer: string, contract: unknown): ContractPlace['schema'] {
   const schemas = valueAt(contract, '/components/schemas');
   if (typeof schemas !== 'object' || schemas === null) return undefined;
@@ -97,8 +97,8 @@ function readYaml(path: string): ReadFile | undefined {
   return { document: parseDocument(readFileSync(path, 'utf8'), { lineCounter: lines }), lines };
 }
 
-/** Where the value at a pointer starts, or the nearest thing around it that is there. */
-function rangeAt(document: Document, pointer: string): number | undefined {
+/** Returns the offset of the value at a pointer, or of its nearest existing ancestor. */
+function offsetAt(document: Document, pointer: string): number | undefined {
   for (let keys = keysOf(pointer); ; keys = keys.slice(0, -1)) {
     const node = document.getIn(keys, true);
     if (isNode(node) && node.range) return node.range[0];

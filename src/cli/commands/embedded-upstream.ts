@@ -5,34 +5,34 @@ import { systemClock } from '../../lib/clock.ts';
 import { StartFault } from '../../model/fault.ts';
 import { type ReferenceServer, startReferenceServer } from '../../reference/start-reference-server.ts';
 import { IN_MEMORY } from '../../files/replace-file.ts';
-import { misbehaviourFaults } from '../config-flags.ts';
+import { chaosErrors } from '../config-flags.ts';
 
-/** Where the embedded upstream listens: a free loopback port unless something is said. */
-export interface EmbeddedPlace {
+/** The address of the embedded upstream; a free loopback port by default. */
+interface EmbeddedListen {
   readonly host?: string;
   readonly port?: number;
   readonly basePath?: string;
 }
 
-/** The places to name in faults of the embedded upstream. */
-export interface EmbeddedFaultPlaces {
+/** The configuration places to report errors of the embedded upstream at. */
+interface EmbeddedConfigPlaces {
   readonly db: Place;
   readonly faults: Place;
 }
 
-/** Starts the reference server; throws StartFault for a database that cannot be used and for faults it does not know. */
+/** Starts the reference server; throws StartFault for an unusable database and for invalid chaos rules. */
 export async function startEmbeddedUpstream(
   reference: Settings['reference'],
-  places: EmbeddedFaultPlaces,
-  place: EmbeddedPlace = {},
+  places: EmbeddedConfigPlaces,
+  listen: EmbeddedListen = {},
 ): Promise<ReferenceServer> {
   const { db, seed, faults, issueTrackerUrl } = reference;
-  const misspelt = misbehaviourFaults(faults, places.faults);
-  if (misspelt.length > 0) throw new StartFault(misspelt);
+  const errors = chaosErrors(faults, places.faults);
+  if (errors.length > 0) throw new StartFault(errors);
   try {
     if (db !== IN_MEMORY) mkdirSync(dirname(db), { recursive: true });
     return await startReferenceServer({
-      ...place,
+      ...listen,
       db,
       seed,
       chaos: faults,

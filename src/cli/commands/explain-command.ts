@@ -1,19 +1,21 @@
 import { METHODS } from 'node:http';
 import { closestName } from '../../lib/closest-name.ts';
 import { type Command, EXIT, UsageError } from '../command.ts';
-import { CONFIG_FLAGS, settingsFrom } from '../config-flags.ts';
-import { withAssembly } from '../config-flags.ts';
+import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../config-flags.ts';
 
-/** `portico explain`: what would happen to a request, by the code of the live path and without the upstream. */
+/** `portico explain`: shows what would happen to a request, with the code that serves requests but without the upstream. */
 export const explainCommand: Command = {
   name: 'explain',
-  summary: 'Say what would happen to a request, without calling the upstream',
-  words: '[METHOD] TARGET',
-  wordCount: [1, 2],
-  flags: [...CONFIG_FLAGS, { name: 'as', value: 'ACCOUNT', help: 'Who is asking; without it, nobody (anonymous).' }],
+  summary: 'Show what would happen to a request, without calling the upstream',
+  args: '[METHOD] TARGET',
+  argCount: [1, 2],
+  flags: [
+    ...CONFIG_FLAGS,
+    { name: 'as', value: 'ACCOUNT', help: 'Account that sends the request; anonymous by default.' },
+  ],
   notes: ["Example: portico explain GET '/services/v2/question.json?page=2' --as alice"],
   run: async (line, io) => {
-    const [method, target] = line.words.length === 1 ? ['GET', line.words[0] ?? ''] : line.words;
+    const [method, target] = line.args.length === 1 ? ['GET', line.args[0] ?? ''] : line.args;
     const request = { method: methodOf(method ?? ''), target: targetOf(target ?? '') };
     const as = line.last('as');
     const lines = await withAssembly(await settingsFrom(line, io), (assembly) =>
@@ -28,12 +30,14 @@ function methodOf(text: string): string {
   const method = text.toUpperCase();
   if (METHODS.includes(method)) return method;
   const near = closestName(method, METHODS);
-  throw new UsageError(`"${text}" is not a method${near === undefined ? '' : `; did you mean ${near}?`}`);
+  throw new UsageError(`"${text}" is not an HTTP method${near === undefined ? '' : `; did you mean ${near}?`}`);
 }
 
-// A whole address, as copied from somewhere, is as good as its path.
+// Accepts a complete URL, as copied from elsewhere.
 function targetOf(text: string): string {
   const target = /^https?:\/\/[^/?#]+(?<rest>.*)$/s.exec(text)?.groups?.['rest'] ?? text;
   if (target.startsWith('/')) return target;
-  throw new UsageError(`"${text}" is not a target; it begins with a slash: /services/v2/question.json`);
+  throw new UsageError(
+    `"${text}" is not a request target: it must start with a slash, as in /services/v2/question.json`,
+  );
 }

@@ -9,32 +9,33 @@ import type { Assembly } from '../../gateway.ts';
 import { parseSince } from '../../report/parse-since.ts';
 import { type Command, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../config-flags.ts';
-import { knownOperation } from '../flag-values.ts';
+import { requireKnownOperation } from '../flag-values.ts';
 import { ladderJson, ladderTable } from '../terminal/ladder-table.ts';
 import { liftLevels, otherContract } from './lift-levels.ts';
 
 const FORMATS = ['table', 'json'];
 
-/** `portico ladder`: where every check of every operation stands, and the numbers that justify the next step. */
+/** `portico ladder`: shows the level of each check per operation, and the counts that justify the next step. */
 export const ladderCommand: Command = {
   name: 'ladder',
-  summary: 'Show which checks are ready to be enforced, by the numbers, and lift what the ladder moved',
-  words: '',
-  wordCount: [0, 0],
+  summary: 'Show which checks are ready to be enforced, and undo moves of the ladder',
+  args: '',
+  argCount: [0, 0],
   flags: [
     ...CONFIG_FLAGS,
-    { name: 'since', value: 'WHEN', help: 'Count from then on: 24h, 7d or an instant; 7d by default.' },
+    { name: 'since', value: 'WHEN', help: 'Start of the counts: 24h, 7d or an instant; 7d by default.' },
     { name: 'operation', value: 'ID', help: 'Only this operation.' },
     { name: 'format', value: 'FORMAT', help: 'table or json.' },
     {
       name: 'lift',
       value: 'OPERATION[:CHECK]',
-      help: 'Take back what the ladder moved; all checks of the operation without CHECK.',
+      help: 'Undo the moves of the ladder; without CHECK, for all checks of the operation.',
     },
   ],
   notes: [
-    'The numbers come from ledger.file, the moves from ladder.file; a gateway may be running beside: it follows what is lifted within ten seconds.',
-    'Run it with the configuration and the environment of the gateway (UPSTREAM_URL, PORTICO_MODE, PORTICO_CONFIG): they say which levels hold.',
+    'The counts come from ledger.file and the moves from ladder.file. A running gateway applies --lift within ten seconds.',
+    'Run it with the configuration and the environment of the gateway (UPSTREAM_URL, PORTICO_MODE, PORTICO_CONFIG), which',
+    'determine the levels.',
     'Example: portico ladder --operation listQuestions --since 24h',
     'Example: portico ladder --lift listQuestions:responses',
   ],
@@ -60,14 +61,14 @@ function requestOf(line: CommandLine, clock: Clock): LadderRequest {
   const text = line.last('since') ?? '7d';
   const since = parseSince(text, clock());
   if (since === undefined)
-    throw new UsageError(`--since ${text}: write 24h, 7d or an instant such as 2026-05-04T10:00Z`);
+    throw new UsageError(`--since ${text}: must be 24h, 7d or an instant such as 2026-05-04T10:00Z`);
   const format = line.last('format') ?? 'table';
-  if (!FORMATS.includes(format)) throw new UsageError(`--format ${format}: one of ${FORMATS.join(', ')}`);
-  const liftAsked = line.last('lift');
-  if (liftAsked !== undefined && ['since', 'operation', 'format'].some((name) => line.last(name) !== undefined))
-    throw new UsageError('--lift goes without --since, --operation and --format');
+  if (!FORMATS.includes(format)) throw new UsageError(`--format ${format}: must be one of ${FORMATS.join(', ')}`);
+  const lift = line.last('lift');
+  if (lift !== undefined && ['since', 'operation', 'format'].some((name) => line.last(name) !== undefined))
+    throw new UsageError('--lift cannot be combined with --since, --operation and --format');
   // The ledger counts by the hour.
-  return { since: startOfHour(since), operation: line.last('operation'), format, lift: liftAsked };
+  return { since: startOfHour(since), operation: line.last('operation'), format, lift };
 }
 
 async function show(
@@ -78,7 +79,7 @@ async function show(
 ): Promise<number> {
   const { ladder } = services;
   const all = ladder.levels();
-  knownOperation(
+  requireKnownOperation(
     request.operation,
     all.map(({ operation }) => operation),
     '--operation',
@@ -86,9 +87,7 @@ async function show(
   const levels = request.operation === undefined ? all : all.filter((one) => one.operation === request.operation);
   const other = otherContract(settings, ladder.state());
   if (other !== undefined) io.err(`warning: ${other}`);
-  io.err(
-    `Levels are those of the mode ${settings.mode.name} as it is configured here; numbers are those of ${settings.ledger.file}.`,
-  );
+  io.err(`Levels: mode ${settings.mode.name} with the configuration given here. Counts: ${settings.ledger.file}.`);
   const snapshot = await snapshotOf(settings, request, io);
   const rows = ladderRows(levels, snapshot, ladder.state(), settings.ladder.promote.minAnswers);
   if (request.format === 'json') io.out(ladderJson(rows, snapshot, ladder.state()));
@@ -96,21 +95,21 @@ async function show(
   return EXIT.ok;
 }
 
-/** What the ledger's file says; nothing while there is none yet. */
+/** Reads the counts from the ledger file; returns an empty snapshot if there is no file. */
 async function snapshotOf(
   settings: Settings,
   { since, operation }: LadderRequest,
   io: CommandIo,
 ): Promise<LedgerSnapshot> {
   const { file } = settings.ledger;
-  const nothing = { takenAt: systemClock(), since, releases: [], entries: [], traffic: [], dropped: 0 };
+  const empty = { takenAt: systemClock(), since, releases: [], entries: [], traffic: [], dropped: 0 };
   if (file === IN_MEMORY) {
-    io.err('ledger.file is :memory:, so that only the console of the running gateway has numbers.');
-    return nothing;
+    io.err('ledger.file is :memory:, so only the console of the running gateway can show counts.');
+    return empty;
   }
   if (!existsSync(file)) {
-    io.err(`There is no ledger at ${file} yet: nothing has been judged.`);
-    return nothing;
+    io.err(`The ledger ${file} does not exist yet: nothing has been checked.`);
+    return empty;
   }
   const ledger = openLedgerFile(file);
   try {

@@ -5,56 +5,56 @@ import { readLadderFile, writeLadderFile } from '../../ladder/ladder-file.ts';
 import { LADDER_CHECKS, type LadderState, liftStep, stepOf } from '../../ladder/ladder-step.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { type CommandIo, EXIT, UsageError } from '../command.ts';
-import { knownOperation } from '../flag-values.ts';
+import { requireKnownOperation } from '../flag-values.ts';
 
-/** Takes back what the ladder moved: `asked` is an operation, or an operation and a check with a colon between them. */
+/** Undoes moves of the ladder; `target` is OPERATION or OPERATION:CHECK. Returns the exit code. */
 export async function liftLevels(
   settings: Settings,
   { services }: Assembly,
-  asked: string,
+  target: string,
   io: CommandIo,
 ): Promise<number> {
   const { ladder } = services;
-  const [operation = '', ...after] = asked.split(':');
-  const check = after.length === 0 ? undefined : after.join(':');
-  knownOperation(
+  const [operation = '', ...rest] = target.split(':');
+  const check = rest.length === 0 ? undefined : rest.join(':');
+  requireKnownOperation(
     operation,
     ladder.levels().map((one) => one.operation),
     '--lift',
   );
-  const wanted = check === undefined ? LADDER_CHECKS : LADDER_CHECKS.filter((name) => name === check);
-  if (wanted.length === 0) throw new UsageError(`--lift ${asked}: the checks are ${LADDER_CHECKS.join(', ')}`);
+  const checks = check === undefined ? LADDER_CHECKS : LADDER_CHECKS.filter((name) => name === check);
+  if (checks.length === 0) throw new UsageError(`--lift ${target}: the checks are ${LADDER_CHECKS.join(', ')}`);
   const state = ladder.state();
-  const found = wanted.flatMap((name) => stepOf(state.steps, operation, name) ?? []);
+  const found = checks.flatMap((name) => stepOf(state.steps, operation, name) ?? []);
   if (found.length === 0) {
     io.err(
       otherContract(settings, state) ??
-        `The ladder moved nothing of ${asked}${settings.ladder.file === IN_MEMORY ? ' (ladder.file is :memory:)' : ''}.`,
+        `The ladder has not moved ${target}${settings.ladder.file === IN_MEMORY ? ' (ladder.file is :memory:)' : ''}.`,
     );
     return EXIT.failed;
   }
-  const steps = found.reduce((rest, step) => liftStep(rest, step, systemClock()), state.steps);
+  const steps = found.reduce((remaining, step) => liftStep(remaining, step, systemClock()), state.steps);
   await writeLadderFile(settings.ladder.file, { ...state, steps });
-  for (const step of found) io.out(`${step.operation} ${step.check}: ${WORDS[step.move]}`);
-  io.err('A running gateway follows within ten seconds; the console lifts at once.');
+  for (const step of found) io.out(`${step.operation} ${step.check}: ${EFFECTS[step.move]}`);
+  io.err('A running gateway applies this within ten seconds; the console applies it immediately.');
   return EXIT.ok;
 }
 
-const WORDS = {
-  demoted: 'the demotion is lifted, the configured level holds again',
-  promoted: 'the promotion is lifted, and not made again under this contract',
-  lifted: 'it may be promoted again',
+const EFFECTS = {
+  demoted: 'demotion undone; the configured level applies again',
+  promoted: 'promotion undone; it will not be repeated for this contract',
+  lifted: 'may be promoted again',
 } as const;
 
 /**
- * What to say where ladder.file holds steps of another contract than the one that is configured here: most often a
- * shell without the gateway's environment. Undefined where they belong together.
+ * Returns a warning if ladder.file was written for a different contract than the configured one, else undefined. The
+ * usual cause is a shell without the gateway's environment.
  */
 export function otherContract({ ladder: { file } }: Settings, state: LadderState): string | undefined {
-  const kept = file === IN_MEMORY ? undefined : readLadderFile(file);
-  if (kept === undefined || kept.contract === state.contract || kept.steps.length === 0) return undefined;
+  const stored = file === IN_MEMORY ? undefined : readLadderFile(file);
+  if (stored === undefined || stored.contract === state.contract || stored.steps.length === 0) return undefined;
   return (
-    `${file} holds what the ladder moved under another contract (${kept.contract}, here ${state.contract}): ` +
+    `${file} has moves for another contract (${stored.contract}, here ${state.contract}): ` +
     'run this with the configuration and the environment of the gateway (PORTICO_CONFIG, UPSTREAM_URL, PORTICO_MODE).'
   );
 }

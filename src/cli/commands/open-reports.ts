@@ -14,16 +14,16 @@ import { toReport } from '../../report/to-report.ts';
 import { type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
 import { createContractPlaces } from './contract-places.ts';
 
-/** Makes reports from the ledger that the command line or the configuration names, or from another file. */
+/** Creates reports from the ledger in the command line or the configuration, or from another file. */
 export interface Reports {
-  /** The file that reports come from, as people named it. */
+  /** The source file as the user named it. */
   readonly source: string;
   read(scope: ReportScope, file?: string): Promise<Report>;
-  /** A report of a snapshot that is at hand. */
+  /** Creates a report from a snapshot. */
   of(snapshot: LedgerSnapshot, scope: ReportScope): Report;
 }
 
-/** Reads the baseline and finds the ledger; throws UsageError where there can be none. */
+/** Reads the baseline and locates the ledger. Reading a report throws UsageError if the ledger is in memory. */
 export function openReports(
   line: CommandLine,
   io: Pick<CommandIo, 'cwd'>,
@@ -42,15 +42,15 @@ export function openReports(
     read: async (scope, file) => {
       const path = resolve(io.cwd, file ?? source);
       if (file === undefined && source === IN_MEMORY)
-        throw new UsageError('the ledger is in the memory of the gateway; name a file with --ledger or in ledger.file');
-      // Before the first traffic there is no ledger yet; a name that somebody wrote must be there.
+        throw new UsageError('the ledger is in the memory of the gateway; set a file with --ledger or ledger.file');
+      // The configured ledger does not exist before the first traffic, but a file given explicitly must exist.
       if (file === undefined && given === undefined && !existsSync(path)) return of(emptySnapshot(), scope);
       return of(await readReportSource(path, queryOf(scope)), scope);
     },
   };
 }
 
-/** What is accepted: of the file that was named, else of the configuration's, which need not be there yet. */
+/** Reads the baseline of `--baseline`, or else the configured one, which may not exist yet. */
 function baselineOf(line: CommandLine, { cwd }: Pick<CommandIo, 'cwd'>, { contract }: Settings): Baseline {
   const named = line.last('baseline');
   if (named !== undefined) return readBaselineFile(resolve(cwd, named));
@@ -75,11 +75,11 @@ const emptySnapshot = (): LedgerSnapshot => ({
   dropped: 0,
 });
 
-/** The most that an exported report is read of, in bytes. */
+/** The maximum size of an exported report, in bytes. */
 const MAX_REPORT_BYTES = 256 * 1024 * 1024;
 
-/** Reads a part of a ledger's file, or a report that was exported as JSON; throws StartFault for what is neither. */
-export async function readReportSource(path: string, query: LedgerQuery): Promise<LedgerSnapshot> {
+/** Reads a ledger file, or a report in JSON; throws StartFault for any other file. */
+async function readReportSource(path: string, query: LedgerQuery): Promise<LedgerSnapshot> {
   if (!existsSync(path)) throw fault(path, 'does not exist');
   if (isJson(path)) return readExported(path);
   const ledger = openLedgerFile(path);
@@ -100,9 +100,9 @@ function readExported(path: string): LedgerSnapshot {
   }
 }
 
-/** True when the file begins as JSON does; a database begins with its name. */
+/** Returns whether the file starts like JSON; an SQLite database starts with the name of its format. */
 function isJson(path: string): boolean {
-  if (!statSync(path).isFile()) throw fault(path, 'is no file');
+  if (!statSync(path).isFile()) throw fault(path, 'is not a file');
   const file = openSync(path, 'r');
   try {
     const start = Buffer.alloc(64);
@@ -115,8 +115,8 @@ function isJson(path: string): boolean {
 
 const fault = (source: string, message: string): StartFault => new StartFault([{ source, pointer: '', message }]);
 
-/** Says on standard error why a report fails, in one line, and answers with the exit code. */
-export function tellFailures(reasons: readonly string[], io: Pick<CommandIo, 'err'>): number {
+/** Writes the reasons for a failed report to standard error in one line; returns the exit code. */
+export function reportFailures(reasons: readonly string[], io: Pick<CommandIo, 'err'>): number {
   if (reasons.length === 0) return EXIT.ok;
   io.err(`portico: failed: ${reasons.join('; ')}`);
   return EXIT.failed;

@@ -1,13 +1,12 @@
 import { type Command, EXIT } from '../command.ts';
-import { CONFIG_FLAGS, settingsFrom } from '../config-flags.ts';
-import { withAssembly } from '../config-flags.ts';
+import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../config-flags.ts';
 
-/** `portico permissions`: who may do what, as two tables. */
+/** `portico permissions`: prints the operations that each role and each account may use. */
 export const permissionsCommand: Command = {
   name: 'permissions',
-  summary: 'Print role × operation and account × operation',
-  words: '',
-  wordCount: [0, 0],
+  summary: 'Print the operations that each role and each account may use',
+  args: '',
+  argCount: [0, 0],
   flags: CONFIG_FLAGS,
   notes: [],
   run: async (line, io) => {

@@ -1,15 +1,13 @@
-import { contractWords } from '../terminal/banner.ts';
+import { contractWords, warningLines } from '../terminal/banner.ts';
 import { type Command, EXIT } from '../command.ts';
-import { CONFIG_FLAGS, settingsFrom } from '../config-flags.ts';
-import { withAssembly } from '../config-flags.ts';
-import { warningLines } from '../terminal/banner.ts';
+import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../config-flags.ts';
 
-/** `portico plan`: the stages that each operation passes, one line per operation. */
+/** `portico plan`: prints the stages of each operation, one line per operation. */
 export const planCommand: Command = {
   name: 'plan',
-  summary: 'Print the stages that a request of each operation passes',
-  words: '',
-  wordCount: [0, 0],
+  summary: 'Print the stages of each operation',
+  args: '',
+  argCount: [0, 0],
   flags: CONFIG_FLAGS,
   notes: [],
   run: async (line, io) => {

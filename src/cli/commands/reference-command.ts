@@ -2,23 +2,22 @@ import { resolve } from 'node:path';
 import { systemClock } from '../../lib/clock.ts';
 import { IN_MEMORY } from '../../files/replace-file.ts';
 import { type Command, EXIT, UsageError } from '../command.ts';
-import { FAULT_NOTES, REFERENCE_FLAGS } from '../config-flags.ts';
-import { endWithRunner } from '../terminal/signals.ts';
-import { untilSignal } from '../terminal/signals.ts';
+import { CHAOS_NOTES, REFERENCE_FLAGS } from '../config-flags.ts';
+import { endWithRunner, untilSignal } from '../terminal/signals.ts';
 
-/** `portico reference`: the reference server alone, for trying clients and faults against. */
+/** `portico reference`: runs the reference server alone, to try clients and chaos. */
 export const referenceCommand: Command = {
   name: 'reference',
-  summary: 'Run the reference server alone',
-  words: '',
-  wordCount: [0, 0],
+  summary: 'Run the reference server without the gateway',
+  args: '',
+  argCount: [0, 0],
   flags: [
-    { name: 'port', value: 'PORT', help: 'Port; 8090 by default, 0 for any free one.' },
+    { name: 'port', value: 'PORT', help: 'Port; 8090 by default, 0 for any free port.' },
     { name: 'host', value: 'HOST', help: 'Address; 127.0.0.1 by default.' },
-    { name: 'base-path', value: 'PATH', help: 'What stands before /services/v2, for example /qa.' },
+    { name: 'base-path', value: 'PATH', help: 'Path prefix of /services/v2, for example /qa.' },
     ...REFERENCE_FLAGS,
   ],
-  notes: ['Its accounts are public (password = name): keep it on loopback.', '', ...FAULT_NOTES],
+  notes: ['Its passwords are public (password = name): do not expose it beyond loopback.', '', ...CHAOS_NOTES],
   run: async (line, io) => {
     const { startEmbeddedUpstream } = await import('./embedded-upstream.ts');
     const db = line.last('db') ?? '.portico/reference.db';
@@ -47,14 +46,14 @@ export const referenceCommand: Command = {
   },
 };
 
-function numberOf(text: string | undefined, flag: string, standard: number): number {
-  if (text === undefined) return standard;
-  const most = flag === 'port' ? 65_535 : 4_294_967_295;
-  if (/^\d{1,10}$/.test(text) && Number(text) <= most) return Number(text);
-  throw new UsageError(`--${flag} must be a whole number from 0 to ${most}`);
+function numberOf(text: string | undefined, flag: string, fallback: number): number {
+  if (text === undefined) return fallback;
+  const max = flag === 'port' ? 65_535 : 4_294_967_295;
+  if (/^\d{1,10}$/.test(text) && Number(text) <= max) return Number(text);
+  throw new UsageError(`--${flag} must be a whole number from 0 to ${max}`);
 }
 
 function basePathOf(text: string): string {
   if (/^(?:\/[A-Za-z0-9._~-]+)*$/.test(text)) return text;
-  throw new UsageError('--base-path must look like /qa, without a slash at the end');
+  throw new UsageError('--base-path must be a path such as /qa, without a trailing slash');
 }

@@ -6,18 +6,18 @@ import { COMPARISON_FORMATS } from '../../report/render-comparison.ts';
 import { closestName } from '../../lib/closest-name.ts';
 import { type CommandLine, type Flag, UsageError } from '../command.ts';
 
-/** Flags of everything that can end a pipeline. */
+/** Flags of the commands that can fail a pipeline. */
 export const FAIL_FLAGS: readonly Flag[] = [
-  { name: 'baseline', value: 'FILE', help: 'What is known and accepted; contract.baseline by default.' },
+  { name: 'baseline', value: 'FILE', help: 'File of accepted violations; contract.baseline by default.' },
   {
     name: 'fail-on',
     value: 'RULE',
     multiple: true,
-    help: 'Exit 1 on: new, CATEGORY[,CATEGORY], or count=N. Accepted violations never count.',
+    help: 'Exit with 1 on new, CATEGORY[,CATEGORY] or count=N; accepted violations never match.',
   },
 ];
 
-/** What a report is asked for. */
+/** The parameters of `portico report`. */
 export interface ReportRequest {
   readonly fingerprint: string | undefined;
   readonly compare: readonly [before: string, after: string] | undefined;
@@ -28,29 +28,29 @@ export interface ReportRequest {
   readonly rules: readonly FailRule[];
 }
 
-/** Reads the flags of `portico report`; throws UsageError for what makes no sense. */
+/** Reads the flags of `portico report`; throws UsageError if they are invalid or cannot be combined. */
 export function reportRequest(line: CommandLine, now: number): ReportRequest {
   const before = line.last('compare');
-  const [word, ...more] = line.words;
-  if (more.length > 0) throw new UsageError(`report takes one word, not "${more.join(' ')}"`);
+  const [word, ...more] = line.args;
+  if (more.length > 0) throw new UsageError(`report: unexpected argument "${more.join(' ')}"`);
   if (before !== undefined && word === undefined)
-    throw new UsageError('--compare needs two: --compare A B, release labels or JSON reports');
+    throw new UsageError('--compare requires two releases or JSON reports: --compare A B');
   const compare = before === undefined || word === undefined ? undefined : ([before, word] as const);
   const fingerprint = compare === undefined ? word?.toLowerCase() : undefined;
   if (fingerprint !== undefined && !/^[0-9a-f]{6,64}$/.test(fingerprint))
     throw new UsageError(
-      `"${word ?? ''}" is no fingerprint; it is what report= of Contract-Status names, 16 digits from 0 to f, or the first six of them or more`,
+      `"${word ?? ''}" is not a fingerprint: enter at least the first six of the 16 hexadecimal digits in report= of Contract-Status`,
     );
   if (fingerprint !== undefined && line.all('fail-on').length > 0)
-    throw new UsageError('--fail-on judges a whole report: leave the fingerprint out');
+    throw new UsageError('--fail-on cannot be combined with a fingerprint');
   if (compare !== undefined && line.last('release') !== undefined)
-    throw new UsageError('--compare and --release exclude each other: the two sides are releases');
+    throw new UsageError('--compare cannot be combined with --release');
   if (line.last('release') === '')
-    throw new UsageError('--release needs a label, as release or PORTICO_RELEASE sets it');
+    throw new UsageError('--release requires a label, as set with release or PORTICO_RELEASE');
   const since = line.last('since');
   const from = since === undefined ? undefined : parseSince(since, now);
   if (since !== undefined && from === undefined)
-    throw new UsageError(`--since ${since}: write 24h, 7d or an instant such as 2026-05-04T10:00Z`);
+    throw new UsageError(`--since ${since}: must be 24h, 7d or an instant such as 2026-05-04T10:00Z`);
   return {
     fingerprint,
     compare,
@@ -62,7 +62,7 @@ export function reportRequest(line: CommandLine, now: number): ReportRequest {
           : ['table', 'json']
         : COMPARISON_FORMATS.keys(),
     ),
-    // The ledger counts by the hour: violations, requests and the words of the report begin at the same instant.
+    // The ledger counts by the hour, so violations, requests and the text of the report must start at a full hour.
     since: from === undefined ? undefined : startOfHour(from),
     operation: line.last('operation'),
     release: line.last('release'),
@@ -70,7 +70,7 @@ export function reportRequest(line: CommandLine, now: number): ReportRequest {
   };
 }
 
-/** Reads every `--fail-on`; throws UsageError. */
+/** Parses all values of `--fail-on`; throws UsageError. */
 export function failRules(line: CommandLine): readonly FailRule[] {
   return line.all('fail-on').map((text) => {
     const rule = parseFailRule(text);
@@ -85,6 +85,6 @@ function formatOf(line: CommandLine, known: Iterable<string>): string {
   if (names.includes(format)) return format;
   const near = closestName(format, names);
   throw new UsageError(
-    `--format ${format}: one of ${names.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
+    `--format ${format}: must be one of ${names.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
   );
 }

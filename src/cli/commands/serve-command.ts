@@ -6,22 +6,21 @@ import { REFERENCE_ACCOUNTS } from '../../reference/reference-accounts.ts';
 import type { ReferenceServer } from '../../reference/start-reference-server.ts';
 import { bannerLines } from '../terminal/banner.ts';
 import { type Command, EXIT } from '../command.ts';
-import { CONFIG_FLAGS, FAULT_NOTES, LISTEN_FLAGS, REFERENCE_FLAGS, settingsFrom } from '../config-flags.ts';
-import { endWithRunner } from '../terminal/signals.ts';
-import { letNurseryGrow } from '../v8-heap.ts';
-import { untilSignal } from '../terminal/signals.ts';
+import { CONFIG_FLAGS, CHAOS_NOTES, LISTEN_FLAGS, REFERENCE_FLAGS, settingsFrom } from '../config-flags.ts';
+import { endWithRunner, untilSignal } from '../terminal/signals.ts';
+import { letYoungGenerationGrow } from '../v8-heap.ts';
 
-/** `portico serve`: the gateway, with the reference server behind it while no upstream is configured. */
+/** `portico serve`: runs the gateway, in front of the reference server if no upstream is configured. */
 export const serveCommand: Command = {
   name: 'serve',
-  summary: 'Run the gateway, on the embedded upstream unless there is a real one',
-  words: '',
-  wordCount: [0, 0],
+  summary: 'Run the gateway, in front of the embedded upstream unless another is configured',
+  args: '',
+  argCount: [0, 0],
   flags: [...CONFIG_FLAGS, ...LISTEN_FLAGS, ...REFERENCE_FLAGS],
   notes: [
-    'Log lines go to standard output, the banner to standard error. SIGTERM and SIGINT let requests in flight finish.',
+    'Logs go to standard output, the banner to standard error. SIGTERM and SIGINT let requests in flight finish.',
     '',
-    ...FAULT_NOTES,
+    ...CHAOS_NOTES,
   ],
   run: async (line, io) => {
     const settings = await settingsFrom(line, io);
@@ -29,7 +28,7 @@ export const serveCommand: Command = {
     const embedded = settings.embedded ? await startEmbedded(settings) : undefined;
     try {
       const gateway = await createGateway(embedded === undefined ? settings : withUpstreamUrl(settings, embedded.url));
-      letNurseryGrow();
+      letYoungGenerationGrow();
       const stop = untilSignal(process, systemClock, () => process.exit(EXIT.failed));
       endWithRunner();
       const accounts = embedded === undefined ? [] : REFERENCE_ACCOUNTS.map((account) => account.name);
@@ -48,10 +47,10 @@ export const serveCommand: Command = {
       bannerLines(facts).forEach(io.err);
       const signal = await stop;
       const { lameDuckSeconds: lameDuck, drainSeconds } = settings.listen;
-      // Ctrl-C comes from a person at a terminal: there is no balancer to wait for.
+      // Ctrl-C comes from a terminal, where there is no load balancer to wait for.
       const lameDuckSeconds = signal === 'SIGTERM' ? lameDuck : 0;
-      if (lameDuckSeconds > 0) io.err(`Not ready any more; serving for another ${lameDuckSeconds} s.`);
-      io.err(`Draining, ${drainSeconds} s at most; a second signal ends at once.`);
+      if (lameDuckSeconds > 0) io.err(`No longer ready; serving for another ${lameDuckSeconds} s.`);
+      io.err(`Draining for at most ${drainSeconds} s; send another signal to exit immediately.`);
       await gateway.close({ lameDuckSeconds });
       return EXIT.ok;
     } finally {
@@ -60,7 +59,7 @@ export const serveCommand: Command = {
   },
 };
 
-// Half of all modules belong to the reference server: in front of a real upstream they are never read.
+// Half of all modules belong to the reference server, and a gateway with a real upstream does not need them.
 async function startEmbedded({ reference, placeOf }: Settings): Promise<ReferenceServer> {
   const { startEmbeddedUpstream } = await import('./embedded-upstream.ts');
   return startEmbeddedUpstream(reference, { db: placeOf('/reference/db'), faults: placeOf('/reference/faults') });

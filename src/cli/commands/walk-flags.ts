@@ -4,11 +4,11 @@ import { type CommandIo, type CommandLine, UsageError } from '../command.ts';
 import { numberFlag } from '../flag-values.ts';
 import { readSecret } from '../terminal/read-secret.ts';
 
-/** The bounds of a walk, as they were given. */
-export interface WalkBounds {
+/** The limits of a walk. */
+interface WalkBounds {
   readonly maxRequests: number;
   readonly delayMs: number;
-  /** Undefined leaves the timeouts of the configuration. */
+  /** Undefined means the configured timeouts. */
   readonly timeoutMs: number | undefined;
   readonly ids: ReadonlyMap<string, readonly string[]>;
 }
@@ -16,7 +16,7 @@ export interface WalkBounds {
 const MAX_REQUESTS = 200;
 const DELAY_MS = 50;
 
-/** Reads the bounds of a walk; `parameters` are the path parameters that an id can be given for. Throws UsageError. */
+/** Reads the limits of a walk; `parameters` are the path parameters that `--id` accepts. Throws UsageError. */
 export function walkBounds(line: CommandLine, parameters: readonly string[]): WalkBounds {
   const timeout = line.last('timeout');
   return {
@@ -33,13 +33,13 @@ function secondsOf(text: string): number {
   throw new UsageError('--timeout must be a number of seconds above 0 and up to 600');
 }
 
-/** The path parameters of the operations that a walk asks: an id can be given for each. */
+/** Returns the path parameters of the operations that a walk requests; `--id` accepts each of them. */
 export function walkedParameters(operations: readonly Operation[]): readonly string[] {
   const safe = operations.filter(({ method }) => method === 'GET').flatMap(({ parameters }) => parameters);
   return [...new Set(safe.filter(({ location }) => location === 'path').map(({ name }) => name))];
 }
 
-/** Reads the ids that the walk is given (`--id NAME=ID`), by path parameter. Throws UsageError. */
+/** Parses the values of `--id` (NAME=ID) and groups the ids by path parameter. Throws UsageError. */
 export function walkIds(
   texts: readonly string[],
   parameters: readonly string[],
@@ -47,24 +47,21 @@ export function walkIds(
   const ids = new Map<string, readonly string[]>();
   for (const text of texts) {
     const { name = '', id } = /^(?<name>\w+)=(?<id>[^/?#\s]{1,100})$/.exec(text)?.groups ?? {};
-    if (id === undefined) throw new UsageError(`--id ${text}: write NAME=ID, for example jobId=12`);
+    if (id === undefined) throw new UsageError(`--id ${text}: must be NAME=ID, for example jobId=12`);
     if (!parameters.includes(name))
-      throw new UsageError(
-        `--id ${text}: no operation that is walked has "${name}"; they have ${parameters.join(', ')}`,
-      );
+      throw new UsageError(`--id ${text}: unknown path parameter "${name}"; the walk uses ${parameters.join(', ')}`);
     ids.set(name, [...(ids.get(name) ?? []), id]);
   }
   return ids;
 }
 
-/** The credential of a walk; undefined without `--user`. The password is never a flag: others could read it. */
+/** Returns the credential of a walk, or undefined without `--user`. There is no password flag: other users could see it. */
 export async function walkCredential(line: CommandLine, io: CommandIo): Promise<string | undefined> {
   const user = line.last('user');
   if (user === undefined) return undefined;
-  if (user === '' || user.includes(':')) throw new UsageError('--user must be a name, without a colon');
-  const given = io.env['PORTICO_PASSWORD'];
-  const password = given ?? (await readSecret(io, `Password of ${user}: `));
+  if (user === '' || user.includes(':')) throw new UsageError('--user must be a name without a colon');
+  const password = io.env['PORTICO_PASSWORD'] ?? (await readSecret(io, `Password of ${user}: `));
   if (password === '')
-    throw new UsageError(`no password for ${user}: set PORTICO_PASSWORD, or give it on standard input`);
+    throw new UsageError(`no password for ${user}: set PORTICO_PASSWORD or enter it on standard input`);
   return toAuthorization(user, password);
 }

@@ -10,13 +10,13 @@ import { toWalkedHouse, toWalkSettings } from '../../walk/walked-gateway.ts';
 import { IN_MEMORY } from '../../files/replace-file.ts';
 import { type CommandIo, type CommandLine, EXIT } from '../command.ts';
 import { settingsFrom } from '../config-flags.ts';
-import { openReports, tellFailures } from './open-reports.ts';
+import { openReports, reportFailures } from './open-reports.ts';
 import { failRules } from './report-flags.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
 import { walkBounds, walkCredential, walkedParameters } from './walk-flags.ts';
 import { createWalkProgress, walkFailure, walkLines } from '../terminal/walk-lines.ts';
 
-/** Walks a live server through the gateway's own house and fills the ledger with what differs; the exit code. */
+/** Walks a live server through an assembled gateway and records the violations in the ledger. Returns the exit code. */
 export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<number> {
   const rules = failRules(line);
   const settings = await settingsFrom(line, io, { release: '/release', ledger: '/ledger/file' });
@@ -25,13 +25,13 @@ export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<nu
   const reports = openReports(line, io, settings, operations);
   const authorization = await walkCredential(line, io);
   const assembly = assembleGateway(toWalkSettings(settings, bounds.timeoutMs), { logStream: warningsTo(io) });
-  const own = ownLedger(settings, assembly);
+  const walkLedger = createWalkLedger(settings, assembly);
   const interrupted = untilInterrupted();
   const progress = createWalkProgress(io, bounds.maxRequests);
   try {
     await assembly.services.ledger.open();
     io.err(
-      `Walking ${line.last('against') ?? ''}: ${bounds.maxRequests} requests at most, ${bounds.delayMs} ms between them.`,
+      `Walking ${line.last('against') ?? ''}: at most ${bounds.maxRequests} requests, ${bounds.delayMs} ms apart.`,
     );
     const summary = await walk(
       toWalkedHouse(assembly.house),
@@ -41,7 +41,7 @@ export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<nu
         signal: interrupted.signal,
         record: (trace) => {
           assembly.services.ledger.record(trace);
-          own.record(trace);
+          walkLedger.record(trace);
         },
         onProgress: progress.step,
       },
@@ -49,28 +49,30 @@ export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<nu
     );
     progress.end();
     await assembly.services.ledger.flush();
-    const failed = walkFailure(summary, line);
-    if (failed !== undefined && summary.walked.every(({ statuses }) => !hasAnswer(statuses))) {
-      io.err(`portico: ${failed}`);
+    const failure = walkFailure(summary, line);
+    if (failure !== undefined && summary.walked.every(({ statuses }) => !hasResponse(statuses))) {
+      io.err(`portico: ${failure}`);
       return EXIT.failed;
     }
-    const report = reports.of(await own.snapshot(), { since: undefined, operation: undefined, release: undefined });
+    const scope = { since: undefined, operation: undefined, release: undefined };
+    const report = reports.of(await walkLedger.snapshot(), scope);
     [...walkLines(summary), '', ...shortLines(report)].forEach(io.out);
-    if (settings.ledger.file !== IN_MEMORY) io.out(`The whole report: portico report${ledgerWords(line)}`);
-    if (failed !== undefined) io.err(`portico: ${failed}`);
-    const code = tellFailures(failures(report, rules), io);
-    return failed === undefined ? code : EXIT.failed;
+    if (settings.ledger.file !== IN_MEMORY) io.out(`For the full report, run: portico report${ledgerArgument(line)}`);
+    if (failure !== undefined) io.err(`portico: ${failure}`);
+    const code = reportFailures(failures(report, rules), io);
+    return failure === undefined ? code : EXIT.failed;
   } finally {
     interrupted.release();
-    await own.close();
+    await walkLedger.close();
     await assembly.close();
   }
 }
 
-const hasAnswer = (statuses: ReadonlyMap<number, number>): boolean => [...statuses.keys()].some((status) => status > 0);
+const hasResponse = (statuses: ReadonlyMap<number, number>): boolean =>
+  [...statuses.keys()].some((status) => status > 0);
 
-/** The walk's own part of the ledger, which a report at its end is made of. */
-function ownLedger({ release, ledger }: Settings, { house, services }: Assembly): Ledger {
+/** Creates a ledger in memory with the violations of this walk only, for the report at its end. */
+function createWalkLedger({ release, ledger }: Settings, { house, services }: Assembly): Ledger {
   return createLedger({
     clock: house.clock,
     kindOf: services.kindOf,
@@ -80,12 +82,12 @@ function ownLedger({ release, ledger }: Settings, { house, services }: Assembly)
   });
 }
 
-const ledgerWords = (line: CommandLine): string => {
+const ledgerArgument = (line: CommandLine): string => {
   const file = line.last('ledger');
   return file === undefined ? '' : ` --ledger ${file}`;
 };
 
-/** Passes on what the gateway warns of; its other lines are about a process that serves. */
+/** Forwards the gateway's warnings and errors; its other log lines are irrelevant to a walk. */
 function warningsTo(io: Pick<CommandIo, 'err'>) {
   return {
     write: (text: string): void => {

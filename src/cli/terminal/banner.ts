@@ -4,21 +4,21 @@ import { isLoopbackHost } from '../../lib/is-loopback-host.ts';
 import { CHECK_NAMES, type CheckLevel } from '../../model/checks.ts';
 import type { Fault } from '../../model/fault.ts';
 
-/** What the banner tells about. */
+/** The content of the banner. */
 export interface BannerFacts {
   readonly settings: Settings;
   readonly version: string;
   readonly publicUrl: string;
   readonly adminUrl: string;
-  /** Address of the embedded upstream; undefined with a real one. */
+  /** The URL of the embedded upstream; undefined with a real upstream. */
   readonly embeddedUrl: string | undefined;
-  /** Names of the demo accounts; their passwords are their names. */
+  /** The names of the demo accounts, which are also their passwords. */
   readonly accounts: readonly string[];
-  /** Levels that the ladder moved, in words. */
+  /** Descriptions of the levels that the ladder moved. */
   readonly moved: readonly string[];
 }
 
-/** The lines that `serve` greets with: addresses, mode, upstream, accounts, and commands to try. */
+/** Returns the lines that `serve` prints at start: addresses, mode, upstream, accounts, and commands to try. */
 export function bannerLines(facts: BannerFacts): string[] {
   const { settings } = facts;
   const base = `${facts.publicUrl.replace(/\/+$/, '')}${basePathOnce(facts)}/services/v2`;
@@ -32,21 +32,22 @@ export function bannerLines(facts: BannerFacts): string[] {
     ...facts.moved.map((words) => `  ladder    ${words}  (portico ladder)`),
     ...(facts.accounts.length === 0 ? [] : [`  accounts  ${facts.accounts.join(', ')}  (password = name)`]),
     ...exposureLines(facts),
-    ...climbLines(settings, facts.adminUrl),
+    ...notEnforcedLines(settings, facts.adminUrl),
     '',
     ...tryLines(facts, base),
   ];
 }
 
-// The gateway's address may already end in the base path.
+// The public URL may already end with the base path.
 function basePathOnce({ settings, publicUrl }: BannerFacts): string {
   return publicUrl.replace(/\/+$/, '').endsWith(settings.publicBasePath) ? '' : settings.publicBasePath;
 }
 
 function upstreamWords({ settings, embeddedUrl }: BannerFacts): string {
   if (embeddedUrl === undefined) return settings.upstream.url ?? 'none';
-  const faults = settings.reference.faults.length === 0 ? '' : `, faults: ${settings.reference.faults.join(', ')}`;
-  return `${embeddedUrl}  (embedded reference server, ${settings.reference.db}${faults})`;
+  const { db, faults } = settings.reference;
+  const chaos = faults.length === 0 ? '' : `, chaos: ${faults.join(', ')}`;
+  return `${embeddedUrl}  (embedded reference server, ${db}${chaos})`;
 }
 
 function contractLines({ contract }: Settings): string[] {
@@ -58,26 +59,26 @@ function levelWords({ checks }: Settings): string {
   const at = (level: CheckLevel) => CHECK_NAMES.filter((name) => checks[name] === level);
   const words = (verb: string, level: CheckLevel) =>
     at(level).length === 0 ? [] : [`${verb} ${at(level).join(', ')}`];
-  const said = [...words('enforces', 'enforce'), ...words('reports', 'report'), ...words('leaves out', 'off')];
-  return at('enforce').length === 0 ? ['enforces nothing', ...said].join('; ') : said.join('; ');
+  const levels = [...words('enforces', 'enforce'), ...words('reports', 'report'), ...words('skips', 'off')];
+  return at('enforce').length === 0 ? ['enforces nothing', ...levels].join('; ') : levels.join('; ');
 }
 
-/** Everybody knows the passwords of the demo accounts, so whoever reaches the gateway is its administrator. */
+/** Warns if the demo accounts, whose passwords are public and include an administrator, can be used remotely. */
 function exposureLines({ settings, accounts }: BannerFacts): string[] {
   const { host } = settings.listen;
   if (accounts.length === 0 || isLoopbackHost(host)) return [];
   return ['', `WARNING: demo accounts with public passwords can be used from other machines (HOST is ${host}).`];
 }
 
-function climbLines({ checks, mode }: Settings, adminUrl: string): string[] {
+function notEnforcedLines({ checks, mode }: Settings, adminUrl: string): string[] {
   if (CHECK_NAMES.some((name) => checks[name] === 'enforce')) return [];
   return [
     '',
-    'NOTHING IS ENFORCED YET: every request passes, and what would be refused is counted only.',
+    'NOTHING IS ENFORCED YET: all requests are forwarded; those that would be refused are only counted.',
     `  Watch   curl -s ${adminUrl}/metrics | grep 'outcome="reported"'`,
     ...(mode.name === 'observe'
-      ? ['  Climb   PORTICO_MODE=staging once nothing legitimate is reported any more, then PORTICO_MODE=strict']
-      : ['  Climb   raise the levels under checks: in the configuration']),
+      ? ['  Next    set PORTICO_MODE=staging once no legitimate request is reported, then PORTICO_MODE=strict']
+      : ['  Next    raise the levels under checks: in the configuration']),
   ];
 }
 
@@ -93,11 +94,11 @@ function tryLines(facts: BannerFacts, base: string): string[] {
   ];
 }
 
-/** What is applied to the contract and runs beside it, in a few words each; none for the contract as it is. */
+/** Describes the overlays and the shadow contract; returns an empty list if there are none. */
 export function contractWords({ overlays, candidate }: ContractOptions): string[] {
   return [
     ...overlayWords(overlays),
-    ...(candidate === undefined ? [] : [['candidate beside it', ...overlayWords(candidate.overlays)].join(' with ')]),
+    ...(candidate === undefined ? [] : [['shadow contract', ...overlayWords(candidate.overlays)].join(' with ')]),
   ];
 }
 
@@ -106,7 +107,7 @@ function overlayWords(overlays: readonly string[]): string[] {
   return [overlays.length === 1 ? '1 overlay' : `${overlays.length} overlays`];
 }
 
-/** What is odd and no reason not to start, one line each. */
+/** Formats the warnings of the start, one line each. */
 export function warningLines(warnings: readonly Fault[]): string[] {
   return warnings.map(({ source, pointer, message }) => `warning: ${source} ${pointer}: ${message}`);
 }

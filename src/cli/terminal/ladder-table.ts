@@ -14,10 +14,10 @@ const HEAD = [
   'next step',
   'moved',
 ];
-/** Columns that hold numbers. */
+/** The indexes of columns with numbers. */
 const NUMBERS: ReadonlySet<number> = new Set([4, 5, 6]);
 
-/** The ladder as lines of a terminal table. */
+/** Formats the ladder as lines of a terminal table. */
 export function ladderTable(rows: readonly LadderRow[]): string[] {
   const cells = rows.map(({ operation, check, configured, effective, counts, next, step }) => [
     operation,
@@ -35,7 +35,7 @@ export function ladderTable(rows: readonly LadderRow[]): string[] {
   return table.map((row) => row.map(fill).join('  ').trimEnd());
 }
 
-/** The ladder as JSON: instants in ISO form, counts as numbers. */
+/** Formats the ladder as JSON, with instants in ISO 8601. */
 export function ladderJson(rows: readonly LadderRow[], { since, takenAt }: LedgerSnapshot, state: LadderState): string {
   const written = rows.map(({ operation, check, configured, effective, counts, next, step }) => ({
     operation,

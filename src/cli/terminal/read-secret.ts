@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import type { CommandIo } from '../command.ts';
 
-/** Reads a secret: a line typed without echo at a terminal, else all of standard input without its final newline. */
+/** Reads a secret: a line without echo from a terminal, or all of standard input without the final newline. */
 export async function readSecret(io: CommandIo, prompt: string): Promise<string> {
   if (io.stdin.isTTY !== true) {
     const parts: Buffer[] = [];
@@ -11,9 +11,9 @@ export async function readSecret(io: CommandIo, prompt: string): Promise<string>
       .toString('utf8')
       .replace(/\r?\n$/, '');
   }
-  // The line editor echoes to its output: it gets one that swallows everything.
-  const swallow = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const editor = createInterface({ input: io.stdin, output: swallow, terminal: true });
+  // The line editor echoes to its output, so it gets one that discards everything.
+  const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const editor = createInterface({ input: io.stdin, output: discard, terminal: true });
   try {
     process.stderr.write(prompt);
     const text = await editor.question('');

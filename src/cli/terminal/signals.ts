@@ -2,16 +2,16 @@ import type { Clock } from '../../lib/clock.ts';
 
 type EndSignal = 'SIGTERM' | 'SIGINT';
 
-/** A process as far as its signals go. */
-export interface SignalSource {
+/** The signal listeners of a process. */
+interface SignalSource {
   on(signal: EndSignal, listener: () => void): unknown;
   off(signal: EndSignal, listener: () => void): unknown;
 }
 
-// Package runners pass on a signal that the terminal has sent to the whole group already.
+// Package runners forward a signal that the terminal has already sent to the whole process group.
 const ECHO_MS = 500;
 
-/** Resolves with the first SIGTERM or SIGINT; `again` is called at the next one that is not an echo of the first. */
+/** Resolves with the first SIGTERM or SIGINT; calls `again` on the next one that is not an echo of the first. */
 export function untilSignal(source: SignalSource, clock: Clock, again: () => void): Promise<EndSignal> {
   return new Promise((resolve) => {
     let firstAt: number | undefined;
@@ -33,14 +33,14 @@ export function untilSignal(source: SignalSource, clock: Clock, again: () => voi
   });
 }
 
-/** Says when a person or a supervisor wants a long command to end early. */
-export interface Interruption {
+/** A request by a user or a supervisor to end a long command early. */
+interface Interruption {
   readonly signal: AbortSignal;
-  /** Leaves the signals of the process to others again. */
+  /** Removes the signal listeners. */
   release(): void;
 }
 
-/** Aborts its signal at the first SIGINT or SIGTERM; the one after that ends the process as ever. */
+/** Aborts its signal on the first SIGINT or SIGTERM; the next one ends the process as usual. */
 export function untilInterrupted(): Interruption {
   const controller = new AbortController();
   const stop = () => controller.abort();
@@ -51,19 +51,19 @@ export function untilInterrupted(): Interruption {
   };
 }
 
-/** A process as far as its parent and its end go. */
-export interface ChildProcessView {
+/** The parts of a process that endWithRunner() uses. */
+interface ChildProcessView {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly pid: number;
   readonly ppid: number;
   kill(pid: number, signal: 'SIGTERM'): unknown;
 }
 
-const LOOK_MS = 500;
+const POLL_MS = 500;
 
 /**
- * Ends with the package runner that started us. `npm start` puts a shell between itself and the program, and that shell
- * dies of a SIGTERM without passing it on: the gateway would go on answering with nobody to stop it.
+ * Ends the process when the package runner that started it ends. `npm start` runs the program in a shell, and that shell
+ * ends on SIGTERM without forwarding it: the gateway would continue to run as an orphan.
  */
 export function endWithRunner(self: ChildProcessView = process): void {
   if (self.env['npm_lifecycle_event'] === undefined) return;
@@ -72,5 +72,5 @@ export function endWithRunner(self: ChildProcessView = process): void {
     if (self.ppid === runner) return;
     clearInterval(timer);
     self.kill(self.pid, 'SIGTERM');
-  }, LOOK_MS).unref();
+  }, POLL_MS).unref();
 }

@@ -4,24 +4,23 @@ import { packageVersion } from '../../files/package-root.ts';
 import { makeFolder } from '../../files/replace-file.ts';
 import { StartFault } from '../../model/fault.ts';
 import type { RenderOptions } from '../../report/render-options.ts';
-import type { CommandIo } from '../command.ts';
-import type { CommandLine } from '../command.ts';
+import type { CommandIo, CommandLine } from '../command.ts';
 
 const COLUMNS = 100;
 
-/** The file that a result goes to; undefined for standard output, which `-` is too. */
+/** Returns the value of `--output`, or undefined for standard output, which can also be written as `-`. */
 export function outputFile(line: CommandLine): string | undefined {
   const output = line.last('output');
   return output === '-' ? undefined : output;
 }
 
-/** How a report is to look where it goes: colours are for terminals only. */
+/** Returns the rendering options for the output; only a terminal gets colors. */
 export function renderOptions(line: CommandLine, { terminal }: Pick<CommandIo, 'terminal'>): RenderOptions {
-  const shown = outputFile(line) === undefined ? terminal : undefined;
-  return { version: packageVersion(), columns: shown?.columns ?? COLUMNS, colours: shown?.colours ?? false };
+  const shownOn = outputFile(line) === undefined ? terminal : undefined;
+  return { version: packageVersion(), columns: shownOn?.columns ?? COLUMNS, colours: shownOn?.colours ?? false };
 }
 
-/** Writes a result to the file of `--output`, or to standard output; throws StartFault when the file cannot be written. */
+/** Writes a result to the file of `--output` or to standard output; throws StartFault if the file cannot be written. */
 export function writeText(text: string, line: CommandLine, io: Pick<CommandIo, 'out' | 'err' | 'cwd'>): void {
   const output = outputFile(line);
   if (output === undefined) {

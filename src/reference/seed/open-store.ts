@@ -1,8 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { seedStore } from './seed-store.ts';
-import { openSql, type Sql } from '../store/sql.ts';
-import { TABLES } from '../store/sql.ts';
+import { openSql, type Sql, TABLES } from '../store/sql.ts';
 
 // Increase it whenever the tables change: existing database files are not migrated.
 const LAYOUT = 1;

@@ -31,15 +31,15 @@ it.each([
     '/$defs/response.200.projected/$ref',
     '"$ref": ',
   ],
-])('a statement %s is found in the file that holds it', (schemaPath, file, pointer, text) => {
+])('the place of %s is found in its file', (schemaPath, file, pointer, text) => {
   const place = placeOf(entryWith({ schemaPath }));
   expect(place).toMatchObject({ file, pointer });
-  // The line is where the value begins.
+  // The line is the one on which the value starts.
   const [before, at] = [lineIn(file, (place.line ?? 0) - 1), lineIn(file, place.line)];
   expect(`${before?.trim()} ${at?.trim()}`).toContain(text.split(' ')[0]);
 });
 
-it('a statement of a contract without generated files is found in its document', () => {
+it('the place in a contract without generated files is found in its document', () => {
   const folder = mkdtempSync(join(tmpdir(), 'portico-places-'));
   for (const file of ['openapi.yaml', 'vendor-extensions.schema.json'])
     cpSync(join(contractFolder(), file), join(folder, file));

@@ -26,7 +26,7 @@ beforeEach(() => {
   ledgerFile = join(folder, 'ledger.db');
 });
 
-/** A gateway that answers some requests and is gone again; what it kept is there for the command. */
+/** Runs a gateway for some requests and closes it, so that the command finds its files. Returns the contract's id. */
 async function serveOnce(count: number, drift = false): Promise<string> {
   const upstream = await startFakeUpstream((request) =>
     drift ? { json: { list: [], listCount: 'none' } } : exampleAnswer(request),
@@ -69,7 +69,7 @@ const rowsOf = (out: string) =>
   );
 
 describe('portico ladder', () => {
-  it('shows levels, numbers and the next step of a gateway that ran', async () => {
+  it('shows levels, counts and the next step of a gateway that has run', async () => {
     await serveOnce(3);
     const { code, out } = await ladder('--format', 'json');
     expect(code).toBe(0);
@@ -94,7 +94,7 @@ describe('portico ladder', () => {
     expect(table.out).not.toContain('listIdeas');
   });
 
-  it('shows what was demoted, and lifts it for the next start', async () => {
+  it('shows a demotion, and undoes it for the next start', async () => {
     await serveOnce(5, true);
     const shown = rowsOf((await ladder('--format', 'json')).out).find((row) => row.operation === 'listIdeas');
     expect(shown).toMatchObject({ configured: 'enforce', effective: 'report', refused: 4, next: 'demoted' });
@@ -107,17 +107,20 @@ describe('portico ladder', () => {
     expect((await ladder('--lift', 'listIdeas')).code).toBe(1);
   });
 
-  it('says so where the ladder moved something under another contract than the one of this shell', async () => {
+  it('warns if the ladder file belongs to another contract than that of the shell', async () => {
     await writeLadderFile(ladderFile, { contract: 'another', since: 0, steps: [stepWith()] });
     const shown = await ladder();
-    expect(shown).toMatchObject({ code: 0, err: expect.stringContaining('under another contract (another') as string });
-    expect(shown.err).toContain('Levels are those of the mode strict');
+    expect(shown).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('has moves for another contract (another') as string,
+    });
+    expect(shown.err).toContain('Levels: mode strict');
     const lifted = await ladder('--lift', 'listIdeas');
     expect(lifted).toMatchObject({ code: 1, err: expect.stringContaining('UPSTREAM_URL') as string });
     expect(readLadderFile(ladderFile)?.steps).toHaveLength(1);
   });
 
-  it('leaves a mark where it lifts a promotion', async () => {
+  it('records that it has undone a promotion', async () => {
     const contract = await serveOnce(0);
     const promoted = stepWith({ operation: 'listQuestions', move: 'promoted' });
     await writeLadderFile(ladderFile, { contract, since: promoted.at, steps: [promoted] });
@@ -125,15 +128,15 @@ describe('portico ladder', () => {
     expect(readLadderFile(ladderFile)?.steps).toMatchObject([{ operation: 'listQuestions', move: 'lifted' }]);
   });
 
-  it('counts from the beginning of the hour on, as the ledger does, and says so', async () => {
+  it('counts from the full hour, as the ledger does, and shows that hour', async () => {
     const { out } = await ladder('--since', '90m', '--format', 'json');
     expect((JSON.parse(out) as { since: string }).since).toMatch(/T\d\d:00:00\.000Z$/);
   });
 
-  it('says that nothing was judged where there is no ledger yet', async () => {
+  it('states that nothing has been checked if there is no ledger yet', async () => {
     const { code, out, err } = await ladder();
     expect(code).toBe(0);
-    expect(err).toContain('nothing has been judged');
+    expect(err).toContain('nothing has been checked');
     expect(out).toContain('not yet: 0 of 3 judged in 7 d');
   });
 
@@ -144,14 +147,14 @@ describe('portico ladder', () => {
     [['--lift', 'listIdea'], 'did you mean listIdeas?'],
     [['--lift', 'listIdeas:nothing'], 'the checks are'],
     [['--lift', 'listIdeas:responses:now'], 'the checks are'],
-    [['--lift', 'listIdeas', '--since', '7d'], '--lift goes without'],
-  ])('refuses %j as wrong usage', async (flags, words) => {
+    [['--lift', 'listIdeas', '--since', '7d'], '--lift cannot be combined'],
+  ])('rejects %j as a usage error', async (flags, words) => {
     const { code, err, out } = await ladder(...flags);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toContain(words);
   });
 
-  it('names ladder.file where that is broken', async () => {
+  it('reports an invalid ladder file by name', async () => {
     ladderFile = join(root, `${number}-broken.json`);
     writeFileSync(ladderFile, '{"version": 1}');
     const { code, err } = await ladder();

@@ -55,14 +55,14 @@ describe('portico learn --against the reference server', async () => {
   const component = (name: string) => actions.find(({ update }) => update[name] !== undefined)?.update[name];
   const at = (target: string) => actions.filter((action) => action.target === target).map(({ update }) => update);
 
-  it('writes an overlay that the contract loads, with evidence on every action', () => {
+  it('writes an overlay that the contract accepts, with evidence for each action', () => {
     expect({ code: ran.code, overlay }).toEqual({ code: 0, overlay: '1.0.0' });
     expect(contractWith(text).warnings).toEqual([]);
-    const told = ['statement', 'confidence', 'belief', 'seen', 'answers', 'firstSeen', 'lastSeen'];
-    for (const action of actions) expect(Object.keys(action['x-evidence'])).toEqual(expect.arrayContaining(told));
+    const members = ['statement', 'confidence', 'belief', 'seen', 'answers', 'firstSeen', 'lastSeen'];
+    for (const action of actions) expect(Object.keys(action['x-evidence'])).toEqual(expect.arrayContaining(members));
   });
 
-  it('proposes exactly the shape of attachments', () => {
+  it('proposes the exact shape of attachments', () => {
     expect(component('NodeAttachment')).toEqual({
       description: 'What Node.attachments[] holds, as it was seen.',
       'x-provenance': 'observed',
@@ -83,7 +83,7 @@ describe('portico learn --against the reference server', async () => {
     ]);
   });
 
-  it('proposes exactly the shape of follow relations, and marks what is personal in it', () => {
+  it('proposes the exact shape of follow relations, and marks personal fields', () => {
     const [relation] = at('$.components.schemas.FollowRelation') as unknown as readonly {
       required: string[];
       properties: Record<string, { type: string; required: string[]; properties: Record<string, object> }>;
@@ -108,7 +108,7 @@ describe('portico learn --against the reference server', async () => {
     expect(follower?.required).not.toContain('realname');
   });
 
-  it('proposes the look-ups of tickets as operations with their shape', () => {
+  it('proposes the ticket look-ups as operations with their shape', () => {
     const paths = at('$.paths').flatMap((update) => Object.keys(update));
     expect(paths).toEqual([
       '/services/v2/issuetracker/node/{nodeId}/ticket.json',
@@ -127,20 +127,20 @@ describe('portico learn --against the reference server', async () => {
     );
   });
 
-  it('tells the largest page, the size that comes unasked, and that the switches change nothing', () => {
+  it('reports the maximum and default page size, and that wrap and v1 have no effect', () => {
     expect(ran.out).toContain('listQuestions: 500 is honoured; nothing larger was tried with as many items');
     expect(ran.out).toContain('listQuestions: 15 items come where no size is asked for');
     expect(ran.out).toMatch(/wrap: changes nothing about the shape of \d+ answers/);
     expect(ran.out).toMatch(/v1: changes nothing about the shape of \d+ answers/);
   });
 
-  it('tells the words that were seen, and addresses that it does not write', () => {
+  it('reports the values of enumerations, and paths that it does not write', () => {
     expect(ran.out).toMatch(/Action\.verb: .*accepted/);
     expect(ran.out).toMatch(/Node\.type: is one of answer, comment,/);
     expect(ran.out).toMatch(/GET \/services\/v2\/question\/\{id\}\.json: answers 200 \(3\).*\n.*nothing to write/);
   });
 
-  it('holds nothing personal: no name, address, title or text of anybody', async () => {
+  it('contains no personal data: no names, addresses, titles or texts', async () => {
     const [users, questions] = await Promise.all([
       callAt(reference.url, '/services/v2/user.json?pageSize=500'),
       callAt(reference.url, '/services/v2/question.json?pageSize=100'),
@@ -149,7 +149,7 @@ describe('portico learn --against the reference server', async () => {
     const content = listed(questions.json).flatMap(({ title, slug, body }) => [title, slug, body]);
     const values = [...personal, ...content].filter((value): value is string => (value ?? '').length > 4);
     expect(values.length).toBeGreaterThan(300);
-    // Some accounts are called like fields of the contract.
+    // Some accounts have the same name as a field of the contract.
     const words = new Set(['moderator', 'superuser']);
     const all = `${text}\n${ran.out}\n${ran.err}`;
     expect(values.filter((value) => !words.has(value) && all.includes(value))).toEqual([]);
@@ -157,7 +157,7 @@ describe('portico learn --against the reference server', async () => {
 });
 
 describe('portico learn', () => {
-  it('finds the size at which a server cuts pages off', async () => {
+  it('finds the size to which a server limits pages', async () => {
     const upstream = await startFakeUpstream(({ path, query }) => {
       if (!path.endsWith('/question.json')) return { status: 404, json: { error: 'not found' } };
       const size = Math.min(Number(query.get('pageSize') ?? 15), 50);
@@ -180,7 +180,7 @@ describe('portico learn', () => {
     });
   });
 
-  it('finds the size from which on pages are refused, and learns from smaller ones', async () => {
+  it('finds the size above which pages are refused, and samples smaller pages', async () => {
     const upstream = await startFakeUpstream(({ path, query }) => {
       if (!path.endsWith('/question.json')) return { status: 404, json: { error: 'not found' } };
       const size = Number(query.get('pageSize') ?? 15);
@@ -198,7 +198,7 @@ describe('portico learn', () => {
     expect(err).toContain('Node.attachments[]: is object of 1 field (');
   });
 
-  it('proposes look-ups of tickets that few nodes have, and follows the keys wherever those are in them', async () => {
+  it('proposes ticket look-ups that work for few nodes, and finds the keys anywhere in the responses', async () => {
     const keys: string[] = [];
     const upstream = await startFakeUpstream(({ path }) => {
       const [, node] = /node\/(\d+)\/ticket/.exec(path) ?? [];
@@ -217,15 +217,15 @@ describe('portico learn', () => {
     expect(out + err).not.toMatch(/ABC-|Jana/);
   });
 
-  it('ends with 1 where nothing was observed, and says what to do', async () => {
+  it('exits with 1 without observations, and suggests what to do', async () => {
     expect(await learn([])).toEqual({
       code: 1,
       out: '',
-      err: expect.stringContaining('Set learn.traffic: true and let traffic pass, or use --against URL') as string,
+      err: expect.stringContaining('Set learn.traffic: true and wait for traffic, or use --against URL') as string,
     });
   });
 
-  it('takes the password from PORTICO_PASSWORD, and refuses to ask as somebody without one', async () => {
+  it('reads the password from PORTICO_PASSWORD, and rejects a user without one', async () => {
     const args = ['--against', reference.url, '--user', 'admin', '--delay', '0', '--max-requests', '1'];
     const { code, out } = await learn(args, '', { PORTICO_PASSWORD: 'admin' });
     expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('overlay: 1.0.0') as string });
@@ -235,7 +235,7 @@ describe('portico learn', () => {
     });
   });
 
-  it('says how far it is, now and then', async () => {
+  it('reports its progress occasionally', async () => {
     const { err } = await learn(
       ['--against', reference.url, '--user', 'admin', '--delay', '0', '--max-requests', '1'],
       'admin',
@@ -243,25 +243,25 @@ describe('portico learn', () => {
     expect(err).toMatch(/^50 requests, /m);
   });
 
-  it('ends with 1 where nobody answers', async () => {
+  it('exits with 1 if the server does not respond', async () => {
     const { code, err } = await learn(['--against', 'http://127.0.0.1:9', '--delay', '0']);
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('does not answer') as string });
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('does not respond') as string });
     expect(err).not.toContain('    at ');
   });
 
-  it('ends with 1 where nobody is let in, and says so in one line', async () => {
+  it('exits with 1 if access is denied, and reports it in one line', async () => {
     const { code, err } = await learn(['--against', reference.url, '--user', 'admin', '--delay', '0'], 'wrong');
     expect({ code, err: err.trimEnd().split('\n').at(-1) }).toEqual({
       code: 1,
-      err: `portico: ${reference.url} answers 401 to everything: the name or the password is wrong.`,
+      err: `portico: ${reference.url} responds with 401 to all requests: the name or the password is wrong.`,
     });
   });
 
-  it('asks for what it was given the id of, and names what it saw nothing of', async () => {
-    const asked: string[] = [];
+  it('requests the given ids, and lists the operations without a response', async () => {
+    const requested: string[] = [];
     const upstream = await startFakeUpstream(({ path }) => {
-      asked.push(path);
-      // One success: a server that has nothing at all is a wrong address.
+      requested.push(path);
+      // One success, because a server without any counts as a wrong URL.
       return path.startsWith('/services/v2/idea.json')
         ? { status: 200, json: { list: [] } }
         : { status: 404, json: { error: 'not found' } };
@@ -269,30 +269,30 @@ describe('portico learn', () => {
     const args = ['--against', upstream.url, '--delay', '0', '--id', 'jobId=12', '--id', 'questionId=9007199254740993'];
     expect((await learn(args)).code).toBe(2);
     const { err } = await learn([...args.slice(0, 6), '--id', 'nodeId=9007199254740993']);
-    expect(asked).toContain('/services/v2/jobs/gdpr/12.json');
-    expect(asked).toContain('/services/v2/issuetracker/node/9007199254740993/ticket.json');
-    expect(err).toContain('not walked: listGroupUsers, no id is known; give --id groupId=…');
+    expect(requested).toContain('/services/v2/jobs/gdpr/12.json');
+    expect(requested).toContain('/services/v2/issuetracker/node/9007199254740993/ticket.json');
+    expect(err).toContain('not walked: listGroupUsers; no id is known, add --id groupId=…');
   });
 
   it.each([
     [['--min-confidence', '2'], '--min-confidence must be a number from 0 to 1'],
     [['--min-answers', '1'], '--min-answers must be a whole number from 3'],
-    [['--user', 'x'], '--user needs --against'],
-    [['--id', 'jobId=1'], '--id needs --against'],
-    [['--against', 'http://127.0.0.1:9', '--id', 'bob=1'], 'no operation that is walked has "bob"; they have jobId,'],
-    [['--against', 'http://127.0.0.1:9', '--id', 'jobId'], 'write NAME=ID, for example jobId=12'],
-    [['--against', 'http://127.0.0.1:9', '--user', 'x:y'], '--user must be a name, without a colon'],
-  ])('ends with 2 where it is used wrongly: %j', async (args, message) => {
+    [['--user', 'x'], '--user requires --against'],
+    [['--id', 'jobId=1'], '--id requires --against'],
+    [['--against', 'http://127.0.0.1:9', '--id', 'bob=1'], 'unknown path parameter "bob"; the walk uses jobId,'],
+    [['--against', 'http://127.0.0.1:9', '--id', 'jobId'], 'must be NAME=ID, for example jobId=12'],
+    [['--against', 'http://127.0.0.1:9', '--user', 'x:y'], '--user must be a name without a colon'],
+  ])('exits with 2 for a usage error: %j', async (args, message) => {
     const { code, err } = await learn(args);
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(message) as string });
   });
 
-  it('writes nothing where nothing is worth it', async () => {
+  it('does not write an overlay without proposals', async () => {
     writeFileSync(
       join(folder, 'little.json'),
       JSON.stringify({ portico: 'observations', version: 1, sinceAt: 1, untilAt: 2, answers: 1 }),
     );
     const { code, out, err } = await learn(['--observations', 'little.json']);
-    expect({ code, out, err }).toEqual({ code: 0, out: '', err: 'Nothing to write: 1 answers were observed.\n' });
+    expect({ code, out, err }).toEqual({ code: 0, out: '', err: 'Nothing to propose. Sampled responses: 1.\n' });
   });
 });

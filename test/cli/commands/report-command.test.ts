@@ -49,14 +49,14 @@ const fingerprint = async (): Promise<string> => {
 };
 
 describe('portico report', () => {
-  it('shows what a walk has put into the ledger', async () => {
+  it('shows the violations that a walk has recorded', async () => {
     const { code, out } = await portico(['report']);
     expect(code).toBe(0);
     expect(out).toContain('1 distinct violation in 30 requests: 1 new.');
     expect(out).toContain('answer 200, body /list/*/title: /list/*/title is missing');
   });
 
-  it('shows one violation in detail, also by the beginning of its fingerprint', async () => {
+  it('shows one violation in detail, also by a prefix of its fingerprint', async () => {
     const { code, out } = await portico(['report', (await fingerprint()).slice(0, 8).toUpperCase()]);
     expect(code).toBe(0);
     expect(out).toMatch(/contract {5}schemas\/resources\/[\w-]+\.schema\.json:\d+ {2}#\S+\/required/);
@@ -66,7 +66,7 @@ describe('portico report', () => {
     expect((await portico(['report', 'nonsense'])).code).toBe(2);
   });
 
-  it('fails for what is new, says why in one line, and passes with a baseline', async () => {
+  it('fails for new violations with a reason in one line, and passes with a baseline', async () => {
     const failed = await portico(['report', '--fail-on', 'new']);
     expect(failed).toMatchObject({
       code: 1,
@@ -81,7 +81,7 @@ describe('portico report', () => {
     expect(again.out).toContain('Acceptances that have expired (1)');
   });
 
-  it('reads a report that it has written, and writes files', async () => {
+  it('reads a report that it has written to a file', async () => {
     const { code, out, err } = await portico(['report', '--format', 'json', '--output', 'reports/one.json']);
     expect({ code, out, err }).toEqual({ code: 0, out: '', err: 'Written to reports/one.json\n' });
     const [again, direct] = [await portico(['report', '--ledger', 'reports/one.json']), await portico(['report'])];
@@ -89,14 +89,14 @@ describe('portico report', () => {
     expect(readFileSync(join(folder, 'reports/one.json'), 'utf8').endsWith('}\n')).toBe(true);
   });
 
-  it('writes to standard output where the file is a dash', async () => {
+  it('writes to standard output if the file is a dash', async () => {
     const { code, out, err } = await portico(['report', '--format', 'json', '--output', '-']);
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(JSON.parse(out)).toHaveProperty('violations');
     expect(existsSync(join(folder, '-'))).toBe(false);
   });
 
-  it('compares releases and files, and fails for what only the second has', async () => {
+  it('compares releases and files, and fails for violations that only the second side has', async () => {
     const before = file('a.json', renderJson(reportOf(snapshotWith([entryWith({ fingerprint: 'a' })])), PLAIN));
     const after = file('b.json', renderJson(reportOf(snapshotWith([entryWith({ fingerprint: 'b' })])), PLAIN));
     const compared = await portico(['report', '--compare', before, after, '--fail-on', 'new']);
@@ -106,7 +106,7 @@ describe('portico report', () => {
     });
     expect(compared.out).toMatch(/New \(1\)[\s\S]*Gone \(1\)/);
     expect((await portico(['report', '--compare', '1.0', '1.0', '--fail-on', 'new'])).code).toBe(0);
-    // A release may be called as a folder beside it is.
+    // A release and a folder may have the same name.
     mkdirSync(join(folder, '1.0'));
     expect((await portico(['report', '--compare', '1.0', '1.0'])).code).toBe(0);
     const unknown = await portico(['report', '--compare', '1.0', '1.9']);
@@ -114,30 +114,30 @@ describe('portico report', () => {
     expect(unknown.err).toContain('it has 1.0');
   });
 
-  it('says plainly that there was no traffic, and passes', async () => {
+  it('states that there was no traffic, and passes', async () => {
     const { code, out } = await portico(['report', '--fail-on', 'new'], { PORTICO_LEDGER: join(folder, 'none.db') });
     expect({ code, out }).toEqual({ code: 0, out: 'No traffic was seen: there is nothing to report on.\n' });
   });
 
-  it('says which releases there are where nothing was recorded under the one that was named, and opens no gate', async () => {
-    const asked = await portico(['report', '--release', '1.1']);
-    expect(asked.code).toBe(0);
-    expect(asked.out).toContain('No traffic was seen under the release 1.1');
-    expect(asked.err).toMatch(
-      /^portico: nothing was recorded under the release 1\.1; \S+ has 1\.0 \(did you mean 1\.0\?\)\n$/,
+  it('lists the known releases if the requested one is unknown, and fails with --fail-on', async () => {
+    const unknown = await portico(['report', '--release', '1.1']);
+    expect(unknown.code).toBe(0);
+    expect(unknown.out).toContain('No traffic was seen under the release 1.1');
+    expect(unknown.err).toMatch(
+      /^portico: nothing was recorded for release 1\.1; \S+ has 1\.0 \(did you mean 1\.0\?\)\n$/,
     );
     expect(await portico(['report', '--release', '1.1', '--fail-on', 'new'])).toMatchObject({
       code: 1,
-      err: asked.err,
+      err: unknown.err,
     });
-    // A release that is known and had no traffic in the period is no mistake.
+    // A known release without traffic in the period is not an error.
     const quiet = ['report', '--release', '1.0', '--since', '2999-01-01', '--fail-on', 'new'];
     expect(await portico(quiet)).toMatchObject({ code: 0, err: '' });
     expect((await portico(['report', '--release', '1.0', '--fail-on', 'type'])).err).toBe('');
   });
 
-  it('begins with the whole hour of --since, as the counts of the ledger do, and says so', async () => {
-    // Seen last at 10:29.
+  it('starts at the full hour of --since, as the counts of the ledger do, and shows that hour', async () => {
+    // The last occurrence is at 10:29.
     const exported = file('hour.json', renderJson(reportOf(snapshotWith([entryWith()])), PLAIN));
     const late = await portico(['report', '--ledger', exported, '--since', '2026-05-04T10:29:30Z']);
     expect(late.out).toContain('1 distinct violation in 100 requests since 2026-05-04 10:00 UTC');
@@ -146,7 +146,7 @@ describe('portico report', () => {
     expect(next.out).not.toContain('/list/*/title');
   });
 
-  it('does not pass for a file that was named and is not there', async () => {
+  it('fails for a given file that does not exist', async () => {
     expect(await portico(['report', '--ledger', 'none.db'])).toMatchObject({ code: 1, out: '' });
     expect(await portico(['report', '--baseline', 'none.yaml'])).toMatchObject({ code: 1, out: '' });
     expect((await portico(['report', '--ledger', file('odd.json', '{"version": 7}')])).err).toContain(
@@ -156,17 +156,17 @@ describe('portico report', () => {
 
   it.each([
     [['--operation', 'listQuestion'], 'did you mean listQuestions?'],
-    [['--format', 'yaml'], '--format yaml: one of table'],
+    [['--format', 'yaml'], '--format yaml: must be one of table'],
     [['--since', 'soon'], '24h, 7d or an instant'],
     [['--fail-on', 'newish,x'], 'is neither new, count=N nor a category'],
     [['--fail-on', 'new,missing'], '"new" stands alone; write --fail-on for each rule'],
     [['--fail-on', 'missing,count=3'], '"count=3" stands alone'],
-    [['d42a'], 'or the first six of them or more'],
-    [['d42a8e35fdeb1580', '--fail-on', 'new'], 'leave the fingerprint out'],
-    [['--release', ''], '--release needs a label'],
-    [['--compare', 'a'], '--compare needs two'],
+    [['d42a'], 'at least the first six'],
+    [['d42a8e35fdeb1580', '--fail-on', 'new'], 'cannot be combined with a fingerprint'],
+    [['--release', ''], '--release requires a label'],
+    [['--compare', 'a'], '--compare requires two'],
     [['--compare', 'a', 'b', '--format', 'xml'], 'one of table, markdown, json, junit, sarif, html'],
-    [['--compare', 'a', 'b', '--release', 'c'], 'exclude each other'],
+    [['--compare', 'a', 'b', '--release', 'c'], 'cannot be combined with --release'],
   ])('refuses %j', async (argv, message) => {
     const { code, err } = await portico(['report', ...argv]);
     expect(code).toBe(2);
@@ -175,19 +175,19 @@ describe('portico report', () => {
 });
 
 describe('portico check --against', () => {
-  it('takes the password from standard input, tells what was not walked, and how to go on', async () => {
+  it('reads the password from standard input, and lists the operations that were not walked', async () => {
     const { code, out, err } = await portico(
       ['check', '--against', drifting?.url ?? '', '--user', 'admin', '--ledger', 'other.db', ...QUICK],
       {},
       'admin\n',
     );
     expect(code).toBe(0);
-    expect(out).toContain('not walked: getGdprJob, no id is known; give --id jobId=…');
+    expect(out).toContain('not walked: getGdprJob; no id is known, add --id jobId=…');
     expect(out).toContain('portico report --ledger other.db');
     expect(err).not.toContain('failed');
   });
 
-  it('fails under --fail-on for what this walk found', async () => {
+  it('fails with --fail-on for violations that this walk found', async () => {
     const { code, out, err } = await portico(
       [
         'check',
@@ -205,14 +205,14 @@ describe('portico check --against', () => {
     );
     expect(code).toBe(1);
     expect(err).toContain('1 distinct violation of missing');
-    // Nothing is left of that ledger that a report could show.
+    // The ledger was in memory, so there is nothing left to report.
     expect(out).not.toContain('portico report');
   });
 
-  it('says in one line that nobody answers, or that nobody is let in', async () => {
+  it('reports in one line that the server does not respond or that access is denied', async () => {
     const gone = await portico(['check', '--against', 'http://127.0.0.1:9']);
     expect(gone).toMatchObject({ code: 1, out: '' });
-    expect(gone.err).toContain('http://127.0.0.1:9 does not answer');
+    expect(gone.err).toContain('http://127.0.0.1:9 does not respond');
     const wrong = await portico(['check', '--against', drifting?.url ?? '', '--user', 'admin', ...QUICK], {
       PORTICO_PASSWORD: 'wrong',
     });
@@ -221,21 +221,21 @@ describe('portico check --against', () => {
     expect(wrong.err).not.toContain('YWRtaW46');
   });
 
-  it('does not take a wrong address on the right server for a server without faults', async () => {
+  it('does not mistake a wrong path on the server for a server without violations', async () => {
     const { code, err } = await portico(
       ['check', '--against', `${drifting?.url ?? ''}/services/v2`, '--user', 'admin', ...QUICK],
       { PORTICO_PASSWORD: 'admin', PORTICO_LEDGER: ':memory:' },
     );
     expect(code).toBe(1);
-    expect(err).toContain('answers 404 to everything: give the address as far as what stands before /services/v2');
+    expect(err).toContain('responds with 404 to all requests: the URL must end before /services/v2');
   });
 
   it.each([
-    [['--user', 'admin'], 'add --against URL'],
-    [['--against', 'http://127.0.0.1:9', '--id', 'job=1'], 'no operation that is walked has "job"'],
+    [['--user', 'admin'], 'requires --against URL'],
+    [['--against', 'http://127.0.0.1:9', '--id', 'job=1'], 'unknown path parameter "job"'],
     [['--against', 'http://127.0.0.1:9', '--max-requests', '0'], 'a whole number from 1'],
     [['--against', 'http://127.0.0.1:9', '--timeout', '0'], 'a number of seconds above 0'],
-    [['--against', 'http://127.0.0.1:9', '--user', 'a:b'], 'without a colon'],
+    [['--against', 'http://127.0.0.1:9', '--user', 'a:b'], 'a name without a colon'],
     [['--against', 'http://127.0.0.1:9', '--user', 'a'], 'no password for a'],
   ])('refuses %j', async (argv, message) => {
     const { code, err } = await portico(['check', ...argv]);

@@ -17,13 +17,13 @@ const banner = (yaml: string, more: Partial<BannerFacts> = {}) =>
 const REAL = 'upstream: { url: "https://legacy.example.org/qa" }';
 
 describe('the banner', () => {
-  it('tells the levels that the ladder moved', () => {
+  it('shows the levels that the ladder moved', () => {
     expect(banner(REAL, { moved: ['listIdeas responses report instead of enforce'] })).toContain(
       '  ladder    listIdeas responses report instead of enforce  (portico ladder)',
     );
   });
 
-  it('of the embedded upstream reads so', () => {
+  it('shows the embedded upstream and its accounts', () => {
     const facts = { embeddedUrl: 'http://127.0.0.1:9999', accounts: ['admin', 'alice'] };
     expect(banner('reference: { db: ":memory:" }', facts)).toMatchInlineSnapshot(`
       "Portico 0.1.0
@@ -41,7 +41,7 @@ describe('the banner', () => {
     `);
   });
 
-  it('in front of a real upstream says that nothing is enforced yet, how to watch and how to climb', () => {
+  it('states for a real upstream that nothing is enforced yet, how to watch it, and the next step', () => {
     expect(banner(REAL)).toMatchInlineSnapshot(`
       "Portico 0.1.0
         public    http://127.0.0.1:8080/services/v2
@@ -49,9 +49,9 @@ describe('the banner', () => {
         upstream  https://legacy.example.org/qa
         mode      observe: enforces nothing; reports authentication, requests, responses, permissions, pageBounds, undocumented
 
-      NOTHING IS ENFORCED YET: every request passes, and what would be refused is counted only.
+      NOTHING IS ENFORCED YET: all requests are forwarded; those that would be refused are only counted.
         Watch   curl -s http://127.0.0.1:8081/metrics | grep 'outcome="reported"'
-        Climb   PORTICO_MODE=staging once nothing legitimate is reported any more, then PORTICO_MODE=strict
+        Next    set PORTICO_MODE=staging once no legitimate request is reported, then PORTICO_MODE=strict
 
       Try
         curl -u NAME:PASSWORD 'http://127.0.0.1:8080/services/v2/question.json?pageSize=3'
@@ -61,13 +61,13 @@ describe('the banner', () => {
     `);
   });
 
-  it('says in a line of its own that overlays are applied and that a candidate runs beside', () => {
+  it('shows overlays and the shadow contract in a separate line', () => {
     const lines = banner('contract: { overlays: [a.yaml], candidate: { overlays: [a.yaml, b.yaml] } }').split('\n');
-    expect(lines).toContain('  contract  1 overlay, candidate beside it with 2 overlays');
+    expect(lines).toContain('  contract  1 overlay, shadow contract with 2 overlays');
     expect(banner('{}')).not.toContain('  contract  ');
   });
 
-  it('names no account and no password in front of a real upstream', () => {
+  it('shows neither accounts nor passwords for a real upstream', () => {
     expect(banner(REAL)).not.toMatch(/alice|password = name/);
   });
 
@@ -78,18 +78,18 @@ describe('the banner', () => {
     expect(banner('listen: { host: 0.0.0.0 }')).not.toContain('WARNING');
   });
 
-  it('says nothing of climbing once a single check is enforced', () => {
+  it('does not state that nothing is enforced once a single check is enforced', () => {
     expect(banner(`${REAL}\nchecks: { requests: enforce }`)).not.toContain('NOTHING IS ENFORCED');
   });
 
-  it('says that nothing is enforced when staging has every check lowered', () => {
+  it('states that nothing is enforced if all checks of staging are lowered', () => {
     const lowered = ['authentication', 'requests', 'permissions', 'pageBounds']
       .map((check) => `${check}: off`)
       .join(', ');
     expect(banner(`mode: staging\nchecks: { ${lowered} }`)).toContain('NOTHING IS ENFORCED');
   });
 
-  it('shows addresses under the public base path', () => {
+  it('shows URLs below the public base path', () => {
     expect(banner('publicBasePath: /qa')).toContain('http://127.0.0.1:8080/qa/services/v2/question.json');
   });
 });

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { describe, expect, it, vi } from 'vitest';
 import { endWithRunner, untilSignal } from '../../../src/cli/terminal/signals.ts';
 
-describe('until signal', () => {
+describe('untilSignal', () => {
   function watched(instants: number[]) {
     const source = new EventEmitter();
     let again = 0;
@@ -17,7 +17,7 @@ describe('until signal', () => {
     return { source, first, again: () => again };
   }
 
-  it('the first signal resolves, and a second one, some time later, is told', async () => {
+  it('resolves with the first signal, and calls back on a later second one', async () => {
     const { source, first, again } = watched([1000, 2000]);
     source.emit('SIGTERM');
     expect(await first).toBe('SIGTERM');
@@ -26,7 +26,7 @@ describe('until signal', () => {
     expect(again()).toBe(1);
   });
 
-  it('the echo of a signal, passed on by a package runner, is not a second one', async () => {
+  it('ignores the echo of a signal that a package runner forwards', async () => {
     const { source, first, again } = watched([1000, 1003]);
     source.emit('SIGINT');
     expect(await first).toBe('SIGINT');
@@ -35,11 +35,11 @@ describe('until signal', () => {
   });
 });
 
-describe('end with runner', () => {
+describe('endWithRunner', () => {
   const launcher = join(import.meta.dirname, '..', '..', '..', 'bin', 'portico.mjs');
 
-  // npm hands a SIGTERM to its shell only, which dies of it and leaves the program behind.
-  it('a gateway drains when the package runner that started it is gone', async () => {
+  // npm sends SIGTERM to its shell only, which ends and leaves the program running.
+  it('drains the gateway when the package runner that started it has ended', async () => {
     const script = '"$0" "$1" serve --db :memory: & wait';
     const shell = spawn('sh', ['-c', script, process.execPath, launcher], {
       env: { ...process.env, npm_lifecycle_event: 'start', PORT: '0', ADMIN_PORT: '0' },
@@ -50,12 +50,12 @@ describe('end with runner', () => {
       lines.push(line);
       if (line.includes('accounts')) shell.kill('SIGKILL');
     }
-    // The stream has ended, so nobody holds it any more: the gateway has gone too, after saying that it drains.
+    // The end of the stream means that no process has it open: the gateway has drained and exited.
     expect(lines.join('\n')).toMatch(/Draining/);
     if (shell.exitCode === null && shell.signalCode === null) await once(shell, 'exit');
   });
 
-  it('a program that no package runner started does not watch its parent', () => {
+  it('does not watch the parent of a program that no package runner started', () => {
     const timers = vi.spyOn(globalThis, 'setInterval');
     endWithRunner({ env: {}, pid: 1, ppid: 2, kill: () => undefined });
     expect(timers).not.toHaveBeenCalled();

@@ -14,27 +14,27 @@ const walkedWith = (...statuses: readonly (readonly [number, number])[]) => ({
 });
 
 it.each([
-  [401, undefined, 'answers 401 to everything: give --user NAME and PORTICO_PASSWORD.'],
-  [401, 'checker', 'answers 401 to everything: the name or the password is wrong.'],
-  [403, 'checker', 'answers 403 to everything: checker may see nothing there.'],
-  [404, 'checker', 'answers 404 to everything: give the address as far as what stands before /services/v2'],
-  [302, 'checker', 'answers 302 to everything: it sends on to another address'],
-  [503, undefined, 'answers 503 to everything, which is no success.'],
-])('a walk that met nothing but %i failed, and says what to look at', (status, user, words) => {
+  [401, undefined, 'responds with 401 to all requests: set --user NAME and PORTICO_PASSWORD.'],
+  [401, 'checker', 'responds with 401 to all requests: the name or the password is wrong.'],
+  [403, 'checker', 'responds with 403 to all requests: access denied for checker.'],
+  [404, 'checker', 'responds with 404 to all requests: the URL must end before /services/v2'],
+  [302, 'checker', 'responds with 302 to all requests: it redirects'],
+  [503, undefined, 'responds with 503 to all requests.'],
+])('a walk with only %i responses fails with a hint', (status, user, words) => {
   expect(walkFailure(walkedWith([status, 3], [status, 1]), lineOf(user))).toContain(`${URL} ${words}`);
 });
 
-it('a walk without any success failed, however it was refused', () => {
+it('a walk without a successful response fails, whatever the statuses are', () => {
   expect(walkFailure(walkedWith([403, 2], [404, 1], [0, 1]), lineOf())).toBe(
-    `${URL} answers nothing with success: status 403 ×2, status 404 ×1, no answer ×1.`,
+    `${URL} returned no successful response: status 403 ×2, status 404 ×1, no response ×1.`,
   );
 });
 
-it('a walk that nobody answered says so, although its requests were used up', () => {
-  expect(walkFailure(walkedWith([0, 3]), lineOf())).toContain(`${URL} does not answer.`);
+it('a walk without any response fails, even if it reached its request limit', () => {
+  expect(walkFailure(walkedWith([0, 3]), lineOf())).toContain(`${URL} does not respond.`);
 });
 
-it('a walk with one success went well, and so did one that asked for nothing', () => {
+it('a walk with one successful response succeeds, and so does one without requests', () => {
   expect(walkFailure(walkedWith([401, 9], [200, 1]), lineOf())).toBeUndefined();
   expect(walkFailure(walkedWith(), lineOf())).toBeUndefined();
 });

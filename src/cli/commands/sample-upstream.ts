@@ -8,18 +8,14 @@ import type { Observations } from '../../learn/observations/observations.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { toWalkSettings } from '../../walk/walked-gateway.ts';
 import { IN_MEMORY } from '../../files/replace-file.ts';
-import type { CommandIo } from '../command.ts';
-import { CommandFailure, type CommandLine } from '../command.ts';
+import { CommandFailure, type CommandIo, type CommandLine } from '../command.ts';
 import { numberFlag } from '../flag-values.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
-import { walkCredential } from './walk-flags.ts';
-import { walkFailure } from '../terminal/walk-lines.ts';
-import { walkedParameters, walkIds } from './walk-flags.ts';
-import { unseenLines } from '../terminal/walk-lines.ts';
-import { createWalkProgress } from '../terminal/walk-lines.ts';
+import { walkCredential, walkedParameters, walkIds } from './walk-flags.ts';
+import { createWalkProgress, unseenLines, walkFailure } from '../terminal/walk-lines.ts';
 
-/** Asks a live server for what the contract leaves open; what was observed, on top of what was observed before. */
-export async function observeUpstream(
+/** Samples a live server for what the contract leaves open; returns the observations, added to the previous ones. */
+export async function sampleUpstream(
   url: string,
   line: CommandLine,
   io: CommandIo,
@@ -28,11 +24,11 @@ export async function observeUpstream(
 ): Promise<Observations> {
   const maxRequests = numberFlag(line, 'max-requests', 300, [1, 100_000]);
   const delayMs = numberFlag(line, 'delay', 50, [0, 60_000]);
-  const given = walkIds(line.all('id'), walkedParameters(loadContract(settings.contract).operations));
+  const ids = walkIds(line.all('id'), walkedParameters(loadContract(settings.contract).operations));
   const authorization = await walkCredential(line, io);
-  const quiet = toWalkSettings(withUpstreamUrl(settings, url), undefined);
+  const walkSettings = toWalkSettings(withUpstreamUrl(settings, url), undefined);
   const assembly = assembleGateway(
-    { ...quiet, ledger: { ...quiet.ledger, file: IN_MEMORY } },
+    { ...walkSettings, ledger: { ...walkSettings.ledger, file: IN_MEMORY } },
     { logStream: { write: () => undefined } },
   );
   const learner = createLearner({ document: readLearnDocument(settings), clock: systemClock, before, walk: true });
@@ -44,7 +40,7 @@ export async function observeUpstream(
       learner,
       {
         authorization,
-        ids: given,
+        ids,
         maxRequests,
         delayMs,
         signal: interrupted.signal,
@@ -53,9 +49,9 @@ export async function observeUpstream(
       },
     );
     progress.end();
-    const failed = walkFailure(walked, line);
-    if (failed !== undefined) throw new CommandFailure(failed);
-    io.err(`${walked.requests + further} requests, ended: ${walked.ended}.`);
+    const failure = walkFailure(walked, line);
+    if (failure !== undefined) throw new CommandFailure(failure);
+    io.err(`${walked.requests + further} requests sent; end of the walk: ${walked.ended}.`);
     unseenLines(walked).forEach(io.err);
     return learner.observations();
   } finally {
