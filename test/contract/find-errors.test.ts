@@ -188,3 +188,36 @@ function keywordsIn(schema: SchemaOrBoolean): string[] {
   const children = [items, ...allOf, ...anyOf, ...Object.values(properties), schema.not ?? true];
   return [...Object.keys(schema), ...children.flatMap(keywordsIn)];
 }
+
+// The attack: very many members or elements that are all wrong in the same way. Each made an error, though only so many are
+// ever looked at.
+describe('a search for errors', () => {
+  it('ends after the number of errors that are wanted', () => {
+    let looked = 0;
+    const counting = <T extends object>(values: T): T =>
+      new Proxy(values, {
+        get: (target, name, receiver) => {
+          looked += 1;
+          return Reflect.get(target, name, receiver) as unknown;
+        },
+      });
+    const members = counting(Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`a${at}`, at])));
+    const closed: SchemaObject = { type: 'object', additionalProperties: false };
+    const only = { elements: 50_000, errors: 10 };
+    expect(findErrors(new Map([['a', closed]]), 'a', members, only)).toHaveLength(10);
+    const texts: SchemaObject = { type: 'array', items: { type: 'object', properties: { id: { type: 'integer' } } } };
+    looked = 0;
+    const items = Array.from({ length: 50_000 }, () => counting({ id: 'x' }));
+    expect(findErrors(new Map([['a', texts]]), 'a', items, only)).toHaveLength(10);
+    expect(looked).toBeLessThan(100);
+  });
+
+  it('counts the characters of a text no further than the limit says', () => {
+    const of = (schema: SchemaObject, value: string) =>
+      findErrors(new Map([['a', schema]]), 'a', value, EVERYTHING).map(({ keyword }) => keyword);
+    expect(of({ type: 'string', maxLength: 2 }, '\u{1F600}\u{1F600}')).toEqual([]);
+    expect(of({ type: 'string', maxLength: 2 }, '\u{1F600}\u{1F600}x')).toEqual(['maxLength']);
+    expect(of({ type: 'string', minLength: 3 }, '\u{1F600}\u{1F600}')).toEqual(['minLength']);
+    expect(of({ type: 'string', minLength: 2 }, '\u{1F600}\uD83D')).toEqual([]);
+  });
+});

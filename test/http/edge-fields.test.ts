@@ -24,4 +24,15 @@ describe('the fields of the edge', () => {
     expect(names(traceWith(), options)).not.toContain('Contract-Status');
     expect(names(checked, { ...options, contractStatusHeader: false })).not.toContain('Contract-Status');
   });
+
+  // The attack: a violation that the ledger cannot name. The response was ready and would have become a 500.
+  it('leave the verdict out where it cannot be written', () => {
+    const trace = traceWith({ violations: [violationWith()] });
+    const mistake = new RangeError('Maximum call stack size exceeded');
+    const reportIdOf = () => {
+      throw mistake;
+    };
+    expect(names(trace, { ...options, reportIdOf })).toEqual(['Via', 'X-Request-Id']);
+    expect(trace.cause).toBe(mistake);
+  });
 });

@@ -9,7 +9,11 @@ import { plannedWith } from '../builders/exchange.ts';
 
 const identity = { requestId: 'r', traceparent: 't', tracestate: undefined, receivedAt: 5_000 };
 
-function begun(response: { writableFinished: boolean; statusCode: number }, now = 7_500) {
+function begun(
+  response: { writableFinished: boolean; statusCode: number },
+  now = 7_500,
+  record: (done: Trace) => void = () => undefined,
+) {
   const recorded: Trace[] = [];
   const entries: (() => AccessEntry)[] = [];
   const events = Object.assign(new EventEmitter(), response);
@@ -21,7 +25,10 @@ function begun(response: { writableFinished: boolean; statusCode: number }, now 
       watch: (_request, _response, entry) => void entries.push(entry),
       write: (entry) => void entries.push(() => entry),
     },
-    record: (done) => recorded.push(done),
+    record: (done) => {
+      recorded.push(done);
+      record(done);
+    },
     clock: () => now,
   });
   return { trace, recorded, entry: () => entries[0]?.(), close: () => events.emit('close') };
@@ -35,6 +42,16 @@ describe('the trace of a request', () => {
     close();
     expect(recorded).toEqual([trace]);
     expect(trace).toMatchObject({ requestId: 'r', startedAt: 5_000, status: 201, seconds: 2.5 });
+  });
+
+  // The attack: whatever makes a metric or the ledger throw. It would be thrown while a response closes, and end the process.
+  it('says so in its own line when it cannot be recorded, and throws at nobody', () => {
+    const mistake = new Error('full');
+    const { trace, close } = begun({ writableFinished: true, statusCode: 200 }, 7_500, () => {
+      throw mistake;
+    });
+    close();
+    expect(trace).toMatchObject({ status: 200, cause: mistake });
   });
 
   it('has no status when the client did not get the whole answer', () => {

@@ -35,6 +35,23 @@ function refusalOf(act: () => unknown): GatewayError {
 const pageValues = (page?: number, pageSize?: number) => ({ values: { ...exchangeWith().values(), page, pageSize } });
 
 describe('admit', () => {
+  // The attack: a query on which decoding breaks. In observe the upstream gets it as it came.
+  it('goes on without parameters where decoding breaks and everything passes as it is', () => {
+    const mistake = new RangeError('Maximum call stack size exceeded');
+    const breaking = {
+      decodeParameters: () => {
+        throw mistake;
+      },
+    };
+    const arrival = { path: '/services/v2/thing.json', query: 'q=%', target: '/services/v2/thing.json?q=%' };
+    const match = { rawParameters: { nodeId: '7' } } as unknown as PathMatch;
+    const trace = traceWith();
+    const admission = admit(plannedWith({ transparent: true }), breaking, match, arrival, trace);
+    expect([admission.target, admission.values().path]).toEqual([arrival.target, { nodeId: '7' }]);
+    expect(trace).toMatchObject({ requests: { outcome: 'failed' }, cause: mistake });
+    expect(() => admit(plannedWith(), breaking, match, arrival, traceWith())).toThrow(mistake);
+  });
+
   it('passes right parameters on and says so', () => {
     const { outcome, trace } = admitted({});
     expect(outcome().values().path).toEqual({});

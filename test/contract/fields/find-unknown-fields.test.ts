@@ -27,6 +27,27 @@ describe('finding fields that a schema does not know', () => {
     expect(unknownTo(schema, { list: [{ author: { id: 1 }, tags: [] }], count: { any: 1 } })).toEqual([]);
   });
 
+  // The attack: a hundred thousand fields that nobody knows, or as many items with one each. Every name was compared with the
+  // forms of secrets and put into a path of its own.
+  it('looks at a bounded number of them', () => {
+    let looked = 0;
+    const counting = (fields: object) =>
+      new Proxy(fields, {
+        get: (target, name) => {
+          looked += 1;
+          return Reflect.get(target, name) as unknown;
+        },
+      });
+    const secret = (at: number) => [`key${at}@example.org`, at] as const;
+    const fields = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => secret(at)));
+    expect(unknownTo(PERSON, counting(fields))).toEqual(['/?']);
+    expect(looked).toBeLessThanOrEqual(5001);
+    looked = 0;
+    const items = Array.from({ length: 20_000 }, (_, at) => counting(Object.fromEntries([secret(at)])));
+    expect(unknownTo({ items: PERSON }, items)).toEqual(['/0/?']);
+    expect(looked).toBeLessThanOrEqual(5001);
+  });
+
   it('tells a field that many items have once, for the first of them', () => {
     const list = [{ id: 1 }, { id: 2, x: 1 }, { id: 3, x: 1, y: 1 }, { id: 4, x: 1 }];
     expect(unknownTo({ items: PERSON }, list)).toEqual(['/1/x', '/2/y']);

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { judgeMeaning } from '../../../src/contract/semantic/judge-meaning.ts';
 import { SEMANTIC_RULES } from '../../../src/contract/semantic/semantic-rules.ts';
-import { bent, contract, example, found, judge } from '../sample.ts';
+import { exchangeWith, violationWith } from '../../builders/exchange.ts';
+import { bent, contract, example, found, judge, operation as operationOf } from '../sample.ts';
 
 interface Case {
   readonly rule: string;
@@ -223,4 +225,19 @@ describe('semantic rules', () => {
     const page = bent(example('questions'), 'list.0.containerIds', JSON.parse(`[${space}]`));
     expect(judge('listQuestions', page, { query: `spaceId=${space}` }).verdict).toBe('valid');
   });
+});
+
+// The attack: a list of any length that breaks a rule in every item. Each finding was held against every violation of the schema.
+it('a rule that every item of a long list breaks is not followed through all of them', () => {
+  let compared = 0;
+  const broken = Object.assign([violationWith({ at: '/other' })], {
+    some: () => {
+      compared += 1;
+      return false;
+    },
+  });
+  const list = Array.from({ length: 20_000 }, () => ({ type: 'question' }));
+  const articles = { ...operationOf('listArticles'), semanticRules: ['only-kbentry'] };
+  expect(judgeMeaning(articles, exchangeWith().values(), { list }, broken)).toHaveLength(500);
+  expect(compared).toBe(500);
 });

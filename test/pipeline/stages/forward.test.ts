@@ -47,7 +47,10 @@ function forwarding(
     publicOrigin,
     demote: (id: string) => void demoted.push(id),
     clock,
-    isPermissionMessage: (message: string) => message.includes('permission'),
+    isPermissionMessage: (message: string) => {
+      if (message === 'break') throw new Error('unreadable');
+      return message.includes('permission');
+    },
     decode: (headers: HeaderPairs, body: Buffer) => {
       looked.push(body);
       return Promise.resolve(headerValue(headers, 'content-encoding') === 'x-odd' ? undefined : decoded(body));
@@ -69,6 +72,15 @@ const answering = (text: string, headers = JSON_TYPE) => ({ ...OK, headers, body
 const field = (request: UpstreamRequest | undefined, name: string) => headerValue(request?.headers ?? [], name);
 
 describe('forward', () => {
+  // The attack: an error of the upstream on which reading its message breaks.
+  it('passes an error that it cannot read on where everything passes as it is', async () => {
+    const unreadable = { ...DENIED, body: Buffer.from('{"error":"break"}') };
+    const { answer, trace } = forwarding({ transparent: true }, () => unreadable).send();
+    expect(await answer).toMatchObject({ status: 401, body: unreadable.body });
+    expect(trace).toMatchObject({ upstream: { status: 401, shape: 'other' }, cause: { message: 'unreadable' } });
+    expect(await failureOf(forwarding({}, () => unreadable).send().answer)).toMatchObject({ message: 'unreadable' });
+  });
+
   it('sends the canonical target with what the operation is, and no field of the client that is not allowed', async () => {
     const { send, sent } = forwarding();
     const arrival = arrivalWith({
