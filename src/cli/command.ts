@@ -62,7 +62,7 @@ export interface CommandIo {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   /** The terminal that receives the result; undefined if it goes to a file or another program. */
-  readonly terminal?: { readonly columns: number; readonly colours: boolean } | undefined;
+  readonly terminal?: { readonly columns: number; readonly colors: boolean } | undefined;
   /** Overwrites the last line of the terminal; undefined if standard error is not a terminal. */
   readonly live?: ((text: string) => void) | undefined;
 }
@@ -77,7 +77,7 @@ export function processIo(): CommandIo {
     stdin: process.stdin,
     env: process.env,
     cwd: process.cwd(),
-    terminal: process.stdout.isTTY ? { columns: process.stdout.columns, colours: !process.env['NO_COLOR'] } : undefined,
+    terminal: process.stdout.isTTY ? { columns: process.stdout.columns, colors: !process.env['NO_COLOR'] } : undefined,
     live: process.stderr.isTTY ? (text) => void process.stderr.write(`\r\u001b[K${text}`) : undefined,
   };
 }

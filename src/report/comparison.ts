@@ -9,17 +9,17 @@ export interface ComparedSide {
   readonly requests: number;
 }
 
-/** How a violation changed from the first side to the second. */
+/** The change of a violation from the first side to the second. */
 export type Change = 'new' | 'more' | 'less' | 'gone' | 'same';
 
-/** One violation on both sides; one of them may be absent. */
+/** A violation on both sides, or on one of them. */
 export interface ComparedFinding {
   readonly change: Change;
   readonly before: Finding | undefined;
   readonly after: Finding | undefined;
-  /** The one that is there: the later where both are. */
+  /** The finding of the second side, or else of the first. */
   readonly finding: Finding;
-  /** Sides on which its operation had no requests: nothing could be seen there. */
+  /** The sides without requests to the operation, where the violation could not occur. */
   readonly unasked: readonly ('before' | 'after')[];
 }
 
@@ -29,30 +29,30 @@ export interface Comparison {
   readonly takenAt: number;
   readonly before: ComparedSide;
   readonly after: ComparedSide;
-  /** New first, then what became more frequent, less frequent, is gone or the same. */
+  /** New violations first, then more frequent, less frequent, gone and unchanged ones. */
   readonly findings: readonly ComparedFinding[];
 }
 
-/** From which relative difference of the shares on something counts as changed. */
-const NOTICEABLE = 0.1;
+/** Frequencies that differ by up to this share count as the same. */
+const TOLERANCE = 0.1;
 
 const ORDER: readonly Change[] = ['new', 'more', 'less', 'gone', 'same'];
 
-/** Compares two reports by fingerprint, and by the share of the traffic that each violation is. */
+/** Compares two reports by fingerprint and by the frequency of each violation. */
 export function compareReports(
   [beforeLabel, before]: readonly [string, Report],
   [afterLabel, after]: readonly [string, Report],
 ): Comparison {
   const earlier = new Map(findingsOf(before).map((finding) => [finding.entry.fingerprint, finding]));
   const later = new Map(findingsOf(after).map((finding) => [finding.entry.fingerprint, finding]));
-  const [askedBefore, askedAfter] = [askedOf(before), askedOf(after)];
+  const [requestedBefore, requestedAfter] = [requestedOperations(before), requestedOperations(after)];
   const findings = [...new Set([...later.keys(), ...earlier.keys()])].flatMap((fingerprint): ComparedFinding[] => {
     const [was, is] = [earlier.get(fingerprint), later.get(fingerprint)];
     const finding = is ?? was;
     if (finding === undefined) return [];
     const unasked = [
-      ...(was === undefined && !askedBefore.has(finding.entry.operation) ? (['before'] as const) : []),
-      ...(is === undefined && !askedAfter.has(finding.entry.operation) ? (['after'] as const) : []),
+      ...(was === undefined && !requestedBefore.has(finding.entry.operation) ? (['before'] as const) : []),
+      ...(is === undefined && !requestedAfter.has(finding.entry.operation) ? (['after'] as const) : []),
     ];
     return [{ change: changeOf(was, is), before: was, after: is, finding, unasked }];
   });
@@ -69,27 +69,27 @@ export function compareReports(
   };
 }
 
-/** The operations that a side had requests of; undefined stands for everything outside the contract. */
-const askedOf = ({ traffic }: Report): ReadonlySet<string | undefined> =>
+/** Returns the operations with requests; undefined stands for undocumented paths. */
+const requestedOperations = ({ traffic }: Report): ReadonlySet<string | undefined> =>
   new Set(traffic.filter(({ requests }) => requests > 0).map(({ operation }) => operation));
 
 function changeOf(before: Finding | undefined, after: Finding | undefined): Change {
   if (before === undefined) return 'new';
   if (after === undefined) return 'gone';
-  // Where the traffic of a side is not known, only the counts can be compared.
+  // If the traffic of a side is unknown, only the counts can be compared.
   const known = before.share !== undefined && after.share !== undefined;
   const was = known ? frequency(before) : before.entry.count;
   const is = known ? frequency(after) : after.entry.count;
-  if (Math.abs(is - was) <= NOTICEABLE * Math.max(was, is)) return 'same';
+  if (Math.abs(is - was) <= TOLERANCE * Math.max(was, is)) return 'same';
   return is > was ? 'more' : 'less';
 }
 
-/** Occurrences per request; more than one where a request shows it several times. */
+/** Returns occurrences per request, which may exceed 1. */
 const frequency = ({ entry, requests }: Finding): number => (requests === 0 ? 0 : entry.count / requests);
 
 const rank = (category: ViolationCategory): number => VIOLATION_CATEGORIES.indexOf(category);
 
-/** What each change is called. */
+/** The heading of each change. */
 export const CHANGE_WORDS: Readonly<Record<Change, string>> = {
   new: 'New',
   more: 'More frequent',
@@ -98,24 +98,24 @@ export const CHANGE_WORDS: Readonly<Record<Change, string>> = {
   same: 'About as frequent',
 };
 
-/** The changes in the order in which they are shown. */
+/** The changes in the order of a comparison. */
 export const CHANGES = Object.keys(CHANGE_WORDS) as readonly Change[];
 
-/** What stands where neither side has a violation. */
+/** The text of a comparison without violations. */
 export const NO_DIFFERENCE = 'No violations on either side.';
 
-/** The two sides and their traffic, in one line. */
+/** Describes the two sides and their traffic in one line. */
 export const comparisonWords = ({ before, after }: Comparison): string =>
   `${before.label} (${countWords(before.requests, 'request')}) → ${after.label} (${countWords(after.requests, 'request')})`;
 
-/** `65 % → 11.8 %`; `–` for a side that does not have it, `not asked` where its operation had no requests. */
+/** Formats `65 % → 11.8 %`; `–` is a side without the violation, `not requested` one without requests to the operation. */
 export function changedShares({ before, after, unasked }: ComparedFinding): string {
   const words = (side: 'before' | 'after', finding: ComparedFinding['before']): string =>
-    finding === undefined ? (unasked.includes(side) ? 'not asked' : '–') : shareWords(finding.share);
+    finding === undefined ? (unasked.includes(side) ? 'not requested' : '–') : shareWords(finding.share);
   return `${words('before', before)} → ${words('after', after)}`;
 }
 
-/** The findings of each change that occurs. */
+/** Groups the findings by change, without empty groups. */
 export const groupedByChange = ({ findings }: Comparison) =>
   CHANGES.map((change) => ({ change, findings: findings.filter((one) => one.change === change) })).filter(
     (group) => group.findings.length > 0,

@@ -5,9 +5,9 @@ import { CATEGORY_WORDS, countWords, operationName, placeWords, shareWords, time
 import type { Finding } from './report.ts';
 import { acceptLines, summaryLine } from './table-report.ts';
 
-/** Everything about one violation, for a terminal. */
+/** Formats all details of one violation for a terminal. */
 export function detailLines(finding: Finding): readonly string[] {
-  const { entry, standing, accepted, requests, share, place } = finding;
+  const { entry, baselineState, accepted, requests, share, place } = finding;
   const releases = Object.entries(entry.releases).map(([label, count]) => `${label} (${count})`);
   return [
     plainText(entry.message),
@@ -26,7 +26,7 @@ export function detailLines(finding: Finding): readonly string[] {
     row('last seen', `${timeWords(entry.lastSeenAt)} UTC`),
     row('callers', `about ${entry.callers}`),
     row('releases', releases.length === 0 ? 'none in this period' : releases.join(', ')),
-    row('state', standing),
+    row('state', baselineState),
     ...(accepted === undefined
       ? []
       : [
@@ -35,17 +35,17 @@ export function detailLines(finding: Finding): readonly string[] {
             `${accepted.owner}, ${accepted.expires === undefined ? 'no end' : `until ${accepted.expires}`}: ${accepted.reason}`,
           ),
         ]),
-    ...(entry.candidate === undefined ? [] : [row('candidate', `${entry.candidate} by the candidate contract`)]),
+    ...(entry.candidate === undefined ? [] : [row('shadow', `${entry.candidate} by the shadow contract`)]),
     ...(entry.suggestion === undefined ? [] : [row('suggestion', entry.suggestion)]),
     '',
-    'Seen in',
-    ...(entry.samples.length === 0 ? ['  no request is remembered'] : []),
+    'Samples',
+    ...(entry.samples.length === 0 ? ['  no request was recorded'] : []),
     ...entry.samples.map(
       ({ requestId, seenAt, found }) =>
         `  ${timeWords(seenAt)}  request ${plainText(requestId)}${found === undefined ? '' : `: ${plainText(found)}`}`,
     ),
     '',
-    'Accept it: these lines below "accepted:" in the baseline (--baseline, contract.baseline)',
+    'To accept it, add these lines below "accepted:" in the baseline (--baseline, contract.baseline)',
     ...acceptLines(finding),
     summaryLine(finding),
     ...overlayLines(finding),
@@ -54,14 +54,14 @@ export function detailLines(finding: Finding): readonly string[] {
 
 const row = (name: string, value: string): string => `  ${name.padEnd(12)} ${plainText(value)}`;
 
-/** How an overlay would make one violation stop, where one can: an OpenAPI Overlay 1.0 to start from, as lines of YAML. */
-export function overlayLines({ entry, place }: Finding): readonly string[] {
+/** Suggests a fix: a template of an OpenAPI Overlay 1.0 as lines of YAML, or else the place to change. */
+function overlayLines({ entry, place }: Finding): readonly string[] {
   const { schema } = place;
-  if (schema === undefined) return ['', `Mend it: ${mendWords(entry)}`];
+  if (schema === undefined) return ['', `To fix it, change ${placeToFix(entry)}`];
   const actions = actionsOf(entry.keyword, entry.at, schema.target, schema.value);
   return [
     '',
-    'Mend it: an overlay for contract.overlays, if the contract is wrong and not the server',
+    'To fix the contract, if the server is right, use this overlay in contract.overlays',
     '  overlay: 1.0.0',
     `  info: { title: ${JSON.stringify(plainText(entry.fingerprint))}, version: '1' }`,
     '  actions:',
@@ -69,25 +69,22 @@ export function overlayLines({ entry, place }: Finding): readonly string[] {
   ];
 }
 
-/** What is changed where no schema is: who asks, who answers, or what the configuration says of both. */
-function mendWords({ check, direction, category }: LedgerEntry): string {
+/** Returns what to change to fix a violation that no schema states. */
+function placeToFix({ check, direction, category }: LedgerEntry): string {
   if (check === 'permissions')
-    return 'the roles file (roles.file), where it is wrong; portico explain METHOD TARGET --as NAME tells what decides.';
-  if (direction === 'response')
-    return 'the server, for this is no statement of a schema. portico learn proposes overlays from what was seen.';
-  if (check === 'undocumented')
-    return 'the client, or let it pass with an entry in undocumented.allow, or describe it in an overlay.';
-  if (check === 'pageBounds')
-    return 'the client, or the bounds: pageBounds, and those of one operation below operations.';
-  if (category === 'undocumented') return 'the client, or let it pass by its name in parameters.allow.';
-  return 'the client, for this is no statement of a schema; or the contract, with an overlay.';
+    return 'the roles file (roles.file) if it is wrong; portico explain METHOD TARGET --as NAME shows the decision.';
+  if (direction === 'response') return 'the server. portico learn proposes overlays from sampled responses.';
+  if (check === 'undocumented') return 'the client, add an entry to undocumented.allow, or add the path in an overlay.';
+  if (check === 'pageBounds') return 'the client or the limits: pageBounds, or pageBounds of one operation.';
+  if (category === 'undocumented') return 'the client, or add the parameter to parameters.allow.';
+  return 'the client, or the contract with an overlay.';
 }
 
 function actionsOf(keyword: string, at: string, target: string, schema: Readonly<Record<string, unknown>>): string[] {
   if (keyword === 'required') {
     const name = keysOf(at).at(-1) ?? '';
     const required = Array.isArray(schema['required']) ? (schema['required'] as unknown[]) : [];
-    // Lists are appended to, so that one that shall lose a name goes and comes again.
+    // An overlay appends to lists, so removing a name means removing the list and adding it again.
     return [
       select(`${target}.required`),
       '  remove: true',
@@ -95,9 +92,9 @@ function actionsOf(keyword: string, at: string, target: string, schema: Readonly
       `  update: { required: ${JSON.stringify(required.filter((one) => one !== name))} }`,
     ];
   }
-  if (keyword === 'enum') return [select(`${target}.enum`), '  update: THE-VALUE-THAT-IS-RIGHT'];
+  if (keyword === 'enum') return [select(`${target}.enum`), '  update: CORRECT-VALUE'];
   const stated = JSON.stringify(schema[keyword] ?? null);
-  return [select(target), `  update: { ${JSON.stringify(keyword)}: WHAT-IS-RIGHT }  # it says ${stated}`];
+  return [select(target), `  update: { ${JSON.stringify(keyword)}: CORRECT-VALUE }  # now ${stated}`];
 }
 
 const select = (path: string): string => `- target: ${JSON.stringify(path)}`;

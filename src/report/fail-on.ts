@@ -3,36 +3,36 @@ import { VIOLATION_CATEGORIES, type ViolationCategory } from '../model/violation
 import { findingsOf, isNew, type Report } from './report.ts';
 import { countWords } from './report-words.ts';
 
-/** When a report makes a pipeline fail. */
+/** A condition under which a report fails a pipeline. */
 export type FailRule =
   | { readonly kind: 'new' }
-  /** Any violation of these categories that is not accepted. */
+  /** Fails on any violation of these categories that is not accepted. */
   | { readonly kind: 'categories'; readonly categories: readonly ViolationCategory[] }
-  /** This many distinct violations that are not accepted, or more; 0 is taken for 1. */
+  /** Fails on at least this many distinct violations that are not accepted; 0 counts as 1. */
   | { readonly kind: 'count'; readonly least: number };
 
-/** Reads one `--fail-on`; the message of what is wrong with it otherwise. */
+/** Parses a value of `--fail-on`; returns a message if it is invalid. */
 export function parseFailRule(text: string): FailRule | { readonly fault: string } {
   if (text === 'new') return { kind: 'new' };
   const count = /^count=(?<least>\d{1,9})$/.exec(text)?.groups?.['least'];
   if (count !== undefined) return { kind: 'count', least: Number(count) };
   if (text.startsWith('count'))
-    return { fault: `--fail-on ${text}: write count=N, which fails with N or more distinct violations` };
+    return { fault: `--fail-on ${text}: must be count=N, which fails on N or more distinct violations` };
   const names = [...new Set(text.split(',').map((name) => name.trim()))];
-  const wrong = names.find((name) => !isCategory(name));
-  if (wrong === undefined) return { kind: 'categories', categories: names.filter(isCategory) };
-  if (wrong === 'new' || wrong.startsWith('count='))
+  const invalid = names.find((name) => !isCategory(name));
+  if (invalid === undefined) return { kind: 'categories', categories: names.filter(isCategory) };
+  if (invalid === 'new' || invalid.startsWith('count='))
     return {
-      fault: `--fail-on ${text}: "${wrong}" stands alone; write --fail-on for each rule, one is enough to fail`,
+      fault: `--fail-on ${text}: "${invalid}" cannot be combined with other rules; repeat --fail-on for each rule`,
     };
-  const near = closestName(wrong, ['new', ...VIOLATION_CATEGORIES]);
+  const near = closestName(invalid, ['new', ...VIOLATION_CATEGORIES]);
   const hint = near === undefined ? '.' : `; did you mean ${near}?`;
   return {
-    fault: `--fail-on ${text}: "${wrong}" is neither new, count=N nor a category${hint} Categories: ${VIOLATION_CATEGORIES.join(', ')}`,
+    fault: `--fail-on ${text}: "${invalid}" is not new, count=N or a category${hint} Categories: ${VIOLATION_CATEGORIES.join(', ')}`,
   };
 }
 
-/** Why a report fails under the rules, one sentence for each rule that is broken; empty when it passes. */
+/** Returns one sentence for each rule that a report fails; empty if it passes. */
 export function failures(report: Pick<Report, 'groups'>, rules: readonly FailRule[]): readonly string[] {
   const unaccepted = findingsOf(report).filter(isNew);
   return rules.flatMap((rule) => {

@@ -6,7 +6,7 @@ import type { RenderReport } from './render-options.ts';
 import { renderSarif } from './sarif-report.ts';
 import { renderTable } from './table-report.ts';
 
-/** Every format of a report, by its name. */
+/** The formats of a report by name. */
 export const REPORT_FORMATS: ReadonlyMap<string, RenderReport> = new Map([
   ['table', renderTable],
   ['markdown', renderMarkdown],

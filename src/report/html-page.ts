@@ -1,14 +1,14 @@
 import { escapeMarkup } from './plain-text.ts';
 import { timeWords } from './report-words.ts';
 
-/** A page that asks for nothing else: it can be kept, mailed and opened without a network. `lines` are HTML. */
+/** Returns an HTML page without external resources, which can be stored, mailed and opened offline. `lines` are HTML. */
 export function htmlPage(title: string, lines: readonly string[]): string {
   return [
     '<!doctype html>',
     '<html lang="en">',
     '<head>',
     '<meta charset="utf-8">',
-    // The page keeps to the strictest policy by itself, wherever it is opened.
+    // The page has the strictest policy wherever it is opened.
     `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">`,
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     `<title>${escapeMarkup(title)}</title>`,
@@ -24,10 +24,10 @@ export function htmlPage(title: string, lines: readonly string[]): string {
   ].join('\n');
 }
 
-/** A table of rows that are HTML already. */
+/** Returns a table; the rows are HTML. */
 export function htmlTable(caption: string, names: readonly string[], rows: readonly string[]): readonly string[] {
   return [
-    // Scrolls by itself on a narrow screen, with the keyboard too.
+    // The table scrolls on a narrow screen, also with the keyboard.
     `<div class="wide" tabindex="0" role="region" aria-label="${escapeMarkup(caption)}">`,
     '<table>',
     `<caption>${escapeMarkup(caption)}</caption>`,
@@ -40,12 +40,12 @@ export function htmlTable(caption: string, names: readonly string[], rows: reado
   ];
 }
 
-/** An instant, in UTC. */
+/** Formats an instant (epoch ms) in UTC. */
 export const htmlTime = (at: number): string =>
   `<time datetime="${new Date(at).toISOString()}">${timeWords(at)}</time>`;
 
-/** The style of the HTML report: light and dark, for screens and paper, without anything from elsewhere. */
-export const HTML_STYLE = `
+/** The style of the HTML report, light and dark, for screens and paper. */
+const HTML_STYLE = `
 :root { color-scheme: light dark; --text: #1b1f24; --soft: #57606a; --line: #d0d7de; --back: #ffffff; --head: #f6f8fa;
   --new: #a40e26; --accepted: #116329; --expired: #7a4d00; }
 @media (prefers-color-scheme: dark) { :root { --text: #e6edf3; --soft: #9ea7b3; --line: #3d444d; --back: #0d1117;

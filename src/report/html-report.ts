@@ -21,20 +21,20 @@ import {
 } from './report-words.ts';
 import type { Finding, Report } from './report.ts';
 
-/** A report as one page that asks for nothing else: it can be kept, mailed and opened without a network. */
+/** Renders a report as one page without external resources. */
 export const renderHtml: RenderReport = (report, { version }) =>
   htmlPage('Contract report', [
     `<p><strong>${escapeMarkup(summaryWords(report))}</strong></p>`,
     `<p class="soft">Portico ${escapeMarkup(version)}, ${htmlTime(report.takenAt)} UTC${releaseWords(report)}</p>`,
     ...(report.dropped === 0
       ? []
-      : [`<p>The ledger dropped ${countWords(report.dropped, 'piece')}: this report is not complete.</p>`]),
+      : [`<p>This report is incomplete: the ledger dropped ${countWords(report.dropped, 'record')}.</p>`]),
     ...report.groups.flatMap(({ category, findings }) => section(CATEGORY_WORDS[category], category, findings)),
     ...(report.candidates.length === 0
       ? []
-      : section('What the candidate contract would change', 'candidate', report.candidates)),
-    ...baselineSection('Acceptances that have expired', report.expired),
-    ...baselineSection('Accepted and no longer seen', report.noLongerSeen),
+      : section('Differences under the shadow contract', 'candidate', report.candidates)),
+    ...baselineSection('Expired acceptances', report.expired),
+    ...baselineSection('Accepted but no longer found', report.noLongerSeen),
     ...trafficSection(report),
   ]);
 
@@ -54,8 +54,8 @@ function section(title: string, category: string, findings: readonly Finding[]):
   ];
 }
 
-function findingRow({ entry, standing, share, accepted, place }: Finding): string {
-  const state = entry.candidate ?? standing;
+function findingRow({ entry, baselineState, share, accepted, place }: Finding): string {
+  const state = entry.candidate ?? baselineState;
   const facts: readonly (readonly [string, string])[] = [
     ['fingerprint', entry.fingerprint],
     ['place', placeWords(entry)],
@@ -70,7 +70,7 @@ function findingRow({ entry, standing, share, accepted, place }: Finding): strin
   ];
   return [
     `<tr><th scope="row"><code>${escapeMarkup(operationName(entry.operation))}</code></th>`,
-    `<td class="state ${standing}">${escapeMarkup(state)}</td>`,
+    `<td class="state ${baselineState}">${escapeMarkup(state)}</td>`,
     `<td><details><summary>${escapeMarkup(entry.message)}</summary><dl>`,
     ...facts.map(([name, value]) => `<dt>${name}</dt><dd><code>${escapeMarkup(value)}</code></dd>`),
     '</dl></details></td>',
@@ -90,7 +90,7 @@ function baselineSection(title: string, entries: readonly AcceptedViolation[]): 
   );
   return [
     `<h2>${title} (${entries.length})</h2>`,
-    ...htmlTable(title, ['Fingerprint', 'What', 'Owner', 'Until'], rows),
+    ...htmlTable(title, ['Fingerprint', 'Violation', 'Owner', 'Until'], rows),
   ];
 }
 
@@ -100,15 +100,12 @@ function trafficSection({ traffic }: Report): string[] {
     ({ operation, release, requests }) =>
       `<tr><th scope="row"><code>${escapeMarkup(operationName(operation))}</code></th><td>${escapeMarkup(release)}</td><td class="number">${requests}</td></tr>`,
   );
-  return [
-    '<h2>Traffic</h2>',
-    ...htmlTable('Requests that this report is about', ['Operation', 'Release', 'Requests'], rows),
-  ];
+  return ['<h2>Traffic</h2>', ...htmlTable('Requests in this report', ['Operation', 'Release', 'Requests'], rows)];
 }
 
 const COLUMNS = ['Operation', 'Baseline', 'Violation', 'Category', 'Share', 'Fingerprint'];
 
-/** A comparison as one page that asks for nothing else. */
+/** Renders a comparison as one page without external resources. */
 export const renderComparedHtml: RenderComparison = (comparison, { version }) => {
   const groups = groupedByChange(comparison).flatMap(({ change, findings }) => {
     const title = `${CHANGE_WORDS[change]} (${findings.length})`;
@@ -122,10 +119,10 @@ export const renderComparedHtml: RenderComparison = (comparison, { version }) =>
 };
 
 function rowOf(one: ComparedFinding): string {
-  const { entry, standing } = one.finding;
+  const { entry, baselineState } = one.finding;
   return [
     `<tr><th scope="row"><code>${escapeMarkup(operationName(entry.operation))}</code></th>`,
-    `<td class="state ${standing}">${standing === 'new' ? 'not accepted' : standing}</td>`,
+    `<td class="state ${baselineState}">${baselineState === 'new' ? 'not accepted' : baselineState}</td>`,
     `<td><code>${escapeMarkup(placeWords(entry))}</code><br>${escapeMarkup(entry.message)}</td>`,
     `<td>${entry.category}</td><td class="number">${escapeMarkup(changedShares(one))}</td>`,
     `<td><code>${escapeMarkup(entry.fingerprint)}</code></td></tr>`,

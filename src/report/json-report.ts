@@ -3,16 +3,17 @@ import { plainText } from './plain-text.ts';
 import type { RenderReport } from './render-options.ts';
 import { type Finding, findingsOf, type Report } from './report.ts';
 
-/** The shape of the JSON report; a change that readers would notice gets another number. */
+/** The version of the JSON report; incompatible changes increase it. */
 export const REPORT_VERSION = 1;
 
 /** The id of the JSON Schema of the report. */
 export const REPORT_SCHEMA = 'https://portico.invalid/docs/report.schema.json';
 
-/** A report for programs; what is not known is null, instants are ISO 8601 in UTC. */
+/** Renders a report as JSON; unknown values are null, instants are ISO 8601 in UTC. */
 export const renderJson: RenderReport = (report, { version }) => {
   const findings = findingsOf(report);
-  const counted = (standing: Finding['standing']) => findings.filter((finding) => finding.standing === standing).length;
+  const countOf = (state: Finding['baselineState']) =>
+    findings.filter(({ baselineState }) => baselineState === state).length;
   return jsonText({
     $schema: REPORT_SCHEMA,
     version: REPORT_VERSION,
@@ -29,9 +30,9 @@ export const renderJson: RenderReport = (report, { version }) => {
     dropped: report.dropped,
     summary: {
       violations: findings.length,
-      new: counted('new'),
-      expired: counted('expired'),
-      accepted: counted('accepted'),
+      new: countOf('new'),
+      expired: countOf('expired'),
+      accepted: countOf('accepted'),
       categories: Object.fromEntries(report.groups.map(({ category, findings: { length } }) => [category, length])),
     },
     violations: findings.map(toJsonFinding),
@@ -42,11 +43,11 @@ export const renderJson: RenderReport = (report, { version }) => {
   });
 };
 
-/** One violation as the JSON formats write it. */
-export function toJsonFinding({ entry, standing, accepted, requests, share, place }: Finding) {
+/** Converts one violation to its form in the JSON formats. */
+export function toJsonFinding({ entry, baselineState, accepted, requests, share, place }: Finding) {
   return {
     ...toJsonEntry(entry),
-    standing,
+    standing: baselineState,
     accepted: accepted === undefined ? null : toJsonAcceptance(accepted),
     requests,
     share: share ?? null,
@@ -92,7 +93,7 @@ const toJsonAcceptance = ({ fingerprint, reason, owner, expires, summary }: Repo
 
 const iso = (at: number): string => new Date(at).toISOString();
 
-/** A value as JSON that can be shown anywhere: what JSON lets through and a terminal acts on is escaped. */
+/** Serializes a value as JSON in which control characters are escaped, so that a terminal can show it safely. */
 export function jsonText(value: unknown): string {
   return JSON.stringify(value, null, 2).split('\n').map(plainText).join('\n');
 }

@@ -12,10 +12,10 @@ import type { RenderComparison, RenderReport } from './render-options.ts';
 import { CATEGORY_WORDS, operationName, placeWords, shareWords, summaryWords, timeWords } from './report-words.ts';
 import { type Finding, findingsOf, isNew, type Report } from './report.ts';
 
-/** A report for whatever shows test results: new violations are failures, accepted ones are skipped with their reason. */
+/** Renders a report as JUnit XML: new violations are failures, accepted ones are skipped with their reason. */
 export const renderJunit: RenderReport = (report) => {
   const suites = [...failingSuites(report), ...passingSuites(report)];
-  const all = suites.length === 0 ? [nothingSeen(report)] : suites;
+  const all = suites.length === 0 ? [noTraffic(report)] : suites;
   return junitDocument(all, report.takenAt);
 };
 
@@ -33,20 +33,20 @@ function failingSuites(report: Report): JunitSuite[] {
   }));
 }
 
-/** A violation as a test: failed while nobody accepts it, skipped with the reason otherwise. */
-export function junitCase({ entry, standing, accepted, share, place }: Finding): string {
+/** Renders a violation as a test case: skipped with the reason if it is accepted, else failed. */
+function junitCase({ entry, baselineState, accepted, share, place }: Finding): string {
   const head = junitHead(
     `${operationName(entry.operation)}.${entry.category}`,
     `${placeWords(entry)}: ${entry.message} [${entry.fingerprint}]`,
   );
-  if (standing === 'accepted')
+  if (baselineState === 'accepted')
     return `    ${head}<skipped message="${escapeMarkup(acceptedWords(accepted))}"/></testcase>`;
   const lines = [
     `${CATEGORY_WORDS[entry.category]}: ${entry.message}`,
     `${entry.count} times, ${shareWords(share)} of the requests, last ${timeWords(entry.lastSeenAt)} UTC`,
     `contract: ${place.file}#${place.pointer}`,
     ...(entry.suggestion === undefined ? [] : [`suggestion: ${entry.suggestion}`]),
-    ...(standing === 'expired' ? [`expired: ${acceptedWords(accepted)}`] : []),
+    ...(baselineState === 'expired' ? [`expired: ${acceptedWords(accepted)}`] : []),
     ...entry.samples.map(({ requestId, found }) => `request ${requestId}${found === undefined ? '' : `: ${found}`}`),
     `details: portico report ${entry.fingerprint}`,
   ];
@@ -57,36 +57,36 @@ export function junitCase({ entry, standing, accepted, share, place }: Finding):
   ].join('\n');
 }
 
-/** Who accepts a violation and why, as one line. */
-export const acceptedWords = (accepted: AcceptedViolation | undefined): string =>
+/** Describes who accepted a violation and why, in one line. */
+const acceptedWords = (accepted: AcceptedViolation | undefined): string =>
   accepted === undefined
     ? ''
     : `accepted by ${accepted.owner}${accepted.expires === undefined ? '' : ` until ${accepted.expires}`}: ${accepted.reason}`;
 
 function passingSuites(report: Report): JunitSuite[] {
-  const broken = new Set(findingsOf(report).map(({ entry }) => entry.operation));
-  const seen = new Set(report.traffic.filter(({ requests }) => requests > 0).map(({ operation }) => operation));
-  return [...seen]
-    .filter((operation) => operation !== undefined && !broken.has(operation))
+  const violated = new Set(findingsOf(report).map(({ entry }) => entry.operation));
+  const requested = new Set(report.traffic.filter(({ requests }) => requests > 0).map(({ operation }) => operation));
+  return [...requested]
+    .filter((operation) => operation !== undefined && !violated.has(operation))
     .map((operation) => ({
       name: operationName(operation),
-      cases: [`    ${junitHead(operationName(operation), 'keeps to the contract')}</testcase>`],
+      cases: [`    ${junitHead(operationName(operation), 'conforms to the contract')}</testcase>`],
       failures: 0,
       skipped: 0,
     }));
 }
 
-function nothingSeen(report: Report): JunitSuite {
+function noTraffic(report: Report): JunitSuite {
   const skipped = `<skipped message="${escapeMarkup(summaryWords(report))}"/>`;
   return {
     name: 'traffic',
-    cases: [`    ${junitHead('traffic', 'something was seen')}${skipped}</testcase>`],
+    cases: [`    ${junitHead('traffic', 'traffic was recorded')}${skipped}</testcase>`],
     failures: 0,
     skipped: 1,
   };
 }
 
-/** A comparison for whatever shows test results: what only the second side has failed, unless it is accepted; all else passed. */
+/** Renders a comparison as JUnit XML: new violations on the second side fail unless accepted; all others pass. */
 export const renderComparedJunit: RenderComparison = (comparison) => {
   const suites = groupedByChange(comparison).map(({ change, findings }): JunitSuite => {
     const added = change === 'new' ? findings : [];
@@ -114,8 +114,8 @@ function passedCase(one: ComparedFinding): string {
   return `    ${head}<system-out>${escapeMarkup(words)}</system-out></testcase>`;
 }
 
-/** A suite: the violations of one category in one operation; without any, an operation that passed. */
-export interface JunitSuite {
+/** A suite: the violations of one category in one operation, or an operation without violations. */
+interface JunitSuite {
   readonly name: string;
   /** XML. */
   readonly cases: readonly string[];
@@ -123,8 +123,8 @@ export interface JunitSuite {
   readonly skipped: number;
 }
 
-/** The suites as one document, with their sums. */
-export function junitDocument(suites: readonly JunitSuite[], takenAt: number): string {
+/** Renders the suites as one document with their totals. */
+function junitDocument(suites: readonly JunitSuite[], takenAt: number): string {
   const total = (of: (suite: JunitSuite) => number) => suites.reduce((sum, suite) => sum + of(suite), 0);
   const stamp = new Date(takenAt).toISOString().slice(0, 19);
   return [
@@ -139,8 +139,8 @@ export function junitDocument(suites: readonly JunitSuite[], takenAt: number): s
   ].join('\n');
 }
 
-/** The head of a case; its name is the same in every run, so that a CI server can follow it. */
-export const junitHead = (classname: string, name: string): string =>
+/** Renders the start tag of a test case. The name is the same in each run, so that a CI server can track it. */
+const junitHead = (classname: string, name: string): string =>
   `<testcase classname="portico.${escapeMarkup(classname)}" name="${escapeMarkup(name)}" time="0">`;
 
 function suiteText({ name, cases, failures, skipped }: JunitSuite, stamp: string): string {

@@ -4,10 +4,10 @@ import type { RenderReport } from './render-options.ts';
 import { type Finding, isNew, type Report } from './report.ts';
 import { CATEGORY_WORDS, countWords, operationName, placeWords, shareWords, summaryWords } from './report-words.ts';
 
-/** What a comment on a pull request may hold, with room for what others put around it. */
+/** The maximum length of a comment on a pull request, minus a reserve for text around the report. */
 const MAX_CHARACTERS = 60_000;
 
-/** A report that fits into a comment on a pull request; what is accepted is folded away. */
+/** Renders a report that fits in a pull request comment, with accepted violations collapsed. */
 export const renderMarkdown: RenderReport = (report) => {
   const lines = [
     '## Contract report',
@@ -15,12 +15,12 @@ export const renderMarkdown: RenderReport = (report) => {
     `**${escapeMarkdown(summaryWords(report))}**`,
     ...(report.dropped === 0
       ? []
-      : ['', `The ledger dropped ${countWords(report.dropped, 'piece')}: this report is not complete.`]),
+      : ['', `This report is incomplete: the ledger dropped ${countWords(report.dropped, 'record')}.`]),
     ...report.groups.flatMap(({ category, findings }) => groupLines(CATEGORY_WORDS[category], findings.filter(isNew))),
-    ...groupLines('What the candidate contract would change', report.candidates),
+    ...groupLines('Differences under the shadow contract', report.candidates),
     ...folded('Accepted', acceptedTable(report)),
-    ...folded('Acceptances that have expired', baselineTable(report.expired)),
-    ...folded('Accepted and no longer seen', baselineTable(report.noLongerSeen)),
+    ...folded('Expired acceptances', baselineTable(report.expired)),
+    ...folded('Accepted but no longer found', baselineTable(report.noLongerSeen)),
   ];
   return bounded(lines);
 };
@@ -32,8 +32,8 @@ function groupLines(title: string, findings: readonly Finding[]): string[] {
   return ['', `### ${title} (${findings.length})`, '', ...HEAD, ...findings.map(findingRow)];
 }
 
-function findingRow({ entry, share, standing }: Finding): string {
-  const mark = standing === 'expired' ? ' (acceptance expired)' : '';
+function findingRow({ entry, share, baselineState }: Finding): string {
+  const mark = baselineState === 'expired' ? ' (acceptance expired)' : '';
   const hint = entry.suggestion === undefined ? '' : `<br>${escapeMarkdown(entry.suggestion)}`;
   return `| ${[
     markdownCode(operationName(entry.operation)),
@@ -67,7 +67,7 @@ function acceptedTable({ groups }: Report): string[] {
 function baselineTable(entries: readonly AcceptedViolation[]): string[] {
   if (entries.length === 0) return [];
   return [
-    '| Fingerprint | What | Owner | Until |',
+    '| Fingerprint | Violation | Owner | Until |',
     '| --- | --- | --- | --- |',
     ...entries.map(
       ({ fingerprint, summary, reason, owner, expires }) =>
@@ -86,23 +86,24 @@ function folded(title: string, table: readonly string[]): string[] {
   return ['', `<details><summary>${title} (${table.length - 2})</summary>`, '', ...table, '', '</details>'];
 }
 
-/** Ends early rather than being refused by the host, and says so; never inside a row. */
+/** Truncates a report that is too long after a complete row, with a note. */
 function bounded(lines: readonly string[]): string {
-  const kept: string[] = [];
+  const included: string[] = [];
   let length = 0;
   for (const line of lines) {
     length += line.length + 1;
     if (length > MAX_CHARACTERS) {
       const open =
-        kept.filter((one) => one.startsWith('<details>')).length > kept.filter((one) => one === '</details>').length;
+        included.filter((one) => one.startsWith('<details>')).length >
+        included.filter((one) => one === '</details>').length;
       return [
-        ...kept,
+        ...included,
         '',
         ...(open ? ['</details>', ''] : []),
-        'The rest is left out here: the HTML and the JSON report hold all of it.',
+        'This report is truncated. The HTML and JSON reports are complete.',
       ].join('\n');
     }
-    kept.push(line);
+    included.push(line);
   }
-  return kept.join('\n');
+  return included.join('\n');
 }

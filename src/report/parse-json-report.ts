@@ -8,13 +8,13 @@ import { REPORT_VERSION } from './json-report.ts';
 const CHECKS: readonly Violation['check'][] = [...CHECK_NAMES, 'upstream'];
 const LOCATIONS: readonly Violation['location'][] = ['path', 'query', 'header', 'body', 'status', 'method'];
 
-/** Reads a JSON report as what it was made from; throws ReportFault with the field that is wrong. */
+/** Parses a JSON report to the snapshot that it was created from; throws ReportFault with the invalid field. */
 export function parseJsonReport(text: string): LedgerSnapshot {
   const report = membersAt(parsed(text), '');
   if (report['version'] !== REPORT_VERSION || report['kind'] !== 'report')
     throw new ReportFault(
       '/version',
-      `is no report of version ${REPORT_VERSION}, as portico report --format json writes it`,
+      `is not a report of version ${REPORT_VERSION}, as written by portico report --format json`,
     );
   const scope = membersAt(report['scope'], '/scope');
   return {
@@ -31,7 +31,7 @@ export function parseJsonReport(text: string): LedgerSnapshot {
 
 function parsed(text: string): unknown {
   const json = parseJson(text);
-  if (json === undefined) throw new ReportFault('', 'is no JSON');
+  if (json === undefined) throw new ReportFault('', 'is not JSON');
   return json;
 }
 
@@ -91,10 +91,10 @@ function countsAt(entry: Members, name: string, at: string): Readonly<Record<str
   return Object.fromEntries(Object.keys(counts).map((label) => [label, numberAt(counts, label, `${at}/${name}`)]));
 }
 
-/** A JSON object whose members are not known yet. */
-export type Members = Readonly<Record<string, unknown>>;
+/** A JSON object with unchecked members. */
+type Members = Readonly<Record<string, unknown>>;
 
-/** A report that cannot be read: which field is wrong, and how. */
+/** An invalid report; the message names the field and the problem. */
 export class ReportFault extends Error {
   override readonly name = 'ReportFault';
 
@@ -103,42 +103,42 @@ export class ReportFault extends Error {
   }
 }
 
-/** A value that must be an object. */
-export function membersAt(value: unknown, at: string): Members {
+/** Returns a value that must be an object. */
+function membersAt(value: unknown, at: string): Members {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members;
   throw new ReportFault(at, 'must be an object');
 }
 
-/** A member that must be an array. */
-export function valuesAt(members: Members, name: string, at: string): readonly unknown[] {
+/** Returns a member that must be an array. */
+function valuesAt(members: Members, name: string, at: string): readonly unknown[] {
   const value = members[name];
   if (Array.isArray(value)) return value as readonly unknown[];
   throw new ReportFault(`${at}/${name}`, 'must be an array');
 }
 
-/** A member that must be text. */
-export function textAt(members: Members, name: string, at: string): string {
+/** Returns a member that must be a string. */
+function textAt(members: Members, name: string, at: string): string {
   const value = members[name];
   if (typeof value === 'string') return value;
-  throw new ReportFault(`${at}/${name}`, 'must be text');
+  throw new ReportFault(`${at}/${name}`, 'must be a string');
 }
 
-/** A member that must be a number of 0 or more. */
-export function numberAt(members: Members, name: string, at: string): number {
+/** Returns a member that must be a number of at least 0. */
+function numberAt(members: Members, name: string, at: string): number {
   const value = members[name];
   if (typeof value === 'number' && value >= 0) return value;
-  throw new ReportFault(`${at}/${name}`, 'must be a number of 0 or more');
+  throw new ReportFault(`${at}/${name}`, 'must be a number of at least 0');
 }
 
-/** A member that must be an instant in ISO 8601, as epoch milliseconds. */
-export function timeAt(members: Members, name: string, at: string): number {
+/** Returns a member that must be an instant in ISO 8601, as epoch ms. */
+function timeAt(members: Members, name: string, at: string): number {
   const value = Date.parse(textAt(members, name, at));
   if (!Number.isNaN(value)) return value;
   throw new ReportFault(`${at}/${name}`, 'must be an instant in ISO 8601');
 }
 
-/** A member that must be one of a few words. */
-export function oneOfAt<Word extends string>(members: Members, name: string, words: readonly Word[], at: string): Word {
+/** Returns a member that must be one of the given words. */
+function oneOfAt<Word extends string>(members: Members, name: string, words: readonly Word[], at: string): Word {
   const value = members[name];
   const word = words.find((one) => one === value);
   if (word !== undefined) return word;

@@ -28,9 +28,9 @@ export const COMPARISON_FORMATS: ReadonlyMap<string, RenderComparison> = new Map
   ['html', renderComparedHtml],
 ]);
 
-function renderTable(comparison: Comparison, { columns, colours }: RenderOptions): string {
+function renderTable(comparison: Comparison, { columns, colors }: RenderOptions): string {
   const width = Math.min(120, Math.max(80, columns));
-  const paint = createPaint(colours);
+  const paint = createPaint(colors);
   const groups = groupedByChange(comparison).flatMap(({ change, findings }) => {
     const head = ['', paint('bold', `${CHANGE_WORDS[change]} (${findings.length})`)];
     return head.concat(findings.flatMap((one) => tableLines(one, width)));

@@ -1,18 +1,18 @@
 import type { Comparison } from './comparison.ts';
 import type { Report } from './report.ts';
 
-/** What a format is made with beside the report. */
+/** The options of a format. */
 export interface RenderOptions {
   /** Portico's own version. */
   readonly version: string;
-  /** How many columns the terminal has. */
+  /** The width of the terminal in columns. */
   readonly columns: number;
-  /** True where colours can be shown. */
-  readonly colours: boolean;
+  /** Whether the output may have colors. */
+  readonly colors: boolean;
 }
 
-/** Makes the text of a report. */
+/** Renders a report as text. */
 export type RenderReport = (report: Report, options: RenderOptions) => string;
 
-/** Makes the text of a comparison. */
+/** Renders a comparison as text. */
 export type RenderComparison = (comparison: Comparison, options: RenderOptions) => string;

@@ -2,30 +2,30 @@ import type { LedgerEntry } from '../model/ledger-entry.ts';
 import type { ViolationCategory } from '../model/violation.ts';
 import type { Finding, Report } from './report.ts';
 
-/** What each category means, in the words of a heading. */
+/** The heading of each category. */
 export const CATEGORY_WORDS: Readonly<Record<ViolationCategory, string>> = {
   undocumented: 'Not in the contract',
   missing: 'Missing',
   type: 'Wrong type',
-  format: 'Wrong form',
+  format: 'Wrong format',
   enum: 'Unknown value',
   bounds: 'Out of bounds',
-  semantic: 'Broken rule',
-  protocol: 'Broken protocol',
+  semantic: 'Rule violation',
+  protocol: 'Protocol error',
   'permission-mismatch': 'Permissions differ',
 };
 
-/** The name of an operation, or what stands for everything outside the contract. */
+/** Returns the name of an operation, or the text for undocumented paths. */
 export const operationName = (operation: string | undefined): string => operation ?? '(undocumented)';
 
-/** Where in the message it is: `answer 200, body /name`; of a denial, what the caller would have needed. */
+/** Describes the place in the message, such as `response 200, body /name`; for a denial, the missing permission. */
 export function placeWords({ direction, status, location, at, keyword }: LedgerEntry): string {
-  if (keyword === 'permission-denied') return at === '' ? 'request' : `request, needs ${at}`;
-  const message = direction === 'request' ? 'request' : `answer${status === undefined ? '' : ` ${status}`}`;
+  if (keyword === 'permission-denied') return at === '' ? 'request' : `request, requires ${at}`;
+  const message = direction === 'request' ? 'request' : `response${status === undefined ? '' : ` ${status}`}`;
   return `${message}, ${location}${at === '' ? '' : ` ${at}`}`;
 }
 
-/** `12.5 %`, `100 %`, `< 0.1 %`; `?` where the traffic is not known. */
+/** Formats a share as `12.5 %`, `100 %` or `< 0.1 %`, or as `?` if the traffic is unknown. */
 export function shareWords(share: number | undefined): string {
   if (share === undefined) return '?';
   if (share > 0 && share < 0.001) return '< 0.1 %';
@@ -33,36 +33,37 @@ export function shareWords(share: number | undefined): string {
   return `${percent >= 99.95 ? (share === 1 ? '100' : '> 99.9') : percent.toFixed(1).replace(/\.0$/, '')} %`;
 }
 
-/** `2026-05-04 10:30`, in UTC. */
+/** Formats an instant (epoch ms) as `2026-05-04 10:30` in UTC. */
 export function timeWords(at: number): string {
   return new Date(at).toISOString().slice(0, 16).replace('T', ' ');
 }
 
-/** `1 request`, `3 requests`. */
+/** Formats a count with its noun: `1 request`, `3 requests`. */
 export const countWords = (count: number, one: string, many = `${one}s`): string =>
   `${count} ${count === 1 ? one : many}`;
 
-/** What is in a report, in one line; tells plainly when there was nothing to report on. */
+/** Summarizes a report in one line, also if there was no traffic. */
 export function summaryWords(report: Report): string {
   const findings = report.groups.flatMap((group) => group.findings);
-  const standing = (wanted: Finding['standing']) => findings.filter((finding) => finding.standing === wanted).length;
+  const countOf = (state: Finding['baselineState']) =>
+    findings.filter(({ baselineState }) => baselineState === state).length;
   const requests = countWords(report.requests, 'request');
   if (report.requests === 0 && findings.length === 0)
-    return `No traffic was seen${scopeWords(report)}: there is nothing to report on.`;
+    return `No traffic was recorded${scopeWords(report)}: there is nothing to report.`;
   if (findings.length === 0) return `No violations in ${requests}${scopeWords(report)}.`;
   const parts = [
-    `${standing('new')} new`,
-    ...(standing('expired') > 0 ? [`${standing('expired')} with an expired acceptance`] : []),
-    ...(standing('accepted') > 0 ? [`${standing('accepted')} accepted`] : []),
+    `${countOf('new')} new`,
+    ...(countOf('expired') > 0 ? [`${countOf('expired')} with an expired acceptance`] : []),
+    ...(countOf('accepted') > 0 ? [`${countOf('accepted')} accepted`] : []),
   ];
   return `${countWords(findings.length, 'distinct violation')} in ${requests}${scopeWords(report)}: ${parts.join(', ')}.`;
 }
 
-/** What a report was limited to, as the end of a sentence; empty for everything. */
+/** Describes the scope of a report as the end of a sentence; empty without a limit. */
 function scopeWords({ scope }: Pick<Report, 'scope'>): string {
   return [
     ...(scope.since === undefined ? [] : [` since ${timeWords(scope.since)} UTC`]),
-    ...(scope.operation === undefined ? [] : [` of ${scope.operation}`]),
-    ...(scope.release === undefined ? [] : [` under the release ${scope.release}`]),
+    ...(scope.operation === undefined ? [] : [` for ${scope.operation}`]),
+    ...(scope.release === undefined ? [] : [` in release ${scope.release}`]),
   ].join('');
 }

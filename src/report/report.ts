@@ -2,30 +2,30 @@ import type { AcceptedViolation, LedgerEntry } from '../model/ledger-entry.ts';
 import type { OperationTraffic } from '../model/ledger-snapshot.ts';
 import type { ViolationCategory } from '../model/violation.ts';
 
-/** How a violation stands against the baseline; `expired` counts as new and says that it was accepted once. */
-export type Standing = 'new' | 'accepted' | 'expired';
+/** The state of a violation in the baseline; `expired` counts as new, but was accepted until its last day. */
+export type BaselineState = 'new' | 'accepted' | 'expired';
 
-/** Where the contract says what was broken. */
+/** The place in the contract of the violated statement. */
 export interface ContractPlace {
-  /** A file, relative to where it can be found: the checkout, or the folder of the contract. */
+  /** The path of the file, relative to the checkout or to the working folder. */
   readonly file: string;
-  /** JSON pointer into it; empty for the whole. */
+  /** A JSON pointer; empty for the whole file. */
   readonly pointer: string;
-  /** The line of that place, from 1; undefined where the file could not be read. */
+  /** The line number, from 1; undefined if the file could not be read. */
   readonly line: number | undefined;
-  /** The schema in `openapi.yaml` that holds the statement, as an overlay can select it; undefined where none does. */
+  /** The schema in `openapi.yaml` with the statement, and the overlay target that selects it; undefined if none has it. */
   readonly schema: { readonly target: string; readonly value: Readonly<Record<string, unknown>> } | undefined;
 }
 
 /** One distinct violation, as a report shows it. */
 export interface Finding {
   readonly entry: LedgerEntry;
-  readonly standing: Standing;
-  /** What the baseline says of it; undefined for new ones. */
+  readonly baselineState: BaselineState;
+  /** Its entry in the baseline; undefined for new violations. */
   readonly accepted: AcceptedViolation | undefined;
-  /** Requests of its operation in the period, under the releases that are reported. */
+  /** The number of requests to its operation in the scope of the report. */
   readonly requests: number;
-  /** Occurrences per request, 0 to 1; undefined where the traffic is not known. */
+  /** Occurrences per request, 0 to 1; undefined if the traffic is unknown. */
   readonly share: number | undefined;
   readonly place: ContractPlace;
 }
@@ -36,38 +36,38 @@ export interface FindingGroup {
   readonly findings: readonly Finding[];
 }
 
-/** What was asked for. */
+/** The limits of a report. */
 export interface ReportScope {
-  /** Epoch milliseconds; undefined for everything that the ledger remembers. */
+  /** Epoch milliseconds; undefined for all records in the ledger. */
   readonly since: number | undefined;
   readonly operation: string | undefined;
   readonly release: string | undefined;
 }
 
-/** Everything that every format of a report is made from. */
+/** The content of a report, independent of its format. */
 export interface Report {
   /** Epoch milliseconds. */
   readonly takenAt: number;
   readonly scope: ReportScope;
   readonly releases: readonly string[];
   readonly traffic: readonly OperationTraffic[];
-  /** Requests in the scope. */
+  /** The number of requests in the scope. */
   readonly requests: number;
-  /** What the ledger lost. */
+  /** The number of records that the ledger dropped. */
   readonly dropped: number;
-  /** By category, in the order in which `Contract-Status` names the worst. */
+  /** The violations by category, worst first, in the order of `Contract-Status`. */
   readonly groups: readonly FindingGroup[];
-  /** What only a candidate contract says: a forecast, never a failure. */
+  /** Differences under the shadow contract; they never fail a report. */
   readonly candidates: readonly Finding[];
-  /** Entries of the baseline that are past their last day. */
+  /** The expired entries of the baseline. */
   readonly expired: readonly AcceptedViolation[];
-  /** Entries of the baseline that nothing was seen of; empty when only a part of the ledger was asked for. */
+  /** The entries of the baseline without a violation in the ledger; empty if the scope is limited. */
   readonly noLongerSeen: readonly AcceptedViolation[];
 }
 
-/** Every violation of a report, in the order of its groups. */
+/** Returns all violations of a report, in the order of its groups. */
 export const findingsOf = ({ groups }: Pick<Report, 'groups'>): readonly Finding[] =>
   groups.flatMap(({ findings }) => findings);
 
-/** True for what a baseline does not accept. */
-export const isNew = ({ standing }: Pick<Finding, 'standing'>): boolean => standing !== 'accepted';
+/** Returns whether a violation is not accepted by the baseline. */
+export const isNew = ({ baselineState }: Pick<Finding, 'baselineState'>): boolean => baselineState !== 'accepted';

@@ -7,23 +7,23 @@ import { type Finding, findingsOf } from './report.ts';
 
 const SCHEMA = 'https://json.schemastore.org/sarif-2.1.0.json';
 
-/** A report for code scanning: what is accepted is suppressed, every result points to what the contract says. */
+/** Renders a report for code scanning: accepted violations are suppressed, and each result points to the contract. */
 export const renderSarif: RenderReport = (report, { version }) =>
   sarifLog(
-    findingsOf(report).map((finding) => ({ finding, state: finding.standing === 'new' ? 'new' : 'unchanged' })),
+    findingsOf(report).map((finding) => ({ finding, state: finding.baselineState === 'new' ? 'new' : 'unchanged' })),
     report.takenAt,
     version,
   );
 
-/** A finding as a result: how it stands against what was there before, and what is said beside the message. */
-export interface SarifFinding {
+/** A finding with its SARIF `baselineState` and additional text for the message. */
+interface SarifFinding {
   readonly finding: Finding;
   readonly state: 'new' | 'unchanged' | 'updated' | 'absent';
   readonly words?: string;
 }
 
-/** A log of SARIF 2.1.0 with one run. */
-export function sarifLog(results: readonly SarifFinding[], takenAt: number, version: string): string {
+/** Renders a SARIF 2.1.0 log with one run. */
+function sarifLog(results: readonly SarifFinding[], takenAt: number, version: string): string {
   const findings = results.map(({ finding }) => finding);
   const ids = [...new Set(findings.map(ruleIdOf))].toSorted();
   const instant = new Date(takenAt).toISOString();
@@ -61,19 +61,21 @@ function toRule(id: string, findings: readonly Finding[]) {
       .map((part) => part.slice(0, 1).toUpperCase() + part.slice(1))
       .join(''),
     shortDescription: { text },
-    fullDescription: { text: `${text}: a request or an answer differs from the contract.` },
-    help: { text: 'portico report FINGERPRINT tells what was seen, where the contract says so and how to accept it.' },
+    fullDescription: { text: `${text}: a request or response differs from the contract.` },
+    help: {
+      text: 'portico report FINGERPRINT shows samples, the place in the contract, and how to accept the violation.',
+    },
     defaultConfiguration: { level: 'warning' },
     properties: { tags: ['contract', category] },
   };
 }
 
 function toResult({ finding, state, words: more }: SarifFinding, ids: readonly string[]) {
-  const { entry, standing, accepted, share, place } = finding;
+  const { entry, accepted, share, place } = finding;
   const ruleId = ruleIdOf(finding);
   const words = [
     `${operationName(entry.operation)}, ${placeWords(entry)}: ${entry.message.replace(/\.$/, '')}.`,
-    `Seen ${entry.count} times (${shareWords(share)} of the requests).`,
+    `Occurred ${entry.count} times (${shareWords(share)} of the requests).`,
     ...(entry.suggestion === undefined ? [] : [`${entry.suggestion}.`]),
     ...(more === undefined ? [] : [`${more}.`]),
   ];
@@ -96,7 +98,7 @@ function toResult({ finding, state, words: more }: SarifFinding, ids: readonly s
     partialFingerprints: { 'porticoViolation/v1': plainText(entry.fingerprint) },
     occurrenceCount: Math.max(1, entry.count),
     baselineState: state,
-    ...(standing === 'accepted' && {
+    ...(finding.baselineState === 'accepted' && {
       suppressions: [
         {
           kind: 'external',
@@ -105,14 +107,14 @@ function toResult({ finding, state, words: more }: SarifFinding, ids: readonly s
         },
       ],
     }),
-    properties: { pointer: place.pointer, schemaPath: plainText(entry.schemaPath), standing },
+    properties: { pointer: place.pointer, schemaPath: plainText(entry.schemaPath), standing: finding.baselineState },
   };
 }
 
-/** A file's path as a relative reference (RFC 3986). */
+/** Converts a path to a relative reference (RFC 3986). */
 const uriOf = (file: string): string => file.split('/').map(encodeURIComponent).join('/');
 
-/** SARIF's own words for how a result stands against the one before. */
+/** The SARIF `baselineState` of each change. */
 const STATES: Readonly<Record<Change, SarifFinding['state']>> = {
   new: 'new',
   more: 'updated',
@@ -121,7 +123,7 @@ const STATES: Readonly<Record<Change, SarifFinding['state']>> = {
   gone: 'absent',
 };
 
-/** A comparison for code scanning: every result of both sides with its `baselineState`. */
+/** Renders a comparison for code scanning: the results of both sides with their `baselineState`. */
 export const renderComparedSarif: RenderComparison = ({ findings, takenAt }, { version }) =>
   sarifLog(
     findings.map((one) => ({

@@ -17,10 +17,10 @@ const MIN_COLUMNS = 80;
 const MAX_COLUMNS = 120;
 const INDENT = '            ';
 
-/** A report for a terminal: a table for each category, worst first, in 80 to 120 columns. */
-export const renderTable: RenderReport = (report, { columns, colours }) => {
+/** Renders a report for a terminal of 80 to 120 columns: one table per category, worst first. */
+export const renderTable: RenderReport = (report, { columns, colors }) => {
   const width = Math.min(MAX_COLUMNS, Math.max(MIN_COLUMNS, columns));
-  const paint = createPaint(colours);
+  const paint = createPaint(colors);
   return [
     ...wrapText(plainText(summaryWords(report)), width).map((line) => paint('bold', line)),
     ...droppedLines(report, width),
@@ -31,26 +31,26 @@ export const renderTable: RenderReport = (report, { columns, colours }) => {
       ...findings.flatMap((finding) => findingLines(finding, width, paint)),
     ]),
     ...candidateLines(report, width, paint),
-    ...baselineLines('Acceptances that have expired', report.expired, width, paint),
-    ...baselineLines('Accepted and no longer seen', report.noLongerSeen, width, paint),
+    ...baselineLines('Expired acceptances', report.expired, width, paint),
+    ...baselineLines('Accepted but no longer found', report.noLongerSeen, width, paint),
     ...hintLines(report, width),
   ].join('\n');
 };
 
 const row = (cells: readonly [string, string, string, string, string, string], width: number): string => {
   const [state, operation, count, share, seen, fingerprint] = cells;
-  const wide = width - 60;
-  const name = operation.length > wide ? `${operation.slice(0, wide - 1)}…` : operation.padEnd(wide);
+  const nameWidth = width - 60;
+  const name = operation.length > nameWidth ? `${operation.slice(0, nameWidth - 1)}…` : operation.padEnd(nameWidth);
   return `  ${state.padEnd(8)}  ${name} ${count.padStart(8)} ${share.padStart(8)}  ${seen.padEnd(10)}  ${fingerprint}`;
 };
 
 const headLine = (width: number): string =>
   row(['state', 'operation', 'count', 'share', 'last seen', 'fingerprint'], width);
 
-function findingLines({ entry, standing, share, accepted }: Finding, width: number, paint: Paint): string[] {
+function findingLines({ entry, baselineState, share, accepted }: Finding, width: number, paint: Paint): string[] {
   const cells = row(
     [
-      standing,
+      baselineState,
       plainText(operationName(entry.operation)),
       String(entry.count),
       shareWords(share),
@@ -59,14 +59,14 @@ function findingLines({ entry, standing, share, accepted }: Finding, width: numb
     ],
     width,
   );
-  const colour = standing === 'new' ? 'red' : standing === 'expired' ? 'yellow' : 'green';
+  const color = baselineState === 'new' ? 'red' : baselineState === 'expired' ? 'yellow' : 'green';
   const notes = [
     `${placeWords(entry)}: ${entry.message}`,
     ...(entry.suggestion === undefined ? [] : [`Suggestion: ${entry.suggestion}`]),
     ...(accepted === undefined ? [] : [acceptedWords(accepted)]),
   ];
   return [
-    paint(colour, cells),
+    paint(color, cells),
     ...notes.flatMap((note) => wrapText(plainText(note), width - INDENT.length).map((line) => INDENT + line)),
   ];
 }
@@ -77,14 +77,14 @@ const acceptedWords = ({ reason, owner, expires }: AcceptedViolation): string =>
 function droppedLines({ dropped }: Report, width: number): string[] {
   return dropped === 0
     ? []
-    : wrapText(`The ledger dropped ${countWords(dropped, 'piece')}: this report is not complete.`, width);
+    : wrapText(`This report is incomplete: the ledger dropped ${countWords(dropped, 'record')}.`, width);
 }
 
 function candidateLines({ candidates }: Report, width: number, paint: Paint): string[] {
   if (candidates.length === 0) return [];
   return [
     '',
-    paint('bold', `What the candidate contract would change (${candidates.length})`),
+    paint('bold', `Differences under the shadow contract (${candidates.length})`),
     ...candidates.flatMap(({ entry, share }) =>
       wrapText(
         plainText(
@@ -103,7 +103,7 @@ function baselineLines(title: string, entries: readonly AcceptedViolation[], wid
     paint('bold', `${title} (${entries.length})`),
     ...entries.flatMap((one) =>
       wrapText(
-        plainText(`${one.fingerprint}  ${one.summary ?? one.reason}, ${one.owner}, ${one.expires ?? 'no end'}`),
+        plainText(`${one.fingerprint}  ${one.summary ?? one.reason}, ${one.owner}, ${one.expires ?? 'no expiry'}`),
         width - 4,
       ).map((line, at) => `${at === 0 ? '  ' : '    '}${line}`),
     ),
@@ -116,37 +116,37 @@ function hintLines(report: Report, width: number): string[] {
   return [
     '',
     ...wrapText(`Details: portico report ${plainText(first.entry.fingerprint)}`, width),
-    'Accept: below "accepted:" in the baseline',
+    'To accept it, add below "accepted:" in the baseline:',
     ...acceptLines(first),
   ];
 }
 
-/** What accepts a violation, to be copied below `accepted:` of a baseline: lines of YAML that are never broken. */
+/** Returns the YAML lines that accept a violation, to copy below `accepted:` of a baseline; lines are never wrapped. */
 export function acceptLines({ entry }: Finding): readonly string[] {
   return [
     `  - fingerprint: ${plainText(entry.fingerprint)}`,
-    '    reason: why it is right',
-    '    owner: who answers for it',
+    '    reason: why it is acceptable',
+    '    owner: who is responsible',
   ];
 }
 
-/** The line that lets people read in a baseline what an entry is about. */
+/** Returns the YAML line that describes the violation in the baseline. */
 export function summaryLine({ entry }: Finding): string {
   const text = `${operationName(entry.operation)}, ${placeWords(entry)}: ${entry.message}`;
-  // A text of JSON is one of YAML, whatever is in it.
+  // A JSON string is always valid YAML.
   return `    summary: ${JSON.stringify(plainText(text))}`;
 }
 
-const MOST = 10;
+const MAX_SHORT_LINES = 10;
 
-/** A report in a few lines, for the end of something longer. */
+/** Summarizes a report in a few lines. */
 export function shortLines(report: Report): readonly string[] {
   const findings = findingsOf(report);
   const lines = findings
-    .slice(0, MOST)
-    .map(({ entry, standing, share }) =>
+    .slice(0, MAX_SHORT_LINES)
+    .map(({ entry, baselineState, share }) =>
       plainText(
-        `  ${standing} ${entry.category}: ${operationName(entry.operation)}, ${placeWords(entry)}: ${entry.message} (${entry.count}, ${shareWords(share)}) ${entry.fingerprint}`,
+        `  ${baselineState} ${entry.category}: ${operationName(entry.operation)}, ${placeWords(entry)}: ${entry.message} (${entry.count}, ${shareWords(share)}) ${entry.fingerprint}`,
       ),
     );
   const rest = findings.length - lines.length;

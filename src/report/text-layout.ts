@@ -1,4 +1,4 @@
-/** Breaks a text at spaces into lines of at most `width` characters; a longer word is cut. */
+/** Wraps a text at spaces into lines of at most `width` characters; longer words are split. */
 export function wrapText(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';
@@ -16,12 +16,12 @@ function pieces(word: string, width: number): string[] {
   return Array.from({ length: count }, (_, at) => word.slice(at * width, (at + 1) * width));
 }
 
-/** Colours a text for a terminal, or leaves it as it is. */
-export type Paint = (colour: keyof typeof CODES, text: string) => string;
+/** Colors a text for a terminal, or returns it unchanged. */
+export type Paint = (color: keyof typeof CODES, text: string) => string;
 
 const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33 } as const;
 
-/** A painter for terminals that show colours, or one that leaves everything as it is. */
-export function createPaint(colours: boolean): Paint {
-  return (colour, text) => (colours ? `\u001b[${CODES[colour]}m${text}\u001b[0m` : text);
+/** Creates a function that colors texts, or one that returns them unchanged. */
+export function createPaint(colors: boolean): Paint {
+  return (color, text) => (colors ? `\u001b[${CODES[color]}m${text}\u001b[0m` : text);
 }

@@ -3,17 +3,17 @@ import type { LedgerSnapshot } from '../model/ledger-snapshot.ts';
 import { VIOLATION_CATEGORIES } from '../model/violation.ts';
 import { type ContractPlace, type Finding, isNew, type Report, type ReportScope } from './report.ts';
 
-/** What a report is made with beside the snapshot. */
-export interface ReportInput {
+/** The input of a report in addition to the snapshot. */
+interface ReportInput {
   readonly scope: ReportScope;
   readonly baseline: Baseline;
-  /** Says where the contract demands what an entry breaks. */
+  /** Returns the place in the contract that an entry violates. */
   readonly placeOf: (entry: LedgerEntry) => ContractPlace;
 }
 
 const DAY_MS = 86_400_000;
 
-/** Puts a snapshot beside the baseline: what is new, what is accepted, what expired, how much of the traffic it is. */
+/** Creates a report from a snapshot and the baseline: the state of each violation and its share of the traffic. */
 export function toReport(snapshot: LedgerSnapshot, { scope, baseline, placeOf }: ReportInput): Report {
   const { takenAt, dropped } = snapshot;
   const traffic = snapshot.traffic.filter(
@@ -30,7 +30,7 @@ export function toReport(snapshot: LedgerSnapshot, { scope, baseline, placeOf }:
       const requests = requestsOf.get(entry.operation ?? '') ?? 0;
       return {
         entry,
-        standing: known === undefined ? 'new' : isExpired(known, takenAt) ? 'expired' : 'accepted',
+        baselineState: known === undefined ? 'new' : isExpired(known, takenAt) ? 'expired' : 'accepted',
         accepted: known,
         requests,
         share: requests === 0 ? undefined : Math.min(1, entry.count / requests),
@@ -58,15 +58,15 @@ export function toReport(snapshot: LedgerSnapshot, { scope, baseline, placeOf }:
   };
 }
 
-/** True once the last day of an acceptance is over, in UTC. */
+/** Returns whether the last day of an acceptance is over, in UTC. */
 export function isExpired({ expires }: AcceptedViolation, now: number): boolean {
   if (expires === undefined) return false;
   const lastDay = Date.parse(`${expires}T00:00:00Z`);
-  // A day that cannot be read must not accept anything for ever.
+  // An invalid date must not accept a violation forever.
   return Number.isNaN(lastDay) || now >= lastDay + DAY_MS;
 }
 
-/** The entry as far as it belongs to the scope: a file that was exported holds more than what is asked for now. */
+/** Limits an entry to the scope, as an exported file may contain more; returns an empty list if nothing is left. */
 function within(entry: LedgerEntry, { since, operation, release }: ReportScope): readonly LedgerEntry[] {
   if (operation !== undefined && entry.operation !== operation) return [];
   if (since !== undefined && entry.lastSeenAt < since) return [];

@@ -59,7 +59,7 @@ describe('the compile cache of Node', () => {
   const folders: string[] = [];
   afterEach(() => folders.splice(0).forEach((folder) => rmSync(folder, { recursive: true })));
 
-  /** Starts a release that only says hello, after its folder was prepared; answers with the output and the folder of packages. */
+  /** Runs a minimal release in a prepared folder; returns its result, the folder of packages and that of the cache. */
   function start(prepare: (packages: string) => void, env: Readonly<Record<string, string>> = {}) {
     const folder = mkdtempSync(join(tmpdir(), 'portico-launcher-'));
     folders.push(folder);

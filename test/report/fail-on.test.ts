@@ -19,13 +19,13 @@ const failing = (text: string, accepted: readonly string[] = []) =>
   );
 
 describe('the rules of --fail-on', () => {
-  it('new: fails for what the baseline does not accept', () => {
+  it('new fails for violations that the baseline does not accept', () => {
     expect(failing('new')).toEqual(['2 distinct violations not in the baseline (--fail-on new)']);
     expect(failing('new', ['a'])).toEqual(['1 distinct violation not in the baseline (--fail-on new)']);
     expect(failing('new', ['a', 'b'])).toEqual([]);
   });
 
-  it('new: fails for what was accepted until yesterday', () => {
+  it('new fails for violations whose acceptance expired yesterday', () => {
     const report = reportOf(two, [
       acceptedWith({ fingerprint: 'a', expires: '2026-05-03' }),
       acceptedWith({ fingerprint: 'b' }),
@@ -33,19 +33,19 @@ describe('the rules of --fail-on', () => {
     expect(failures(report, [rule('new')])).toHaveLength(1);
   });
 
-  it('categories: fails for any of them that is not accepted', () => {
+  it('categories fail for violations of these categories that are not accepted', () => {
     expect(failing('format,type')).toEqual(['1 distinct violation of format or type (--fail-on format,type)']);
     expect(failing('type', ['b'])).toEqual([]);
     expect(failing('enum')).toEqual([]);
   });
 
-  it('count: fails from that many distinct violations on, and never for none', () => {
+  it('count fails for at least that many distinct violations, and never without any', () => {
     expect([failing('count=2'), failing('count=3')].map(({ length }) => length)).toEqual([1, 0]);
     expect(failing('count=2', ['a'])).toEqual([]);
     expect([failing('count=0'), failing('count=0', ['a', 'b'])].map(({ length }) => length)).toEqual([1, 0]);
   });
 
-  it('never fails for what only a candidate contract says', () => {
+  it('no rule fails for differences under the shadow contract', () => {
     expect(failures(reportOf(snapshotWith([entryWith({ candidate: 'newly-refused' })])), [rule('new')])).toEqual([]);
   });
 
@@ -55,7 +55,7 @@ describe('the rules of --fail-on', () => {
     ['count', /count=N/],
     ['count=-1', /count=N/],
     ['', /Categories: undocumented/],
-  ])('says what is wrong with %j', (text, message) => {
+  ])('%j is rejected with a reason', (text, message) => {
     const parsed = parseFailRule(text);
     expect('fault' in parsed ? parsed.fault : '').toMatch(message);
   });

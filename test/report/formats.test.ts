@@ -9,23 +9,23 @@ import { COMPARISON_FORMATS } from '../../src/report/render-comparison.ts';
 import { acceptedWith, entryWith, HOSTILE, HOSTILE_REPORT, PLAIN, reportOf, snapshotWith } from './report-fixtures.ts';
 
 const rendered = (format: string, report = HOSTILE_REPORT): string => REPORT_FORMATS.get(format)?.(report, PLAIN) ?? '';
-// oxlint-disable-next-line no-control-regex -- it is what must not be there
+// oxlint-disable-next-line no-control-regex -- the test searches for control characters
 const ACTING = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
 describe('every format', () => {
-  it.each([...REPORT_FORMATS.keys()])('%s holds no character that a terminal or a browser acts on', (format) => {
+  it.each([...REPORT_FORMATS.keys()])('%s contains no control characters', (format) => {
     const text = rendered(format);
     expect(text.length).toBeGreaterThan(500);
     expect(text).not.toMatch(ACTING);
     expect(text.isWellFormed()).toBe(true);
   });
 
-  it.each(['markdown', 'junit', 'html'])('%s holds no tag that came from the wire', (format) => {
+  it.each(['markdown', 'junit', 'html'])('%s contains no tags from requests or responses', (format) => {
     expect(rendered(format)).not.toContain('<script');
     expect(rendered(format)).not.toContain(']]>');
   });
 
-  it.each(['markdown', 'table'])('%s keeps what came from the wire on the line where it belongs', (format) => {
+  it.each(['markdown', 'table'])('%s keeps texts from requests and responses on one line', (format) => {
     expect(
       rendered(format)
         .split('\n')
@@ -33,10 +33,10 @@ describe('every format', () => {
     ).toEqual([]);
   });
 
-  it.each([...REPORT_FORMATS.keys()])('%s says plainly that there was no traffic', (format) => {
+  it.each([...REPORT_FORMATS.keys()])('%s states that there was no traffic', (format) => {
     const text = rendered(format, reportOf(snapshotWith([], { releases: [] })));
     if (format === 'json' || format === 'sarif') expect(JSON.parse(text)).toBeTypeOf('object');
-    else expect(text).toContain('No traffic was seen');
+    else expect(text).toContain('No traffic was recorded');
   });
 });
 
@@ -48,19 +48,19 @@ const widest = (columns: number) =>
   );
 
 describe('the table', () => {
-  it('fits 80 columns, and uses 120 at most', () => {
+  it('fits in 80 columns, and uses at most 120', () => {
     expect(widest(80)).toBeLessThanOrEqual(80);
     expect(widest(300)).toBeLessThanOrEqual(120);
   });
 
-  it('has colours only where they were asked for', () => {
-    expect(REPORT_FORMATS.get('table')?.(HOSTILE_REPORT, { ...PLAIN, colours: true })).toContain('\u001b[31m');
+  it('has colors only if they are enabled', () => {
+    expect(REPORT_FORMATS.get('table')?.(HOSTILE_REPORT, { ...PLAIN, colors: true })).toContain('\u001b[31m');
     expect(rendered('table')).not.toContain('\u001b');
   });
 });
 
 describe('Markdown', () => {
-  it('has the same number of cells in every row', () => {
+  it('has the same number of cells in each row', () => {
     const rows = rendered('markdown')
       .split('\n')
       .filter((line) => line.startsWith('| '));
@@ -69,13 +69,13 @@ describe('Markdown', () => {
     expect(rows.length).toBeGreaterThan(8);
   });
 
-  it('fits a comment, and says when it left something out', () => {
+  it('fits in a comment, and states if it is truncated', () => {
     const many = Array.from({ length: 2_000 }, (_, at) =>
       entryWith({ fingerprint: `f${at}`, message: 'm'.repeat(200) }),
     );
     const text = rendered('markdown', reportOf(snapshotWith(many)));
     expect(text.length).toBeLessThan(65_536);
-    expect(text).toMatch(/left out here/);
+    expect(text).toMatch(/report is truncated/);
     const accepted = rendered(
       'markdown',
       reportOf(
@@ -88,7 +88,7 @@ describe('Markdown', () => {
 });
 
 describe('the detail of a violation', () => {
-  it('tells everything, and how to accept and how to mend', () => {
+  it('shows all details, how to accept the violation, and how to fix it', () => {
     const [finding] = findingsOf(reportOf(snapshotWith([entryWith({ suggestion: 'ask the team' })])));
     const text = finding === undefined ? '' : detailLines(finding).join('\n');
     for (const part of [
@@ -106,24 +106,21 @@ describe('the detail of a violation', () => {
       expect(text).toContain(part);
   });
 
-  it.each(['detail', 'table'])(
-    '%s: the lines that accept are a baseline once "accepted:" stands above them',
-    (where) => {
-      for (const report of [reportOf(snapshotWith([entryWith()])), HOSTILE_REPORT]) {
-        const [finding] = findingsOf(report);
-        const lines = where === 'table' ? renderTable(report, PLAIN).split('\n') : finding ? detailLines(finding) : [];
-        const from = lines.findIndex((line) => line.startsWith('  - fingerprint: '));
-        const rest = lines.slice(from);
-        const to = rest.findIndex((line) => !line.startsWith('  '));
-        const copied = rest.slice(0, to < 0 ? undefined : to);
-        const parsed = parseBaseline(['accepted:', ...copied].join('\n'), 'b.yaml');
-        expect(parsed.faults).toEqual([]);
-        expect(parsed.baseline?.accepted).toMatchObject([{ fingerprint: finding?.entry.fingerprint }]);
-      }
-    },
-  );
+  it.each(['detail', 'table'])('%s has lines that are a valid baseline below "accepted:"', (where) => {
+    for (const report of [reportOf(snapshotWith([entryWith()])), HOSTILE_REPORT]) {
+      const [finding] = findingsOf(report);
+      const lines = where === 'table' ? renderTable(report, PLAIN).split('\n') : finding ? detailLines(finding) : [];
+      const from = lines.findIndex((line) => line.startsWith('  - fingerprint: '));
+      const rest = lines.slice(from);
+      const to = rest.findIndex((line) => !line.startsWith('  '));
+      const copied = rest.slice(0, to < 0 ? undefined : to);
+      const parsed = parseBaseline(['accepted:', ...copied].join('\n'), 'b.yaml');
+      expect(parsed.faults).toEqual([]);
+      expect(parsed.baseline?.accepted).toMatchObject([{ fingerprint: finding?.entry.fingerprint }]);
+    }
+  });
 
-  it('names what a denied caller would have needed, and no header field', () => {
+  it('shows the missing permission of a denied caller, but no header', () => {
     const denied = {
       check: 'permissions',
       direction: 'request',
@@ -135,25 +132,25 @@ describe('the detail of a violation', () => {
     );
     const place = { file: 'openapi.yaml', pointer: '', line: 1, schema: undefined };
     const text = finding === undefined ? '' : detailLines({ ...finding, place }).join('\n');
-    expect(text).toContain('request, needs View list idea');
-    expect(text).toContain('Mend it: the roles file');
+    expect(text).toContain('request, requires View list idea');
+    expect(text).toContain('To fix it, change the roles file');
     expect(text).not.toContain('header');
   });
 
   it.each([
     [{ check: 'undocumented', direction: 'request', category: 'undocumented' }, 'undocumented.allow'],
     [{ check: 'requests', direction: 'request', category: 'undocumented' }, 'parameters.allow'],
-    [{ check: 'requests', direction: 'request', category: 'type' }, 'Mend it: the client'],
+    [{ check: 'requests', direction: 'request', category: 'type' }, 'To fix it, change the client'],
     [{ check: 'pageBounds', direction: 'request', category: 'bounds' }, 'pageBounds'],
-    [{ check: 'upstream', direction: 'response', category: 'protocol' }, 'Mend it: the server'],
-  ] as const)('says of %o where it is mended', (parts, words) => {
+    [{ check: 'upstream', direction: 'response', category: 'protocol' }, 'To fix it, change the server'],
+  ] as const)('suggests for %o what to change', (parts, words) => {
     const [finding] = findingsOf(reportOf(snapshotWith([entryWith({ ...parts, keyword: 'k', schemaPath: '' })])));
     const place = { file: 'openapi.yaml', pointer: '', line: 1, schema: undefined };
     const lines = finding === undefined ? [] : detailLines({ ...finding, place });
-    expect(lines.find((line) => line.startsWith('Mend it'))).toContain(words);
+    expect(lines.find((line) => line.startsWith('To fix it'))).toContain(words);
   });
 
-  it('holds nothing that acts', () => {
+  it('contains no control characters', () => {
     const text = findingsOf(HOSTILE_REPORT)
       .flatMap((finding) => detailLines(finding))
       .join('\n');
@@ -181,7 +178,7 @@ describe('a comparison', () => {
   );
   const comparison = compareReports(['1.0', before], ['1.1', after]);
 
-  it('tells what is new, gone, more and less frequent', () => {
+  it('shows new, gone, more frequent and less frequent violations', () => {
     expect(comparison.findings.map(({ change, finding }) => `${change} ${finding.entry.fingerprint}`)).toEqual([
       'new d',
       'more a',
@@ -191,7 +188,7 @@ describe('a comparison', () => {
     ]);
   });
 
-  it('goes by the share of the traffic, not by the count', () => {
+  it('compares the share of the traffic, not the count', () => {
     const busy = {
       ...snapshotWith([entryWith({ count: 50 })]),
       traffic: [{ operation: 'listQuestions', release: '2', requests: 1_000, checks: {} }],
@@ -203,11 +200,14 @@ describe('a comparison', () => {
     expect(one?.change).toBe('same');
   });
 
-  it.each([...COMPARISON_FORMATS.keys()])('%s holds nothing that acts, and no tag from the wire', (format) => {
-    const text =
-      COMPARISON_FORMATS.get(format)?.(compareReports([HOSTILE, HOSTILE_REPORT], ['1.1', after]), PLAIN) ?? '';
-    expect(text).not.toMatch(ACTING);
-    if (format === 'markdown') expect(text).not.toContain('<script');
-    expect(text).toContain('00000000000000a1');
-  });
+  it.each([...COMPARISON_FORMATS.keys()])(
+    '%s contains neither control characters nor tags from requests and responses',
+    (format) => {
+      const text =
+        COMPARISON_FORMATS.get(format)?.(compareReports([HOSTILE, HOSTILE_REPORT], ['1.1', after]), PLAIN) ?? '';
+      expect(text).not.toMatch(ACTING);
+      if (format === 'markdown') expect(text).not.toContain('<script');
+      expect(text).toContain('00000000000000a1');
+    },
+  );
 });

@@ -35,23 +35,23 @@ describe('the JSON report', () => {
         operation: undefined,
       }),
     ],
-  ])('keeps to the documented schema: %s', (_name, report) => {
+  ])('conforms to the documented schema: %s', (_name, report) => {
     expect(errorsOf(renderJson(report, PLAIN))).toEqual([]);
   });
 
-  it('keeps to the documented schema as a comparison', () => {
+  it('conforms to the documented schema as a comparison', () => {
     const text = COMPARISON_FORMATS.get('json')?.(compareReports(['a', whole], ['b', HOSTILE_REPORT]), PLAIN) ?? '';
     expect(errorsOf(text)).toEqual([]);
   });
 
-  it('has a schema that knows every category and check, and refuses what is left out', () => {
+  it('has a schema with all categories and checks, which rejects missing fields', () => {
     expect(schema.$defs.category.enum).toEqual([...VIOLATION_CATEGORIES]);
     expect(schema.$defs.violation.properties.check.enum).toEqual([...CHECK_NAMES, 'upstream']);
     const { dropped: _dropped, ...less } = JSON.parse(renderJson(whole, PLAIN)) as Record<string, unknown>;
     expect(errorsOf(JSON.stringify(less))).not.toEqual([]);
   });
 
-  it('is read back as what it was made from', () => {
+  it('is parsed to the snapshot that it was created from', () => {
     const snapshot = snapshotWith([
       entryWith({ category: 'type' }),
       entryWith({ fingerprint: 'b', candidate: 'newly-refused', suggestion: 'x' }),
@@ -61,8 +61,8 @@ describe('the JSON report', () => {
   });
 
   it.each([
-    ['no JSON', '{', 'is no JSON'],
-    ['another version', '{"version": 2, "kind": "report"}', '/version is no report of version 1'],
+    ['not JSON', '{', 'is not JSON'],
+    ['another version', '{"version": 2, "kind": "report"}', '/version is not a report of version 1'],
     [
       'a count of text',
       renderJson(whole, PLAIN).replace('"count": 5', '"count": "5"'),
@@ -78,7 +78,7 @@ describe('the JSON report', () => {
       renderJson(whole, PLAIN).replace(/"lastSeenAt": "[^"]*"/, '"lastSeenAt": "soon"'),
       '/violations/0/lastSeenAt must be an instant',
     ],
-  ])('says where it is wrong: %s', (_name, text, message) => {
+  ])('is rejected with the place of the error: %s', (_name, text, message) => {
     expect(() => parseJsonReport(text)).toThrow(message);
   });
 });

@@ -26,14 +26,14 @@ const numbers = (text: string, attribute: string) =>
 describe('a comparison as JUnit XML', () => {
   const xml = rendered('junit');
 
-  it('fails for what only the second side has, skips what is accepted of it, and passes everything else', () => {
+  it('fails for new violations, skips accepted ones among them, and passes all others', () => {
     expect(xml).toContain('<testsuite name="New" tests="2" failures="1" errors="0" skipped="1"');
     expect(xml).toContain('<testsuite name="Gone" tests="2" failures="0" errors="0" skipped="0"');
     expect(xml.match(/<failure /g)).toHaveLength(1);
     expect(xml).toMatch(/a000000000000000\]" time="0"><system-out>More frequent: 10 % → 20 %<\/system-out>/);
   });
 
-  it('has sums that are right', () => {
+  it('has correct totals', () => {
     for (const attribute of ['tests', 'failures', 'skipped']) {
       const [all, ...suites] = numbers(xml, attribute);
       expect(all).toBe(suites.reduce((sum, one) => sum + one, 0));
@@ -43,7 +43,7 @@ describe('a comparison as JUnit XML', () => {
   });
 });
 
-it('a comparison as SARIF says of every result how it stands against the one before', () => {
+it('a comparison as SARIF shows the change of each result', () => {
   const { version, runs } = JSON.parse(rendered('sarif')) as {
     version: string;
     runs: { results: { baselineState: string; partialFingerprints: object; suppressions?: object[] }[] }[];
@@ -66,7 +66,7 @@ it('a comparison as SARIF says of every result how it stands against the one bef
   expect(JSON.parse(rendered('sarif', nothing))).toMatchObject({ runs: [{ results: [] }] });
 });
 
-it('a comparison as HTML is one page that asks for nothing', () => {
+it('a comparison as HTML is one page without external resources', () => {
   const html = rendered('html');
   expect(html).toMatch(/New \(2\)[\s\S]*More frequent \(1\)[\s\S]*Gone \(2\)[\s\S]*About as frequent \(1\)/);
   expect(html).toContain("default-src 'none'");
@@ -75,11 +75,11 @@ it('a comparison as HTML is one page that asks for nothing', () => {
 });
 
 it.each(['table', 'markdown', 'html', 'sarif', 'junit'])(
-  '%s tells a side that was not asked from one that does not have it',
+  '%s distinguishes a side without requests from a side without the violation',
   (format) => {
     const text = rendered(format);
     // listIdeas had no requests on the second side, listQuestions had.
-    expect(text).toContain('5 % → not asked');
+    expect(text).toContain('5 % → not requested');
     expect(text).toContain('5 % → –');
   },
 );

@@ -4,14 +4,14 @@ import type { RenderOptions } from '../../src/report/render-options.ts';
 import type { Report, ReportScope } from '../../src/report/report.ts';
 import { toReport } from '../../src/report/to-report.ts';
 
-/** The instant at which test snapshots are taken. */
+/** The time of test snapshots. */
 export const TAKEN_AT = Date.UTC(2026, 4, 4, 10, 30);
 
-/** Everything that something can be broken out of, in one text. */
+/** A text with all characters that could break out of a format. */
 export const HOSTILE =
   '<script>alert(1)</script> | a\nb\r\u001b[31mred ]]> "q" \'s\' & `c` [x](http://x.example) @team #1 \u0000\u202e\ud800';
 
-/** A violation with what a test chooses of it. */
+/** Creates a ledger entry with the fields that a test overrides. */
 export function entryWith(parts: Partial<LedgerEntry> = {}): LedgerEntry {
   return {
     fingerprint: '00000000000000a1',
@@ -36,7 +36,7 @@ export function entryWith(parts: Partial<LedgerEntry> = {}): LedgerEntry {
   };
 }
 
-/** An entry whose every text that can come from the wire is hostile. */
+/** A ledger entry in which all texts from requests and responses are hostile. */
 export const hostileEntry = (parts: Partial<LedgerEntry> = {}): LedgerEntry =>
   entryWith({
     operation: HOSTILE,
@@ -50,7 +50,7 @@ export const hostileEntry = (parts: Partial<LedgerEntry> = {}): LedgerEntry =>
     ...parts,
   });
 
-/** A snapshot of a hundred requests per operation that occurs. */
+/** Creates a snapshot with a hundred requests per operation of the entries. */
 export function snapshotWith(entries: readonly LedgerEntry[], parts: Partial<LedgerSnapshot> = {}): LedgerSnapshot {
   const operations = [...new Set(entries.map(({ operation }) => operation))];
   return {
@@ -69,7 +69,7 @@ export function snapshotWith(entries: readonly LedgerEntry[], parts: Partial<Led
   };
 }
 
-/** An acceptance with what a test chooses of it. */
+/** Creates an acceptance with the fields that a test overrides. */
 export const acceptedWith = (parts: Partial<AcceptedViolation> = {}): AcceptedViolation => ({
   fingerprint: '00000000000000a1',
   reason: 'known since 2019',
@@ -79,7 +79,7 @@ export const acceptedWith = (parts: Partial<AcceptedViolation> = {}): AcceptedVi
   ...parts,
 });
 
-/** A report of a snapshot beside what is accepted. */
+/** Creates a report of a snapshot and a baseline. */
 export function reportOf(
   snapshot: LedgerSnapshot,
   accepted: readonly AcceptedViolation[] = [],
@@ -97,10 +97,10 @@ export function reportOf(
   });
 }
 
-/** How tests let reports be rendered. */
-export const PLAIN: RenderOptions = { version: '0.1.0', columns: 80, colours: false };
+/** The rendering options of tests. */
+export const PLAIN: RenderOptions = { version: '0.1.0', columns: 80, colors: false };
 
-/** Every violation of every standing, all of them hostile. */
+/** A report with hostile violations of each state. */
 export const HOSTILE_REPORT: Report = reportOf(
   snapshotWith([
     hostileEntry(),

@@ -60,7 +60,7 @@ describe('the SARIF report', () => {
     });
   });
 
-  it('points every result to the contract, and names it by its fingerprint', () => {
+  it('points each result to the contract, and identifies it by its fingerprint', () => {
     const [first] = sarif.runs[0].results;
     expect(first?.locations[0]?.physicalLocation).toEqual({
       artifactLocation: { uri: 'schemas/resources/node.schema.json' },
@@ -75,13 +75,13 @@ describe('the SARIF report', () => {
     expect(sarif.runs[0].results.find(({ ruleId }) => ruleId === 'type/type')?.level).toBe('warning');
   });
 
-  it('ends a message that is a sentence with one full stop', () => {
+  it('ends a message that is a sentence with one period', () => {
     const sentence = entryWith({ message: 'The upstream answered that it failed.' });
     const [result] = sarifOf(reportOf(snapshotWith([sentence]))).runs[0].results;
-    expect(result?.message.text).toContain('answered that it failed. Seen 5 times');
+    expect(result?.message.text).toContain('answered that it failed. Occurred 5 times');
   });
 
-  it('suppresses what is accepted, and nothing that was accepted once', () => {
+  it('suppresses accepted violations, but not those with an expired acceptance', () => {
     const suppressed = sarif.runs[0].results.map(({ partialFingerprints, suppressions }) => [
       Object.values(partialFingerprints)[0],
       suppressions?.[0],
@@ -99,7 +99,7 @@ describe('the SARIF report', () => {
     ['of every kind', sarif],
     ['with texts from the wire', sarifOf(HOSTILE_REPORT)],
     ['without results', sarifOf(reportOf(snapshotWith([])))],
-  ])('keeps to what the schema of SARIF requires, %s', (_name, { runs: [run] }) => {
+  ])('conforms to the schema of SARIF: %s', (_name, { runs: [run] }) => {
     const ids = run.tool.driver.rules.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     for (const result of run.results) {

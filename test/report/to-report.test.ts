@@ -4,7 +4,7 @@ import { isExpired } from '../../src/report/to-report.ts';
 import { acceptedWith, entryWith, reportOf, snapshotWith, TAKEN_AT } from './report-fixtures.ts';
 
 describe('toReport', () => {
-  it('groups by category in the order of Contract-Status, and puts the new and the frequent first', () => {
+  it('groups by category in the order of Contract-Status, with new and frequent violations first', () => {
     const report = reportOf(
       snapshotWith([
         entryWith({ fingerprint: 'a', count: 1 }),
@@ -24,32 +24,32 @@ describe('toReport', () => {
     ]);
   });
 
-  it('tells the share of the traffic, and none where there was no traffic', () => {
+  it('calculates the share of the traffic, but not without traffic', () => {
     const known = reportOf(snapshotWith([entryWith({ count: 25 })]));
     expect(findingsOf(known)[0]).toMatchObject({ requests: 100, share: 0.25 });
     const unknown = reportOf(snapshotWith([entryWith()], { traffic: [] }));
     expect(findingsOf(unknown)[0]?.share).toBeUndefined();
   });
 
-  it('accepts until the end of the last day, and lists what expired and what is no longer seen', () => {
+  it('accepts until the end of the last day, and lists expired and unused acceptances', () => {
     const [today, yesterday] = [acceptedWith({ expires: '2026-05-04' }), acceptedWith({ expires: '2026-05-03' })];
     expect([isExpired(today, TAKEN_AT), isExpired(yesterday, TAKEN_AT)]).toEqual([false, true]);
     const report = reportOf(snapshotWith([entryWith()]), [yesterday, acceptedWith({ fingerprint: 'gone' })]);
-    expect(findingsOf(report)[0]?.standing).toBe('expired');
+    expect(findingsOf(report)[0]?.baselineState).toBe('expired');
     expect(report.expired).toEqual([yesterday]);
     expect(report.noLongerSeen.map(({ fingerprint }) => fingerprint)).toEqual(['gone']);
   });
 
-  it('does not accept what has a last day that cannot be read', () => {
+  it('does not accept a violation with an invalid last day', () => {
     expect(isExpired(acceptedWith({ expires: 'next summer' }), TAKEN_AT)).toBe(true);
   });
 
-  it('says of nothing that it is no longer seen when only a part was asked for', () => {
+  it('does not list unused acceptances if the scope is limited', () => {
     const report = reportOf(snapshotWith([]), [acceptedWith()], { operation: 'listIdeas' });
     expect(report.noLongerSeen).toEqual([]);
   });
 
-  it('counts one release alone', () => {
+  it('counts one release only', () => {
     const entry = entryWith({ count: 9, releases: { '1.0': 6, '1.1': 3 } });
     const traffic = [
       { operation: 'listQuestions', release: '1.0', requests: 60, checks: {} },
@@ -60,7 +60,7 @@ describe('toReport', () => {
     expect(report.releases).toEqual(['1.1']);
   });
 
-  it('keeps what only a candidate contract says apart', () => {
+  it('separates differences under the shadow contract', () => {
     const report = reportOf(snapshotWith([entryWith({ candidate: 'newly-refused' })]));
     expect(findingsOf(report)).toEqual([]);
     expect(report.candidates).toHaveLength(1);

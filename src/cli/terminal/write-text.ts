@@ -17,7 +17,7 @@ export function outputFile(line: CommandLine): string | undefined {
 /** Returns the rendering options for the output; only a terminal gets colors. */
 export function renderOptions(line: CommandLine, { terminal }: Pick<CommandIo, 'terminal'>): RenderOptions {
   const shownOn = outputFile(line) === undefined ? terminal : undefined;
-  return { version: packageVersion(), columns: shownOn?.columns ?? COLUMNS, colours: shownOn?.colours ?? false };
+  return { version: packageVersion(), columns: shownOn?.columns ?? COLUMNS, colors: shownOn?.colors ?? false };
 }
 
 /** Writes a result to the file of `--output` or to standard output; throws StartFault if the file cannot be written. */

@@ -53,7 +53,7 @@ describe('portico report', () => {
     const { code, out } = await portico(['report']);
     expect(code).toBe(0);
     expect(out).toContain('1 distinct violation in 30 requests: 1 new.');
-    expect(out).toContain('answer 200, body /list/*/title: /list/*/title is missing');
+    expect(out).toContain('response 200, body /list/*/title: /list/*/title is missing');
   });
 
   it('shows one violation in detail, also by a prefix of its fingerprint', async () => {
@@ -78,7 +78,7 @@ describe('portico report', () => {
     const expired = file('expired.yaml', JSON.stringify({ accepted: [{ ...entry, expires: '2020-01-01' }] }));
     const again = await portico(['report', '--baseline', expired, '--fail-on', 'new']);
     expect(again.code).toBe(1);
-    expect(again.out).toContain('Acceptances that have expired (1)');
+    expect(again.out).toContain('Expired acceptances (1)');
   });
 
   it('reads a report that it has written to a file', async () => {
@@ -116,13 +116,13 @@ describe('portico report', () => {
 
   it('states that there was no traffic, and passes', async () => {
     const { code, out } = await portico(['report', '--fail-on', 'new'], { PORTICO_LEDGER: join(folder, 'none.db') });
-    expect({ code, out }).toEqual({ code: 0, out: 'No traffic was seen: there is nothing to report on.\n' });
+    expect({ code, out }).toEqual({ code: 0, out: 'No traffic was recorded: there is nothing to report.\n' });
   });
 
   it('lists the known releases if the requested one is unknown, and fails with --fail-on', async () => {
     const unknown = await portico(['report', '--release', '1.1']);
     expect(unknown.code).toBe(0);
-    expect(unknown.out).toContain('No traffic was seen under the release 1.1');
+    expect(unknown.out).toContain('No traffic was recorded in release 1.1');
     expect(unknown.err).toMatch(
       /^portico: nothing was recorded for release 1\.1; \S+ has 1\.0 \(did you mean 1\.0\?\)\n$/,
     );
@@ -150,7 +150,7 @@ describe('portico report', () => {
     expect(await portico(['report', '--ledger', 'none.db'])).toMatchObject({ code: 1, out: '' });
     expect(await portico(['report', '--baseline', 'none.yaml'])).toMatchObject({ code: 1, out: '' });
     expect((await portico(['report', '--ledger', file('odd.json', '{"version": 7}')])).err).toContain(
-      '/version is no report',
+      '/version is not a report',
     );
   });
 
@@ -158,9 +158,9 @@ describe('portico report', () => {
     [['--operation', 'listQuestion'], 'did you mean listQuestions?'],
     [['--format', 'yaml'], '--format yaml: must be one of table'],
     [['--since', 'soon'], '24h, 7d or an instant'],
-    [['--fail-on', 'newish,x'], 'is neither new, count=N nor a category'],
-    [['--fail-on', 'new,missing'], '"new" stands alone; write --fail-on for each rule'],
-    [['--fail-on', 'missing,count=3'], '"count=3" stands alone'],
+    [['--fail-on', 'newish,x'], 'is not new, count=N or a category'],
+    [['--fail-on', 'new,missing'], '"new" cannot be combined with other rules; repeat --fail-on'],
+    [['--fail-on', 'missing,count=3'], '"count=3" cannot be combined'],
     [['d42a'], 'at least the first six'],
     [['d42a8e35fdeb1580', '--fail-on', 'new'], 'cannot be combined with a fingerprint'],
     [['--release', ''], '--release requires a label'],
