@@ -122,11 +122,7 @@ function apply(all: Search, place: Place, keyword: string, value: unknown, at: s
     case 'items': {
       const elements = (value as readonly unknown[]).slice(0, all.limits.elements);
       const each = below(schema.items ?? true);
-      for (const [index, element] of elements.entries()) {
-        if (all.found.length >= all.limits.errors) return;
-        search(all, each, element, `${at}/${index}`);
-      }
-      return;
+      return elements.forEach((element, index) => search(all, each, element, `${at}/${index}`));
     }
     default:
       if (KEYWORDS[keyword]?.(schema[keyword], value) === false) tell(all, place, keyword, at);
@@ -138,12 +134,13 @@ function searchBeyond(all: Search, child: Place, place: Place, value: object, at
   const { properties = {}, patternProperties } = place.schema as SchemaObject;
   // Where patterns name fields too, Ajv alone knows which are beyond.
   if (patternProperties !== undefined) return;
-  for (const [name, member] of Object.entries(value)) {
+  const members = value as Readonly<Record<string, unknown>>;
+  for (const name of Object.keys(members)) {
     if (all.found.length >= all.limits.errors) return;
     if (Object.hasOwn(properties, name)) continue;
     const where = `${at}/${plainName(name)}`;
     if (child.schema === false) tell(all, place, 'additionalProperties', where, name);
-    else search(all, child, member, where);
+    else search(all, child, members[name], where);
   }
 }
 
