@@ -5,7 +5,7 @@ import type { CheckCounts } from '../model/ledger-snapshot.ts';
 /** What every occurrence of a violation has in common. */
 export type EntryFacts = Omit<LedgerEntry, 'count' | 'firstSeenAt' | 'lastSeenAt' | 'callers' | 'releases' | 'samples'>;
 
-/** How often a violation was seen since the last batch. */
+/** The occurrences of a violation since the last batch. */
 export interface EntryDelta {
   readonly facts: EntryFacts;
   /** Epoch milliseconds. */
@@ -13,7 +13,7 @@ export interface EntryDelta {
   readonly lastSeenAt: number;
   /** Occurrences by hour since the epoch. */
   readonly hours: readonly (readonly [hour: number, count: number])[];
-  /** Places of its callers in the bitmap that distinct callers are counted in. */
+  /** Positions of its callers in the bitmap that counts distinct callers. */
   readonly callers: readonly number[];
   readonly samples: readonly LedgerSample[];
 }
@@ -27,22 +27,22 @@ export interface TrafficDelta {
   readonly checks: Readonly<Partial<Record<CheckName, CheckCounts>>>;
 }
 
-/** Everything that has happened since the last batch, as plain data that can be sent to another thread. */
+/** Everything recorded since the last batch, as plain data that can be sent to another thread. */
 export interface LedgerBatch {
   /** Epoch milliseconds. */
   readonly writtenAt: number;
   readonly release: string;
-  /** The most recently seen last. */
+  /** In the order of their last occurrence, the most recent one last. */
   readonly entries: readonly EntryDelta[];
   readonly traffic: readonly TrafficDelta[];
-  /** What was lost before it could be part of a batch. */
+  /** Number of violations and traffic rows that were lost before they could become part of a batch. */
   readonly dropped: number;
 }
 
-/** Most samples that an entry keeps. */
+/** The maximum number of samples in an entry. */
 export const MAX_SAMPLES = 5;
 
-/** How many separate facts a batch holds, for counting what is lost with it. */
-export function piecesOf({ entries, traffic }: LedgerBatch): number {
+/** Returns the number of entries and traffic rows in a batch, to count what is lost when writing it fails. */
+export function countRows({ entries, traffic }: LedgerBatch): number {
   return entries.length + traffic.length;
 }

@@ -1,16 +1,16 @@
 /** The configuration key `ledger:` with every default filled in. */
 export interface LedgerOptions {
-  /** An absolute path, or `:memory:` for a ledger that ends with the process. */
+  /** An absolute path, or `:memory:` for a ledger that is lost when the process ends. */
   readonly file: string;
-  /** Days after which what was not seen again is forgotten. */
+  /** Days after their last occurrence until violations are removed. */
   readonly retentionDays: number;
-  /** Distinct violations kept; half of them for requests, half for responses. */
+  /** The maximum number of distinct violations; half of them for requests, half for responses. */
   readonly maxEntries: number;
-  /** The most that the file may take, in bytes. */
+  /** The maximum size of the file in bytes. */
   readonly maxBytes: number;
 }
 
-/** What holds where the configuration is silent. */
+/** The defaults of the configuration key `ledger:`. */
 export const LEDGER_DEFAULTS: LedgerOptions = {
   file: '.portico/ledger.db',
   retentionDays: 30,
@@ -21,31 +21,32 @@ export const LEDGER_DEFAULTS: LedgerOptions = {
 /** The JSON Schema of the configuration key `ledger:`. */
 export const ledgerOptionsSchema = {
   type: 'object',
-  description: 'Where violations are kept, and for how long.',
+  description: 'Where violations are stored, and for how long.',
   additionalProperties: false,
   properties: {
     file: {
       type: 'string',
       minLength: 1,
-      description: 'A path, relative to where Portico is started, or :memory: for a ledger that ends with the process.',
+      description:
+        'A path, relative to the working directory, or :memory: for a ledger that is lost when the process ends.',
     },
     retentionDays: {
       type: 'number',
       exclusiveMinimum: 0,
       maximum: 3650,
-      description: 'Days after which what was not seen again is forgotten.',
+      description: 'Days after their last occurrence until violations are removed.',
     },
     maxEntries: {
       type: 'integer',
       minimum: 2,
       maximum: 100_000,
-      description: 'Distinct violations kept; half of them for requests, half for responses.',
+      description: 'The maximum number of distinct violations; half of them for requests, half for responses.',
     },
     maxBytes: {
       type: 'integer',
       minimum: 1_048_576,
       maximum: 10_737_418_240,
-      description: 'The most that the file may take, in bytes; what does not fit is counted as dropped.',
+      description: 'The maximum size of the file in bytes. What does not fit is counted as dropped.',
     },
   },
 };

@@ -91,7 +91,7 @@ describe('the ledger of a gateway', () => {
     const file = join(folder, '.portico', 'ledger.db');
     writeFileSync(file, 'a diary of many words '.repeat(50));
     expect(await faultsOf(settingsIn(folder))).toMatchObject([
-      { pointer: '/ledger/file', message: expect.stringContaining('is no SQLite database') as string },
+      { pointer: '/ledger/file', message: expect.stringContaining('is not an SQLite database') as string },
     ]);
     expect(readFileSync(file, 'utf8')).toContain('a diary');
   });

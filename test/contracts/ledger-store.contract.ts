@@ -60,7 +60,7 @@ const batch = (more: Partial<LedgerBatch> = {}): LedgerBatch => ({
 const read = (store: LedgerStore, query = {}) => store.read(query, NOW);
 const samplesOf = (...ids: string[]) => ids.map((requestId) => ({ requestId, seenAt: NOW, found: 'a number' }));
 
-/** What every store of a ledger has to do, whatever it keeps it in. */
+/** The tests that every ledger store must pass. */
 export function ledgerStoreContract(name: string, open: (limits: StoreLimits) => LedgerStore): void {
   const opened: LedgerStore[] = [];
   const storeWith = (limits: Partial<StoreLimits> = {}): LedgerStore => {
@@ -72,8 +72,8 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
     for (const store of opened.splice(0)) await store.close();
   });
 
-  describe(`${name} as a store of a ledger`, () => {
-    it('holds nothing at first', async () => {
+  describe(`${name} as a ledger store`, () => {
+    it('is empty at first', async () => {
       expect(await read(storeWith())).toEqual({
         takenAt: NOW,
         since: undefined,
@@ -84,7 +84,7 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
       });
     });
 
-    it('adds up what is written of the same violation', async () => {
+    it('adds up the occurrences of the same violation', async () => {
       const store = storeWith();
       await store.write(batch({ entries: [entry({ count: 2, callers: [1, 2], samples: samplesOf('a', 'b', 'c') })] }));
       const later = entry({ at: NOW + HOUR, count: 3, callers: [2, 3], samples: samplesOf('d', 'e', 'f') });
@@ -103,7 +103,7 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
       ]);
     });
 
-    it('adds traffic up, also of checks and of what is outside the contract', async () => {
+    it('adds up traffic and check outcomes, including requests outside the contract', async () => {
       const store = storeWith();
       const passed = { passed: 2, reported: 1, refused: 0 };
       await store.write(
@@ -128,8 +128,8 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
       });
     });
 
-    // Whoever can invent names could hide behind them what else they do, and what others found.
-    it('loses inventions first when it is full of them, whatever is older', async () => {
+    // A client could invent parameter names to push other violations out of the store.
+    it('evicts invented names first when it is full of them, even if other entries are older', async () => {
       const store = storeWith({ maxEntries: 20 });
       const old = ['missing', 'format', 'enum'].map((keyword, index) =>
         entry({ fingerprint: keyword, direction: 'request', keyword, at: NOW + index }),
@@ -151,7 +151,7 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
       expect(left).toEqual([...newest, 'enum', 'format', 'missing']);
     });
 
-    it('gives the most recently seen first', async () => {
+    it('returns the most recently seen entries first', async () => {
       const store = storeWith();
       await store.write(
         batch({
@@ -165,7 +165,7 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
       expect((await read(store)).entries.map(({ fingerprint }) => fingerprint)).toEqual(['d', 'b', 'c']);
     });
 
-    it('answers by the hour, the release and the operation', async () => {
+    it('filters by hour, release and operation', async () => {
       const store = storeWith();
       await store.write(
         batch({
@@ -189,7 +189,7 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
         ];
       };
       const [whole, undocumented] = ['a000000000000001', 'b'];
-      // The hour of the instant counts too.
+      // The hour of the instant is included.
       expect(await counts({ since: NOW + 1000 })).toEqual([
         [
           [whole, 2],
@@ -212,14 +212,14 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
       expect((await read(store, { release: 'one' })).releases).toEqual(['one', 'two']);
     });
 
-    it('names the release that was seen last at the end', async () => {
+    it('lists the most recent release last', async () => {
       const store = storeWith();
       for (const [index, release] of ['one', 'two', 'one'].entries())
         await store.write(batch({ writtenAt: NOW + index, release, traffic: [traffic(1)] }));
       expect((await read(store)).releases).toEqual(['two', 'one']);
     });
 
-    it('keeps half of its entries for each direction and drops the least recently seen', async () => {
+    it('reserves half of its entries for each direction and evicts the least recently seen ones', async () => {
       const store = storeWith({ maxEntries: 4 });
       await store.write(batch({ entries: [entry({ fingerprint: 'answer' })] }));
       const many = Array.from({ length: 5 }, (_, index) =>
@@ -231,7 +231,7 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
       expect(dropped).toBe(5);
     });
 
-    it('forgets what was not seen again within the retention', async () => {
+    it('removes what was not seen again within the retention period', async () => {
       const store = storeWith({ retentionDays: 2 });
       const old = NOW - 3 * DAY;
       const oldTraffic = traffic(7, { hour: hourAt(old) });
@@ -252,7 +252,7 @@ export function ledgerStoreContract(name: string, open: (limits: StoreLimits) =>
       expect([rows.map(({ requests }) => requests), releases, dropped]).toEqual([[1], ['one'], 0]);
     });
 
-    it('takes texts with quotes and breaks as they are', async () => {
+    it('stores text with quotes and line breaks unchanged', async () => {
       const store = storeWith();
       const facts = { ...entry().facts, message: `it's "so"\n; DROP TABLE entries`, operation: `o'p` };
       await store.write(batch({ release: `r'1"`, entries: [{ ...entry(), facts }] }));

@@ -6,30 +6,30 @@ import { type Fault, StartFault } from '../../model/fault.ts';
 import type { AcceptedViolation, Baseline } from '../../model/ledger-entry.ts';
 import { endOfDay, parseBaseline } from './parse-baseline.ts';
 
-/** The file of accepted violations of a running gateway. */
+/** The baseline file of a running gateway. */
 export interface BaselineFile {
   readonly file: string;
-  /** True where there was no file at start, so that nothing is accepted yet. */
+  /** True if the file did not exist at start, so nothing is accepted yet. */
   readonly missing: boolean;
-  /** Everything that is accepted, what has expired too. */
+  /** Returns all entries, including expired ones. */
   read(): Baseline;
-  /** Entries that no longer hold. */
+  /** Returns the expired entries; `now` in epoch milliseconds. */
   expired(now: number): readonly AcceptedViolation[];
-  /** True while some entry accepts this fingerprint; `now` in epoch milliseconds. */
+  /** Returns true if an entry that has not expired accepts this fingerprint; `now` in epoch milliseconds. */
   isAccepted(fingerprint: string, now: number): boolean;
-  /** Writes an entry into the file, or changes the one it has, and lets it hold from now on. */
+  /** Adds an entry to the file, or updates the existing one. It applies from now on. */
   accept(accepted: AcceptedViolation): Promise<void>;
 }
 
-/** Reads a baseline file; throws StartFault with everything that is wrong with it. A file that is not there is empty. */
+/** Reads a baseline file. Throws StartFault with all errors in it. A missing file counts as empty. */
 export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'pointer'>): BaselineFile {
   const text = readText(file, place);
   let current = baselineOf(text ?? '', file);
-  let ends = endsOf(current);
+  let expiries = expiriesOf(current);
   let writing: Promise<unknown> = Promise.resolve();
 
   const accept = async (accepted: AcceptedViolation) => {
-    // Read again, so that what people wrote since the start is kept.
+    // Read again, to preserve what people have written since the start.
     const before = await readFile(file, 'utf8').catch((error: unknown) => {
       if (isMissing(error)) return '';
       throw error;
@@ -40,16 +40,16 @@ export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'po
     const next = baselineOf(after, file);
     await writeBaseline(file, after);
     current = next;
-    ends = endsOf(next);
+    expiries = expiriesOf(next);
   };
   return {
     file,
     missing: text === undefined,
     read: () => current,
     expired: (now) => current.accepted.filter(({ expires }) => expires !== undefined && endOfDay(expires) <= now),
-    isAccepted: (fingerprint, now) => now < (ends.get(fingerprint) ?? Number.NEGATIVE_INFINITY),
+    isAccepted: (fingerprint, now) => now < (expiries.get(fingerprint) ?? Number.NEGATIVE_INFINITY),
     accept: (accepted) => {
-      // One after the other: each one reads what the one before has written.
+      // One at a time: each call reads what the previous one has written.
       const done = writing.then(() => accept(accepted));
       writing = done.catch(() => undefined);
       return done;
@@ -57,11 +57,11 @@ export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'po
   };
 }
 
-/** Reads a baseline file once, for a report; throws StartFault, also for one that is not there. */
+/** Reads a baseline file once, for a report. Throws StartFault, also if the file does not exist. */
 export function readBaselineFile(file: string): Baseline {
   const place = { source: file, pointer: '' };
   const text = readText(file, place);
-  if (text === undefined) throw new StartFault([{ ...place, message: 'there is no such file' }]);
+  if (text === undefined) throw new StartFault([{ ...place, message: 'the file does not exist' }]);
   return baselineOf(text, file);
 }
 
@@ -81,13 +81,13 @@ function baselineOf(text: string, file: string): Baseline {
   return parsed.baseline;
 }
 
-function endsOf({ accepted }: Baseline): ReadonlyMap<string, number> {
+function expiriesOf({ accepted }: Baseline): ReadonlyMap<string, number> {
   return new Map(
     accepted.map(({ fingerprint, expires }) => [fingerprint, expires === undefined ? Infinity : endOfDay(expires)]),
   );
 }
 
-/** Replaces the file that a link leads to, with the permissions that it has. */
+/** Replaces the file, or the target of a symbolic link, and preserves its permissions. */
 async function writeBaseline(file: string, text: string): Promise<void> {
   const target = await realpath(file).catch(() => file);
   const mode = await stat(target).then(
@@ -99,10 +99,10 @@ async function writeBaseline(file: string, text: string): Promise<void> {
 
 const isMissing = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
-const HEADER = ` Violations of the contract that are known and accepted: why, by whom, until when.
- Portico reads this file at start (contract.baseline); reports and the console show what is in it.`;
+const HEADER = ` Known and accepted violations of the contract: why, by whom and until when they are accepted.
+ Portico reads this file at start (contract.baseline). Reports and the console show its entries.`;
 
-/** Adds a violation to the document of a baseline file, or changes the entry that it has; comments stay where they are. */
+/** Adds a violation to a baseline document, or updates its existing entry. Comments stay in place. Returns the text. */
 export function editBaseline(document: Document, accepted: AcceptedViolation): string {
   const fields = Object.entries(accepted).filter(([, value]) => value !== undefined);
   const entry = Object.fromEntries(fields);

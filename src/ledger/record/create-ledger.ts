@@ -4,36 +4,36 @@ import { distinctPlace } from '../../lib/distinct-count.ts';
 import type { LedgerReader } from '../../model/ledger-snapshot.ts';
 import type { Trace } from '../../model/trace.ts';
 import type { Violation } from '../../model/violation.ts';
-import { type LedgerBatch, piecesOf } from '../ledger-batch.ts';
+import { type LedgerBatch, countRows } from '../ledger-batch.ts';
 import type { OpenedStore } from '../ledger-store.ts';
 import type { KindOf } from './fingerprint.ts';
 import { createShownText } from '../../privacy/shown-text.ts';
 import { createPendingEntries, entryFactsOf } from './pending-entries.ts';
 import { createTrafficCounts } from './traffic-counts.ts';
 
-/** What a ledger is made of. */
+/** What a ledger needs. */
 export interface LedgerParts {
   readonly clock: Clock;
   readonly kindOf: KindOf;
   /** Ids of the contract's operations. */
   readonly operations: readonly string[];
-  /** The label that everything is counted under. */
+  /** The release label that all counts belong to. */
   readonly release: string;
-  /** Holds what is recorded before, or without, a call of `open`. */
+  /** The store until `open` is called, or for good if it never is. */
   readonly inMemory: OpenedStore;
-  /** Opens the store that is configured; undefined where that is the one in memory. */
+  /** Opens the configured store; undefined if that is the store in memory. */
   readonly openStore?: (() => Promise<OpenedStore>) | undefined;
-  /** Hears of writing that failed, once until writing works again. */
+  /** Called when writing fails: once per outage. */
   readonly onLost?: ((error: unknown) => void) | undefined;
 }
 
-/** Milliseconds after which what was recorded is handed to the store: a crash loses no more. */
+/** Milliseconds after which recorded data is passed to the store. A crash loses at most this much. */
 const WRITE_AFTER_MS = 500;
 
-/** Fingerprints that are remembered to tell new violations from known ones, which only `size` asks for. */
+/** The maximum number of remembered fingerprints. Only `size` needs them, to count new violations. */
 const MAX_KNOWN = 100_000;
 
-/** Creates a ledger. Requests only add to what is pending; one batch at a time is on its way to the store. */
+/** Creates a ledger. Requests only add to pending data; at most one batch at a time is being written. */
 export function createLedger(parts: LedgerParts): Ledger {
   const { clock, kindOf, release } = parts;
   const traffic = createTrafficCounts(parts.operations);
@@ -44,7 +44,7 @@ export function createLedger(parts: LedgerParts): Ledger {
   let entries = 0;
   const known = new Set<string>();
   let dropped = 0;
-  let untold = 0;
+  let unsavedDrops = 0;
   let failing = false;
   let dirty = false;
   let closed = false;
@@ -56,21 +56,21 @@ export function createLedger(parts: LedgerParts): Ledger {
     for (const fingerprint of fingerprints) known.add(fingerprint);
   };
   const isNew = (fingerprint: string) => !known.has(fingerprint);
-  const lose = (count: number) => {
+  const countLost = (count: number) => {
     dropped += count;
-    untold += count;
+    unsavedDrops += count;
   };
   const add = (trace: Trace, violation: Violation, counted: Set<string>) => {
     const kind = kindOf(trace.operation, trace.upstream?.status, violation);
-    // A share of the traffic is a share of its requests, however often one of them breaks a rule.
+    // Count each request once per violation, so that counts divided by requests are shares of the traffic.
     if (counted.has(kind.fingerprint)) return;
     counted.add(kind.fingerprint);
     const sample = { requestId: trace.requestId, seenAt: trace.startedAt, found: described(violation.found) };
-    // A candidate judges afterwards what somebody asked for.
-    const asked = trace.background !== true || violation.candidate !== undefined;
-    const caller = asked ? callerPlaces(trace.caller) : undefined;
+    // A background request has no caller, except when the shadow contract checks a client's request afterwards.
+    const hasCaller = trace.background !== true || violation.candidate !== undefined;
+    const caller = hasCaller ? callerPlaces(trace.caller) : undefined;
     const facts = () => entryFactsOf(trace.operation, kind, violation);
-    if (!pending[violation.direction].add(kind.fingerprint, facts, { sample, caller })) lose(1);
+    if (!pending[violation.direction].add(kind.fingerprint, facts, { sample, caller })) countLost(1);
   };
   const take = (): LedgerBatch => {
     const batch = {
@@ -78,9 +78,9 @@ export function createLedger(parts: LedgerParts): Ledger {
       release,
       entries: [...pending.request.take(), ...pending.response.take()],
       traffic: traffic.take(),
-      dropped: untold,
+      dropped: unsavedDrops,
     };
-    untold = 0;
+    unsavedDrops = 0;
     dirty = false;
     return batch;
   };
@@ -93,8 +93,8 @@ export function createLedger(parts: LedgerParts): Ledger {
       dropped += state.dropped;
       failing = false;
     } catch (error) {
-      untold += batch.dropped;
-      lose(piecesOf(batch));
+      unsavedDrops += batch.dropped;
+      countLost(countRows(batch));
       if (!failing) parts.onLost?.(error);
       failing = true;
     }
@@ -150,28 +150,28 @@ export function createLedger(parts: LedgerParts): Ledger {
   };
 }
 
-/** Keeps violations, deduplicated, and counts the traffic they were seen in. */
+/** Stores distinct violations and counts the traffic in which they occurred. */
 export interface Ledger extends LedgerReader {
-  /** Connects it with the store that is configured; until then everything stays in memory. */
+  /** Opens the configured store. Until then everything stays in memory. */
   open(): Promise<void>;
-  /** Takes in a finished request; touches memory only. */
+  /** Records a finished request. Accesses memory only. */
   record(trace: Trace): void;
-  /** Number of distinct violations. */
+  /** Returns the number of distinct violations. */
   size(): number;
-  /** Distinct violations and pieces of writing that this process has lost, because something was full or failed. */
+  /** Returns the number of violations and traffic rows that this process lost because a limit was reached or a write failed. */
   dropped(): number;
-  /** Resolves when everything recorded so far was handed to the store, written or counted as dropped. */
+  /** Resolves when everything recorded so far has been written or counted as dropped. */
   flush(): Promise<void>;
-  /** Writes the rest and lets go of the store. */
+  /** Writes the remaining data and closes the store. */
   close(): Promise<void>;
 }
 
-/** Gives each caller its place in the bitmap that distinct callers are counted in; everybody without a name shares one. */
+/** Returns a caller's position in the bitmap that counts distinct callers. All callers without a name share one position. */
 export type CallerPlaces = (caller: string | undefined) => number;
 
 const MAX_REMEMBERED = 10_000;
 
-/** Creates the places under a key: without it, they tell nothing about the names. */
+/** Creates the positions from keyed hashes. Without the key, positions reveal nothing about the names. */
 export function createCallerPlaces(key: string): CallerPlaces {
   const places = new Map<string, number>();
   const nobody = distinctPlace(hashOf(key, 'anonymous'));

@@ -4,33 +4,33 @@ import type { Violation } from '../../model/violation.ts';
 
 /** What the occurrences of one violation have in common. */
 export interface ViolationKind {
-  /** 16 hexadecimal digits, the first of them a letter; the same difference has the same one in every process. */
+  /** 16 hexadecimal digits, the first of them a letter; the same violation has the same fingerprint in every process. */
   readonly fingerprint: string;
-  /** The place, without indices, ids and whatever a caller could have put there. */
+  /** The place in the message, without indices, ids and anything that a caller may have made up. */
   readonly at: string;
-  /** The upstream's own status, for violations of responses. */
+  /** The status of the upstream's response; undefined for violations of requests. */
   readonly status: number | undefined;
 }
 
-/** Reduces a violation to what makes it the same one the next time: operation, direction, status, check, rule and place. */
+/** Reduces a violation to what identifies it: operation, direction, status, check, rule and place. */
 export type KindOf = (operation: string | undefined, status: number | undefined, violation: Violation) => ViolationKind;
 
 const MAX_REMEMBERED = 4_096;
 
-/** Creates the reduction with a bounded memory: what was found before costs one look-up and no hash. */
+/** Creates the reduction with a bounded memory: a known violation costs one lookup and no hash. */
 export function createKindOf(): KindOf {
   let recent = new Map<string, ViolationKind>();
   let older = new Map<string, ViolationKind>();
   return (operation, status, violation) => {
     const { check, direction, location, keyword, schemaPath, candidate } = violation;
-    const answered = direction === 'response' ? status : undefined;
-    const rule = `${operation ?? ''}\n${check}\n${direction}\n${answered ?? ''}\n${location}\n${keyword}\n${schemaPath}\n${candidate ?? ''}\n`;
+    const upstreamStatus = direction === 'response' ? status : undefined;
+    const rule = `${operation ?? ''}\n${check}\n${direction}\n${upstreamStatus ?? ''}\n${location}\n${keyword}\n${schemaPath}\n${candidate ?? ''}\n`;
     const key = rule + violation.at;
     const known = recent.get(key);
     if (known !== undefined) return known;
-    const kind = older.get(key) ?? reduced(rule, answered, violation);
+    const kind = older.get(key) ?? reduced(rule, upstreamStatus, violation);
     recent.set(key, kind);
-    // Two halves in place of one order: the older half is forgotten at once when the newer one is full.
+    // Two halves instead of an order by use: when the newer half is full, it replaces the older one.
     if (recent.size >= MAX_REMEMBERED / 2) {
       older = recent;
       recent = new Map();
@@ -40,12 +40,12 @@ export function createKindOf(): KindOf {
 }
 
 function reduced(rule: string, status: number | undefined, violation: Violation): ViolationKind {
-  // The name of a permission is the contract's own, blanks and all.
+  // The name of a permission comes from the contract and may contain blanks.
   const at = violation.keyword === 'permission-denied' ? violation.at : placeText(violation.at);
-  return { fingerprint: nameOf(hash('sha256', rule + at, 'hex')), at, status };
+  return { fingerprint: toFingerprint(hash('sha256', rule + at, 'hex')), at, status };
 }
 
-// A letter first: what begins with a digit is a number to YAML, and no token to readers of header fields.
-function nameOf(digest: string): string {
+// Starts with a letter, because YAML may read text that starts with a digit as a number.
+function toFingerprint(digest: string): string {
   return `${'abcdef'.charAt(Number.parseInt(digest.slice(-2), 16) % 6)}${digest.slice(0, 15)}`;
 }

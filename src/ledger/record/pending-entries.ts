@@ -8,23 +8,26 @@ import { shownText } from '../../privacy/shown-text.ts';
 /** One occurrence of a violation. */
 export interface Occurrence {
   readonly sample: LedgerSample;
-  /** The caller's place in the bitmap; undefined where nobody asked. */
+  /** The caller's position in the bitmap; undefined for background work. */
   readonly caller: number | undefined;
 }
 
-/** Violations that were seen since the last batch, deduplicated. */
+/** The distinct violations since the last batch. */
 export interface PendingEntries {
-  /** False when there is no room for one more kind. */
+  /** Returns false if the limit of distinct violations is reached. */
   add(fingerprint: string, facts: () => EntryFacts, occurrence: Occurrence): boolean;
-  /** Fingerprints. */
+  /** Returns the fingerprints. */
   keys(): Iterable<string>;
-  /** Everything added since the last time, the most recently seen last. */
+  /** Returns and removes all entries, in the order of their last occurrence. */
   take(): EntryDelta[];
 }
 
-/** Kinds of one direction that may wait for the store. */
+/** The maximum number of distinct violations of one direction that wait to be written. */
 const MAX_PENDING = 1_000;
-/** Share of them that one rule of one operation may have once half of the room is taken: who invents names leaves room for others. */
+/**
+ * The share of these that one rule of one operation may have once half of the limit is used. A caller who invents
+ * parameter names thus cannot displace other violations.
+ */
 const SHARE = 0.02;
 const MAX_HOURS = 48;
 const MAX_CALLERS = 2_048;
@@ -41,12 +44,12 @@ interface Pending {
 /** Creates the pending entries of one direction. */
 export function createPendingEntries(limit = MAX_PENDING): PendingEntries {
   let entries = new Map<string, Pending>();
-  let likes = new Map<string, number>();
+  let countsByRule = new Map<string, number>();
   const hasRoom = ({ operation, keyword }: EntryFacts) => {
-    const like = `${operation ?? ''} ${keyword}`;
-    const count = likes.get(like) ?? 0;
+    const rule = `${operation ?? ''} ${keyword}`;
+    const count = countsByRule.get(rule) ?? 0;
     if (entries.size >= limit / 2 && count >= Math.ceil(limit * SHARE)) return false;
-    likes.set(like, count + 1);
+    countsByRule.set(rule, count + 1);
     return true;
   };
   return {
@@ -66,7 +69,7 @@ export function createPendingEntries(limit = MAX_PENDING): PendingEntries {
           samples: [],
         };
       } else entries.delete(fingerprint);
-      // Put in again: a Map keeps the order of insertion, so that the most recently seen is the last.
+      // Deleted and inserted again, so that the map is in the order of the last occurrence.
       entries.set(fingerprint, entry);
       entry.firstSeenAt = Math.min(entry.firstSeenAt, seenAt);
       entry.lastSeenAt = Math.max(entry.lastSeenAt, seenAt);
@@ -88,13 +91,13 @@ export function createPendingEntries(limit = MAX_PENDING): PendingEntries {
         callers: [...callers],
       }));
       entries = new Map();
-      likes = new Map();
+      countsByRule = new Map();
       return taken;
     },
   };
 }
 
-/** What a ledger keeps of a violation; nothing in it is a value of a message. */
+/** Returns what the ledger stores of a violation. It contains no values from messages. */
 export function entryFactsOf(operation: string | undefined, kind: ViolationKind, violation: Violation): EntryFacts {
   const { check, direction, category, location, keyword, schemaPath, candidate } = violation;
   return {
@@ -108,15 +111,15 @@ export function entryFactsOf(operation: string | undefined, kind: ViolationKind,
     keyword,
     schemaPath,
     at: kind.at,
-    message: sentenceOf(kind, violation),
+    message: toMessage(kind, violation),
     suggestion: shownText(violation.suggestion),
     ...(candidate !== undefined && { candidate }),
   };
 }
 
-function sentenceOf({ at }: ViolationKind, violation: Violation): string {
-  // A place that had to be altered may be quoted in the sentence too.
+function toMessage({ at }: ViolationKind, violation: Violation): string {
+  // The message may quote the same place that had to be masked.
   if (at !== violation.at && at.includes('?')) return `breaks the rule ${violation.keyword}`;
-  const sentence = violation.at === '' ? violation.message : violation.message.replaceAll(violation.at, at);
-  return shownText(sentence) ?? `breaks the rule ${violation.keyword}`;
+  const message = violation.at === '' ? violation.message : violation.message.replaceAll(violation.at, at);
+  return shownText(message) ?? `breaks the rule ${violation.keyword}`;
 }

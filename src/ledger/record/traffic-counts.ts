@@ -3,16 +3,16 @@ import { CHECK_NAMES } from '../../model/checks.ts';
 import type { CheckVerdict, Trace } from '../../model/trace.ts';
 import type { TrafficDelta } from '../ledger-batch.ts';
 
-/** Counts requests by operation, hour and what the checks said. */
+/** Counts requests by operation, hour and check outcome. */
 export interface TrafficCounts {
   count(trace: Trace): void;
-  /** Everything counted since the last time. */
+  /** Returns everything counted since the previous call. */
   take(): TrafficDelta[];
 }
 
 const OUTCOMES = 3;
 const WIDTH = 1 + CHECK_NAMES.length * OUTCOMES;
-/** Hours that wait while nothing can be written; older ones are merged into the oldest of them. */
+/** The maximum number of hours that wait to be written. Further hours are added to the oldest one. */
 const MAX_HOURS = 48;
 
 /** Creates the counts: a row of numbers per operation, so that a request costs a few additions. */
@@ -24,27 +24,27 @@ export function createTrafficCounts(operations: readonly string[]): TrafficCount
   let startsAt = 0;
   let endsAt = 0;
 
-  const turnTo = (instant: number) => {
+  const selectHour = (instant: number) => {
     const hour = hourOf(instant);
     startsAt = hour * HOUR_MS;
     endsAt = startsAt + HOUR_MS;
-    const kept = hours.get(hour) ?? (hours.size < MAX_HOURS ? undefined : hours.values().next().value);
-    counts = kept ?? new Float64Array(ids.length * WIDTH);
-    if (kept === undefined) hours.set(hour, counts);
+    const known = hours.get(hour) ?? (hours.size < MAX_HOURS ? undefined : hours.values().next().value);
+    counts = known ?? new Float64Array(ids.length * WIDTH);
+    if (known === undefined) hours.set(hour, counts);
   };
-  const tally = (verdict: CheckVerdict | undefined, at: number) => {
+  const tally = (verdict: CheckVerdict | undefined, index: number) => {
     if (verdict === undefined) return;
     const { outcome } = verdict;
-    if (outcome === 'passed') counts[at] = (counts[at] ?? 0) + 1;
-    else if (outcome === 'reported') counts[at + 1] = (counts[at + 1] ?? 0) + 1;
-    else if (outcome === 'refused') counts[at + 2] = (counts[at + 2] ?? 0) + 1;
+    if (outcome === 'passed') counts[index] = (counts[index] ?? 0) + 1;
+    else if (outcome === 'reported') counts[index + 1] = (counts[index + 1] ?? 0) + 1;
+    else if (outcome === 'refused') counts[index + 2] = (counts[index + 2] ?? 0) + 1;
   };
 
   return {
     count(trace) {
-      if (trace.startedAt < startsAt || trace.startedAt >= endsAt) turnTo(trace.startedAt);
+      if (trace.startedAt < startsAt || trace.startedAt >= endsAt) selectHour(trace.startedAt);
       const row = trace.operation === undefined ? 0 : (rowOf.get(trace.operation) ?? 0);
-      // Nobody asked for what is done in the background, but what its checks say of the upstream counts.
+      // Background work is not a request of a client, but its check results say something about the upstream.
       if (trace.background !== true) counts[row] = (counts[row] ?? 0) + 1;
       tally(trace.authentication, row + 1);
       tally(trace.requests, row + 4);
@@ -69,7 +69,7 @@ export function createTrafficCounts(operations: readonly string[]): TrafficCount
   };
 }
 
-/** Only successes are refused for what they are: an error that keeps to the contract says nothing of the next step, nor does one that breaks it. */
+/** Only successful responses can be refused. Error responses would distort the numbers that promotion is based on. */
 function mayBeRefused({ upstream }: Trace): boolean {
   const status = upstream?.status;
   return status === undefined || (status >= 200 && status < 300);

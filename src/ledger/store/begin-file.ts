@@ -1,14 +1,15 @@
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeFolder } from '../../files/replace-file.ts';
-import { tellFault } from './ledger-file-error.ts';
+import { convertFileErrors } from './ledger-file-error.ts';
 
 /**
- * Makes a ledger's file and its folder where there are none, and sees that it can be written; true when it holds nothing yet.
- * Made before SQLite opens it, which would make it readable for everybody; its companions inherit that.
+ * Creates a ledger file and its folder if necessary and checks that it is writable. Returns true if the file is empty.
+ * The file is created before SQLite opens it, because SQLite would make it readable for everybody. SQLite's companion
+ * files inherit the permissions.
  */
 export function beginFile(path: string): boolean {
-  return tellFault(path, () => {
+  return convertFileErrors(path, () => {
     makeFolder(dirname(path));
     const file = openSync(path, 'a', 0o600);
     try {

@@ -1,13 +1,13 @@
-/** A number that is counted by release and hour. */
+/** Counts by release and hour. */
 export interface HourlyCounts {
   add(release: string, hour: number, count: number): void;
-  /** Counts by release from an hour on, without releases that have none. */
+  /** Returns the sums by release since an hour, without releases that have no counts. */
   sums(sinceHour: number, release: string | undefined): Record<string, number>;
-  /** Forgets the hours before this one. */
+  /** Removes the hours before this one. */
   forget(beforeHour: number): void;
 }
 
-/** Hours of one release that are kept apart in memory; older ones are merged into the oldest. */
+/** The maximum number of hours per release in memory. Older hours are merged into the oldest one. */
 const MAX_HOURS = 24 * 14;
 
 /** Creates counts in memory. */

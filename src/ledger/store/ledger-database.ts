@@ -4,25 +4,28 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import type { OpenedStore } from '../ledger-store.ts';
 import { beginFile } from './begin-file.ts';
-import { ANOTHER_FILE, LedgerFileError, SQLITE, sqliteCodeOf, tellFault } from './ledger-file-error.ts';
+import { USE_ANOTHER_FILE, LedgerFileError, SQLITE, sqliteCodeOf, convertFileErrors } from './ledger-file-error.ts';
 
-/** Milliseconds that a writer waits for another one: a second gateway may be writing to the same file. */
+/** Milliseconds that a writer waits for another one. A second gateway may write to the same file. */
 const BUSY_MS = 5_000;
 
-/** More pages than any batch changes: nothing of one goes to the disk before all of it does, which tells what found it full. */
+/**
+ * More pages than any batch changes. A batch thus reaches the disk only on commit, so that a full disk can be told apart
+ * from a full ledger.
+ */
 const BATCH_PAGES = 4_000;
 
 /**
- * Opens a ledger's file for writing, making folder, file and tables where there are none; throws LedgerFileError. New
- * tables count callers under `callerKey`, one of their own unless given.
+ * Opens a ledger file for writing and creates folder, file and tables if necessary. Throws LedgerFileError. New tables
+ * store `callerKey` for hashing callers; the default is a random key.
  */
 export function openLedgerDatabase(path: string, callerKey?: string): DatabaseSync {
-  return tellFault(path, () => {
+  return convertFileErrors(path, () => {
     beginFile(path);
     const database = new DatabaseSync(path, { timeout: BUSY_MS });
     try {
-      if (isEmpty(database)) fill(database, path, callerKey);
-      assertOurs(database, path);
+      if (isEmpty(database)) createTables(database, path, callerKey);
+      assertLedger(database, path);
       database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304;');
       database.exec(`PRAGMA secure_delete = ON; PRAGMA cache_spill = ${BATCH_PAGES};`);
       return database;
@@ -33,28 +36,29 @@ export function openLedgerDatabase(path: string, callerKey?: string): DatabaseSy
   });
 }
 
-/** Opens a ledger's file for reading only, beside a gateway that writes it or without one; throws LedgerFileError. */
+/** Opens a ledger file read-only, whether or not a gateway is writing it. Throws LedgerFileError. */
 export function readLedgerDatabase(path: string): DatabaseSync {
   const missing = () =>
-    new LedgerFileError('missing', `${path} holds no ledger`, 'run portico serve first, or name another file');
+    new LedgerFileError('missing', `${path} contains no ledger`, 'run portico serve first, or choose another file');
   if (!existsSync(path) || statSync(path).size === 0) throw missing();
   const read = (file: string | URL) => {
     const database = new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS });
     try {
-      // So it is for a moment while its tables are made.
+      // The database is empty for a moment until its tables are created.
       if (isEmpty(database)) throw missing();
-      assertOurs(database, path);
+      assertLedger(database, path);
       return database;
     } catch (error) {
       database.close();
       throw error;
     }
   };
-  return tellFault(path, () => {
+  return convertFileErrors(path, () => {
     try {
       return read(path);
     } catch (error) {
-      // SQLite wants to put its index beside the file, which a folder that takes no files refuses; then nobody writes there.
+      // SQLite creates its index beside the file, which fails in a read-only folder. In such a folder nobody writes the
+      // ledger, so it can be opened as immutable.
       const code = sqliteCodeOf(error);
       if ((code !== SQLITE.cannotOpen && code !== SQLITE.readOnly) || existsSync(`${path}-wal`)) throw error;
       return read(new URL('?immutable=1', pathToFileURL(path)));
@@ -62,12 +66,12 @@ export function readLedgerDatabase(path: string): DatabaseSync {
   });
 }
 
-/** Throws LedgerFileError when pages of the file are damaged. */
+/** Throws LedgerFileError if pages of the file are damaged. */
 export function assertSound(database: DatabaseSync, path: string): void {
-  tellFault(path, () => {
+  convertFileErrors(path, () => {
     const [first] = database.prepare('PRAGMA quick_check(1)').all();
     if (first?.['quick_check'] !== 'ok')
-      throw new LedgerFileError('not ours', `${path} is damaged: ${String(first?.['quick_check'])}`, ANOTHER_FILE);
+      throw new LedgerFileError('not ours', `${path} is damaged: ${String(first?.['quick_check'])}`, USE_ANOTHER_FILE);
   });
 }
 
@@ -77,8 +81,8 @@ function isEmpty(database: DatabaseSync): boolean {
   );
 }
 
-// Looked at again inside the transaction, as another process may be filling the same file.
-function fill(database: DatabaseSync, path: string, callerKey = randomBytes(32).toString('hex')): void {
+// Checked again inside the transaction, because another process may be creating the tables in the same file.
+function createTables(database: DatabaseSync, path: string, callerKey = randomBytes(32).toString('hex')): void {
   database.exec('PRAGMA auto_vacuum = INCREMENTAL');
   inTransaction(database, () => {
     if (!isEmpty(database)) return;
@@ -87,18 +91,18 @@ function fill(database: DatabaseSync, path: string, callerKey = randomBytes(32).
     add.run('callerKey', callerKey);
     add.run('dropped', 0);
   });
-  assertOurs(database, path);
+  assertLedger(database, path);
 }
 
-function assertOurs(database: DatabaseSync, path: string): void {
+function assertLedger(database: DatabaseSync, path: string): void {
   if (numberOf(database, 'application_id') !== APPLICATION_ID)
-    throw new LedgerFileError('not ours', `${path} holds something else than a ledger`, ANOTHER_FILE);
+    throw new LedgerFileError('not ours', `${path} is not a ledger`, USE_ANOTHER_FILE);
   const version = numberOf(database, 'user_version');
   if (version === TABLES_VERSION) return;
   throw new LedgerFileError(
     'not ours',
-    `${path} was written by ${version > TABLES_VERSION ? 'a newer' : 'an older'} version of Portico (tables ${version}, known are ${TABLES_VERSION})`,
-    version > TABLES_VERSION ? `use that version, or ${ANOTHER_FILE}` : ANOTHER_FILE,
+    `${path} was written by ${version > TABLES_VERSION ? 'a newer' : 'an older'} version of Portico (tables version ${version}, expected ${TABLES_VERSION})`,
+    version > TABLES_VERSION ? `use that version, or ${USE_ANOTHER_FILE}` : USE_ANOTHER_FILE,
   );
 }
 
@@ -106,13 +110,13 @@ function numberOf(database: DatabaseSync, pragma: 'application_id' | 'user_versi
   return Number(database.prepare(`PRAGMA ${pragma}`).get()?.[pragma]);
 }
 
-/** Marks a SQLite file as a ledger of Portico's (`PRAGMA application_id`): "PtLg". */
+/** Marks an SQLite file as a Portico ledger (`PRAGMA application_id`): "PtLg". */
 export const APPLICATION_ID = 0x50744c67;
 
-/** The version of the tables (`PRAGMA user_version`), raised whenever they change. */
+/** The version of the tables (`PRAGMA user_version`). Increase it whenever they change. */
 export const TABLES_VERSION = 1;
 
-/** What is made in an empty file. */
+/** The statements that create the tables in an empty file. */
 export const TABLES = `
 CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID;
 CREATE TABLE releases (
@@ -151,7 +155,7 @@ PRAGMA application_id = ${APPLICATION_ID};
 PRAGMA user_version = ${TABLES_VERSION};
 `;
 
-/** Runs the work in one transaction that is rolled back when it throws; `IMMEDIATE` where it writes. */
+/** Runs the work in one transaction, which is rolled back if the work throws. Use `IMMEDIATE` for writing. */
 export function inTransaction<T>(
   database: DatabaseSync,
   work: () => T,
@@ -163,14 +167,14 @@ export function inTransaction<T>(
     database.exec('COMMIT');
     return result;
   } catch (error) {
-    // SQLite has rolled some failures back by itself, a full disk for one.
+    // SQLite itself rolls back after some failures, for example a full disk.
     if (database.isTransaction) database.exec('ROLLBACK');
     throw error;
   }
 }
 
-/** Looks through a ledger's file that holds something; throws LedgerFileError where that cannot be used. */
-export function knownOfFile(path: string): Pick<OpenedStore, 'fingerprints' | 'callerKey'> {
+/** Checks a ledger file and reads its fingerprints and caller key. Throws LedgerFileError if the file cannot be used. */
+export function readStoredKeys(path: string): Pick<OpenedStore, 'fingerprints' | 'callerKey'> {
   const database = openLedgerDatabase(path);
   try {
     assertSound(database, path);

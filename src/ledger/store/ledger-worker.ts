@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { openSqliteStore } from './sqlite-store.ts';
-import type { WorkerAnswer, WorkerRequest, WorkerStart } from './worker-messages.ts';
+import type { WorkerResponse, WorkerRequest, WorkerStart } from './worker-store.ts';
 
-// The thread that writes the ledger's file: requests never wait for a disk.
+// The thread that writes the ledger file, so that requests never wait for the disk.
 const { path, limits, callerKey } = workerData as WorkerStart;
 const store = openSqliteStore(path, limits, callerKey);
 
@@ -14,12 +14,12 @@ const perform = async (task: WorkerRequest) => {
 };
 
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-const answer = (message: WorkerAnswer) => parentPort?.postMessage(message);
+const respond = (message: WorkerResponse) => parentPort?.postMessage(message);
 
 parentPort?.on('message', (task: WorkerRequest) => {
   const { id } = task;
   perform(task).then(
-    (result) => answer({ id, result }),
-    (error: unknown) => answer({ id, failure: error instanceof Error ? error.message : String(error) }),
+    (result) => respond({ id, result }),
+    (error: unknown) => respond({ id, failure: error instanceof Error ? error.message : String(error) }),
   );
 });

@@ -3,11 +3,11 @@ import { hourOf } from '../../lib/clock.ts';
 import { DISTINCT_BYTES, estimateDistinct, markDistinct } from '../../lib/distinct-count.ts';
 import type { LedgerEntry, LedgerSample } from '../../model/ledger-entry.ts';
 import { type EntryDelta, type EntryFacts, type LedgerBatch, MAX_SAMPLES } from '../ledger-batch.ts';
-import { forgottenBefore, type LedgerStore, type OpenedStore, operationOf, type StoreLimits } from '../ledger-store.ts';
+import { retentionStart, type LedgerStore, type OpenedStore, operationOf, type StoreLimits } from '../ledger-store.ts';
 import { createHourlyCounts, type HourlyCounts } from './hourly-counts.ts';
 import { createMemoryTraffic } from './memory-traffic.ts';
 
-interface Kept {
+interface StoredEntry {
   readonly facts: EntryDelta['facts'];
   firstSeenAt: number;
   lastSeenAt: number;
@@ -16,55 +16,55 @@ interface Kept {
   readonly counts: HourlyCounts;
 }
 
-/** Opens a store that ends with the process. */
+/** Opens a store in memory, which is lost when the process ends. */
 export function openMemoryStore(limits: StoreLimits): OpenedStore {
   return { store: createMemoryStore(limits), fingerprints: [], callerKey: randomBytes(32).toString('hex') };
 }
 
 /**
- * Creates a store in memory. Each direction has a share of its own; when that is full, what there is most of loses its
- * least recently seen entries: callers who invent parameter names push out other inventions and nothing else.
+ * Creates a store in memory. Each direction has its own share. When a share is full, the rule with the most entries loses
+ * its least recently seen ones: callers who invent parameter names displace only other invented names.
  */
 export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): LedgerStore {
   const share = Math.max(1, Math.floor(maxEntries / 2));
-  const shares = { request: new Map<string, Kept>(), response: new Map<string, Kept>() };
+  const shares = { request: new Map<string, StoredEntry>(), response: new Map<string, StoredEntry>() };
   const traffic = createMemoryTraffic();
   const releases = new Map<string, number>();
   let dropped = 0;
 
-  const take = (delta: EntryDelta, release: string) => {
-    const kept = shares[delta.facts.direction];
+  const add = (delta: EntryDelta, release: string) => {
+    const stored = shares[delta.facts.direction];
     const { fingerprint } = delta.facts;
-    const entry = kept.get(fingerprint) ?? keptOf(delta);
+    const entry = stored.get(fingerprint) ?? emptyEntry(delta);
     merge(entry, delta, release);
-    // Taken out and put in again: a Map keeps the order of insertion, so the first is the least recently seen.
-    kept.delete(fingerprint);
-    kept.set(fingerprint, entry);
+    // Deleted and inserted again, so that the map is in the order of the last occurrence.
+    stored.delete(fingerprint);
+    stored.set(fingerprint, entry);
   };
-  const makeRoom = (kept: Map<string, Kept>): number => {
-    const gone = tooMany(kept, share);
-    for (const fingerprint of gone) kept.delete(fingerprint);
-    return gone.length;
+  const makeRoom = (stored: Map<string, StoredEntry>): number => {
+    const removed = entriesToEvict(stored, share);
+    for (const fingerprint of removed) stored.delete(fingerprint);
+    return removed.length;
   };
   const forget = (before: number) => {
-    for (const kept of Object.values(shares))
-      for (const [fingerprint, entry] of kept) {
-        if (entry.lastSeenAt < before) kept.delete(fingerprint);
+    for (const stored of Object.values(shares))
+      for (const [fingerprint, entry] of stored) {
+        if (entry.lastSeenAt < before) stored.delete(fingerprint);
         else entry.counts.forget(hourOf(before));
       }
     traffic.forget(hourOf(before));
     for (const [release, seenAt] of releases) if (seenAt < before) releases.delete(release);
   };
   const write = (batch: LedgerBatch) => {
-    for (const delta of batch.entries) take(delta, batch.release);
+    for (const delta of batch.entries) add(delta, batch.release);
     for (const delta of batch.traffic) traffic.add(batch.release, delta);
-    // Put in again, so that the latest is the last.
+    // Deleted and inserted again, so that the latest release is last.
     releases.delete(batch.release);
     releases.set(batch.release, batch.writtenAt);
-    const gone = makeRoom(shares.request) + makeRoom(shares.response);
-    dropped += gone + batch.dropped;
-    forget(forgottenBefore(batch.writtenAt, retentionDays));
-    return { entries: shares.request.size + shares.response.size, dropped: gone };
+    const removed = makeRoom(shares.request) + makeRoom(shares.response);
+    dropped += removed + batch.dropped;
+    forget(retentionStart(batch.writtenAt, retentionDays));
+    return { entries: shares.request.size + shares.response.size, dropped: removed };
   };
   const read: LedgerStore['read'] = async ({ since, release, operation }, takenAt) => {
     const sinceHour = since === undefined ? 0 : hourOf(since);
@@ -93,12 +93,12 @@ export function createMemoryStore({ maxEntries, retentionDays }: StoreLimits): L
   return { write: async (batch) => Promise.resolve(write(batch)), read, close: () => Promise.resolve() };
 }
 
-function keptOf({ facts, firstSeenAt, lastSeenAt }: EntryDelta): Kept {
+function emptyEntry({ facts, firstSeenAt, lastSeenAt }: EntryDelta): StoredEntry {
   const callers = new Uint8Array(DISTINCT_BYTES);
   return { facts, firstSeenAt, lastSeenAt, samples: [], callers, counts: createHourlyCounts() };
 }
 
-function merge(entry: Kept, delta: EntryDelta, release: string): void {
+function merge(entry: StoredEntry, delta: EntryDelta, release: string): void {
   entry.firstSeenAt = Math.min(entry.firstSeenAt, delta.firstSeenAt);
   entry.lastSeenAt = Math.max(entry.lastSeenAt, delta.lastSeenAt);
   entry.samples = [...entry.samples, ...delta.samples].slice(-MAX_SAMPLES);
@@ -107,7 +107,7 @@ function merge(entry: Kept, delta: EntryDelta, release: string): void {
 }
 
 function entryOf(
-  { facts, firstSeenAt, lastSeenAt, samples, callers }: Kept,
+  { facts, firstSeenAt, lastSeenAt, samples, callers }: StoredEntry,
   sums: Record<string, number>,
 ): LedgerEntry {
   return structuredClone({
@@ -126,18 +126,19 @@ interface Kind {
 }
 
 /**
- * Fingerprints of the entries to forget so that no more than `share` stay, the entries given with the most recently seen
- * last. An entry's place among its like (operation and rule) decides, then its age: of what there is much, much is taken.
+ * Returns the fingerprints of the entries to remove so that at most `share` remain. `entries` are in the order of their
+ * last occurrence. An entry's rank within its operation and rule decides first, then its age: the rule with the most
+ * entries loses the most.
  */
-export function tooMany(entries: ReadonlyMap<string, Kind>, share: number): readonly string[] {
+export function entriesToEvict(entries: ReadonlyMap<string, Kind>, share: number): readonly string[] {
   if (entries.size <= share) return [];
   const sizes = new Map<string, number>();
   const placed = [...entries].reverse().map(([fingerprint, { facts }], age) => {
-    const like = `${facts.operation ?? ''} ${facts.keyword}`;
-    const place = (sizes.get(like) ?? 0) + 1;
-    sizes.set(like, place);
-    return { fingerprint, place, age };
+    const rule = `${facts.operation ?? ''} ${facts.keyword}`;
+    const rank = (sizes.get(rule) ?? 0) + 1;
+    sizes.set(rule, rank);
+    return { fingerprint, rank, age };
   });
-  placed.sort((a, b) => b.place - a.place || b.age - a.age);
+  placed.sort((a, b) => b.rank - a.rank || b.age - a.age);
   return placed.slice(0, entries.size - share).map(({ fingerprint }) => fingerprint);
 }

@@ -4,7 +4,7 @@ import { checksOf } from '../ledger-store.ts';
 import { createHourlyCounts, type HourlyCounts } from './hourly-counts.ts';
 import type { TrafficDelta } from '../ledger-batch.ts';
 
-/** Traffic by operation, release and hour, in memory. */
+/** Traffic counts by operation, release and hour, in memory. */
 export interface MemoryTraffic {
   add(release: string, delta: TrafficDelta): void;
   sums(sinceHour: number, release: string | undefined): OperationTraffic[];
@@ -13,7 +13,7 @@ export interface MemoryTraffic {
 
 const OUTCOMES = ['passed', 'reported', 'refused'] as const;
 
-/** Creates an empty account of traffic: one number per operation, check and outcome. */
+/** Creates empty traffic counts: one number per operation, check and outcome. */
 export function createMemoryTraffic(): MemoryTraffic {
   const operations = new Map<string | undefined, Map<string, HourlyCounts>>();
   const countsOf = (operation: string | undefined, name: string): HourlyCounts => {

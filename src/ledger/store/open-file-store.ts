@@ -5,15 +5,15 @@ import type { FileLimits } from './sqlite-file.ts';
 import { createWorkerStore } from './worker-store.ts';
 
 /**
- * Opens a ledger's file once to see that it can be used and what it holds, and leaves it to a thread; throws
- * LedgerFileError. SQLite is read about only where there is something to look at: a first start does without it.
+ * Opens a ledger file once to check it and to read its fingerprints, then leaves it to a thread. Throws LedgerFileError.
+ * SQLite is loaded only if the file has content, so the first start does without it.
  */
 export async function openFileStore(path: string, limits: FileLimits): Promise<OpenedStore> {
   if (beginFile(path)) {
     const callerKey = randomBytes(32).toString('hex');
     return { store: createWorkerStore({ path, limits, callerKey }), fingerprints: [], callerKey };
   }
-  const { knownOfFile } = await import('./ledger-database.ts');
-  const known = knownOfFile(path);
+  const { readStoredKeys } = await import('./ledger-database.ts');
+  const known = readStoredKeys(path);
   return { ...known, store: createWorkerStore({ path, limits, callerKey: known.callerKey }) };
 }

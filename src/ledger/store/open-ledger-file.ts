@@ -6,28 +6,28 @@ import type { LedgerQuery, LedgerReader, LedgerSnapshot } from '../../model/ledg
 import { readLedgerDatabase } from './ledger-database.ts';
 import { LedgerFileError } from './ledger-file-error.ts';
 import { readSnapshot } from './sqlite-snapshot.ts';
-import { tellFault } from './ledger-file-error.ts';
+import { convertFileErrors } from './ledger-file-error.ts';
 
-/** Opens a ledger's file for reading, also beside a gateway that writes it; throws StartFault where it is none of ours. */
+/** Opens a ledger file for reading, even while a gateway writes it. Throws StartFault if it cannot be used. */
 export function openLedgerFile(path: string, clock: Clock = systemClock): LedgerReader & { close(): void } {
   let database = openForReading(path);
   return {
     snapshot: async (query = {}) => {
       const open = (database ??= openForReading(path));
-      if (open === undefined) return Promise.resolve(nothingYet(query, clock()));
-      return Promise.resolve(orFault(path, () => readSnapshot(open, query, clock())));
+      if (open === undefined) return Promise.resolve(emptySnapshot(query, clock()));
+      return Promise.resolve(toStartFault(path, () => readSnapshot(open, query, clock())));
     },
     close: () => database?.close(),
   };
 }
 
-function nothingYet({ since }: LedgerQuery, takenAt: number): LedgerSnapshot {
+function emptySnapshot({ since }: LedgerQuery, takenAt: number): LedgerSnapshot {
   return { takenAt, since, releases: [], entries: [], traffic: [], dropped: 0 };
 }
 
-/** Undefined while the file holds nothing, because a gateway has begun it and seen no request yet. */
+/** Returns undefined while the file is empty: a gateway has created it but not received a request yet. */
 function openForReading(path: string): DatabaseSync | undefined {
-  return orFault(path, () => {
+  return toStartFault(path, () => {
     try {
       return readLedgerDatabase(path);
     } catch (error) {
@@ -37,10 +37,10 @@ function openForReading(path: string): DatabaseSync | undefined {
   });
 }
 
-/** Names the file where it cannot be used; damage may show only where it is read. */
-function orFault<T>(path: string, work: () => T): T {
+/** Converts errors about the file to StartFault. Damage may show only when the file is read. */
+function toStartFault<T>(path: string, work: () => T): T {
   try {
-    return tellFault(path, work);
+    return convertFileErrors(path, work);
   } catch (error) {
     if (!(error instanceof LedgerFileError)) throw error;
     throw new StartFault([{ source: path, pointer: '', message: error.message, suggestion: error.fix }]);

@@ -11,23 +11,23 @@ import { SQLITE, sqliteCodeOf } from './ledger-file-error.ts';
 import { prepareRoom } from './sqlite-retention.ts';
 import { readSnapshot } from './sqlite-snapshot.ts';
 
-/** How much a ledger's file may hold. */
+/** The limits of a ledger file. */
 export interface FileLimits extends StoreLimits {
   readonly maxBytes: number;
 }
 
-/** An open file of a ledger; everything happens in the thread that calls. */
+/** An open ledger file. Everything runs in the calling thread. */
 export interface SqliteFile {
   write(batch: LedgerBatch): StoreState;
   read(query: LedgerQuery, takenAt: number): LedgerSnapshot;
-  /** Puts what is in the log of SQLite beside the file into it, where that can be done. */
-  gather(): void;
+  /** Copies SQLite's write-ahead log into the file, if possible. */
+  checkpoint(): void;
   close(): void;
 }
 
 const MAX_TRIES = 12;
 
-/** Opens a ledger's file for batches and snapshots; throws LedgerFileError. */
+/** Opens a ledger file for batches and snapshots. Throws LedgerFileError. */
 export function openSqliteFile(path: string, limits: FileLimits, callerKey?: string): SqliteFile {
   const database = openLedgerDatabase(path, callerKey);
   const add = prepareBatch(database);
@@ -37,9 +37,9 @@ export function openSqliteFile(path: string, limits: FileLimits, callerKey?: str
 
   const makeRoom = () =>
     inTransaction(database, () => {
-      const pieces = room.makeRoom();
-      addDropped.run(pieces);
-      return pieces;
+      const rows = room.makeRoom();
+      addDropped.run(rows);
+      return rows;
     });
   const writeOnce = (batch: LedgerBatch, fits: () => void): StoreState =>
     inTransaction(database, () => {
@@ -51,39 +51,39 @@ export function openSqliteFile(path: string, limits: FileLimits, callerKey?: str
       return { entries: room.size(), dropped };
     });
   const writeWithRoom = (batch: LedgerBatch): StoreState => {
-    let gone = 0;
+    let removed = 0;
     for (let tries = 1; ; tries++) {
       let fits = false;
       try {
         const state = writeOnce(batch, () => (fits = true));
-        return { ...state, dropped: state.dropped + gone };
+        return { ...state, dropped: state.dropped + removed };
       } catch (error) {
-        // What is within the bounds and cannot be committed found the disk full: nothing that goes from here helps there.
+        // A batch that fits the limits but cannot be committed found the disk full. Removing rows does not help then.
         if (sqliteCodeOf(error) !== SQLITE.full || fits || tries === MAX_TRIES) throw error;
-        const pieces = makeRoom();
-        if (pieces === 0) throw error;
-        gone += pieces;
+        const rows = makeRoom();
+        if (rows === 0) throw error;
+        removed += rows;
       }
     }
   };
-  boundFile(database, limits.maxBytes, makeRoom);
+  limitSize(database, limits.maxBytes, makeRoom);
   return {
     write(batch) {
       const state = writeWithRoom(batch);
       const hour = hourOf(batch.writtenAt);
-      if (hour !== tidiedHour) giveBack(database);
+      if (hour !== tidiedHour) releaseSpace(database);
       tidiedHour = hour;
       return state;
     },
     read: (query, takenAt) => readSnapshot(database, query, takenAt),
-    gather: () => gather(database),
+    checkpoint: () => checkpoint(database),
     close: () => database.close(),
   };
 }
 
 const OUTCOMES = ['passed', 'reported', 'refused'] as const;
 
-/** Prepares the statements that add a batch to the tables; to be run inside a transaction. */
+/** Prepares the statements that add a batch to the tables. The returned function must run in a transaction. */
 export function prepareBatch(database: DatabaseSync): (batch: LedgerBatch) => void {
   const release = database.prepare(
     `INSERT INTO releases (label, last_seen_at) VALUES (?, ?)
@@ -109,11 +109,11 @@ export function prepareBatch(database: DatabaseSync): (batch: LedgerBatch) => vo
 
   const addEntry = (releaseId: number, { facts, firstSeenAt, lastSeenAt, hours, callers, samples }: EntryDelta) => {
     const { fingerprint, direction, operation } = facts;
-    const kept = entry.get(fingerprint, direction, operation ?? null, JSON.stringify(facts), firstSeenAt, lastSeenAt);
-    const id = Number(kept?.['id']);
-    const bitmap = Uint8Array.from(kept?.['callers'] as Uint8Array);
+    const stored = entry.get(fingerprint, direction, operation ?? null, JSON.stringify(facts), firstSeenAt, lastSeenAt);
+    const id = Number(stored?.['id']);
+    const bitmap = Uint8Array.from(stored?.['callers'] as Uint8Array);
     markDistinct(bitmap, callers);
-    const before = JSON.parse(String(kept?.['samples'])) as LedgerSample[];
+    const before = JSON.parse(String(stored?.['samples'])) as LedgerSample[];
     merge.run(bitmap, JSON.stringify([...before, ...samples].slice(-MAX_SAMPLES)), id);
     for (const [at, count] of hours) hour.run(id, releaseId, at, count);
   };
@@ -133,33 +133,33 @@ export function prepareBatch(database: DatabaseSync): (batch: LedgerBatch) => vo
   };
 }
 
-/** Holds the file to its size; one that was allowed to grow larger before is made smaller. */
-export function boundFile(database: DatabaseSync, maxBytes: number, makeRoom: () => number): void {
+/** Limits the size of the file. Shrinks a file that was allowed to be larger before. */
+export function limitSize(database: DatabaseSync, maxBytes: number, makeRoom: () => number): void {
   const maxPages = Math.floor(maxBytes / numberOf(database, 'page_size'));
   while (numberOf(database, 'page_count') - numberOf(database, 'freelist_count') > maxPages && makeRoom() > 0);
   if (numberOf(database, 'page_count') > maxPages) database.exec('PRAGMA incremental_vacuum');
   database.exec(`PRAGMA max_page_count = ${maxPages}`);
 }
 
-/** Gives the disk back what was forgotten, in the file and in the log of SQLite beside it, where nobody reads just then. */
-export function giveBack(database: DatabaseSync): void {
+/** Releases the disk space of removed rows, in the file and in the write-ahead log, unless the file is being read. */
+export function releaseSpace(database: DatabaseSync): void {
   if (numberOf(database, 'freelist_count') === 0) return;
-  const patience = numberOf(database, 'busy_timeout');
+  const timeout = numberOf(database, 'busy_timeout');
   try {
     database.exec('PRAGMA busy_timeout = 0; PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE);');
   } catch {
-    // Another writer was there, or the disk is full: an hour later there is the next time.
+    // The file is in use or the disk is full: the next attempt follows an hour later.
   } finally {
-    database.exec(`PRAGMA busy_timeout = ${patience}`);
+    database.exec(`PRAGMA busy_timeout = ${timeout}`);
   }
 }
 
-/** Puts the log of SQLite into the file, even where that has another name by now: SQLite itself leaves it where it was. */
-export function gather(database: DatabaseSync): void {
+/** Copies the write-ahead log into the file, even if the file has been renamed: SQLite would leave the log behind. */
+export function checkpoint(database: DatabaseSync): void {
   try {
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   } catch {
-    // A full disk: the file stays as it was last put together.
+    // The disk is full: the file stays as of the last checkpoint.
   }
 }
 

@@ -1,17 +1,20 @@
 import { HOUR_MS, hourOf } from '../../lib/clock.ts';
 import type { DatabaseSync } from 'node:sqlite';
 import type { StoreLimits } from '../ledger-store.ts';
-import { forgottenBefore } from '../ledger-store.ts';
+import { retentionStart } from '../ledger-store.ts';
 
-/** Keeps a ledger's file within its limits; to be run inside a transaction. */
+/** Keeps a ledger file within its limits. All methods must run in a transaction. */
 export interface SqliteRoom {
-  /** Forgets what is older than the retention. */
+  /** Removes everything that is older than the retention period. */
   forget(now: number): void;
-  /** Takes entries out that are too many in their direction, of what there is most of the least recently seen; answers how many. */
+  /**
+   * Removes the entries of each direction that exceed the limit. The rule with the most entries loses its least recently
+   * seen ones first. Returns the number of removed entries.
+   */
   evict(): number;
-  /** Takes out what is oldest, for a file that is full; answers how many pieces, 0 when nothing is left. */
+  /** Removes the oldest rows of a full file. Returns their number, 0 if nothing is left. */
   makeRoom(): number;
-  /** Number of entries. */
+  /** Returns the number of entries. */
   size(): number;
 }
 
@@ -20,7 +23,7 @@ export function prepareRoom(database: DatabaseSync, { maxEntries, retentionDays 
   const share = Math.max(1, Math.floor(maxEntries / 2));
   const count = database.prepare('SELECT count(*) AS count FROM entries WHERE direction = ?');
   const removeOldest = database.prepare(
-    // The place among its like goes first, so that who invents names pushes out nothing but other inventions.
+    // The rank among entries of the same rule decides first, so that invented names displace only other invented names.
     `DELETE FROM entries WHERE id IN (
        SELECT id FROM (
          SELECT id, last_seen_at,
@@ -44,7 +47,7 @@ export function prepareRoom(database: DatabaseSync, { maxEntries, retentionDays 
 
   return {
     forget(now) {
-      const before = forgottenBefore(now, retentionDays);
+      const before = retentionStart(now, retentionDays);
       forgetEntries.run(before);
       dropHours(hourOf(before));
       forgetReleases.run(before);
@@ -52,7 +55,7 @@ export function prepareRoom(database: DatabaseSync, { maxEntries, retentionDays 
     evict: () => remove('request', countOf('request') - share) + remove('response', countOf('response') - share),
     makeRoom() {
       const { first, last } = span.get() ?? {};
-      // Old hours go first: counts of long ago are missed less than a violation is.
+      // Old hours go first: old counts matter less than a violation.
       if (Number(first) < Number(last)) {
         const before = Number(first) + Math.ceil((Number(last) - Number(first)) / 4);
         return Number(forgetEntries.run(before * HOUR_MS).changes) + dropHours(before);

@@ -8,7 +8,7 @@ import type { EntryFacts } from '../ledger-batch.ts';
 import { inTransaction } from './ledger-database.ts';
 import { operationOf } from '../ledger-store.ts';
 
-/** Reads the part of a ledger's file that is asked for, as of one moment. */
+/** Reads the data that matches a query from a ledger file, as of one moment. */
 export function readSnapshot(database: DatabaseSync, query: LedgerQuery, takenAt: number): LedgerSnapshot {
   const { since } = query;
   const period = { since: since === undefined ? 0 : hourOf(since), release: query.release };
@@ -70,7 +70,7 @@ function toEntry(row: Record<string, unknown>, releases: Record<string, number>)
   const samples = JSON.parse(String(row['samples'])) as (Partial<LedgerSample> & Omit<LedgerSample, 'found'>)[];
   return {
     ...facts,
-    // JSON leaves out what is undefined.
+    // JSON omits undefined fields.
     operation: facts.operation,
     status: facts.status,
     suggestion: facts.suggestion,

@@ -2,38 +2,39 @@ import { rmSync, statSync } from 'node:fs';
 import { openSqliteFile, type FileLimits, type SqliteFile } from './sqlite-file.ts';
 import type { LedgerStore } from '../ledger-store.ts';
 
-/** What SQLite keeps beside a database while it is open. */
+/** Endings of the files that SQLite creates beside an open database. */
 const COMPANIONS = ['-wal', '-shm'] as const;
 
 interface Opened {
   readonly file: SqliteFile;
-  /** What the file and each of its companions are on the disk, whatever their names come to stand for. */
+  /** Identifies the file on the disk, whatever happens to its name. */
   readonly inode: string | undefined;
+  /** The inodes of the companion files by path. */
   readonly companions: ReadonlyMap<string, string | undefined>;
 }
 
 /**
- * Opens a store in a SQLite file, in the thread that calls; throws LedgerFileError. When the file was taken away or replaced
- * in the meantime, the next batch goes to what is there now: what is written to a file without a name nobody ever reads.
+ * Opens a store in an SQLite file, in the calling thread. Throws LedgerFileError. If the file has been removed or replaced
+ * in the meantime, the next batch goes to the file that is there now, because nobody can read a file without a name.
  */
 export function openSqliteStore(path: string, limits: FileLimits, callerKey?: string): LedgerStore {
   let opened: Opened | undefined = open(path, limits, callerKey);
-  const leave = () => {
+  const release = () => {
     const before = opened;
     opened = undefined;
     if (before?.inode === inodeOf(path)) before?.file.close();
-    else if (before !== undefined) leaveMoved(before);
+    else if (before !== undefined) closeMoved(before);
   };
-  const there = (): SqliteFile => {
+  const currentFile = (): SqliteFile => {
     if (opened !== undefined && inodeOf(path) === opened.inode) return opened.file;
-    leave();
+    release();
     opened = open(path, limits, callerKey);
     return opened.file;
   };
   return {
-    write: (batch) => settle(() => there().write(batch)),
-    read: (query, takenAt) => settle(() => there().read(query, takenAt)),
-    close: () => settle(leave),
+    write: (batch) => toPromise(() => currentFile().write(batch)),
+    read: (query, takenAt) => toPromise(() => currentFile().read(query, takenAt)),
+    close: () => toPromise(release),
   };
 }
 
@@ -43,16 +44,19 @@ function open(path: string, limits: FileLimits, callerKey: string | undefined): 
   return { file, inode: inodeOf(path), companions: new Map(companions) };
 }
 
-/** Leaves a file that is elsewhere now, whole and by itself: what is beside its old place must not be taken for a part of the next one. */
-function leaveMoved({ file, companions }: Opened): void {
-  file.gather();
+/**
+ * Closes a file that has been moved, after merging its write-ahead log. Removes its companion files from the old place, so
+ * that they are not mistaken for companions of the next file.
+ */
+function closeMoved({ file, companions }: Opened): void {
+  file.checkpoint();
   file.close();
   for (const [companion, inode] of companions)
     if (inode !== undefined && inodeOf(companion) === inode) rmSync(companion, { force: true });
 }
 
-/** What throws rejects: a file that cannot be opened again is a batch that is lost, and not the end of the store. */
-const settle = async <T>(act: () => T): Promise<T> => new Promise((resolve) => resolve(act()));
+/** Converts an exception to a rejection: if the file cannot be reopened, the batch is lost but the store remains usable. */
+const toPromise = async <T>(act: () => T): Promise<T> => new Promise((resolve) => resolve(act()));
 
 function inodeOf(path: string): string | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });

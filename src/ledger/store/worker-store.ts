@@ -1,40 +1,63 @@
 import { extname, join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
-import type { LedgerSnapshot } from '../../model/ledger-snapshot.ts';
+import type { LedgerQuery, LedgerSnapshot } from '../../model/ledger-snapshot.ts';
+import type { LedgerBatch } from '../ledger-batch.ts';
 import type { LedgerStore, StoreState } from '../ledger-store.ts';
-import type { WorkerAnswer, WorkerStart, WorkerTask } from './worker-messages.ts';
+import type { FileLimits } from './sqlite-file.ts';
 
-// Beside this file, as source or as what a release is built of.
+/** The data that the ledger thread starts with. */
+export interface WorkerStart {
+  readonly path: string;
+  readonly limits: FileLimits;
+  /** The key for hashing callers, stored in newly created tables. */
+  readonly callerKey?: string;
+}
+
+/** A task for the ledger thread. */
+export type WorkerTask =
+  | { readonly kind: 'write'; readonly batch: LedgerBatch }
+  | { readonly kind: 'read'; readonly query: LedgerQuery; readonly takenAt: number }
+  | { readonly kind: 'close' };
+
+/** A task with the id that its response carries. */
+export type WorkerRequest = WorkerTask & { readonly id: number };
+
+/** The result of a task, or the message of its error. */
+export type WorkerResponse =
+  | { readonly id: number; readonly result: StoreState | LedgerSnapshot | undefined }
+  | { readonly id: number; readonly failure: string };
+
+// Beside this file, with its ending: .ts in the source, .js in a release.
 const WORKER = join(import.meta.dirname, `ledger-worker${extname(import.meta.filename)}`);
 
-/** MB of heap that the thread may take: a batch and a snapshot are small, and it is there all the time. */
+/** Limits of the thread's heap, in MB: batches and snapshots are small, and the thread keeps running. */
 const HEAP = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 128 };
 
-interface Waiting {
-  // The answer to a task has the type that the task names.
+interface PendingTask {
+  // The kind of the task determines the type of the result.
   resolve(result: never): void;
   reject(error: Error): void;
 }
 
 /**
- * Creates a store whose file is written by a thread of its own. The thread starts with the first task, so that a gateway
- * at rest does not pay for it, and anew with the next task when it has ended.
+ * Creates a store whose file is written by its own thread. The thread starts with the first task, so that an idle gateway
+ * does not pay for it. If the thread ends, the next task starts it again.
  */
 export function createWorkerStore(start: WorkerStart): LedgerStore {
   let thread: Thread | undefined;
-  const ask = <T>(task: WorkerTask): Promise<T> => {
+  const send = <T>(task: WorkerTask): Promise<T> => {
     thread ??= startThread(start, (ended) => {
       if (thread === ended) thread = undefined;
     });
-    return thread.ask<T>(task);
+    return thread.send<T>(task);
   };
   return {
-    write: (batch) => ask<StoreState>({ kind: 'write', batch }),
-    read: (query, takenAt) => ask<LedgerSnapshot>({ kind: 'read', query, takenAt }),
+    write: (batch) => send<StoreState>({ kind: 'write', batch }),
+    read: (query, takenAt) => send<LedgerSnapshot>({ kind: 'read', query, takenAt }),
     async close() {
       if (thread === undefined) return;
       const { worker } = thread;
-      await ask<undefined>({ kind: 'close' });
+      await send<undefined>({ kind: 'close' });
       thread = undefined;
       await worker.terminate();
     },
@@ -43,40 +66,40 @@ export function createWorkerStore(start: WorkerStart): LedgerStore {
 
 interface Thread {
   readonly worker: Worker;
-  ask<T>(task: WorkerTask): Promise<T>;
+  send<T>(task: WorkerTask): Promise<T>;
 }
 
 function startThread(start: WorkerStart, onEnd: (thread: Thread) => void): Thread {
-  // Asked for here, because a gateway at rest needs no threads and the module takes 2 MB.
+  // Loaded here, because an idle gateway needs no threads and the module takes 2 MB.
   const threads = process.getBuiltinModule('node:worker_threads');
   const worker = new threads.Worker(WORKER, { workerData: start, resourceLimits: HEAP, execArgv: [], env: {} });
-  const waiting = new Map<number, Waiting>();
+  const pending = new Map<number, PendingTask>();
   let lastId = 0;
 
-  const settle = (id: number): Waiting | undefined => {
-    const one = waiting.get(id);
-    waiting.delete(id);
-    // Nothing keeps the process alive but work that is not done yet.
-    if (waiting.size === 0) worker.unref();
-    return one;
+  const settle = (id: number): PendingTask | undefined => {
+    const task = pending.get(id);
+    pending.delete(id);
+    // Only unfinished tasks may keep the process alive.
+    if (pending.size === 0) worker.unref();
+    return task;
   };
   const end = (error: Error) => {
     onEnd(thread);
-    for (const id of waiting.keys()) settle(id)?.reject(error);
+    for (const id of pending.keys()) settle(id)?.reject(error);
   };
-  worker.on('message', (message: WorkerAnswer) => {
-    const one = settle(message.id);
-    if ('failure' in message) one?.reject(new Error(message.failure));
-    else one?.resolve(message.result as never);
+  worker.on('message', (message: WorkerResponse) => {
+    const task = settle(message.id);
+    if ('failure' in message) task?.reject(new Error(message.failure));
+    else task?.resolve(message.result as never);
   });
   worker.on('error', (error) => end(error instanceof Error ? error : new Error(String(error))));
-  worker.on('exit', () => end(new Error('the thread of the ledger has ended')));
+  worker.on('exit', () => end(new Error('the ledger thread has ended')));
   const thread: Thread = {
     worker,
-    ask: <T>(task: WorkerTask) =>
+    send: <T>(task: WorkerTask) =>
       new Promise<T>((resolve, reject) => {
         lastId += 1;
-        waiting.set(lastId, { resolve, reject });
+        pending.set(lastId, { resolve, reject });
         worker.ref();
         // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
         worker.postMessage({ ...task, id: lastId });

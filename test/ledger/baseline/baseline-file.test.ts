@@ -46,22 +46,22 @@ accepted:
 `;
 
 describe('the baseline of a running gateway', () => {
-  it('accepts what is in it, until the end of the last day', () => {
+  it('accepts its entries until the end of their last day', () => {
     const baseline = openBaselineFile(nextFile(TEXT), PLACE);
-    const holds = (fingerprint: string, at: number) => baseline.isAccepted(fingerprint, at);
-    expect([holds(ONE, NOW), holds(TWO, NOW), holds(THREE, NOW)]).toEqual([true, true, false]);
-    expect(holds(TWO, Date.UTC(2026, 4, 5) - 1)).toBe(true);
-    expect(holds(TWO, Date.UTC(2026, 4, 5))).toBe(false);
+    const accepts = (fingerprint: string, at: number) => baseline.isAccepted(fingerprint, at);
+    expect([accepts(ONE, NOW), accepts(TWO, NOW), accepts(THREE, NOW)]).toEqual([true, true, false]);
+    expect(accepts(TWO, Date.UTC(2026, 4, 5) - 1)).toBe(true);
+    expect(accepts(TWO, Date.UTC(2026, 4, 5))).toBe(false);
     expect(baseline.expired(NOW)).toEqual([]);
     expect(baseline.expired(Date.UTC(2026, 4, 5)).map(({ fingerprint }) => fingerprint)).toEqual([TWO]);
   });
 
-  it('takes a file that is not there for an empty one', () => {
+  it('is empty if the file does not exist', () => {
     const baseline = openBaselineFile(nextFile(), PLACE);
     expect([baseline.missing, baseline.read(), baseline.isAccepted(ONE, NOW)]).toEqual([true, { accepted: [] }, false]);
   });
 
-  it('is a fault where it cannot be read or is wrong', () => {
+  it('causes a configuration error if it is unreadable or invalid', () => {
     mkdirSync(join(folder, 'folder'));
     expect(() => openBaselineFile(join(folder, 'folder'), PLACE)).toThrow(
       expect.objectContaining({ faults: [expect.objectContaining(PLACE)] }),
@@ -69,23 +69,23 @@ describe('the baseline of a running gateway', () => {
     expect(() => openBaselineFile(nextFile('accepted: 7'), PLACE)).toThrow(StartFault);
   });
 
-  it('takes an entry in at once, in the file too, and keeps what people wrote', async () => {
+  it('accepts a new entry at once, writes it to the file and preserves what people wrote', async () => {
     const file = nextFile(TEXT);
     chmodSync(file, 0o640);
     const baseline = openBaselineFile(file, PLACE);
-    // Somebody adds one by hand while the gateway runs.
+    // An entry is added by hand while the gateway runs.
     writeFileSync(file, `${TEXT}  - { fingerprint: d000000000000004, reason: by hand, owner: me }\n`);
     await baseline.accept(accepted(THREE, { expires: '2027-01-01', summary: 'id: is "text"' }));
     expect([baseline.isAccepted(THREE, NOW), baseline.isAccepted('d000000000000004', NOW)]).toEqual([true, true]);
     const text = readFileSync(file, 'utf8');
-    for (const kept of ['# Our baseline.', '# Since the upgrade.', '# ask there', 'by hand'])
-      expect(text).toContain(kept);
+    for (const original of ['# Our baseline.', '# Since the upgrade.', '# ask there', 'by hand'])
+      expect(text).toContain(original);
     expect(openBaselineFile(file, PLACE).read()).toEqual(baseline.read());
     expect(baseline.read().accepted).toHaveLength(4);
     expect(statSync(file).mode & 0o777).toBe(0o640);
   });
 
-  it('changes the entry that a violation has already', async () => {
+  it('updates the existing entry of a violation', async () => {
     const file = nextFile(TEXT);
     const baseline = openBaselineFile(file, PLACE);
     await baseline.accept(accepted(TWO, { reason: 'again' }));
@@ -96,19 +96,22 @@ describe('the baseline of a running gateway', () => {
     ]);
   });
 
-  it.each([undefined, '', '# only a remark\n', 'accepted:\n', 'accepted: []\n'])('begins a file: %j', async (text) => {
-    const file = nextFile(text);
-    const baseline = openBaselineFile(file, PLACE);
-    await Promise.all([
-      baseline.accept(accepted(ONE)),
-      baseline.accept(accepted(TWO)),
-      baseline.accept(accepted(THREE)),
-    ]);
-    expect(readBaselineFile(file).accepted.map(({ fingerprint }) => fingerprint)).toEqual([ONE, TWO, THREE]);
-    if (text?.startsWith('#')) expect(readFileSync(file, 'utf8')).toContain('# only a remark');
-  });
+  it.each([undefined, '', '# only a remark\n', 'accepted:\n', 'accepted: []\n'])(
+    'adds the first entries to a file: %j',
+    async (text) => {
+      const file = nextFile(text);
+      const baseline = openBaselineFile(file, PLACE);
+      await Promise.all([
+        baseline.accept(accepted(ONE)),
+        baseline.accept(accepted(TWO)),
+        baseline.accept(accepted(THREE)),
+      ]);
+      expect(readBaselineFile(file).accepted.map(({ fingerprint }) => fingerprint)).toEqual([ONE, TWO, THREE]);
+      if (text?.startsWith('#')) expect(readFileSync(file, 'utf8')).toContain('# only a remark');
+    },
+  );
 
-  it('writes nothing over a file that was broken meanwhile, and leaves no draft', async () => {
+  it('does not overwrite a file that has become invalid, and leaves no temporary file', async () => {
     const own = join(folder, 'own');
     mkdirSync(own);
     const file = join(own, 'baseline.yaml');
@@ -123,7 +126,7 @@ describe('the baseline of a running gateway', () => {
     expect(readdirSync(own)).toEqual(['baseline.yaml']);
   });
 
-  it('writes through a link', async () => {
+  it('writes to the target of a symbolic link', async () => {
     const target = nextFile(TEXT);
     const link = nextFile();
     symlinkSync(target, link);
@@ -134,7 +137,7 @@ describe('the baseline of a running gateway', () => {
 });
 
 describe('the baseline of a report', () => {
-  it('must be there', () => {
-    expect(() => readBaselineFile(nextFile())).toThrow(/there is no such file/);
+  it('must exist', () => {
+    expect(() => readBaselineFile(nextFile())).toThrow(/does not exist/);
   });
 });

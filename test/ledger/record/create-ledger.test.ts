@@ -15,7 +15,7 @@ const requestViolation = (at: string) =>
   responseViolation({ check: 'requests', direction: 'request', location: 'query', at });
 
 describe('the ledger', () => {
-  it('keeps one entry for the same difference at other indices, with times, and counts each request once', async () => {
+  it('stores one entry for the same violation at different indices and counts each request once', async () => {
     const ledger = ledgerWith();
     ledger.record(finished([responseViolation({ at: '/list/3/id' }), responseViolation({ at: '/list/4/id' })]));
     ledger.record(finished([responseViolation({ at: '/list/0/id' })], { startedAt: NOW + 5 }));
@@ -42,7 +42,7 @@ describe('the ledger', () => {
     ['place', responseViolation({ at: '/list/3/title' }), {}],
     ['direction', responseViolation({ direction: 'request' }), {}],
     ['candidate', responseViolation({ candidate: 'newly-refused' }), {}],
-  ])('tells differences apart by %s', async (_what, other, more) => {
+  ])('distinguishes violations by %s', async (_what, other, more) => {
     const ledger = ledgerWith();
     ledger.record(finished([responseViolation()]));
     ledger.record(finished([other], more));
@@ -50,14 +50,14 @@ describe('the ledger', () => {
     expect(new Set((await entriesOf(ledger)).map((entry) => entry.fingerprint)).size).toBe(2);
   });
 
-  it('gives the same difference the same fingerprint in another process', async () => {
+  it('computes the same fingerprint for the same violation in another process', async () => {
     const [one, two] = [ledgerWith(), ledgerWith()];
     one.record(finished([responseViolation()]));
     two.record(finished([responseViolation()]));
     expect((await entriesOf(one))[0]?.fingerprint).toBe((await entriesOf(two))[0]?.fingerprint);
   });
 
-  it('keeps samples of five requests, the latest last', async () => {
+  it('stores samples of five requests, the latest last', async () => {
     const ledger = ledgerWith();
     const traces = Array.from({ length: 8 }, () =>
       finished([responseViolation({ found: 'a number' }), responseViolation()]),
@@ -69,7 +69,7 @@ describe('the ledger', () => {
     expect((await entriesOf(ledger))[0]?.samples).toEqual(wanted);
   });
 
-  it('counts the traffic of each operation, and what the checks said', async () => {
+  it('counts the requests and check outcomes of each operation', async () => {
     const ledger = ledgerWith();
     const passed = { level: 'report', outcome: 'passed' } as const;
     ledger.record(finished([], { requests: passed }));
@@ -102,7 +102,7 @@ describe('the ledger', () => {
     });
   });
 
-  it('counts for responses only answers that enforcing could refuse', async () => {
+  it('counts response checks only for responses that enforcement could refuse', async () => {
     const ledger = ledgerWith();
     const seen = { shape: 'answer', denied: false, seconds: 0.1, attempts: 1 } as const;
     const report = { level: 'report', verdict: 'valid' } as const;
@@ -114,7 +114,7 @@ describe('the ledger', () => {
     expect(traffic).toMatchObject([{ requests: 10, checks: { responses: { passed: 2, reported: 2, refused: 0 } } }]);
   });
 
-  it('estimates how many callers a violation was seen with; everybody without a name is one', async () => {
+  it('estimates the number of callers of a violation and counts all anonymous callers as one', async () => {
     const ledger = ledgerWith();
     for (let index = 0; index < 600; index++)
       ledger.record(finished([responseViolation()], { caller: index % 3 === 0 ? undefined : `user-${index % 200}` }));
@@ -124,7 +124,7 @@ describe('the ledger', () => {
     expect(JSON.stringify(entry)).not.toContain('user-1');
   });
 
-  it('is bounded, drops the least recently seen and says how many it dropped', async () => {
+  it('evicts the least recently seen entries at its limit and counts them as dropped', async () => {
     const ledger = ledgerWith({ maxEntries: 4 });
     for (const [index, keyword] of ['a', 'b', 'a', 'c'].entries())
       ledger.record(finished([responseViolation({ keyword })], { startedAt: NOW + index }));
@@ -133,7 +133,7 @@ describe('the ledger', () => {
     expect((await ledger.snapshot()).dropped).toBe(1);
   });
 
-  it('does not lose what is known of answers to callers who invent parameter names', async () => {
+  it('does not lose violations of responses when callers invent parameter names', async () => {
     const ledger = ledgerWith({ maxEntries: 10 });
     ledger.record(finished([responseViolation()]));
     for (let index = 0; index < 3_000; index++) ledger.record(finished([requestViolation(`name${index}b`)]));
@@ -143,12 +143,13 @@ describe('the ledger', () => {
     expect(ledger.dropped()).toBe(3_000 - 5);
   });
 
-  // Names, places and descriptions come from requests: whoever invents new ones each time could otherwise fill the memory.
+  // Names, places and descriptions come from requests. A client that invents a new one for each request could otherwise fill
+  // the memory.
   it.each([
     ['places', (text: string) => finished([requestViolation(text)])],
     ['callers', (text: string) => finished([responseViolation()], { caller: text })],
     ['descriptions', (text: string) => finished([responseViolation({ found: text })])],
-  ])('does not grow with every one of many %s', async (_what, traceOf) => {
+  ])('does not grow with the number of distinct %s', async (_what, traceOf) => {
     const ledger = ledgerWith({ maxEntries: 10 });
     const held = await heldMemory(async () => {
       for (let index = 0; index < 15_000; index++) {
@@ -157,13 +158,13 @@ describe('the ledger', () => {
       }
       await ledger.flush();
     });
-    // All of them would be 13 MB.
+    // Storing all of them would take 13 MB.
     expect(held).toBeLessThan(8_000_000);
     expect(await entriesOf(ledger)).not.toEqual([]);
   });
 
   it.each(['alice@example.org', 'sk_live_4eC39HqLyjWDarjtT1zdp7dc', '/list/0/aB3xK9pQ7mZ2wL5v'])(
-    'holds no name or sentence that a caller could have put there: %s',
+    'stores no text that a caller may have made up: %s',
     async (at) => {
       const ledger = ledgerWith();
       const message = `unknown parameter ${at}`;
@@ -173,19 +174,19 @@ describe('the ledger', () => {
     },
   );
 
-  it('does not quote a name that is no plain one', async () => {
+  it('does not quote a name that contains blanks', async () => {
     const ledger = ledgerWith();
     ledger.record(finished([{ ...requestViolation('a b'), message: 'a b is not known' }]));
     expect(await entriesOf(ledger)).toMatchObject([{ at: '?', message: 'breaks the rule type' }]);
   });
 
-  it('words a violation without indices', async () => {
+  it('removes indices from messages', async () => {
     const ledger = ledgerWith();
     ledger.record(finished([responseViolation({ message: '/list/3/id must be an integer' })]));
     expect((await entriesOf(ledger))[0]?.message).toBe('/list/*/id must be an integer');
   });
 
-  it('hands out copies', async () => {
+  it('returns copies', async () => {
     const ledger = ledgerWith();
     ledger.record(finished([responseViolation()]));
     for (const entry of await entriesOf(ledger)) (entry.samples as unknown[]).push('planted');
@@ -193,7 +194,7 @@ describe('the ledger', () => {
   });
 });
 
-/** What the store is given for these times. */
+/** Returns the hours and requests that the store receives for requests at these times. */
 async function hoursWritten(times: readonly number[]): Promise<readonly (readonly [hour: number, requests: number])[]> {
   const opened = openMemoryStore(LIMITS);
   const written: (readonly [number, number])[] = [];
@@ -210,8 +211,8 @@ async function hoursWritten(times: readonly number[]): Promise<readonly (readonl
   return written;
 }
 
-describe('the hours of traffic', () => {
-  it('are each counted for itself, also after the clock was set back', async () => {
+describe('hourly traffic counts', () => {
+  it('are separate for each hour, even after the clock was set back', async () => {
     expect(await hoursWritten([NOW, NOW + HOUR, NOW + 1, NOW - 1])).toEqual([
       [0, 2],
       [1, 1],
@@ -219,40 +220,40 @@ describe('the hours of traffic', () => {
     ]);
   });
 
-  it('are bounded while they wait to be written, and no request is lost', async () => {
+  it('are merged into 48 hours while they wait to be written, without losing requests', async () => {
     const hours = await hoursWritten(Array.from({ length: 100 }, (_, hour) => NOW + hour * HOUR));
     expect(hours).toHaveLength(48);
     expect(hours.reduce((sum, [, requests]) => sum + requests, 0)).toBe(100);
   });
 });
 
-describe('a ledger with a store that fails', () => {
-  it('counts what is lost, tells of it once, and tells the store when it works again', async () => {
+describe('a ledger with a failing store', () => {
+  it('counts what is lost, reports the outage once, and stores the count when the store works again', async () => {
     const opened = openMemoryStore(LIMITS);
     let broken = true;
     const store: LedgerStore = {
       ...opened.store,
       write: (batch) => (broken ? Promise.reject(new Error('disk full')) : opened.store.write(batch)),
     };
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     const ledger = ledgerWith({
       openStore: () => Promise.resolve({ ...opened, store }),
-      onLost: (error) => told.push(error),
+      onLost: (error) => reported.push(error),
     });
     await ledger.open();
     for (let time = 0; time < 2; time++) {
       ledger.record(finished([responseViolation()]));
       await ledger.flush();
     }
-    // Each time one violation and one row of traffic.
-    expect([ledger.dropped(), told.length]).toEqual([4, 1]);
+    // Each attempt loses one violation and one traffic row.
+    expect([ledger.dropped(), reported.length]).toEqual([4, 1]);
     broken = false;
     ledger.record(finished([responseViolation()]));
     expect(await ledger.snapshot()).toMatchObject({ dropped: 4, entries: [{ count: 1 }] });
     expect(ledger.dropped()).toBe(4);
   });
 
-  it('does not pile up batches behind a store that is slow', async () => {
+  it('does not queue batches for a slow store', async () => {
     const opened = openMemoryStore(LIMITS);
     const waiting: (() => void)[] = [];
     const slow: LedgerStore = {

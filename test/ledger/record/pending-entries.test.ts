@@ -20,8 +20,8 @@ const factsOf = (fingerprint: string, keyword: string): EntryFacts => ({
 
 const seen = { sample: { requestId: 'r1', seenAt: NOW, found: undefined }, caller: 1 };
 
-describe('violations that wait for the store', () => {
-  it('leave room for others, however many names one caller invents between two writes', () => {
+describe('pending violations', () => {
+  it('leave room for other violations when a caller invents many names between two writes', () => {
     const pending = createPendingEntries(100);
     const add = (fingerprint: string, keyword: string) =>
       pending.add(fingerprint, () => factsOf(fingerprint, keyword), seen);
@@ -33,7 +33,7 @@ describe('violations that wait for the store', () => {
     expect(add('name9000', 'unknown')).toBe(true);
   });
 
-  it('are never more than there is room for', () => {
+  it('never exceed the limit', () => {
     const pending = createPendingEntries(100);
     for (let index = 0; index < 500; index++)
       pending.add(`f${index}`, () => factsOf(`f${index}`, `rule ${index}`), seen);

@@ -18,26 +18,22 @@ const ours = (path: string, sql = '') => {
   foreign(path, sql);
 };
 
-describe('a file that is no ledger of this version', () => {
+describe('a file that is not a ledger of this version', () => {
   it.each<[string, RegExp, (path: string) => void]>([
-    ['text', /is no SQLite database/, (path) => writeFileSync(path, 'text '.repeat(200))],
-    [
-      'the database of something else',
-      /holds something else than a ledger/,
-      (path) => foreign(path, 'CREATE TABLE x (y)'),
-    ],
-    ['an empty database of something else', /holds something else/, (path) => foreign(path, 'PRAGMA user_version = 3')],
+    ['text', /is not an SQLite database/, (path) => writeFileSync(path, 'text '.repeat(200))],
+    ['the database of another program', /is not a ledger/, (path) => foreign(path, 'CREATE TABLE x (y)')],
+    ['an empty database of another program', /is not a ledger/, (path) => foreign(path, 'PRAGMA user_version = 3')],
     ['a ledger with newer tables', /was written by a newer version/, (path) => ours(path, 'PRAGMA user_version = 99')],
     ['a ledger with older tables', /was written by an older version/, (path) => ours(path, 'PRAGMA user_version = 0')],
     [
       'the first half of a ledger',
-      /is damaged|is no SQLite database/,
+      /is damaged|is not an SQLite database/,
       (path) => {
         ours(path);
         writeFileSync(path, readFileSync(path).subarray(0, 5_000));
       },
     ],
-  ])('is refused and left as it is: %s', (_name, says, make) => {
+  ])('is rejected and left unchanged: %s', (_name, says, make) => {
     const path = nextFile();
     make(path);
     const before = readFileSync(path);
@@ -53,7 +49,7 @@ describe('a file that is no ledger of this version', () => {
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 
-  it('is found out by a look at all of its pages', () => {
+  it('is detected by a check of all its pages', () => {
     const path = nextFile();
     ours(path);
     const bytes = readFileSync(path);
@@ -69,7 +65,7 @@ describe('a file that is no ledger of this version', () => {
     }).toThrow(/is damaged/);
   });
 
-  it('is said to be unusable where it cannot be made', () => {
+  it('is reported as unusable if it cannot be created', () => {
     writeFileSync(join(folder, 'file'), '');
     mkdirSync(join(folder, 'folder'));
     for (const path of [join(folder, 'file', 'ledger.db'), join(folder, 'folder')])
@@ -77,14 +73,14 @@ describe('a file that is no ledger of this version', () => {
   });
 });
 
-describe('a ledger that is only read', () => {
-  it('is missing where nobody has written one, and none is made', () => {
+describe('a ledger opened read-only', () => {
+  it('is reported as missing if it does not exist, and is not created', () => {
     const path = nextFile();
     expect(() => readLedgerDatabase(path)).toThrow(expect.objectContaining({ problem: 'missing' }));
     expect(() => readFileSync(path)).toThrow('ENOENT');
   });
 
-  it('takes no writing', () => {
+  it('rejects writing', () => {
     const path = nextFile();
     ours(path);
     const database = readLedgerDatabase(path);
@@ -92,7 +88,7 @@ describe('a ledger that is only read', () => {
     database.close();
   });
 
-  it('can be read from a folder that takes no files', () => {
+  it('can be read in a read-only folder', () => {
     const closed = join(folder, 'closed');
     const path = join(closed, 'ledger.db');
     ours(path);

@@ -5,8 +5,8 @@ import { ledgerStoreContract } from '../../contracts/ledger-store.contract.ts';
 
 ledgerStoreContract('memory', createMemoryStore);
 
-// A process that runs for long would otherwise hold a number for each hour of the retention, operation, check and release.
-it('keeps the hours of two weeks apart in memory, and counts what is older with the oldest', async () => {
+// A long-running process would otherwise store a number for each hour, operation, check and release.
+it('a store in memory counts the hours of two weeks separately and adds older hours to the oldest one', async () => {
   const HOUR = 3_600_000;
   const HOURS = 24 * 14;
   const store = createMemoryStore({ maxEntries: 10, retentionDays: 300 });

@@ -12,36 +12,36 @@ const script = join(import.meta.dirname, '..', '..', 'builders', 'recording-proc
 const startRecording = (...args: string[]) =>
   spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
 
-interface Said {
+interface Progress {
   readonly count: number;
-  /** Milliseconds of the process. */
+  /** Milliseconds since the start of the process. */
   readonly at: number;
 }
 
 describe('a process that is killed', () => {
-  it('leaves everything but the last second in the file', async () => {
+  it('has written everything except the last second to the file', async () => {
     const path = join(folder, 'killed.db');
     const recording = startRecording(path);
-    const said: Said[] = [];
+    const progress: Progress[] = [];
     for await (const line of createInterface({ input: recording.stdout })) {
-      said.push(JSON.parse(line) as Said);
-      if ((said.at(-1)?.at ?? 0) - (said[0]?.at ?? 0) > 2_500) recording.kill('SIGKILL');
+      progress.push(JSON.parse(line) as Progress);
+      if ((progress.at(-1)?.at ?? 0) - (progress[0]?.at ?? 0) > 2_500) recording.kill('SIGKILL');
     }
     if (recording.exitCode === null && recording.signalCode === null) await once(recording, 'exit');
     expect(recording.signalCode).toBe('SIGKILL');
-    const end = said.at(-1)?.at ?? 0;
-    const settled = said.filter(({ at }) => at <= end - 1_000);
+    const end = progress.at(-1)?.at ?? 0;
+    const settled = progress.filter(({ at }) => at <= end - 1_000);
     expect(settled.length).toBeGreaterThan(20);
     const reader = openLedgerFile(path);
     const { entries, traffic } = await reader.snapshot();
     reader.close();
     expect(entries).toHaveLength(1);
     expect(entries[0]?.count).toBeGreaterThanOrEqual(settled.length);
-    expect(entries[0]?.count).toBeLessThanOrEqual(said.length);
+    expect(entries[0]?.count).toBeLessThanOrEqual(progress.length);
     expect(traffic[0]?.requests).toBe(entries[0]?.count);
   });
 
-  it('is read while it runs, by another one', async () => {
+  it('has a ledger that another process can read while it runs', async () => {
     const path = join(folder, 'running.db');
     const recording = startRecording(path);
     const lines = createInterface({ input: recording.stdout });
@@ -62,8 +62,8 @@ describe('a process that is killed', () => {
   });
 });
 
-describe('a process that has nothing else to do', () => {
-  it('ends by itself, and has started no thread where nothing was recorded', async () => {
+describe('an idle process', () => {
+  it('ends without having started a thread if nothing was recorded', async () => {
     const path = join(folder, 'idle.db');
     const recording = startRecording(path, '0');
     recording.stdout.resume();

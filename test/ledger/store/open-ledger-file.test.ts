@@ -10,8 +10,8 @@ import { tempFolder } from '../../builders/temp-folder.ts';
 
 const folder = tempFolder();
 
-describe('a ledger that is read from its file', () => {
-  it('gives what was written, as of the time of the reader', async () => {
+describe('a ledger file that is opened for reading', () => {
+  it('returns what was written, with the time of the reader', async () => {
     const path = join(folder, 'ledger.db');
     const store = openSqliteStore(path, { maxEntries: 10, retentionDays: 1, maxBytes: 1024 * 1024 });
     const traffic = [{ operation: 'listIdeas', hour: Math.floor(NOW / 3_600_000), requests: 2, checks: {} }];
@@ -29,7 +29,7 @@ describe('a ledger that is read from its file', () => {
     await store.close();
   });
 
-  it('holds nothing while a gateway has begun it and seen no request, and what comes later is found', async () => {
+  it('is empty until the gateway has received a request, and shows later entries', async () => {
     const path = join(folder, 'begun.db');
     expect(beginFile(path)).toBe(true);
     const reader = openLedgerFile(path, () => NOW);
@@ -42,7 +42,7 @@ describe('a ledger that is read from its file', () => {
     await store.close();
   });
 
-  it('is a fault that names the file where its damage shows only when it is read', async () => {
+  it('causes a configuration error with its path when its damage shows only on reading', async () => {
     const path = join(folder, 'damaged.db');
     const store = openSqliteStore(path, { maxEntries: 10, retentionDays: 1, maxBytes: 1024 * 1024 });
     await store.write({ writtenAt: NOW, release: 'one', entries: [], traffic: [], dropped: 1 });
@@ -56,9 +56,9 @@ describe('a ledger that is read from its file', () => {
   });
 
   it.each([
-    ['is not there', undefined, /holds no ledger/],
-    ['is something else', 'a text of some length'.repeat(100), /is no SQLite database/],
-  ])('is a fault that names the file where it %s', (name, text, says) => {
+    ['does not exist', undefined, /contains no ledger/],
+    ['is not a ledger', 'a text of some length'.repeat(100), /is not an SQLite database/],
+  ])('causes a configuration error with its path if it %s', (name, text, says) => {
     const path = join(folder, name);
     if (text !== undefined) writeFileSync(path, text);
     expect(() => openLedgerFile(path)).toThrow(StartFault);

@@ -49,7 +49,7 @@ const batchAt = (hour: number, entries: LedgerBatch['entries']): LedgerBatch => 
   dropped: 0,
 });
 
-/** Writes more than a MiB, each entry in an hour of its own or all in one. */
+/** Writes more than a MiB, each entry in its own hour or all in the same one. */
 async function overfill(path: string, hourOf: (index: number) => number, maxBytes = MIB) {
   const store = openSqliteStore(path, { ...LIMITS, maxBytes });
   let dropped = 0;
@@ -64,23 +64,23 @@ async function overfill(path: string, hourOf: (index: number) => number, maxByte
   return { store, dropped, last };
 }
 
-describe('a file that is full', () => {
+describe('a full ledger file', () => {
   it.each([
     ['of one hour', () => FIRST_HOUR],
     ['of many hours', (index: number) => FIRST_HOUR + index],
-  ])('%s stays within its size, keeps the latest and says what it dropped', async (_name, hourOf) => {
+  ])('%s stays within its size limit, keeps the latest entries and counts the dropped ones', async (_name, hourOf) => {
     const path = nextFile();
     const { store, dropped } = await overfill(path, hourOf);
-    const { entries, dropped: told } = await store.read({}, NOW);
+    const { entries, dropped: stored } = await store.read({}, NOW);
     expect(entries.some(({ fingerprint }) => fingerprint === 'f2999')).toBe(true);
     expect(entries.length).toBeGreaterThan(100);
     expect(dropped).toBeGreaterThan(100);
-    expect(told).toBe(dropped);
+    expect(stored).toBe(dropped);
     await store.close();
     expect(statSync(path).size).toBeLessThanOrEqual(MIB);
   });
 
-  it('is made smaller when it was allowed to be larger before', async () => {
+  it('shrinks if it was allowed to be larger before', async () => {
     const path = nextFile();
     const { store, last } = await overfill(path, (index) => FIRST_HOUR + index, 64 * MIB);
     expect(last).toBe(3_000);
@@ -97,13 +97,13 @@ describe('a file that is full', () => {
 
 const TEN = Array.from({ length: 10 }, (_, index) => FIRST_HOUR + index);
 
-describe('a disk that is full', () => {
+describe('a full disk', () => {
   afterEach(() => vi.restoreAllMocks());
 
-  it('costs the batch that it does not take, and nothing of what is kept', async () => {
+  it('loses only the batch that could not be written', async () => {
     const store = openSqliteStore(nextFile(), LIMITS);
     for (const hour of TEN) await store.write(batchAt(hour, [entryOf(`f${hour}`, hour)]));
-    // So it is where the file is far from its own bound, and a small change would still find room.
+    // The file is far below its own limit, and a small change would still fit.
     const { exec } = DatabaseSync.prototype;
     let full = true;
     vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (this: DatabaseSync, sql) {
@@ -116,14 +116,14 @@ describe('a disk that is full', () => {
     const late = batchAt(FIRST_HOUR + 20, [entryOf('late', FIRST_HOUR + 20)]);
     await expect(store.write(late)).rejects.toThrow('full');
     expect(await store.read({}, NOW)).toMatchObject({ dropped: 0, entries: { length: TEN.length } });
-    // The next one is written as if nothing had been.
+    // The next batch is written normally.
     expect(await store.write(late)).toEqual({ entries: TEN.length + 1, dropped: 0 });
     await store.close();
   });
 });
 
-describe('what is older than the retention', () => {
-  it('leaves the file and its log, which become smaller', async () => {
+describe('data older than the retention period', () => {
+  it('is removed from the file and its write-ahead log, which shrink', async () => {
     const path = nextFile();
     const store = openSqliteStore(path, { ...LIMITS, retentionDays: 1, maxBytes: 64 * MIB });
     const old = Array.from({ length: 2_000 }, (_, index) => entryOf(`old${index}`, FIRST_HOUR));
@@ -138,8 +138,8 @@ describe('what is older than the retention', () => {
     await store.close();
   });
 
-  // Each deployment has a new name; a file that keeps them all grows for ever.
-  it('takes the names of its releases with it', async () => {
+  // Each deployment has a new release name. A file that kept all of them would grow without limit.
+  it('is removed together with its release names', async () => {
     const path = nextFile();
     const store = openSqliteStore(path, { ...LIMITS, retentionDays: 1 });
     await store.write(batchAt(FIRST_HOUR, [entryOf('old', FIRST_HOUR)]));
@@ -150,7 +150,7 @@ describe('what is older than the retention', () => {
     file.close();
   });
 
-  it('goes while somebody reads, and the disk is given back later', async () => {
+  it('is removed while another process reads the file, and the disk space is released later', async () => {
     const path = nextFile();
     const store = openSqliteStore(path, { ...LIMITS, retentionDays: 1 });
     await store.write(batchAt(FIRST_HOUR, [entryOf('old', FIRST_HOUR)]));
@@ -167,11 +167,11 @@ describe('what is older than the retention', () => {
   });
 });
 
-describe('a file that was taken away while it is written', () => {
+describe('a file that is removed while the store is open', () => {
   it.each([
     ['with its companions', ['', '-wal', '-shm']],
     ['alone', ['']],
-  ])('%s is begun anew, and what was not in it is not lost', async (_name, endings) => {
+  ])('%s is created again, and the next batch is not lost', async (_name, endings) => {
     const path = nextFile();
     const store = openSqliteStore(path, LIMITS, 'key');
     await store.write(batchAt(FIRST_HOUR, [entryOf('before', FIRST_HOUR)]));
@@ -183,26 +183,26 @@ describe('a file that was taken away while it is written', () => {
     await store.close();
     const kept = new DatabaseSync(path, { readOnly: true });
     expect(kept.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
-    // Whoever counted callers before goes on counting them under the same key.
+    // The new file has the same caller key, so that counts continue.
     expect(kept.prepare(`SELECT value FROM meta WHERE name = 'callerKey'`).get()).toEqual({ value: 'key' });
     kept.close();
   });
 
-  it('and replaced by something else costs what comes until that is gone, and is left alone', async () => {
+  it('and replaced by another file leaves that file alone and rejects batches until it is gone', async () => {
     const path = nextFile();
     const store = openSqliteStore(path, LIMITS);
     await store.write(batchAt(FIRST_HOUR, [entryOf('before', FIRST_HOUR)]));
     for (const ending of ['', '-wal', '-shm']) rmSync(path + ending);
-    writeFileSync(path, 'notes of somebody, and no database at all');
+    writeFileSync(path, 'personal notes, not a database');
     const after = batchAt(FIRST_HOUR, [entryOf('after', FIRST_HOUR)]);
-    for (let tries = 0; tries < 2; tries++) await expect(store.write(after)).rejects.toThrow('no SQLite database');
-    expect(readFileSync(path, 'utf8')).toContain('notes of somebody');
+    for (let tries = 0; tries < 2; tries++) await expect(store.write(after)).rejects.toThrow('not an SQLite database');
+    expect(readFileSync(path, 'utf8')).toContain('personal notes');
     rmSync(path);
     expect(await store.write(after)).toEqual({ entries: 1, dropped: 0 });
     await store.close();
   });
 
-  it('and replaced by another ledger is left alone: that one is gone on with', async () => {
+  it('and replaced by another ledger is not restored: the store continues in the other ledger', async () => {
     const [path, other] = [nextFile(), nextFile()];
     const saved = openSqliteStore(other, LIMITS);
     await saved.write(batchAt(FIRST_HOUR, [entryOf('saved', FIRST_HOUR)]));
@@ -217,7 +217,7 @@ describe('a file that was taken away while it is written', () => {
   });
 });
 
-/** Moves the file of a store that holds something; its companions stay where they were, as with `mv`. */
+/** Moves the file of a store with content. Its companion files stay in place, as with `mv`. */
 const moved = async (after: (store: LedgerStore) => Promise<unknown>) => {
   const [path, archive] = [nextFile(), nextFile()];
   const store = openSqliteStore(path, LIMITS);
@@ -234,8 +234,8 @@ const namesIn = async (path: string) => {
   return entries.map(({ fingerprint }) => fingerprint).toSorted();
 };
 
-describe('a file that was moved while it is written', () => {
-  it('holds all that was written before', async () => {
+describe('a file that is moved while the store is open', () => {
+  it('contains everything that was written before', async () => {
     const { path, archive, store } = await moved((one) =>
       one.write(batchAt(FIRST_HOUR, [entryOf('after', FIRST_HOUR)])),
     );
@@ -244,19 +244,19 @@ describe('a file that was moved while it is written', () => {
     expect(await namesIn(path)).toEqual(['after']);
   });
 
-  it('holds it too when nothing comes after', async () => {
+  it('contains everything even if nothing is written afterwards', async () => {
     const { path, archive } = await moved((one) => one.close());
     expect(await namesIn(archive)).toEqual(['before']);
     expect(existsSync(`${path}-wal`)).toBe(false);
   });
 
-  it('leaves nothing of its own in the ledger that took its place', async () => {
+  it('leaves nothing in the ledger that took its place', async () => {
     const saved = nextFile();
     const other = openSqliteStore(saved, LIMITS);
     await other.write(batchAt(FIRST_HOUR, [entryOf('saved', FIRST_HOUR)]));
     await other.close();
     const path = nextFile();
-    // Two gateways: each notices by itself.
+    // Two gateways: each detects the move on its own.
     const stores = [openSqliteStore(path, LIMITS), openSqliteStore(path, LIMITS)];
     for (const store of stores) await store.write(batchAt(FIRST_HOUR, [entryOf('before', FIRST_HOUR)]));
     renameSync(saved, path);
@@ -267,8 +267,8 @@ describe('a file that was moved while it is written', () => {
   });
 });
 
-describe('the file of a ledger', () => {
-  it('can be read by nobody else', async () => {
+describe('the ledger file', () => {
+  it('is readable only by its owner', async () => {
     const path = join(folder, 'deep', 'folder', 'ledger.db');
     const store = openSqliteStore(path, LIMITS);
     await store.write(batchAt(FIRST_HOUR, [entryOf('f1', FIRST_HOUR)]));

@@ -16,8 +16,8 @@ ledgerStoreContract('a thread with a file', (limits) =>
   createWorkerStore({ path: nextFile(), limits: { ...LIMITS, ...limits } }),
 );
 
-describe('the thread of a ledger', () => {
-  it('lets counts go on after a restart', async () => {
+describe('the ledger thread', () => {
+  it('continues the counts after a restart', async () => {
     const path = nextFile();
     for (let run = 1; run <= 2; run++) {
       const ledger = ledgerWith({ openStore: () => Promise.resolve(openFileStore(path, LIMITS)) });
@@ -27,13 +27,13 @@ describe('the thread of a ledger', () => {
       expect(ledger.size()).toBe(1);
       await ledger.flush();
       const { entries } = await ledger.snapshot();
-      // The same caller is the same one after a restart.
+      // The caller is recognized after the restart.
       expect(entries).toMatchObject([{ count: run, callers: 1, releases: { one: run } }]);
       await ledger.close();
     }
   });
 
-  it('lets two gateways count in one file', async () => {
+  it('allows two gateways to write to the same file', async () => {
     const path = nextFile();
     const open = (release: string) =>
       ledgerWith({ release, openStore: () => Promise.resolve(openFileStore(path, LIMITS)) });
@@ -48,12 +48,12 @@ describe('the thread of a ledger', () => {
     for (const ledger of both) await ledger.close();
   });
 
-  it('fails a task whose file went bad, and works again when the file does', async () => {
+  it('rejects a task while the file is unusable, and works again afterwards', async () => {
     const { rmSync, writeFileSync } = await import('node:fs');
     const path = nextFile();
-    writeFileSync(path, 'this is no database, and longer than the header of one would be'.repeat(10));
+    writeFileSync(path, 'this is not a database, and it is longer than the header of a database'.repeat(10));
     const store = createWorkerStore({ path, limits: LIMITS });
-    await expect(store.read({}, NOW)).rejects.toThrow(/is no SQLite database/);
+    await expect(store.read({}, NOW)).rejects.toThrow(/is not an SQLite database/);
     rmSync(path);
     expect((await store.read({}, NOW)).entries).toEqual([]);
     await store.close();
