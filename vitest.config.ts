@@ -1,14 +1,28 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 // Tests share parsed contracts and compiled packages with each other and with earlier runs, as starts of Portico do.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules', '.cache', 'portico-test');
+
+/** Starts the longest files first, so that no worker is left with one of them at the end. */
+class SlowFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return sorted.toSorted((one, other) => Number(isSlow(other)) - Number(isSlow(one)));
+  }
+}
+
+const SLOW =
+  /examples\/pipelines|deploy\/prometheus-rules|security\/planted-secrets|gateway\/alerts|cli\/portico|test\/browser\//;
+const isSlow = ({ moduleId }: TestSpecification) => SLOW.test(moduleId);
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts', 'bench/test/**/*.test.ts'],
     // Every test owns its servers and ports, so files may run side by side; two cores is what CI has.
     maxWorkers: 2,
+    sequence: { sequencer: SlowFirst },
     testTimeout: 20_000,
     hookTimeout: 60_000,
     // `npm run coverage`: an overview in the terminal, and every line in coverage/index.html.

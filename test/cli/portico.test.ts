@@ -30,7 +30,7 @@ const configWith = (text: string) => {
   return file;
 };
 
-const check = (text: string) => runPortico(['check', '--config', configWith(text)], { PORTICO_ROLES: ROLES });
+const check = (text: string) => runInProcess(['check', '--config', configWith(text)], { PORTICO_ROLES: ROLES });
 
 afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
@@ -67,7 +67,7 @@ describe('portico', () => {
     const folder = newFolder();
     writeFileSync(join(folder, 'roles.yaml'), 'rolles: {}\n');
     writeFileSync(join(folder, 'portico.yaml'), 'mod: strict\nlisten: { prot: 1 }\n');
-    const { code, out, err } = await runPortico(['check', '--config', join(folder, 'portico.yaml')], { PORT: 'x' });
+    const { code, out, err } = await runInProcess(['check', '--config', join(folder, 'portico.yaml')], { PORT: 'x' });
     expect([code, out]).toEqual([1, '']);
     expect(err.match(/cannot start/g)).toHaveLength(1);
     for (const part of ['/mod\n', 'did you mean mode?', '/listen/prot', 'PORT\n', 'roles.yaml'])
@@ -89,7 +89,7 @@ describe('portico check', () => {
     ]);
     expect(err).toContain(`warning: ${overlay} /actions/0/target: selects nothing`);
     expect(err).toContain(`warning: ${overlay} /actions/0/target: the candidate contract: selects nothing`);
-    const plan = await runPortico(['plan', '--config', configWith(contract)], { PORTICO_ROLES: ROLES });
+    const plan = await runInProcess(['plan', '--config', configWith(contract)], { PORTICO_ROLES: ROLES });
     expect([plan.code, plan.out.trimEnd().split('\n')]).toEqual([0, expect.objectContaining({ length: 18 })]);
     expect(plan.err).toContain('contract: 2 overlays\n');
     writeFileSync(overlay, 'overlay: 2.0.0\n');
@@ -102,14 +102,14 @@ describe('portico check', () => {
   });
 
   it('prints OK for the embedded defaults', async () => {
-    expect(await runPortico(['check'])).toMatchObject({
+    expect(await runInProcess(['check'])).toMatchObject({
       code: 0,
       out: expect.stringMatching(/^OK: .*18 operations, mode strict\n$/) as string,
     });
   });
 
   it('loads the configuration of a real upstream without calling it', async () => {
-    const { code, out } = await runPortico(['check', '--upstream', 'http://127.0.0.1:9/qa']);
+    const { code, out } = await runInProcess(['check', '--upstream', 'http://127.0.0.1:9/qa']);
     expect([code, out]).toEqual([0, expect.stringContaining('mode observe')]);
   });
 
@@ -133,7 +133,7 @@ describe('portico check', () => {
   it('rejects demo accounts for a real upstream with the verifier file, by name', async () => {
     const folder = newFolder();
     writeFileSync(join(folder, 'portico.yaml'), 'authentication: { verifier: file }\n');
-    const { code, err } = await runPortico(['check', '--config', join(folder, 'portico.yaml')], {
+    const { code, err } = await runInProcess(['check', '--config', join(folder, 'portico.yaml')], {
       UPSTREAM_URL: 'http://127.0.0.1:9',
       PORTICO_ROLES: ROLES,
     });
@@ -143,41 +143,41 @@ describe('portico check', () => {
 
 describe('portico plan, permissions and explain', () => {
   it('print one line per operation', async () => {
-    const { code, out } = await runPortico(['plan']);
+    const { code, out } = await runInProcess(['plan']);
     expect([code, out.trim().split('\n').length]).toEqual([0, 18]);
   });
 
   it('print the operations of each role and account', async () => {
-    const { code, out } = await runPortico(['permissions']);
+    const { code, out } = await runInProcess(['permissions']);
     expect([code, out]).toEqual([0, expect.stringMatching(/listQuestions[\s\S]*alice/)]);
   });
 
   it('explain a request for an account, with or without a method, for a path or a complete URL', async () => {
     const path = '/services/v2/question.json?page=2';
-    const explained = await runPortico(['explain', 'get', path, '--as', 'alice']);
+    const explained = await runInProcess(['explain', 'get', path, '--as', 'alice']);
     expect([explained.code, explained.out]).toEqual([0, expect.stringMatching(/alice[\s\S]*listQuestions/)]);
-    const copied = await runPortico(['explain', `http://127.0.0.1:8080${path}`, '--as', 'alice']);
+    const copied = await runInProcess(['explain', `http://127.0.0.1:8080${path}`, '--as', 'alice']);
     expect(copied.out).toBe(explained.out);
   });
 });
 
 describe('portico hash-password', () => {
   it('prints a valid hash of standard input without its final newline', async () => {
-    const { code, out } = await runPortico(['hash-password'], {}, 'öpen sesame\n');
+    const { code, out } = await runInProcess(['hash-password'], {}, 'öpen sesame\n');
     const hash = parsePhcHash(out.trim());
     expect(code).toBe(0);
     expect(hash !== undefined && (await verifyPassword('öpen sesame', hash))).toBe(true);
   });
 
   it('does not repeat a password that was passed as an argument', async () => {
-    const { code, out, err } = await runPortico(['hash-password', 's3cret']);
+    const { code, out, err } = await runInProcess(['hash-password', 's3cret']);
     expect([code, out]).toEqual([2, '']);
     expect(err).toContain('enter the password on standard input');
     expect(err).not.toContain('s3cret');
   });
 
   it('exits with 1 for an empty password', async () => {
-    expect(await runPortico(['hash-password'], {}, '\n')).toMatchObject({ code: 1, out: '' });
+    expect(await runInProcess(['hash-password'], {}, '\n')).toMatchObject({ code: 1, out: '' });
   });
 });
 

@@ -2,13 +2,16 @@ import { Readable } from 'node:stream';
 import type { CommandIo } from '../../src/cli/command.ts';
 
 /** Creates streams that collect the output of a program that runs in this process. */
-export function processIoOf(cwd: string): { readonly io: CommandIo; readonly text: { out: string; err: string } } {
+export function processIoOf(
+  cwd: string,
+  { env = {}, input = '' }: { readonly env?: Readonly<Record<string, string>>; readonly input?: string } = {},
+): { readonly io: CommandIo; readonly text: { out: string; err: string } } {
   const text = { out: '', err: '' };
   const io = {
     out: (line: string) => void (text.out += `${line}\n`),
     err: (line: string) => void (text.err += `${line}\n`),
-    stdin: Readable.from([]),
-    env: {},
+    stdin: Readable.from([Buffer.from(input)]),
+    env,
     cwd,
   };
   return { io, text };

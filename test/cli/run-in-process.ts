@@ -2,8 +2,12 @@ import { COMMANDS } from '../../src/cli/commands.ts';
 import { runProgram } from '../../src/cli/run-program.ts';
 import { processIoOf } from './process-io-of.ts';
 
-/** Runs the program in this process, for command lines that do not start a server. */
-export async function runInProcess(argv: readonly string[]): Promise<{ code: number; out: string; err: string }> {
-  const { io, text } = processIoOf('/');
+/** Runs the program in this process and in the folder `/`, for command lines that do not start a server. */
+export async function runInProcess(
+  argv: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  input = '',
+): Promise<{ code: number; out: string; err: string }> {
+  const { io, text } = processIoOf('/', { env, input });
   return { code: await runProgram(COMMANDS, argv, io), ...text };
 }

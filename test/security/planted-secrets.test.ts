@@ -41,7 +41,8 @@ interface Place {
 const MODES = ['strict', 'staging', 'observe'] as const;
 /** Statuses whose message is the upstream's own, passed on word for word (rules, 8). */
 const WORDED = new Set([400, 401, 403, 404, 409, 422, 429]);
-const RUNS = 15;
+/** Per place and mode, of which there are three; the secrets are other ones in each run. */
+const RUNS = 8;
 
 /** What else is kept, beside the ledger, so that its files are searched too. */
 const keptIn = (folder: string) => ({
