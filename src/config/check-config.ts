@@ -4,7 +4,7 @@ import { isPlainObject } from './plain-object.ts';
 import { closestName } from '../lib/closest-name.ts';
 import { escapePointer } from '../lib/json-pointer.ts';
 
-/** One thing wrong with a value of the configuration; the value itself is never in it, it may be a secret. */
+/** A problem with a value of the configuration. It never contains the value, which may be a secret. */
 export interface ConfigProblem {
   readonly pointer: string;
   readonly message: string;
@@ -21,16 +21,16 @@ const validate = new Ajv2020({
   verbose: true,
   ownProperties: true,
   formats: { regex: isRegex },
-  // The schema is a constant and a test holds it against the meta-schema: compiling that would double the start of it.
+  // A test checks the constant schema against the meta-schema. Compiling the meta-schema here would double the time.
   validateSchema: false,
   meta: false,
   code: { optimize: false },
 }).compile(configSchema());
 
-/** Checks a configuration against the schema and says everything that is wrong with it. */
+/** Checks a configuration against the schema and returns all problems, up to a limit. */
 export function checkConfig(value: unknown): readonly ConfigProblem[] {
   if (validate(value)) return [];
-  return telling(validate.errors ?? [])
+  return relevantErrors(validate.errors ?? [])
     .slice(0, MAX_PROBLEMS)
     .map(toProblem);
 }
@@ -43,25 +43,27 @@ function isRegex(text: string): boolean {
   }
 }
 
-// Of alternatives that all fail, only the one that was meant (its constants fit) is worth reading.
-function telling(errors: readonly ErrorObject[]): ErrorObject[] {
+// If all alternatives fail, only the errors of the intended one, whose constants match, are helpful.
+function relevantErrors(errors: readonly ErrorObject[]): ErrorObject[] {
   const choices = errors.filter((error) => error.keyword === 'oneOf' || error.keyword === 'anyOf');
-  let kept = [...errors];
+  let relevant = [...errors];
   for (const choice of choices) {
     const branchOf = (error: ErrorObject) =>
       error !== choice && error.schemaPath.startsWith(`${choice.schemaPath}/`)
         ? error.schemaPath.slice(choice.schemaPath.length + 1).split('/')[0]
         : undefined;
     const branches = Map.groupBy(
-      kept.filter((error) => branchOf(error) !== undefined && error.instancePath.startsWith(choice.instancePath)),
+      relevant.filter((error) => branchOf(error) !== undefined && error.instancePath.startsWith(choice.instancePath)),
       (error) => branchOf(error),
     );
-    const meant = [...branches.values()].filter((branch) => !branch.some((error) => isMismatch(error, choice)));
+    const intended = [...branches.values()].filter((branch) => !branch.some((error) => isMismatch(error, choice)));
     const inside = new Set([...branches.values()].flat());
-    const only = meant.length === 1 ? meant[0] : undefined;
-    kept = kept.filter((error) => !inside.has(error) && (error !== choice || only === undefined)).concat(only ?? []);
+    const only = intended.length === 1 ? intended[0] : undefined;
+    relevant = relevant
+      .filter((error) => !inside.has(error) && (error !== choice || only === undefined))
+      .concat(only ?? []);
   }
-  return kept;
+  return relevant;
 }
 
 function isMismatch(error: ErrorObject, choice: ErrorObject): boolean {
@@ -77,7 +79,7 @@ function toProblem(error: ErrorObject): ConfigProblem {
     const elsewhere = closestName(key, known) ?? placeOfKey(key, configSchema());
     return {
       pointer: `${error.instancePath}/${escapePointer(key)}`,
-      message: 'is not a key that Portico knows',
+      message: 'is not a known key',
       ...(elsewhere !== undefined && { suggestion: `did you mean ${elsewhere}?` }),
     };
   }
@@ -100,20 +102,20 @@ function plainMessage(error: ErrorObject): string {
   const schema = isPlainObject(parent) ? parent : {};
   if (error.keyword === 'oneOf' && Array.isArray(schema['oneOf'])) {
     const keys = schema['oneOf'].flatMap((one: unknown) => (isPlainObject(one) ? one['required'] : undefined));
-    if (keys.every((key) => typeof key === 'string')) return `needs exactly one of ${[...new Set(keys)].join(', ')}`;
+    if (keys.every((key) => typeof key === 'string')) return `requires exactly one of ${[...new Set(keys)].join(', ')}`;
   }
   if (error.keyword === 'type' && schema['type'] === 'integer') {
     const bounds = [bound('from', schema['minimum']), bound('to', schema['maximum'])];
     return ['must be a whole number', ...bounds].join('');
   }
   if (error.keyword === 'pattern' && typeof schema['description'] === 'string')
-    return `does not have the right form. ${schema['description']}`;
-  return error.message ?? `breaks the rule ${error.keyword}`;
+    return `has the wrong format. ${schema['description']}`;
+  return error.message ?? `violates the rule ${error.keyword}`;
 }
 
 const bound = (word: string, value: unknown) => (typeof value === 'number' ? ` ${word} ${value}` : '');
 
-// `port` at the top is better answered with `listen.port` than with nothing.
+// Suggests `listen.port` for `port` at the top level, for example.
 function placeOfKey(key: string, schema: Readonly<Record<string, unknown>>, trail = ''): string | undefined {
   const properties = schema['properties'];
   if (!isPlainObject(properties)) return undefined;

@@ -7,22 +7,22 @@ import type { Environment } from './environment.ts';
 import { packageRoot } from '../files/package-root.ts';
 import { isPlainObject, type PlainObject, withoutNulls } from './plain-object.ts';
 
-/** The configuration file as it was read. */
+/** A parsed configuration file. */
 export interface ConfigFile {
-  /** The file as it is named to people: relative to the working folder where that is shorter. */
+  /** The name in messages: a path relative to the working folder if the file is inside, else the full path. */
   readonly name: string;
-  /** The folder that relative paths in the file start from. */
+  /** The base folder of relative paths in the file. */
   readonly folder: string;
   readonly value: PlainObject;
   readonly faults: readonly Fault[];
-  /** The file with the line of what a JSON pointer names, for faults. */
+  /** Returns the file name with the line number of the value at a JSON pointer. */
   locate(pointer: string): string;
 }
 
 const MAX_BYTES = 1024 * 1024;
 const MAX_ALIASES = 50;
 
-/** Finds the file: `PORTICO_CONFIG`, else `config/portico.yaml` in the working folder, else the one of this package. */
+/** Returns the path of `PORTICO_CONFIG`, or else `config/portico.yaml` in the working folder or in this package. */
 export function configPath(environment: Environment, cwd: string): string {
   const named = environment['PORTICO_CONFIG'];
   if (named !== undefined && named !== '') return resolve(cwd, named);
@@ -30,7 +30,7 @@ export function configPath(environment: Environment, cwd: string): string {
   return existsSync(local) ? local : join(packageRoot, 'config', 'portico.yaml');
 }
 
-/** Reads a configuration file; what is wrong with it as YAML is in `faults`, with lines. */
+/** Reads a configuration file; YAML errors are in `faults` with their line numbers. */
 export function readConfigFile(path: string, cwd: string): ConfigFile {
   const near = relative(cwd, path);
   const name = near.startsWith('..') ? path : near;
@@ -90,23 +90,23 @@ function offsetOf(document: Document, pointer: string): number | undefined {
 }
 
 const QUOTING: Readonly<Record<string, string>> = {
-  TAG_RESOLVE_FAILED: 'has a tag that is not known; a text that begins with ! needs quotes',
-  BAD_DIRECTIVE: 'has a directive that is not known; a text that begins with % needs quotes',
-  BAD_DQ_ESCAPE: 'has an escape sequence that YAML does not know; in single quotes there are none',
+  TAG_RESOLVE_FAILED: 'has an unknown tag; a string that starts with ! must be quoted',
+  BAD_DIRECTIVE: 'has an unknown directive; a string that starts with % must be quoted',
+  BAD_DQ_ESCAPE: 'has an invalid escape sequence; single quotes do not use escape sequences',
 };
 
-/** What is wrong with a text as YAML, without the part of it that the parser quotes: it may be half a password. */
-export function yamlMessage({ code, message }: Pick<YAMLError, 'code' | 'message'>): string {
+/** Returns the message of a YAML error without the quoted text, which may be part of a password. */
+function yamlMessage({ code, message }: Pick<YAMLError, 'code' | 'message'>): string {
   const own = QUOTING[code];
   if (own !== undefined) return own;
   if (code !== 'UNEXPECTED_TOKEN') return message;
   if (message.startsWith('Block scalar header'))
-    return 'has a block without lines; a text that begins with | or > needs quotes';
+    return 'has an invalid block; a string that starts with | or > must be quoted';
   return message.split(':', 1)[0] ?? '';
 }
 
-/** Why aliases could not be followed, without the name of one. */
-export function aliasMessage(error: unknown): string {
+/** Returns the message of an alias error without the name of the alias. */
+function aliasMessage(error: unknown): string {
   const unknown = error instanceof Error && error.message.startsWith('Unresolved alias');
-  return unknown ? 'has an alias that leads nowhere; a text that begins with * needs quotes' : 'uses too many aliases';
+  return unknown ? 'has an undefined alias; a string that starts with * must be quoted' : 'uses too many aliases';
 }

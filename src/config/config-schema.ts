@@ -22,7 +22,7 @@ const closed = (properties: object, description?: string) => ({
   properties,
 });
 
-/** The JSON Schema (2020-12) of the configuration file, composed of each feature's own part; editors use it too. */
+/** Returns the JSON Schema (2020-12) of the configuration file, composed of the parts of each feature. */
 export function configSchema(): Record<string, unknown> {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -35,18 +35,18 @@ export function configSchema(): Record<string, unknown> {
       publicBasePath: {
         type: 'string',
         pattern: '^(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$',
-        description: 'What clients put before /services/v2/, for example /qa; no slash at the end.',
+        description: 'Path prefix of /services/v2/ for clients, for example /qa; without a trailing slash.',
       },
       publicOrigin: {
         type: 'string',
         pattern: String.raw`^https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?$`,
-        description: 'Scheme and host that clients call, for example https://qa.example.org; no path.',
+        description: 'Scheme and host that clients use, for example https://qa.example.org; without a path.',
       },
       listen: listenOptionsSchema,
       adminToken: {
         type: 'string',
         minLength: 8,
-        description: 'Opens the console and purge on the admin side; PORTICO_ADMIN_TOKEN.',
+        description: 'Token for the console and for purging on the admin side; PORTICO_ADMIN_TOKEN.',
       },
       upstream: upstreamOptionsSchema,
       rewriteUrls: { type: 'boolean', description: 'Rewrite absolute legacy addresses in bodies.' },
@@ -57,7 +57,7 @@ export function configSchema(): Record<string, unknown> {
       parameters: closed({
         allow: {
           type: 'object',
-          description: "Parameters let through beside the contract's, by operation id.",
+          description: 'Parameters to allow in addition to those of the contract, by operation id.',
           additionalProperties: { type: 'array', items: { type: 'string', minLength: 1, maxLength: 100 } },
         },
       }),
@@ -67,7 +67,7 @@ export function configSchema(): Record<string, unknown> {
       release: {
         type: 'string',
         pattern: '^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$',
-        description: 'The label under which violations are counted, to compare releases; PORTICO_RELEASE.',
+        description: 'Release label of recorded violations, to compare releases; PORTICO_RELEASE.',
       },
       ledger: ledgerOptionsSchema,
       ladder: ladderOptionsSchema,
@@ -76,14 +76,14 @@ export function configSchema(): Record<string, unknown> {
       gdpr: gdprOptionsSchema,
       comments: commentsOptionsSchema,
       issueTracker: closed({ enabled: { type: 'boolean' } }, 'The integration behind the attachment copy.'),
-      contractStatusHeader: { type: 'boolean', description: 'Whether answers carry Contract-Status.' },
+      contractStatusHeader: { type: 'boolean', description: 'Whether responses have the header Contract-Status.' },
       logging: closed({
         level: { enum: LOG_LEVELS },
         principalNames: { type: 'boolean', description: 'Show names of callers instead of a keyed hash.' },
       }),
       operations: {
         type: 'object',
-        description: 'What single operations override, by operation id.',
+        description: 'Overrides for single operations, by operation id.',
         additionalProperties: closed({
           checks: checksSchema,
           errors: errorsSchema,

@@ -2,10 +2,10 @@ import { resolve } from 'node:path';
 import { CONTRACT_DEFAULTS, contractOptionsSchema, type ContractOptions } from '../contract/contract-options.ts';
 import { isPlainObject, type PlainObject } from './plain-object.ts';
 
-/** JSON Schema of the configuration key `contract:`; `parameters.allow` has a key of its own. */
+/** JSON Schema of the configuration key `contract:`; `parameters.allow` is a separate key. */
 export const contractKeySchema = {
   type: 'object',
-  description: 'What belongs to the contract.',
+  description: 'The contract and its overlays.',
   additionalProperties: false,
   properties: {
     folder: contractOptionsSchema.properties.folder,
@@ -13,7 +13,7 @@ export const contractKeySchema = {
     candidate: contractOptionsSchema.properties.candidate,
     baseline: contractOptionsSchema.properties.baseline,
     inferred: {
-      // YAML 1.1, which some editors still speak, reads on and off as booleans.
+      // YAML 1.1, which some editors still use, parses on and off as booleans.
       enum: ['on', 'off', true, false],
       description: 'The two comment writes, which are inferred; on with the embedded upstream, off with a real one.',
     },
@@ -21,7 +21,7 @@ export const contractKeySchema = {
   },
 };
 
-/** Fills the defaults in; what is inferred belongs to the contract only while the embedded upstream is known to have it. */
+/** Applies the defaults. By default, inferred operations are part of the contract with the embedded upstream only. */
 export function toContractOptions(
   config: PlainObject,
   place: { readonly embedded: boolean; readonly folder: string },

@@ -12,7 +12,7 @@ import type { Environment } from './environment.ts';
 import { isPlainObject } from './plain-object.ts';
 import type { Settings } from './settings.ts';
 
-/** Everything that is wrong between keys that are right one by one. */
+/** Returns the problems between keys that are valid individually. */
 export function crossFaults(settings: Settings, env: Environment): readonly ConfigProblem[] {
   return [
     ...upstreamFaults(settings, env),
@@ -34,7 +34,7 @@ function upstreamFaults(settings: Settings, env: Environment): ConfigProblem[] {
   return problems;
 }
 
-// A service account answers for everybody: nobody may reach it unchecked (rules, 2).
+// All callers share a service account, so every request must be checked (rules, 2).
 function serviceFaults(settings: Settings): ConfigProblem[] {
   if (settings.upstream.credentials.kind !== 'service') return [];
   const scopes = [undefined, ...Object.keys(settings.operations)];
@@ -44,17 +44,17 @@ function serviceFaults(settings: Settings): ConfigProblem[] {
       .filter((check) => id === undefined || settings.operations[id]?.checks?.[check] !== undefined)
       .map((check) => ({
         pointer: id === undefined ? `/checks/${check}` : `/operations/${id}/checks/${check}`,
-        message: `is ${settings.checksFor(id)[check]}, but upstream.credentials is a service account, which needs enforce`,
+        message: `is ${settings.checksFor(id)[check]}, but upstream.credentials is a service account, which requires enforce`,
         suggestion: `mode: strict or staging, or upstream.credentials.kind: forward`,
       })),
   );
 }
 
-// `observe` changes no byte and keeps no page (rules, 1).
+// `observe` does not change or store responses (rules, 1).
 function observeFaults(settings: Settings): ConfigProblem[] {
   if (!settings.mode.transparent) return [];
   const suggestion = 'mode: staging';
-  const message = `cannot be on in the mode ${settings.mode.name}, which changes nothing`;
+  const message = `cannot be on in the mode ${settings.mode.name}, which does not change or store responses`;
   return [
     ...(settings.cache.enabled === true ? [{ pointer: '/cache/enabled', message, suggestion }] : []),
     ...(settings.rewriteUrls ? [{ pointer: '/rewriteUrls', message, suggestion }] : []),
@@ -65,7 +65,7 @@ function listenFaults(settings: Settings): ConfigProblem[] {
   const { listen } = settings;
   const problems: ConfigProblem[] = [];
   if (listen.port !== 0 && listen.port === listen.adminPort)
-    problems.push({ pointer: '/listen/adminPort', message: `is the public port too (${listen.port})` });
+    problems.push({ pointer: '/listen/adminPort', message: `is also the public port (${listen.port})` });
   if (listen.headersTimeoutSeconds > listen.requestTimeoutSeconds)
     problems.push({ pointer: '/listen/headersTimeoutSeconds', message: 'is longer than requestTimeoutSeconds' });
   listen.trustedProxies.forEach((proxy, index) => {
@@ -92,8 +92,8 @@ function basePathFaults(settings: Settings): ConfigProblem[] {
   return [
     {
       pointer: '/publicBasePath',
-      message: 'is what stands before /services/v2, not /services/v2 itself',
-      suggestion: 'leave it out when clients call /services/v2 at the root',
+      message: 'is the path prefix of /services/v2, not /services/v2 itself',
+      suggestion: 'omit it if clients call /services/v2 at the root',
     },
   ];
 }
@@ -108,7 +108,7 @@ function audienceFaults(settings: Settings): ConfigProblem[] {
   });
 }
 
-/** The faults of keys that name an operation which the contract does not have. */
+/** Returns an error for each key that names an unknown operation. */
 export function operationFaults(settings: Settings, operationIds: readonly string[]): readonly Fault[] {
   const known = new Set(operationIds);
   const named = [
@@ -130,7 +130,7 @@ export function operationFaults(settings: Settings, operationIds: readonly strin
 }
 
 /**
- * Returns a fault for each level that enforces permissions in the mode `observe` on operations with private fields. That mode
+ * Returns an error for each level that enforces permissions in the mode `observe` on operations with private fields. That mode
  * changes no response, so the fields would stay visible to callers who must not see them (rules, 3).
  */
 export function redactionFaults(
@@ -160,7 +160,7 @@ function keysUnder(pointer: string, value: unknown): { id: string; pointer: stri
   }));
 }
 
-/** The fault of letting accounts with public passwords in front of a real upstream; names them all. */
+/** Returns an error that lists the demo accounts, if they could be used with a real upstream. */
 export function demoAccountFaults(settings: Settings, roles: RolesFile): readonly Fault[] {
   const names = demoAccounts(roles);
   if (settings.embedded || settings.authentication.verifier !== 'file' || names.length === 0) return [];
@@ -168,7 +168,7 @@ export function demoAccountFaults(settings: Settings, roles: RolesFile): readonl
     {
       source: roles.source,
       pointer: '/accounts',
-      message: `demo accounts with public passwords would be let in to a real upstream: ${names.join(', ')}`,
+      message: `demo accounts with public passwords would have access to a real upstream: ${names.join(', ')}`,
       suggestion: 'remove them from the roles file, or use authentication.verifier: upstream',
     },
   ];

@@ -1,9 +1,9 @@
 import leven from 'leven';
 import type { Fault } from '../model/fault.ts';
 
-/** A value that wins over the file: where it comes from and which key it sets. */
+/** A value that takes precedence over the configuration file. */
 export interface Override {
-  /** The variable or the flag, as it is named to people. */
+  /** The name of the variable or flag in messages. */
   readonly source: string;
   readonly kind: 'environment' | 'flag';
   /** JSON pointer of the key. */
@@ -11,7 +11,7 @@ export interface Override {
   readonly value: unknown;
 }
 
-/** The environment variables that Portico reads, and the key that each one sets. */
+/** The environment variables that Portico reads, with the key that each one sets. */
 export const VARIABLES = {
   HOST: '/listen/host',
   PORT: '/listen/port',
@@ -35,7 +35,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 const NUMBERS = new Set<string>(['PORT', 'ADMIN_PORT']);
 
-/** Reads the variables that are set and not empty; numbers are converted, what is none stays text and is refused later. */
+/** Reads variables that are set and not empty. An invalid number stays a string, which the schema rejects later. */
 export function readEnvironment(environment: Environment): { overrides: Override[]; faults: Fault[] } {
   const overrides: Override[] = [];
   for (const [source, pointer] of Object.entries(VARIABLES)) {
@@ -45,16 +45,16 @@ export function readEnvironment(environment: Environment): { overrides: Override
     overrides.push({ source, kind: 'environment', pointer, value });
   }
   const halves = credentialFaults(environment);
-  // Half an account is told once, and not again by every rule that it breaks.
-  const whole = halves.length === 0 ? overrides : overrides.filter(({ source }) => source !== 'UPSTREAM_PASSWORD');
+  // An incomplete account is reported once, and not again by each rule that it violates.
+  const complete = halves.length === 0 ? overrides : overrides.filter(({ source }) => source !== 'UPSTREAM_PASSWORD');
   return {
-    overrides: [...whole, ...serviceKind(whole)],
-    faults: [...halves, ...misspelt(environment)],
+    overrides: [...complete, ...serviceKind(complete)],
+    faults: [...halves, ...misspelledVariables(environment)],
   };
 }
 
-// Only near misses: platforms put variables of their own beside ours (PORTICO_SERVICE_HOST in Kubernetes).
-function misspelt(environment: Environment): Fault[] {
+// Only similar names: platforms set variables with the same prefix (PORTICO_SERVICE_HOST in Kubernetes).
+function misspelledVariables(environment: Environment): Fault[] {
   const known = [...Object.keys(VARIABLES), 'PORTICO_CONFIG'];
   return Object.keys(environment).flatMap((source) => {
     if (!/^(?:PORTICO|UPSTREAM)_/.test(source) || known.includes(source)) return [];
@@ -66,7 +66,7 @@ function misspelt(environment: Environment): Fault[] {
   });
 }
 
-// Naming a service account is choosing it.
+// A user name in the environment selects the service account.
 function serviceKind(overrides: readonly Override[]): Override[] {
   const found = overrides.find((override) => override.source === 'UPSTREAM_USERNAME');
   return found === undefined ? [] : [{ ...found, pointer: '/upstream/credentials/kind', value: 'service' }];
@@ -77,7 +77,7 @@ function credentialFaults(environment: Environment): Fault[] {
   const missing = pair.filter((name) => !environment[name]);
   if (missing.length !== 1) return [];
   const [other = ''] = missing;
-  // The file may hold the other half.
+  // The configuration file may have the password.
   if (other === 'UPSTREAM_PASSWORD') return [];
   return [
     { source: 'UPSTREAM_PASSWORD', pointer: '', message: `is set without ${other}`, suggestion: `set ${other} too` },

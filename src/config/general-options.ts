@@ -5,18 +5,18 @@ export interface ReferenceOptions {
   /** A path, or `:memory:`. */
   readonly db: string;
   readonly seed: number;
-  /** Names of misbehaviours to switch on. */
+  /** Chaos rules of the reference server. */
   readonly faults: readonly string[];
-  /** Base address of an issue tracker; without one, a small one is embedded too. */
+  /** The base URL of an issue tracker; an embedded tracker is used by default. */
   readonly issueTrackerUrl?: string;
 }
 
-/** One entry of `undocumented.allow`: a path outside the contract that passes. */
+/** One entry of `undocumented.allow`: an undocumented path that is forwarded. */
 export interface AllowedPath {
   readonly method: string;
   /** Under the base address; `{name}` stands for any one segment, `/**` at the end for everything below. */
   readonly path: string;
-  /** What the caller must hold. */
+  /** The permission that the caller must have. */
   readonly permission?: string;
 }
 
@@ -30,16 +30,16 @@ export const checksSchema = {
   properties: Object.fromEntries(CHECK_NAMES.map((name) => [name, level])) as Record<CheckName, typeof level>,
 };
 
-/** JSON Schema of the style of error answers, global or of one operation. */
+/** JSON Schema of the style of error responses, global or of one operation. */
 export const errorsSchema = {
   enum: ['legacy', 'normalized'] satisfies ErrorStyle[],
-  description: "Error answers as the upstream's own, or in the one form of Portico.",
+  description: 'Error responses in the format of the upstream (legacy) or of Portico (normalized).',
 };
 
 /** JSON Schema of the configuration key `reference:`. */
 export const referenceSchema = {
   type: 'object',
-  description: 'The embedded upstream, used while there is no upstream.url.',
+  description: 'The embedded upstream, used if upstream.url is not set.',
   additionalProperties: false,
   properties: {
     db: { type: 'string', minLength: 1, description: 'Path of the database, or :memory:.' },
@@ -47,9 +47,13 @@ export const referenceSchema = {
     issueTrackerUrl: {
       type: 'string',
       pattern: '^https?://[^\\s?#]+$',
-      description: 'Base address of an issue tracker, http or https; without one, a small one is embedded too.',
+      description: 'Base URL of an issue tracker, http or https; an embedded tracker is used by default.',
     },
-    faults: { type: 'array', items: { type: 'string', minLength: 1 }, description: 'Misbehaviours to switch on.' },
+    faults: {
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
+      description: 'Chaos rules, as for the flag --fault.',
+    },
   },
 };
 
@@ -60,7 +64,7 @@ export const undocumentedSchema = {
   properties: {
     allow: {
       type: 'array',
-      description: 'Paths outside the contract that pass; unsafe methods always need an entry.',
+      description: 'Undocumented paths to forward; unsafe methods always require an entry.',
       items: {
         type: 'object',
         additionalProperties: false,
@@ -72,7 +76,7 @@ export const undocumentedSchema = {
             pattern: '^/services/v2/[^?#\\s]+$',
             description: 'Under /services/v2/; {name} stands for any one segment, /** at the end for all below.',
           },
-          permission: { type: 'string', minLength: 1, description: 'What the caller must hold.' },
+          permission: { type: 'string', minLength: 1, description: 'The permission that the caller must have.' },
         },
       },
     },

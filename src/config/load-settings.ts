@@ -7,29 +7,32 @@ import { type PlainObject, withoutValueAt, withValueAt } from './plain-object.ts
 import type { Origin, Place, Settings } from './settings.ts';
 import { toSettings } from './to-settings.ts';
 
-/** Where the configuration comes from. */
+/** The sources of the configuration. */
 export interface SettingsSources {
   readonly env: Environment;
   readonly cwd: string;
-  /** What flags of the command line set; they win over everything. */
+  /** The values of command-line flags, which take precedence over all other sources. */
   readonly flags?: readonly Override[];
 }
 
-/** What was read, faults or not. */
+/** The settings together with all configuration errors. */
 export interface SettingsReading {
-  /** The settings as far as they are right: what is faulty is taken for absent. Only for finding more faults. */
+  /** The settings without invalid values. If there are errors, use them only to find further errors. */
   readonly settings: Settings;
   readonly faults: readonly Fault[];
 }
 
-/** Loads the configuration: flags over environment over file over defaults; throws StartFault with every fault found. */
+/**
+ * Loads the configuration. Flags take precedence over the environment, the environment over the file, and the file over
+ * defaults. Throws StartFault with all configuration errors.
+ */
 export function loadSettings(sources: SettingsSources): Settings {
   const { settings, faults } = readSettings(sources);
   if (faults.length > 0) throw new StartFault(faults);
   return settings;
 }
 
-/** Reads the configuration and goes on after faults, so that everything that is wrong can be told at once. */
+/** Reads the configuration and continues after errors, so that all of them can be reported in one run. */
 export function readSettings(sources: SettingsSources): SettingsReading {
   const file = readConfigFile(configPath(sources.env, sources.cwd), sources.cwd);
   const environment = readEnvironment(sources.env);
@@ -47,16 +50,16 @@ export function readSettings(sources: SettingsSources): SettingsReading {
       : { source: override.source, pointer: '' };
   };
   const problems = checkConfig(raw);
-  const sound = soundPart(raw, problems);
-  const settings = toSettings(sound, { file: file.name, folder: file.folder, cwd: sources.cwd, originOf, placeOf });
+  const valid = validPart(raw, problems);
+  const settings = toSettings(valid, { file: file.name, folder: file.folder, cwd: sources.cwd, originOf, placeOf });
   const faults: Fault[] = [...file.faults, ...environment.faults];
   for (const problem of [...problems, ...crossFaults(settings, sources.env)])
     faults.push({ ...problem, ...placeOf(problem.pointer) });
   return { settings, faults: inOrder(faults) };
 }
 
-// Taking one fault out can uncover another, of a key that needed it; what is still wrong then is given up.
-function soundPart(raw: PlainObject, problems: readonly ConfigProblem[]): PlainObject {
+// Removing an invalid value can make another one invalid. In that case, the whole file is ignored.
+function validPart(raw: PlainObject, problems: readonly ConfigProblem[]): PlainObject {
   if (problems.length === 0) return raw;
   const rest = problems.reduce((value, { pointer }) => withoutValueAt(value, pointer), raw);
   return checkConfig(rest).length === 0 ? rest : {};

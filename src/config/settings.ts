@@ -17,7 +17,7 @@ import type { AllowedPath, ReferenceOptions } from './general-options.ts';
 import type { ListenOptions } from './listen-options.ts';
 import type { Override } from './environment.ts';
 
-/** What one operation overrides. */
+/** The overrides of one operation. */
 export interface OperationSettings {
   readonly checks?: Partial<Checks>;
   readonly errors?: ErrorStyle;
@@ -25,29 +25,29 @@ export interface OperationSettings {
   readonly pageBounds?: OperationPagingConfig;
 }
 
-/** Where a value comes from. */
+/** The source of a value. */
 export type Origin = Override['kind'] | 'file' | 'default';
 
-/** Where a fault of the configuration is shown: the file with its line, a variable or a flag. */
+/** The place of a configuration error: the file with its line, a variable or a flag. */
 export type Place = Pick<Fault, 'source' | 'pointer'>;
 
-/** The whole configuration, checked, with every default filled in. */
+/** The complete configuration, validated and with all defaults. */
 export interface Settings {
-  /** The preset that was chosen, as the table of modes has it. */
+  /** The selected preset. */
   readonly mode: Mode;
-  /** The global levels: the preset's with `checks:` over it. */
+  /** The global levels: those of the preset, overridden by `checks:`. */
   readonly checks: Checks;
-  /** The levels of one operation; the global ones for undefined and unknown ids. */
+  /** Returns the levels of one operation, or the global levels for undefined and unknown ids. */
   checksFor(operationId: string | undefined): Checks;
   /** The global style of errors. */
   readonly errors: ErrorStyle;
-  /** The style of errors of one operation. */
+  /** Returns the style of errors of one operation. */
   errorsFor(operationId: string | undefined): ErrorStyle;
-  /** True where the reference server is the upstream: no `upstream.url` is configured. */
+  /** Whether the reference server is the upstream, because `upstream.url` is not set. */
   readonly embedded: boolean;
-  /** Empty, or a path that begins with a slash and does not end with one. */
+  /** Empty, or a path with a leading slash and without a trailing one. */
   readonly publicBasePath: string;
-  /** Scheme and host under which clients see the gateway; undefined where each client's own are believed. */
+  /** The scheme and host that clients use; undefined means those of each request. */
   readonly publicOrigin: string | undefined;
   readonly listen: ListenOptions;
   readonly adminToken: string | undefined;
@@ -55,15 +55,15 @@ export interface Settings {
   readonly rewriteUrls: boolean;
   readonly reference: ReferenceOptions;
   readonly authentication: IdentityOptions;
-  /** `file` is an absolute path here. */
+  /** `file` is an absolute path. */
   readonly roles: RolesOptions;
   readonly permissions: PermissionsOptions;
-  /** Parameters that are let through beside the contract's, by operation id. */
+  /** Parameters that are allowed in addition to those of the contract, by operation id. */
   readonly parameters: { readonly allow: Readonly<Record<string, readonly string[]>> };
   readonly pageBounds: PagingOptions;
   readonly cache: CacheOptions;
   readonly contract: ContractOptions;
-  /** The label under which violations are counted. */
+  /** The release label of recorded violations. */
   readonly release: string;
   readonly ledger: LedgerOptions;
   readonly ladder: LadderOptions;
@@ -74,17 +74,17 @@ export interface Settings {
   readonly issueTracker: { readonly enabled: boolean };
   readonly contractStatusHeader: boolean;
   readonly logging: { readonly level: LogLevel; readonly principalNames: boolean };
-  /** What single operations override, by id. */
+  /** Overrides for single operations, by id. */
   readonly operations: Readonly<Record<string, OperationSettings>>;
-  /** The configuration file as it is named to people. */
+  /** The name of the configuration file in messages. */
   readonly file: string;
-  /** Where the value at a JSON pointer (`/listen/port`) comes from. */
+  /** Returns the source of the value at a JSON pointer (`/listen/port`). */
   originOf(pointer: string): Origin;
-  /** The place to name in faults about the value at a JSON pointer. */
+  /** Returns the place for errors about the value at a JSON pointer. */
   placeOf(pointer: string): Place;
 }
 
-/** The same settings in front of another address; used once the embedded upstream has one. */
+/** Returns a copy with another upstream URL, for example that of the started embedded upstream. */
 export function withUpstreamUrl(settings: Settings, url: string): Settings {
   return { ...settings, upstream: { ...settings.upstream, url } };
 }

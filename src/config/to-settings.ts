@@ -16,10 +16,10 @@ import { LISTEN_DEFAULTS } from './listen-options.ts';
 import { isPlainObject, withDefaults, type PlainObject } from './plain-object.ts';
 import type { OperationSettings, Settings } from './settings.ts';
 
-/** Where the raw configuration was found. */
-export interface ConfigPlace {
+/** The source of the raw configuration. */
+interface ConfigPlace {
   readonly file: string;
-  /** The folder that the roles file is looked for from. */
+  /** The base folder of a relative path to the roles file. */
   readonly folder: string;
   readonly cwd: string;
   readonly originOf: Settings['originOf'];
@@ -28,7 +28,7 @@ export interface ConfigPlace {
 
 const REFERENCE_DEFAULTS: Settings['reference'] = { db: '.portico/reference.db', seed: 1, faults: [] };
 
-/** Fills every default in; `raw` has passed the schema. */
+/** Applies all defaults; `raw` must be valid under the schema. */
 export function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
   const part = (key: string) => (isPlainObject(raw[key]) ? raw[key] : {});
   const upstream = withDefaults(UPSTREAM_DEFAULTS, raw['upstream']);
@@ -39,13 +39,13 @@ export function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
   const operations = new Map(Object.entries(part('operations') as Record<string, OperationSettings>));
   const checksById = new Map([...operations].map(([id, own]) => [id, withDefaults(checks, own.checks)]));
   const roles = withDefaults(ROLES_DEFAULTS, raw['roles']);
-  // What a person types is relative to where they are; everything else to the configuration file.
+  // Paths in flags and variables are relative to the working folder, all others to the configuration file.
   const typed = place.originOf('/roles/file') === 'environment' || place.originOf('/roles/file') === 'flag';
   const rolesFolder = typed ? place.cwd : place.folder;
   const allow = (part('parameters')['allow'] ?? {}) as Settings['parameters']['allow'];
   const reference = withDefaults(REFERENCE_DEFAULTS, raw['reference']);
-  // What the program writes is found from where it is started, not beside a configuration that may be read-only.
-  const kept = <T extends { readonly file: string }>(defaults: T, key: string): T => {
+  // Files that the program writes are relative to the working folder, as the configuration folder may be read-only.
+  const withFile = <T extends { readonly file: string }>(defaults: T, key: string): T => {
     const options = withDefaults(defaults, raw[key]);
     return { ...options, file: options.file === IN_MEMORY ? options.file : resolve(place.cwd, options.file) };
   };
@@ -58,7 +58,7 @@ export function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     embedded,
     publicOrigin: raw['publicOrigin'] as string | undefined,
     publicBasePath: (raw['publicBasePath'] as string | undefined) ?? '',
-    // In front of the embedded upstream there is no balancer that has to notice.
+    // With the embedded upstream, there is no load balancer that has to notice the shutdown.
     listen: withDefaults(embedded ? { ...LISTEN_DEFAULTS, lameDuckSeconds: 0 } : LISTEN_DEFAULTS, raw['listen']),
     adminToken: raw['adminToken'] as string | undefined,
     upstream,
@@ -75,9 +75,9 @@ export function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     cache: toCacheOptions(part('cache')),
     contract: toContractOptions(part('contract'), { embedded, folder: place.folder }, allow),
     release: (raw['release'] as string | undefined) ?? 'unlabelled',
-    ledger: kept(LEDGER_DEFAULTS, 'ledger'),
-    ladder: kept(LADDER_DEFAULTS, 'ladder'),
-    learn: kept(LEARN_DEFAULTS, 'learn'),
+    ledger: withFile(LEDGER_DEFAULTS, 'ledger'),
+    ladder: withFile(LADDER_DEFAULTS, 'ladder'),
+    learn: withFile(LEARN_DEFAULTS, 'learn'),
     undocumented: { allow: (part('undocumented')['allow'] ?? []) as Settings['undocumented']['allow'] },
     gdpr: toGdprOptions(part('gdpr')),
     comments: toCommentsOptions(part('comments')),

@@ -14,32 +14,32 @@ const sample = read('portico.yaml');
 const uncommented = sample.replaceAll(/^#(?=\S| {2})/gm, '');
 
 describe('the committed configuration', () => {
-  it('has a fresh schema beside it for editors', () => {
+  it('has an up-to-date schema for editors', () => {
     expect(JSON.parse(read('portico.schema.json'))).toEqual(configSchema());
   });
 
-  it('has schemas that keep to the meta-schema, which no start looks at', () => {
+  it('has schemas that are valid under the meta-schema, which is not checked at start', () => {
     const ajv = new Ajv2020();
     expect(ajv.validateSchema(configSchema())).toBe(true);
     expect(ajv.validateSchema(rolesFileSchema)).toBe(true);
     expect(ajv.validateSchema({ ...configSchema(), properties: { mode: { enum: 'strict' } } })).toBe(false);
   });
 
-  it('sets nothing: what it holds is commented out', () => {
+  it('does not set a value: all keys are commented out', () => {
     const [given, absent] = [load(sample), load('')];
     const { roles, reference, ledger, ladder, learn } = given;
-    // Their paths depend on the folder.
+    // Their paths depend on the working folder.
     expect(JSON.stringify(given)).toBe(JSON.stringify({ ...absent, roles, reference, ledger, ladder, learn }));
   });
 
-  it('is right in everything that it offers to uncomment', () => {
+  it('is valid with all keys uncommented', () => {
     expect(faultsOf(uncommented)).toEqual([]);
     const settings = load(uncommented);
     const ids = loadContract(settings.contract).operations.map(({ id }) => id);
     expect(operationFaults(settings, ids)).toEqual([]);
   });
 
-  it('shows every key', () => {
+  it('shows all keys', () => {
     const { properties } = configSchema() as { properties: object };
     for (const key of Object.keys(properties)) expect(sample).toMatch(new RegExp(`^#${key}:`, 'm'));
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { demoAccountFaults, operationFaults } from '../../src/config/cross-faults.ts';
 import { faultsOf, load } from './load-in-folder.ts';
 
-describe('keys that do not go together', () => {
+describe('keys that cannot be combined', () => {
   const SERVICE = 'upstream: { credentials: { kind: service, username: robot, password: x } }';
 
   const shared = (more: string) => `operations: { listIdeas: { cache: { audience: public${more} } } }`;
@@ -12,7 +12,7 @@ describe('keys that do not go together', () => {
     return first === undefined ? undefined : { pointer: first.pointer, message: first.message, others: more.length };
   };
 
-  it.each(['authentication', 'permissions'])('service credentials with %s below enforce are refused', (check) => {
+  it.each(['authentication', 'permissions'])('service credentials with %s below enforce are rejected', (check) => {
     expect(firstMessage(`${SERVICE}\nchecks: { ${check}: report }`)).toMatchObject({
       pointer: `/checks/${check}`,
       message: expect.stringContaining('service account') as string,
@@ -24,11 +24,11 @@ describe('keys that do not go together', () => {
     expect(faultsOf(SERVICE)).toEqual([]);
   });
 
-  it('service credentials in observe are refused for both checks', () => {
+  it('service credentials in observe are rejected for both checks', () => {
     expect(faultsOf(`mode: observe\n${SERVICE}`)).toHaveLength(2);
   });
 
-  it('an operation that enforces more than the mode is fine with service credentials', () => {
+  it('an operation may turn off other checks with service credentials', () => {
     const yaml = `${SERVICE}\noperations: { listIdeas: { checks: { responses: off } } }`;
     expect(faultsOf(yaml)).toEqual([]);
   });
@@ -41,22 +41,22 @@ describe('keys that do not go together', () => {
     expect(faultsOf(yaml.replace('observe', 'staging'))).toEqual([]);
   });
 
-  it('a shared cache audience needs a service credential or the word of the operator', () => {
+  it('a shared cache audience requires a service credential or assumeImpersonal', () => {
     expect(firstMessage(shared(''))).toMatchObject({ pointer: '/operations/listIdeas/cache/audience' });
     expect(faultsOf(shared(', assumeImpersonal: true'))).toEqual([]);
     expect(faultsOf(`${shared('')}\n${SERVICE}`)).toEqual([]);
   });
 
-  it('the two listeners cannot share a port, save for 0', () => {
-    expect(firstMessage('', { PORT: '8081' })).toMatchObject({ message: 'is the public port too (8081)' });
+  it('the two listeners cannot share a port, except 0', () => {
+    expect(firstMessage('', { PORT: '8081' })).toMatchObject({ message: 'is also the public port (8081)' });
     expect(faultsOf('listen: { port: 0, adminPort: 0 }')).toEqual([]);
   });
 
-  it.each(['qa', '/qa/', '/qa//x', '/..', '/./x', '/a b', '/services/v2'])('the base path %s is refused', (path) => {
+  it.each(['qa', '/qa/', '/qa//x', '/..', '/./x', '/a b', '/services/v2'])('the base path %s is rejected', (path) => {
     expect(faultsOf(`publicBasePath: ${path}`)).toHaveLength(1);
   });
 
-  it.each(['/qa', '/real-answers', '/a/b_c.d'])('the base path %s is taken', (path) => {
+  it.each(['/qa', '/real-answers', '/a/b_c.d'])('the base path %s is accepted', (path) => {
     expect(load(`publicBasePath: ${path}`).publicBasePath).toBe(path);
   });
 
@@ -76,11 +76,11 @@ describe('keys that do not go together', () => {
     },
   );
 
-  it('trusted proxies may be addresses, networks and the three words', () => {
+  it('trusted proxies may be addresses, networks and the three keywords', () => {
     expect(faultsOf("listen: { trustedProxies: ['10.0.0.0/8', '::1', loopback, 'fd00::/8'] }")).toEqual([]);
   });
 
-  it('a regular expression that cannot be compiled is refused', () => {
+  it('an invalid regular expression is rejected', () => {
     expect(firstMessage("upstream: { permissionMessages: ['('] }")).toMatchObject({
       pointer: '/upstream/permissionMessages/0',
     });
@@ -93,8 +93,8 @@ describe('keys that do not go together', () => {
   });
 });
 
-describe('operation faults', () => {
-  it('operations that the contract lacks are faults wherever they are named', () => {
+describe('operation errors', () => {
+  it('unknown operations are rejected in all keys', () => {
     const settings = load(`operations:
   listQuestion: { errors: legacy }
   listIdeas: { errors: legacy }
@@ -119,7 +119,7 @@ cache:
   });
 });
 
-describe('demo account faults', () => {
+describe('demo account errors', () => {
   const account = (name: string, demo: boolean) => ({
     name,
     demo,
@@ -136,14 +136,14 @@ describe('demo account faults', () => {
   };
   const REAL = 'upstream: { url: "http://127.0.0.1:9" }';
 
-  it('demo accounts in front of a real upstream are a fault that names them all', () => {
+  it('demo accounts with a real upstream are rejected and listed', () => {
     const [fault, ...more] = demoAccountFaults(load(`${REAL}\nauthentication: { verifier: file }`), roles);
     expect(fault?.message).toContain('admin, guest');
     expect(fault?.message).not.toContain('jane');
     expect(more).toEqual([]);
   });
 
-  it('demo accounts are no fault on the embedded upstream, nor where the upstream verifies', () => {
+  it('demo accounts are accepted with the embedded upstream, or if the upstream verifies credentials', () => {
     expect(demoAccountFaults(load(''), roles)).toEqual([]);
     expect(demoAccountFaults(load(REAL), roles)).toEqual([]);
   });

@@ -5,7 +5,7 @@ import { loadSettings, type SettingsSources } from '../../src/config/load-settin
 import type { Settings } from '../../src/config/settings.ts';
 import { StartFault, type Fault } from '../../src/model/fault.ts';
 
-/** Loads settings in a folder of their own that holds the given text as `config/portico.yaml`. */
+/** Loads settings in a temporary folder with the given text as `config/portico.yaml`. */
 export function load(yaml: string, more: Partial<SettingsSources> = {}): Settings {
   const folder = mkdtempSync(join(tmpdir(), 'portico-config-'));
   try {
@@ -17,7 +17,7 @@ export function load(yaml: string, more: Partial<SettingsSources> = {}): Setting
   }
 }
 
-/** The faults that loading ends in; none when it succeeds. */
+/** Returns the configuration errors of loading; empty if it succeeds. */
 export function faultsOf(yaml: string, more: Partial<SettingsSources> = {}): readonly Fault[] {
   try {
     load(yaml, more);

@@ -16,13 +16,13 @@ describe('settings', () => {
     expect(load('mode: staging', { env: { UPSTREAM_URL: 'http://127.0.0.1:9/qa' } }).mode.name).toBe('staging');
   });
 
-  it('look for the contract from the folder of the file, where they name one', () => {
+  it('resolve the contract folder relative to the file, if one is set', () => {
     expect(load('').contract.folder).toBeUndefined();
     expect(load('contract: { folder: ../other }').contract.folder).toMatch(/portico-config-[^/]*\/other$/);
     expect(load('contract: { folder: /srv/contract }').contract.folder).toBe('/srv/contract');
   });
 
-  it('follow the upstream in verifier and inferred operations', () => {
+  it('choose verifier and inferred operations by the upstream', () => {
     const embedded = load('');
     expect([embedded.embedded, embedded.authentication.verifier, embedded.contract.inferred]).toEqual([
       true,
@@ -37,7 +37,7 @@ describe('settings', () => {
     expect([chosen.authentication.verifier, chosen.contract.inferred]).toEqual(['file', true]);
   });
 
-  it('take flags over the environment over the file over defaults, and know where each value comes from', () => {
+  it('prefer flags to the environment to the file to defaults, and report the source of each value', () => {
     const settings = load('listen: { port: 1000, adminPort: 1001, host: 127.0.0.9 }', {
       env: { PORT: '2000', ADMIN_PORT: '2001' },
       flags: [flag('port', '/listen/port', 3000)],
@@ -51,14 +51,14 @@ describe('settings', () => {
     ]);
   });
 
-  it('fill single values in beside what is given', () => {
+  it('add defaults to partly configured mappings', () => {
     const settings = load('authentication: { failures: { limit: 3 } }\ncache: { freshSeconds: 5 }');
     expect(settings.authentication.failures).toEqual({ limit: 3, windowSeconds: 60, maxPairs: 10_000 });
     expect(settings.cache).toMatchObject({ freshSeconds: 5, staleIfErrorSeconds: 300 });
     expect(settings.listen).toMatchObject({ maxTargetBytes: 8192, maxHeaderBytes: 16_384, maxBodyBytes: 1_048_576 });
   });
 
-  it('resolve checks and errors for each operation over the global ones over the mode', () => {
+  it('prefer checks and errors of an operation to global ones to those of the mode', () => {
     const settings = load(
       'checks: { undocumented: report }\noperations: { listIdeas: { checks: { responses: enforce }, errors: legacy } }',
     );
@@ -75,37 +75,37 @@ describe('settings', () => {
     expect(settings.errorsFor('__proto__')).toBe('normalized');
   });
 
-  it('take empty keys and empty variables for absent', () => {
+  it('treat empty keys and empty variables as absent', () => {
     expect(load('cache:\nlisten:\n  port:\n', { env: { PORT: '', PORTICO_MODE: '' } }).listen.port).toBe(8080);
   });
 
-  it('look for the roles file beside the configuration, or where a person says', () => {
+  it('resolve the roles file relative to the configuration, or to the working folder for flags and variables', () => {
     expect(load('').roles.file).toMatch(/config[/\\]roles\.yaml$/);
     const typed = load('', { env: { PORTICO_ROLES: 'mine.yaml' } });
     expect(typed.roles.file).toMatch(/portico-config-\w+[/\\]mine\.yaml$/);
   });
 
-  it('come from the package when the working folder holds none', () => {
+  it('come from the package if the working folder has no configuration', () => {
     const cwd = mkdtempSync(join(tmpdir(), 'portico-empty-'));
     const settings = loadSettings({ env: {}, cwd });
     rmSync(cwd, { recursive: true });
     expect(resolve(cwd, settings.file)).toBe(join(packageRoot, 'config', 'portico.yaml'));
   });
 
-  it('choose a service account when one is named in the environment', () => {
+  it('select a service account if the environment has its user name', () => {
     const settings = load('', { env: { UPSTREAM_USERNAME: 'robot', UPSTREAM_PASSWORD: 'secret' } });
     expect(settings.upstream.credentials).toEqual({ kind: 'service', username: 'robot', password: 'secret' });
   });
 });
 
-describe('faults of the configuration', () => {
-  it('tell of half a service account once', () => {
+describe('configuration errors', () => {
+  it('report an incomplete service account once', () => {
     expect(faultsOf('', { env: { UPSTREAM_PASSWORD: 'secret', UPSTREAM_URL: 'http://127.0.0.1:9' } })).toMatchObject([
       { source: 'UPSTREAM_PASSWORD', message: 'is set without UPSTREAM_USERNAME' },
     ]);
   });
 
-  it('are all found at once, each with its place and a suggestion', () => {
+  it('are all reported in one run, each with its place and a suggestion', () => {
     const yaml = `mode: observ
 port: 3
 lissten:
@@ -127,19 +127,19 @@ operations:
           "suggestion": "did you mean observe?",
         },
         {
-          "message": "is not a key that Portico knows",
+          "message": "is not a known key",
           "pointer": "/port",
           "source": "config/portico.yaml:2",
           "suggestion": "did you mean listen.port?",
         },
         {
-          "message": "is not a key that Portico knows",
+          "message": "is not a known key",
           "pointer": "/lissten",
           "source": "config/portico.yaml:3",
           "suggestion": "did you mean listen?",
         },
         {
-          "message": "is not a key that Portico knows",
+          "message": "is not a known key",
           "pointer": "/checks/response",
           "source": "config/portico.yaml:6",
           "suggestion": "did you mean responses?",
@@ -150,12 +150,12 @@ operations:
           "source": "config/portico.yaml:7",
         },
         {
-          "message": "needs exactly one of password, passwordEnv, passwordFile",
+          "message": "requires exactly one of password, passwordEnv, passwordFile",
           "pointer": "/upstream/credentials",
           "source": "config/portico.yaml:9",
         },
         {
-          "message": "is not a key that Portico knows",
+          "message": "is not a known key",
           "pointer": "/operations/listIdeas/cachee",
           "source": "config/portico.yaml:11",
           "suggestion": "did you mean cache?",
@@ -175,7 +175,7 @@ operations:
     `);
   });
 
-  it('between keys are found beside faults of keys', () => {
+  it('between keys are reported together with errors of single keys', () => {
     const faults = faultsOf(
       'mode: observe\ncache: { enabled: true, freshSecond: 3 }\nlisten: { port: 8081, trustedProxies: [1] }',
     );
@@ -187,7 +187,7 @@ operations:
     ]);
   });
 
-  it('never quote a value, which may be a secret', () => {
+  it('never contain a value, which may be a secret', () => {
     const faults = faultsOf(
       'adminToken: [s3cret]\nupstream: { credentials: { kind: service, username: "s3cret:x" } }',
       {
@@ -203,13 +203,13 @@ operations:
     ['a broken line', 'mode: strict\nlisten: [', 2],
     ['a list', '- mode', undefined],
     ['a tag of another language', 'mode: !!python/object x', 1],
-  ])('name the line of %s', (_what, yaml, line) => {
+  ])('have the line number of %s', (_what, yaml, line) => {
     const [first] = faultsOf(yaml);
     expect(first?.source).toBe(`config/portico.yaml${line === undefined ? '' : `:${line}`}`);
   });
 
   it.each(['!', '|', '>', '*', '%', '@', '`', '!<tag:', '"\\q', '[', '{', '"x" ', 'a: ', '&x *'])(
-    'never repeat a secret that YAML cannot read: %s',
+    'never contain a secret that is invalid YAML: %s',
     (before) => {
       const faults = faultsOf(`mode: strict\nadminToken: ${before}s3cretWord`);
       expect(faults).not.toEqual([]);
@@ -219,16 +219,16 @@ operations:
 
   it.each([
     ['%s3cretWord x\n---\nmode: strict', 'directive'],
-    ['adminToken: *s3cretWord', 'alias that leads nowhere'],
-    ['adminToken: |s3cretWord', 'begins with | or > needs quotes'],
-    ['adminToken: !s3cretWord', 'begins with ! needs quotes'],
-  ])('say what is wrong with %j without it', (yaml, words) => {
+    ['adminToken: *s3cretWord', 'undefined alias'],
+    ['adminToken: |s3cretWord', 'starts with | or > must be quoted'],
+    ['adminToken: !s3cretWord', 'starts with ! must be quoted'],
+  ])('describe the problem with %j without the secret', (yaml, words) => {
     const text = JSON.stringify(faultsOf(yaml));
     expect(text).toContain(words);
     expect(text).not.toContain('s3cret');
   });
 
-  it('refuse aliases that multiply', () => {
+  it('include aliases that expand exponentially', () => {
     const bomb = [
       'a0: &a0 [x]',
       ...Array.from({ length: 12 }, (_, i) => `a${i + 1}: &a${i + 1} [${`*a${i}, `.repeat(9)}]`),
@@ -238,12 +238,12 @@ operations:
     ]);
   });
 
-  it('do not let a key reach Object.prototype', () => {
+  it('are reported for keys of Object.prototype', () => {
     expect(faultsOf('__proto__: { polluted: 1 }\nlisten: { __proto__: { polluted: 1 } }')).toHaveLength(2);
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  it('name variables that are nearly ours, and leave those of the platform alone', () => {
+  it('report misspelled variables, but ignore those of the platform', () => {
     const env = {
       PORTICO_MOD: 'strict',
       PORTICO_SERVICE_HOST: '10.0.0.1',
@@ -256,18 +256,18 @@ operations:
     ]);
   });
 
-  it('say that a named file is missing', () => {
+  it('report a missing configuration file', () => {
     expect(faultsOf('', { env: { PORTICO_CONFIG: 'nowhere.yaml' } })).toMatchObject([
       { source: 'nowhere.yaml', message: 'cannot be read (ENOENT)' },
     ]);
   });
 
-  it('name the flag or variable that a wrong value came from', () => {
+  it('name the flag or variable with an invalid value', () => {
     expect(faultsOf('', { flags: [flag('port', '/listen/port', 'x')] })).toMatchObject([
       { source: '--port', pointer: '' },
     ]);
     expect(faultsOf('', { env: { UPSTREAM_USERNAME: 'robot' } })).toMatchObject([
-      { source: 'UPSTREAM_USERNAME', message: 'needs exactly one of password, passwordEnv, passwordFile' },
+      { source: 'UPSTREAM_USERNAME', message: 'requires exactly one of password, passwordEnv, passwordFile' },
     ]);
   });
 });
