@@ -81,8 +81,36 @@ describe('the page of the field facts', () => {
   });
 });
 
+const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...filesOf('docs', '.md')];
+
+describe('the map of the documents', () => {
+  it('lists every page of docs/ once', () => {
+    const linked = [...readText('docs/README.md').matchAll(/^- \[[^\]]+\]\(([^)]+)\)/gm)].map((link) => link[1] ?? '');
+    const pages = filesOf('docs', '.md').map((path) => path.slice('docs/'.length));
+    const wanted = pages.filter(
+      (path) => path !== 'README.md' && (!path.startsWith('adr/') || path === 'adr/README.md'),
+    );
+    expect(linked.filter((path) => !path.startsWith('../')).toSorted()).toEqual(wanted.toSorted());
+  });
+
+  it('includes a list of every decision', () => {
+    const list = readText('docs/adr/README.md');
+    const decisions = filesOf('docs/adr', '.md').map((path) => path.slice('docs/adr/'.length));
+    expect(decisions.filter((name) => name !== 'README.md' && !list.includes(`](${name})`))).toEqual([]);
+  });
+});
+
+describe('the lines of the documents', () => {
+  it.each(PAGES)('have at most 120 columns outside tables and blocks: %s', (page) => {
+    const lines = readText(page)
+      .replaceAll(/^```.*?^```/gms, '')
+      .split('\n');
+    expect(lines.filter((line) => line.length > 120 && !line.startsWith('|'))).toEqual([]);
+  });
+});
+
 describe('the links of the documents', () => {
-  it.each(['README.md', ...filesOf('docs', '.md')])('lead to files and headings of the repository: %s', (page) => {
+  it.each(PAGES)('lead to files and headings of the repository: %s', (page) => {
     expect(brokenLinks(page)).toEqual([]);
   });
 
@@ -90,7 +118,7 @@ describe('the links of the documents', () => {
     expect(brokenLinks('docs/architecture.md', text)).toHaveLength(1);
   });
 
-  it.each(['README.md', 'docs/architecture.md'])('lead to the rules and the field facts from %s', (page) => {
+  it.each(['docs/README.md', 'docs/architecture.md'])('lead to the rules and the field facts from %s', (page) => {
     expect(readText(page)).toMatch(/rules\.md\)/);
     expect(readText(page)).toMatch(/field-facts\.md\)/);
   });

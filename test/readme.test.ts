@@ -1,16 +1,27 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { MODE_NAMES, MODES } from '../src/model/checks.ts';
+import { tempFolder } from './builders/temp-folder.ts';
 import { runInProcess } from './cli/run-in-process.ts';
 import { readText, ROOT, sectionOf, tableBy } from './readme/tables.ts';
 
 const run = promisify(execFile);
 const readme = readText('README.md');
+/** The pages whose shell blocks show commands that end by themselves. */
+const PAGES = ['README.md', 'docs/roles.md'];
 const PROGRAM = 'npm run -s portico -- ';
+
+/** The beginning of docs/cli.md. */
+const CLI_PAGE = `# Commands
+
+This page is generated from the help of the program; a test compares the two. Run \`npm run -s portico -- COMMAND\` in a
+checkout, or \`portico COMMAND\` if the package is installed. The exit codes are 0 for success, 1 for configuration errors
+and failures, and 2 for usage errors.
+`;
 
 /** Runs the program as a checkout does, with no configuration but the repository's own. */
 const portico = (...args: readonly string[]) =>
@@ -19,9 +30,13 @@ const portico = (...args: readonly string[]) =>
     env: { PATH: process.env['PATH'] },
   });
 
-/** The arguments of every command line of the program in the README's shell blocks. */
+/** The arguments of every command line of the program in the shell blocks of the pages. */
 function shownCommands(): string[][] {
-  const blocks = [...readme.matchAll(/```sh\n(.*?)```/gs)].map((match) => match[1] ?? '');
+  const blocks = [
+    ...PAGES.map(readText)
+      .join('\n')
+      .matchAll(/```sh\n(.*?)```/gs),
+  ].map((match) => match[1] ?? '');
   const lines = blocks.flatMap((block) => block.split('\n')).filter((line) => line.startsWith(PROGRAM));
   return lines.map((line) => {
     const words = line.slice(PROGRAM.length).replace(/\s+#.*$/, '');
@@ -29,8 +44,8 @@ function shownCommands(): string[][] {
   });
 }
 
-describe('the commands that the README shows', () => {
-  it('are there to be tried', () => {
+describe('the commands of the documentation', () => {
+  it('include some that can be run', () => {
     expect(shownCommands().map(([name]) => name)).toEqual(expect.arrayContaining(['permissions', 'explain']));
   });
 
@@ -40,24 +55,31 @@ describe('the commands that the README shows', () => {
     expect(stderr).toBe('');
   });
 
-  it('are those that the program has', () => {
+  it('are listed in the README, and no other', () => {
     const documented = tableBy(sectionOf(readme, 'Commands'), 'command').map((row) => row['command']);
     expect(documented).toEqual(COMMANDS.map((command) => command.name));
   });
 
-  it.each(COMMANDS.map((command) => command.name))('have help: %s', async (name) => {
-    const { code, out } = await runInProcess([name, '--help']);
-    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(`Usage: portico ${name}`) as string });
+  it('are shown with their help in docs/cli.md', async () => {
+    const sections = await Promise.all(
+      COMMANDS.map(async ({ name }) => {
+        const { code, out } = await runInProcess([name, '--help']);
+        expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(`Usage: portico ${name}`) as string });
+        return `## ${name}\n\n\`\`\`text\n${out.trim()}\n\`\`\`\n`;
+      }),
+    );
+    // `npx vitest run test/readme.test.ts -u` writes the page.
+    await expect([CLI_PAGE, ...sections].join('\n')).toMatchFileSnapshot(join(ROOT, 'docs', 'cli.md'));
   });
 
-  it('find nothing wrong with the configuration of the repository', async () => {
+  it('accept the configuration of the repository', async () => {
     const { stdout } = await portico('check');
     expect(stdout).toMatch(/^OK: config\/portico\.yaml, \d+ operations, mode strict$/m);
   });
 });
 
 describe('the two commands of the set-up', () => {
-  it.each(['npm ci && npm start', 'npm ci && npm test'])('are shown alone in a block: %s', (command) => {
+  it.each(['npm ci && npm start', 'npm ci && npm test'])('are alone in a block: %s', (command) => {
     expect(readme).toContain(`\`\`\`sh\n${command}\n\`\`\``);
   });
 
@@ -69,11 +91,11 @@ describe('the two commands of the set-up', () => {
 });
 
 describe("the README's table of modes", () => {
-  const rows = tableBy(sectionOf(readme, 'Modes'), 'check or behaviour');
+  const rows = tableBy(sectionOf(readme, 'Modes'), 'check or behavior');
 
-  it.each(MODE_NAMES)('says of every check and behaviour what the preset says: %s', (mode) => {
+  it.each(MODE_NAMES)('agrees with the preset %s', (mode) => {
     const { checks, errors, cache } = MODES[mode];
-    const documented = Object.fromEntries(rows.map((row) => [row['check or behaviour'] ?? '', row[mode]]));
+    const documented = Object.fromEntries(rows.map((row) => [row['check or behavior'] ?? '', row[mode]]));
     expect(documented).toEqual({ ...checks, errors, cache: cache ? 'on' : 'off' });
   });
 });
@@ -81,14 +103,15 @@ describe("the README's table of modes", () => {
 describe('the drawing of a request', () => {
   const section = sectionOf(readme, 'The path of a request');
 
-  it('names every stage that there is, in the order of the program', () => {
-    const order = readText('src/pipeline/order.ts');
-    const files = [...order.matchAll(/'\.\/stages\/([a-z-]+)\.ts'/g)].map((match) => match[1] ?? '');
-    const factories = [...order.matchAll(/^ {4}(\w+)\(/gm)].map((match) => match[1] ?? '');
-    const stages = factories.map((name) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`));
-    expect(stages.toSorted()).toEqual(files.toSorted());
-    const drawn = [...(section.split('▼\n')[1] ?? '').matchAll(/^ ([a-z-]+) {2,}/gm)].map((match) => match[1]);
-    expect(drawn).toEqual(stages);
+  it('shows every stage, in the order of the program', async () => {
+    const file = join(tempFolder(), 'portico.yaml');
+    // `rewrite-addresses` is the only stage that needs a setting.
+    writeFileSync(file, JSON.stringify({ rewriteUrls: true, roles: { file: join(ROOT, 'config', 'roles.yaml') } }));
+    const { stdout } = await portico('plan', '--config', file);
+    const plans = [...stdout.matchAll(/\.json {3}(.+)$/gm)].map((match) => (match[1] ?? '').split(' → '));
+    const shown = [...(section.split('▼\n')[1] ?? '').matchAll(/^ ([a-z-]+) {2,}/gm)].map((match) => match[1] ?? '');
+    expect(shown.toSorted()).toEqual([...new Set(plans.flat())].toSorted());
+    for (const plan of plans) expect(plan).toEqual(shown.filter((stage) => plan.includes(stage)));
   });
 
   it('quotes lines that the program prints', async () => {
@@ -96,12 +119,5 @@ describe('the drawing of a request', () => {
     const { stdout } = await portico('plan');
     expect(quoted.length).toBeGreaterThan(0);
     expect(stdout.split('\n')).toEqual(expect.arrayContaining(quoted));
-  });
-});
-
-describe('the links of the README', () => {
-  it('lead to files of the repository', () => {
-    const targets = [...readme.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map((match) => match[1] ?? '');
-    expect(targets.filter((target) => !existsSync(join(ROOT, target)))).toEqual([]);
   });
 });

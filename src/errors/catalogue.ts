@@ -6,7 +6,7 @@ export interface ErrorEntry {
 
 /**
  * Every error code that Portico answers with. Codes are stable: clients may compare them.
- * The README's table of errors is held to this list by a test.
+ * A test compares docs/errors.md with this list.
  */
 export const ERRORS = {
   malformed_request: { status: 400, title: 'Malformed request' },

@@ -6,7 +6,7 @@ export interface MetricEntry {
   readonly help: string;
 }
 
-/** Every metric of Portico's own; the README's table of metrics is held to this list by a test. */
+/** Every metric of Portico's own. A test compares docs/metrics.md with this list. */
 export const METRICS = {
   requests: {
     name: 'portico_http_requests_total',

@@ -6,16 +6,15 @@ import { startTestGateway } from '../builders/test-gateway.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 import { readText, sectionOf } from '../readme/tables.ts';
 
-/** The report that the README shows, without its days. */
+/** The report that docs/reports.md shows, without its days. */
 function shownReport(): string {
-  const [, shown = ''] =
-    /```text\n(.*?)```/s.exec(sectionOf(readText('README.md'), 'The ledger and its reports')) ?? [];
+  const [, shown = ''] = /```text\n(.*?)```/s.exec(sectionOf(readText('docs/reports.md'), 'An example')) ?? [];
   return withoutDays(shown);
 }
 
 const withoutDays = (text: string) => text.replaceAll(/\d{4}-\d\d-\d\d/g, 'DAY').trim();
 
-it('a drifting server is reported as the README shows it', async () => {
+it('a report of a drifting server is the one in the documentation', async () => {
   const reference = await startReferenceServer({ chaos: ['missing-field:title@6%25', 'html:500@8%10'] });
   const file = join(tempFolder(), 'ledger.db');
   const config = { mode: 'staging', ledger: { file }, cache: { enabled: false } };
