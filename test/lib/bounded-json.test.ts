@@ -19,6 +19,10 @@ describe('the limits of a JSON text', () => {
     ['elements', `[${'1,'.repeat(10)}1]`, 'values'],
     ['members', `{${Array.from({ length: 11 }, (_, at) => `"key${at}":1`).join()}}`, 'values'],
     ['empty objects', `[${'{},'.repeat(5)}{}]`, 'values'],
+    ['a number of very many digits', `{"a":${'9'.repeat(1000)}}`, 'values'],
+    ['white space before', `${' '.repeat(1000)}1`, 'values'],
+    ['white space behind', `1${' '.repeat(1000)}`, 'values'],
+    ['white space inside', `[1,${' '.repeat(1000)}1]`, 'values'],
     ['one million numbers', `[${'1,'.repeat(1_000_000)}1]`, 'values'],
   ])('are exceeded by %s', (_, text, limit) => {
     expect(parse(text)).toEqual({ state: 'excess', limit });
