@@ -27,7 +27,8 @@ function anchorsOf(markdown: string): string[] {
 }
 
 /** Relative links of a page that lead nowhere, by file or by heading. */
-function brokenLinks(page: string, text = readText(page)): string[] {
+function brokenLinks(page: string): string[] {
+  const text = readText(page);
   const prose = text.replaceAll(/```.*?```/gs, '');
   const targets = [...prose.matchAll(/\]\((?![a-z]+:)([^)]+)\)/g)].map((link) => link[1] ?? '');
   return targets.filter((target) => {
@@ -38,10 +39,7 @@ function brokenLinks(page: string, text = readText(page)): string[] {
   });
 }
 
-// This file quotes mentions that lead nowhere.
-const code = [...filesOf('src', '.ts'), ...filesOf('test', '.ts', '.case.txt')].filter(
-  (path) => path !== 'test/docs.test.ts',
-);
+const code = [...filesOf('src', '.ts'), ...filesOf('test', '.ts', '.case.txt')];
 
 describe('the page of the rules', () => {
   const headings = [...readText('docs/rules.md').matchAll(/^## (\d+)\. \S/gm)].map((heading) => Number(heading[1]));
@@ -54,17 +52,6 @@ describe('the page of the rules', () => {
     const named = code.flatMap((path) => sectionsNamedIn(readText(path)).map((section) => ({ path, section })));
     expect(named.length).toBeGreaterThan(50);
     expect(named.filter(({ section }) => !headings.includes(section))).toEqual([]);
-  });
-
-  it.each([
-    ['(rules, 13)', [13]],
-    ['(rules, 6 and 11)', [6, 11]],
-    ['(rules, 8, last row)', [8]],
-    ['what the rules, 3, decide', [3]],
-    ["describe('rules 14: a title'", [14]],
-    ['at most 3 rules of 5', []],
-  ])('would miss a section named by %s', (text, sections) => {
-    expect(sectionsNamedIn(text)).toEqual(sections);
   });
 });
 
@@ -112,10 +99,6 @@ describe('the lines of the documents', () => {
 describe('the links of the documents', () => {
   it.each(PAGES)('lead to files and headings of the repository: %s', (page) => {
     expect(brokenLinks(page)).toEqual([]);
-  });
-
-  it.each(['[a](nowhere.md)', '[a](rules.md#nowhere)', '[a](#nowhere)'])('would be missed: %s', (text) => {
-    expect(brokenLinks('docs/architecture.md', text)).toHaveLength(1);
   });
 
   it.each(['docs/README.md', 'docs/architecture.md'])('lead to the rules and the field facts from %s', (page) => {
