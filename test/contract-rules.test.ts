@@ -1,18 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { contractFolder } from '../src/contract/contract-files.ts';
+import { contractFolder, type ResponseVariant } from '../src/contract/contract-files.ts';
 import { SEMANTIC_RULES } from '../src/contract/semantic/semantic-rules.ts';
-import type {
-  MediaTypeObject,
-  OperationObject,
-  ParameterObject,
-  ResponseObject,
-  SchemaObject,
-  SchemaOrBoolean,
+import {
+  type MediaTypeObject,
+  type OperationObject,
+  type ParameterObject,
+  resolve,
+  type ResponseObject,
+  type SchemaObject,
+  type SchemaOrBoolean,
 } from '../src/contract/openapi-document.ts';
-import { resolve } from '../src/contract/resolve-reference.ts';
-import type { ResponseVariant } from '../src/contract/schema-names.ts';
 import type { Requirement } from '../src/model/requirement.ts';
 import { contract, document, judge, operation } from './contract/sample.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createConfig, lint } from '@redocly/openapi-core';
 import { contractFolder } from '../src/contract/contract-files.ts';
-import { parseSource, readSource } from '../src/contract/document-source.ts';
+import { parseSource, readSource } from '../src/contract/document/document-source.ts';
 import { StartFault } from '../src/model/fault.ts';
 
 const HELP = `usage: node tools/lint-contract.ts [--help]

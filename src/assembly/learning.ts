@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
 import { contractFolder } from '../contract/contract-files.ts';
-import { readDocument } from '../contract/read-document.ts';
+import { readDocument } from '../contract/document/read-document.ts';
 import type { DocumentNode } from '../learn/document.ts';
 import { createLearner } from '../learn/create-learner.ts';
 import type { Observations } from '../learn/observations/observations.ts';

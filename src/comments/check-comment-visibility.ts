@@ -1,6 +1,5 @@
 import type { ErrorDetail } from '../errors/gateway-error.ts';
-import { type CommentsOptions, RECIPIENTS } from './comments-options.ts';
-import { SEND_PERMISSIONS, USE_PRIVATE_COMMENTS } from './private-comment-permissions.ts';
+import { type CommentsOptions, RECIPIENTS, SEND_PERMISSIONS, USE_PRIVATE_COMMENTS } from './comments-options.ts';
 
 /** What is known of the comment that is replied to: undefined visibility means that it is public. */
 export type ParentVisibility =

@@ -1,5 +1,3 @@
-import type { PrivateOption } from './private-comment-permissions.ts';
-
 /** The configuration key `comments:` with every default filled in. */
 export interface CommentsOptions {
   /** Names of the private values of `visibility`, each with whom it sends a comment to. */
@@ -37,3 +35,16 @@ export const commentsOptionsSchema = {
     },
   },
 };
+
+/** The permission that every use of private comments needs. */
+export const USE_PRIVATE_COMMENTS = 'Use Private Comments';
+
+/** Whom a private option sends a comment to, and the permission that it needs beside the first one. */
+export const SEND_PERMISSIONS = {
+  toOriginalPoster: 'Send private comments to the original poster',
+  toModerators: 'Send private comments to moderators',
+  toOwnGroups: 'Send private comments to own groups',
+} as const;
+
+/** A kind of private option. */
+export type PrivateOption = keyof typeof SEND_PERMISSIONS;

@@ -1,8 +1,8 @@
 import type { Fault } from '../model/fault.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
-import type { DecodedParameters } from './decode-parameters.ts';
-import type { JudgedAnswer, Judgement } from './judge-response.ts';
+import type { DecodedParameters } from './compile/decode-parameters.ts';
+import type { JudgedAnswer, Judgement } from './compile/check-response.ts';
 import type {
   OpenApiDocument,
   CatalogueEntry,
@@ -10,9 +10,9 @@ import type {
   PermissionEntry,
   PrivateOption,
 } from './openapi-document.ts';
-import type { OperationValidators } from './operation-validators.ts';
+import type { OperationValidators } from './compile/compile-validators.ts';
 import type { ParameterValues } from './parameter-values.ts';
-import type { PathMatch } from './path-match.ts';
+import type { PathMatch } from './paths.ts';
 
 /** The whole contract, compiled once at start; nothing in it compiles or changes later. */
 export interface Contract {

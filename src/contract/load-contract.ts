@@ -1,24 +1,20 @@
 import { createHash } from 'node:crypto';
 import type { Operation } from '../model/operation.ts';
 import { StartFault } from '../model/fault.ts';
-import { compileOperation } from './compile-operation.ts';
-import { compilePaths } from './compile-paths.ts';
-import { compileValidators } from './compile-validators.ts';
-import { createDescribeFound, type DescribeFound } from './describe-found.ts';
-import { contractFolder } from './contract-files.ts';
+import { compileOperation, personalFields } from './compile/compile-operation.ts';
+import { compilePaths, type PathEntry } from './paths.ts';
+import { compileValidators, type OperationValidators } from './compile/compile-validators.ts';
+import { createDescribeFound, type DescribeFound } from './explain/schema-violation.ts';
+import { contractFolder, parametersFile } from './contract-files.ts';
 import type { ContractOptions } from './contract-options.ts';
 import type { Contract } from './contract.ts';
-import { compileDecoder, type ParameterDecoder } from './decode-parameters.ts';
+import { compileDecoder, type ParameterDecoder } from './compile/decode-parameters.ts';
 import { generateSchemas } from './generate/generate-schemas.ts';
-import { judgeResponse } from './judge-response.ts';
+import { judgeResponse } from './compile/check-response.ts';
 import type { OpenApiDocument, OperationObject } from './openapi-document.ts';
-import type { OperationValidators } from './operation-validators.ts';
-import type { PathEntry } from './path-match.ts';
-import { personalFields } from './personal-fields.ts';
-import { readDocument } from './read-document.ts';
-import { parametersFile } from './schema-names.ts';
-import { toSchemaCheck } from './schema-check.ts';
-import { openSchemaStore, type SchemaStore } from './schema-store.ts';
+import { readDocument } from './document/read-document.ts';
+import { toSchemaCheck } from './compile/schema-check.ts';
+import { openSchemaStore, type SchemaStore } from './compile/schema-store.ts';
 
 /** One operation with all that was compiled for it. */
 interface CompiledOperation {

@@ -1,5 +1,3 @@
-import type { Projection } from './projection.ts';
-
 /** The parameters of a request, decoded; those that were wrong are left out. */
 export interface ParameterValues {
   /** Decoded path parameters by name. */
@@ -21,4 +19,37 @@ export interface ParameterValues {
   readonly wrap: boolean;
   /** True when `v1` was sent with any value; its meaning was not shown. */
   readonly v1: boolean;
+}
+
+/** What a caller asked to see of each item, as dotted field paths. */
+export interface Projection {
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+  readonly includeOnly: readonly string[];
+}
+
+/** Reads `include`, `exclude` and `includeOnly`; undefined when none of them names a field. */
+export function toProjection(query: ReadonlyMap<string, readonly string[]>): Projection | undefined {
+  const paths = (name: string) =>
+    (query.get(name) ?? []).flatMap((value) =>
+      value
+        .split(',')
+        .map((path) => path.trim())
+        .filter((path) => path !== ''),
+    );
+  const projection = { include: paths('include'), exclude: paths('exclude'), includeOnly: paths('includeOnly') };
+  const asked = projection.include.length + projection.exclude.length + projection.includeOnly.length;
+  return asked === 0 ? undefined : projection;
+}
+
+const covers = (listed: string, path: string) => path === listed || path.startsWith(`${listed}.`);
+
+/** True when a field, all of it, must still be in each item after the projection. */
+export function survives(projection: Projection | undefined, path: string): boolean {
+  if (!projection) return true;
+  const { include, exclude, includeOnly } = projection;
+  if (exclude.some((listed) => covers(listed, path) || covers(path, listed))) return false;
+  // Whether `include` adds to an item or limits it was not shown: only what it names is sure.
+  const limits = [...include, ...includeOnly];
+  return limits.length === 0 || limits.some((listed) => covers(listed, path));
 }

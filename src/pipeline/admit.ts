@@ -1,7 +1,7 @@
 import type { Contract } from '../contract/contract.ts';
-import type { DecodedParameters } from '../contract/decode-parameters.ts';
+import type { DecodedParameters } from '../contract/compile/decode-parameters.ts';
 import type { ParameterValues } from '../contract/parameter-values.ts';
-import type { PathMatch } from '../contract/path-match.ts';
+import type { PathMatch } from '../contract/paths.ts';
 import type { ErrorCode } from '../errors/catalogue.ts';
 import type { Arrival } from '../model/arrival.ts';
 import type { CheckVerdict, Trace } from '../model/trace.ts';

@@ -1,8 +1,8 @@
 import type { Contract } from '../contract/contract.ts';
-import type { JudgedAnswer } from '../contract/judge-response.ts';
-import type { PathMatch } from '../contract/path-match.ts';
-import { oncePerKind } from '../contract/once-per-kind.ts';
-import { isToldOnly } from '../contract/unknown-field.ts';
+import type { JudgedAnswer } from '../contract/compile/check-response.ts';
+import type { PathMatch } from '../contract/paths.ts';
+import { oncePerKind } from '../contract/violations.ts';
+import { isToldOnly } from '../contract/explain/unknown-field.ts';
 import type { Checks } from '../model/checks.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';

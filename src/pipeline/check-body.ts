@@ -1,4 +1,4 @@
-import { isToldOnly } from '../contract/unknown-field.ts';
+import { isToldOnly } from '../contract/explain/unknown-field.ts';
 import { valueAt } from '../lib/json-pointer.ts';
 import { checkCommentVisibility } from '../comments/check-comment-visibility.ts';
 import type { CommentsOptions } from '../comments/comments-options.ts';

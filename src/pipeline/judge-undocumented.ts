@@ -1,4 +1,4 @@
-import type { PathMatch } from '../contract/path-match.ts';
+import type { PathMatch } from '../contract/paths.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { Arrival } from '../model/arrival.ts';
 import type { Principal } from '../model/principal.ts';

@@ -1,4 +1,4 @@
-import { itemValues, toObject } from '../contract/items-of.ts';
+import { itemValues, toObject } from '../contract/items.ts';
 import type { Operation } from '../model/operation.ts';
 
 /** Who wrote which node. */

@@ -1,5 +1,5 @@
 import type { Operation } from '../model/operation.ts';
-import type { UpstreamAnswer } from '../model/upstream-answer.ts';
+import type { UpstreamAnswer } from '../model/upstream-response.ts';
 import { readError } from '../upstream/error-shape.ts';
 import type { PermissionMessage } from '../upstream/permission-message.ts';
 

@@ -1,5 +1,5 @@
 import type { HeaderPairs } from '../model/header-pairs.ts';
-import type { UpstreamAnswer } from '../model/upstream-answer.ts';
+import type { UpstreamAnswer } from '../model/upstream-response.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { areDecodable, contentCodings, decodeContent } from './content-coding.ts';
 import { brokenBody, readBody } from './read-body.ts';

@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import type { Clock } from '../lib/clock.ts';
 import type { Ending } from '../lib/ending.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
-import type { UpstreamAnswer } from '../model/upstream-answer.ts';
+import type { UpstreamAnswer } from '../model/upstream-response.ts';
 import { UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-failure.ts';
 import { decodedAnswer, transparentAnswer } from './answer-body.ts';
 import type { StreamOwner } from './client-streams.ts';

@@ -1,6 +1,6 @@
 import { type JsonLimits, parseBounded } from '../lib/bounded-json.ts';
 import { headerValue } from '../model/header-pairs.ts';
-import type { UpstreamAnswer } from '../model/upstream-answer.ts';
+import type { UpstreamAnswer } from '../model/upstream-response.ts';
 
 /** The forms that error answers of the legacy server take; `other` is anything else. */
 export type ErrorShape = 'error' | 'errors.message' | 'html' | 'empty' | 'other';

@@ -3,7 +3,7 @@ import { GatewayError } from '../errors/gateway-error.ts';
 import type { ErrorCode } from '../errors/catalogue.ts';
 import { headerValue } from '../model/header-pairs.ts';
 import type { DocumentedError } from '../model/operation.ts';
-import type { UpstreamAnswer } from '../model/upstream-answer.ts';
+import type { UpstreamAnswer } from '../model/upstream-response.ts';
 import type { UpstreamFailure } from '../model/upstream-failure.ts';
 import { messageOf, readError, type ErrorReading } from './error-shape.ts';
 import type { PermissionMessage } from './permission-message.ts';

@@ -1,4 +1,4 @@
-import { itemsOf, toObject } from '../contract/items-of.ts';
+import { itemsOf, toObject } from '../contract/items.ts';
 import type { Operation } from '../model/operation.ts';
 import { RANK } from './first-requests.ts';
 

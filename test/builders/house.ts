@@ -1,4 +1,4 @@
-import type { PathMatch } from '../../src/contract/path-match.ts';
+import type { PathMatch } from '../../src/contract/paths.ts';
 import type { AuthenticationInput, AuthenticationResult } from '../../src/identity/authenticator.ts';
 import { MODES } from '../../src/model/checks.ts';
 import type { House } from '../../src/pipeline/house.ts';

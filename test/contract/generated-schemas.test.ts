@@ -3,13 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Ajv2020, type AnySchemaObject } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { contractFolder, SCHEMA_BASE } from '../../src/contract/contract-files.ts';
-import { bundlePlace } from '../../src/contract/schema-names.ts';
+import { bundlePlace, contractFolder, SCHEMA_BASE } from '../../src/contract/contract-files.ts';
 import { bundleSchemas } from '../../tools/schemas/bundle-schemas.ts';
 import { compareFiles } from '../../tools/schemas/compare-files.ts';
-import { generateSchemas } from '../../src/contract/generate/generate-schemas.ts';
+import { generateSchemas, stripSchema } from '../../src/contract/generate/generate-schemas.ts';
 import { projectSchema } from '../../src/contract/generate/project-schema.ts';
-import { stripSchema } from '../../src/contract/generate/strip-schema.ts';
 import { document } from './sample.ts';
 
 const generated = generateSchemas(document);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { DecodedParameters } from '../../src/contract/decode-parameters.ts';
-import type { PathMatch } from '../../src/contract/path-match.ts';
+import type { DecodedParameters } from '../../src/contract/compile/decode-parameters.ts';
+import type { PathMatch } from '../../src/contract/paths.ts';
 import { GatewayError } from '../../src/errors/gateway-error.ts';
 import type { CheckLevel } from '../../src/model/checks.ts';
 import { admit } from '../../src/pipeline/admit.ts';

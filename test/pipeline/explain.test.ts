@@ -9,7 +9,7 @@ import { explain, type ExplainRequest } from '../../src/pipeline/explain.ts';
 import { exchangeWith, kept, type PlannedParts, plannedWith, violationWith } from '../builders/exchange.ts';
 import { houseWith, type HouseParts } from '../builders/house.ts';
 import { createTestClock } from '../builders/test-clock.ts';
-import type { DecodedParameters } from '../../src/contract/decode-parameters.ts';
+import type { DecodedParameters } from '../../src/contract/compile/decode-parameters.ts';
 
 interface Explained {
   readonly planned?: PlannedParts;

@@ -72,17 +72,17 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   // contract
   {
-    file: 'src/contract/judge-response.ts',
+    file: 'src/contract/compile/check-response.ts',
     find: 'success && breaking.length > 0 && isErrorInside(operation, json)',
     replace: 'success && isErrorInside(operation, json)',
-    test: 'test/contract/judge-response.test.ts',
+    test: 'test/contract/compile/check-response.test.ts',
     why: 'a valid response is rejected for an error inside',
   },
   {
-    file: 'src/contract/judge-response.ts',
+    file: 'src/contract/compile/check-response.ts',
     find: 'success && breaking.length > 0 && isErrorInside(operation, json)',
     replace: 'breaking.length > 0 && isErrorInside(operation, json)',
-    test: 'test/contract/judge-response.test.ts',
+    test: 'test/contract/compile/check-response.test.ts',
     why: 'an error response is called an error inside a success',
   },
   // identity

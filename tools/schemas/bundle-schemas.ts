@@ -1,6 +1,5 @@
-import { SCHEMA_BASE } from '../../src/contract/contract-files.ts';
-import type { SchemaFiles } from '../../src/contract/find-errors.ts';
-import { bundlePlace } from '../../src/contract/schema-names.ts';
+import { bundlePlace, SCHEMA_BASE } from '../../src/contract/contract-files.ts';
+import type { SchemaFiles } from '../../src/contract/explain/find-errors.ts';
 
 /**
  * Puts generated schemas into the files that are committed: one per resource and one per operation. A file is a compound

@@ -1,9 +1,9 @@
 import { mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { checkDocument } from '../../src/contract/check-document.ts';
-import { checkSchemas } from '../../src/contract/check-schemas.ts';
+import { checkDocument } from '../../src/contract/document/check-document.ts';
+import { checkSchemas } from '../../src/contract/document/check-schemas.ts';
 import { contractFolder } from '../../src/contract/contract-files.ts';
-import { parseSource, readSource } from '../../src/contract/document-source.ts';
+import { parseSource, readSource } from '../../src/contract/document/document-source.ts';
 import { StartFault } from '../../src/model/fault.ts';
 import { compareFiles } from './compare-files.ts';
 import { bundleSchemas } from './bundle-schemas.ts';

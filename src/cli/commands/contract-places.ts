@@ -1,10 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
-import { contractFolder } from '../../contract/contract-files.ts';
+import { bundlePlace, contractFolder, resourceFile } from '../../contract/contract-files.ts';
 import { placeOfSchema } from '../../contract/generate/place-of-schema.ts';
 import type { OpenApiDocument } from '../../contract/openapi-document.ts';
-import { bundlePlace, resourceFile } from '../../contract/schema-names.ts';
 import { escapePointer, keysOf, pointerTo, valueAt } from '../../lib/json-pointer.ts';
 import type { LedgerEntry } from '../../model/ledger-entry.ts';
 import type { Operation } from '../../model/operation.ts';

@@ -1,5 +1,10 @@
-import type { ContentObject, OpenApiDocument, OperationObject, SchemaObject } from '../../contract/openapi-document.ts';
-import { resolve } from '../../contract/resolve-reference.ts';
+import {
+  type ContentObject,
+  type OpenApiDocument,
+  type OperationObject,
+  resolve,
+  type SchemaObject,
+} from '../../contract/openapi-document.ts';
 import type { Checks } from '../../model/checks.ts';
 import type { Operation } from '../../model/operation.ts';
 import { describeRequirement } from '../../pipeline/explain-lines.ts';

@@ -1,8 +1,7 @@
 import { escapePointer } from '../../lib/json-pointer.ts';
 import type { Fault } from '../../model/fault.ts';
-import { CONTRACT_SOURCE, SCHEMA_BASE } from '../contract-files.ts';
+import { CONTRACT_SOURCE, resourceFile, SCHEMA_BASE } from '../contract-files.ts';
 import type { OpenApiDocument } from '../openapi-document.ts';
-import { resourceFile } from '../schema-names.ts';
 
 // How Ajv ends what it says of a schema: where, and which of its rules.
 const WHERE = new RegExp(` at "${RegExp.escape(SCHEMA_BASE)}([^"#]+)#?([^"]*)"(?: \\(\\w+\\))?$`);

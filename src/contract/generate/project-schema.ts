@@ -1,5 +1,4 @@
-import type { SchemaObject, SchemaOrBoolean } from '../openapi-document.ts';
-import { referencedName } from '../resolve-reference.ts';
+import { referencedName, type SchemaObject, type SchemaOrBoolean } from '../openapi-document.ts';
 
 /** What an answer may look like when the caller chose its fields: envelopes as ever, nothing required inside items. */
 export function projectSchema(schema: SchemaOrBoolean, inEnvelope = false): SchemaOrBoolean {

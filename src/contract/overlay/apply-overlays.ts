@@ -2,8 +2,7 @@ import { type Fault, StartFault } from '../../model/fault.ts';
 import { type ApplyNotes, applyOverlay } from './apply-overlay.ts';
 import type { JsonObject } from './json.ts';
 import { createOrigins, type Origins } from './origins.ts';
-import type { Overlay } from './overlay.ts';
-import { readOverlay } from './read-overlay.ts';
+import { type Overlay, readOverlay } from './read-overlay.ts';
 
 /** A document with overlays applied. */
 export interface Overlaid {

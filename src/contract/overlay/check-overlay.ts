@@ -1,8 +1,7 @@
 import { closestName } from '../../lib/closest-name.ts';
 import { pointerTo } from '../../lib/json-pointer.ts';
 import type { Fault } from '../../model/fault.ts';
-import { isJsonObject, type JsonObject, kindOfJson } from './json.ts';
-import { jsonPath } from './json-path.ts';
+import { isJsonObject, type JsonObject, jsonPath, kindOfJson } from './json.ts';
 
 /** More than anybody writes, or a program that learns from traffic. */
 const MAX_ACTIONS = 5_000;

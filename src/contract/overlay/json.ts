@@ -1,3 +1,6 @@
+import { createRequire } from 'node:module';
+import type * as JsonP3 from 'json-p3';
+
 /** A JSON object that may be changed. */
 export type JsonObject = Record<string, unknown>;
 
@@ -19,4 +22,11 @@ export function kindOfJson(value: unknown): string {
 export function countValues(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
   return Object.values(value).reduce<number>((sum, child) => sum + countValues(child), 1);
+}
+
+let loaded: typeof JsonP3.jsonpath | undefined;
+
+/** The library of JSONPath (RFC 9535), loaded when first asked for: a start without overlays does not need it. */
+export function jsonPath(): typeof JsonP3.jsonpath {
+  return (loaded ??= (createRequire(import.meta.url)('json-p3') as typeof JsonP3).jsonpath);
 }

@@ -2,7 +2,6 @@ import { readFileSync, statSync } from 'node:fs';
 import { parseDocument } from 'yaml';
 import { StartFault } from '../../model/fault.ts';
 import { checkOverlay } from './check-overlay.ts';
-import type { Overlay, OverlayAction } from './overlay.ts';
 
 /** The largest file that is read, in bytes. */
 const MAX_BYTES = 1024 * 1024;
@@ -52,4 +51,22 @@ function parse(file: string, text: string): unknown {
 
 function broken(source: string, message: string, suggestion?: string): StartFault {
   return new StartFault([{ source, pointer: '', message, ...(suggestion !== undefined && { suggestion }) }]);
+}
+
+/** One change of an overlay: to every node that its target selects. */
+export interface OverlayAction {
+  /** A JSONPath expression (RFC 9535). */
+  readonly target: string;
+  /** What is merged into selected objects and appended to selected arrays; of no effect beside `remove`. */
+  readonly update?: unknown;
+  readonly remove?: boolean;
+}
+
+/** An OpenAPI Overlay 1.0 document that was read and checked. */
+export interface Overlay {
+  /** The file, as faults name it. */
+  readonly source: string;
+  /** What stands in the file, for the digest. */
+  readonly text: string;
+  readonly actions: readonly OverlayAction[];
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import type { PublicOrigin } from '../../model/arrival.ts';
 import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
-import type { UpstreamAnswer } from '../../model/upstream-answer.ts';
+import type { UpstreamAnswer } from '../../model/upstream-response.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import { streamOwner } from '../../upstream/client-streams.ts';
 import { errorShape } from '../../upstream/error-shape.ts';

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { oncePerKind } from '../../contract/once-per-kind.ts';
+import { oncePerKind } from '../../contract/violations.ts';
 import type { ErrorCode } from '../../errors/catalogue.ts';
 import { GatewayError, type ErrorDetail } from '../../errors/gateway-error.ts';
 import { countMembers, describeExcess, type JsonLimits, parseBounded } from '../../lib/bounded-json.ts';

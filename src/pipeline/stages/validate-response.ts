@@ -1,9 +1,9 @@
 import type { Validity } from '../../cache/may-store.ts';
 import type { Contract } from '../../contract/contract.ts';
-import { isErrorInside } from '../../contract/is-error-inside.ts';
-import { isToldOnly } from '../../contract/unknown-field.ts';
+import { isErrorInside } from '../../contract/compile/check-response.ts';
+import { isToldOnly } from '../../contract/explain/unknown-field.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
-import { responseViolation } from '../../contract/response-violation.ts';
+import { responseViolation } from '../../contract/violations.ts';
 import {
   type BoundedJson,
   describeExcess,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_ADDED_VALUES } from '../../../src/contract/overlay/apply-overlay.ts';
 import { applyOverlays } from '../../../src/contract/overlay/apply-overlays.ts';
-import type { OverlayAction } from '../../../src/contract/overlay/overlay.ts';
+import type { OverlayAction } from '../../../src/contract/overlay/read-overlay.ts';
 import { faultsOf, overlayFile } from './overlay-file.ts';
 
 const PETS = {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import type { OverlayAction } from '../../../src/contract/overlay/overlay.ts';
+import type { OverlayAction } from '../../../src/contract/overlay/read-overlay.ts';
 import { type Fault, StartFault } from '../../../src/model/fault.ts';
 
 const folders: string[] = [];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgeMeaning } from '../../../src/contract/semantic/judge-meaning.ts';
+import { judgeMeaning } from '../../../src/contract/semantic/semantic-rules.ts';
 import { SEMANTIC_RULES } from '../../../src/contract/semantic/semantic-rules.ts';
 import { exchangeWith, violationWith } from '../../builders/exchange.ts';
 import { bent, contract, example, found, judge, operation as operationOf } from '../sample.ts';

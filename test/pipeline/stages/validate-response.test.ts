@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import type { Judgement } from '../../../src/contract/judge-response.ts';
+import type { Judgement } from '../../../src/contract/compile/check-response.ts';
 import type { Violation } from '../../../src/model/violation.ts';
 import { bodyFactsOf } from '../../../src/pipeline/body-facts.ts';
 import { createKnownAnswers } from '../../../src/pipeline/known-answers.ts';

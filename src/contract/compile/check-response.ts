@@ -1,0 +1,194 @@
+import { anyIndex } from '../../lib/json-pointer.ts';
+import type { ItemsAt, Operation } from '../../model/operation.ts';
+import type { Violation } from '../../model/violation.ts';
+import { plainName } from '../../privacy/client-text.ts';
+import type { ResponseVariant } from '../contract-files.ts';
+import type { DescribeFound } from '../explain/schema-violation.ts';
+import { isToldOnly } from '../explain/unknown-field.ts';
+import { itemsOf, toObject } from '../items.ts';
+import type { ParameterValues } from '../parameter-values.ts';
+import { judgeMeaning } from '../semantic/semantic-rules.ts';
+import { oncePerKind, responseViolation } from '../violations.ts';
+import type { OperationValidators } from './compile-validators.ts';
+
+/** What the upstream answered, as it came. */
+export interface JudgedAnswer {
+  readonly status: number;
+  /** The value of `Content-Type`; undefined when there is none. */
+  readonly mediaType: string | undefined;
+  /** True for an answer that has no body at all; not known of when undefined. */
+  readonly isEmpty?: boolean;
+  /** The parsed body; undefined when it is empty or no JSON. */
+  readonly json: unknown;
+}
+
+/** What the contract says of an answer; `skipped` when it cannot say, and then `reason` tells why. */
+export interface Judgement {
+  readonly verdict: 'valid' | 'violations' | 'skipped';
+  readonly reason?: 'wrap' | 'v1';
+  /** One of each kind, at the first place where it is. */
+  readonly violations: readonly Violation[];
+  /** What is counted and shown and breaks nothing: fields that the contract does not know. */
+  readonly reported: readonly Violation[];
+}
+
+/** How much is told of an answer. */
+export interface JudgeOptions {
+  readonly maxCollected: number;
+  readonly describe: DescribeFound;
+}
+
+const NONE: readonly Violation[] = [];
+
+/** Judges an answer by status, content type, schema, projection and semantic rules (rules, 7). */
+export function judgeResponse(
+  operation: Operation,
+  validators: OperationValidators,
+  parameters: ParameterValues,
+  answer: JudgedAnswer,
+  { maxCollected, describe }: JudgeOptions,
+): Judgement {
+  const { json } = answer;
+  const success = answer.status >= 200 && answer.status < 300;
+  const variant = variantOf(parameters);
+  const found = validators.response({ ...answer, variant })(json);
+  const breaking = found.filter((violation) => !isToldOnly(violation));
+  if (success && breaking.length > 0 && isErrorInside(operation, json))
+    return { verdict: 'violations', violations: [ERROR_IN_SUCCESS], reported: NONE };
+  const reported = found.filter(isToldOnly).slice(0, maxCollected);
+  const told = { breaking, reported, maxCollected };
+  const more = success && json !== undefined ? beyondSchema(operation, parameters, json, told) : NONE;
+  const described = oncePerKind(more).map((violation) =>
+    withFound(violation, describe(json, violation.at, violation.keyword)),
+  );
+  const violations = oncePerKind([...breaking, ...described]).slice(0, maxCollected);
+  if (violations.length === 0) return { verdict: 'valid', violations, reported };
+  const unreadable = violations.some(({ category, location }) => category === 'protocol' || location === 'status');
+  if (!unreadable && (parameters.wrap || parameters.v1))
+    return { verdict: 'skipped', reason: parameters.wrap ? 'wrap' : 'v1', violations: NONE, reported: NONE };
+  return { verdict: 'violations', violations, reported: reported.slice(0, maxCollected - violations.length) };
+}
+
+function variantOf(parameters: ParameterValues): ResponseVariant {
+  if (parameters.details) return 'open';
+  return parameters.projection ? 'projected' : 'full';
+}
+
+const ERROR_IN_SUCCESS = responseViolation(
+  'protocol',
+  'body',
+  '',
+  'error-in-success',
+  'the body is an error, the status says success',
+);
+
+/** What the schemas told already, and how much may be told. */
+interface Told {
+  readonly breaking: readonly Violation[];
+  readonly reported: readonly Violation[];
+  readonly maxCollected: number;
+}
+
+/** What no schema says of a success: the fields that were not asked for, and its meaning. */
+function beyondSchema(
+  operation: Operation,
+  parameters: ParameterValues,
+  json: unknown,
+  { breaking, reported, maxCollected }: Told,
+): readonly Violation[] {
+  const asked = parameters.details ? undefined : parameters.projection?.includeOnly;
+  const meaning = judgeMeaning(operation, parameters, json, breaking);
+  if (asked === undefined) return meaning;
+  const unknown = new Set(reported.map(({ at }) => anyIndex(at)));
+  const beyond = fieldsBeyond(asked, operation.itemsAt, json, maxCollected + reported.length)
+    // What the contract does not know at all was told as that.
+    .filter((at) => !unknown.has(anyIndex(at)))
+    .map((at) => responseViolation('undocumented', 'body', at, 'includeOnly', `${at} was not asked for`));
+  return [...beyond, ...meaning];
+}
+
+const withFound = (violation: Violation, found: string | undefined): Violation =>
+  found === undefined ? violation : { ...violation, found };
+
+/** What `includeOnly` lets appear: a whole field, or only some fields inside it. */
+type Limit = ReadonlyMap<string, Limit | 'whole'>;
+
+/** Deeper paths name nothing: no body that is judged is nested as deeply. */
+const MAX_SEGMENTS = 64;
+
+/** The most members of items that are compared with what was asked for; an item of a list has about 50. */
+const MAX_EXAMINED = 20_000;
+
+/**
+ * Pointers to the fields of items that `includeOnly` did not ask for. A field that many items have is reported once, for
+ * the first of them; at most `max` are reported.
+ */
+export function fieldsBeyond(includeOnly: readonly string[], itemsAt: ItemsAt, json: unknown, max: number): string[] {
+  if (includeOnly.length === 0) return [];
+  const limit = toLimit(includeOnly);
+  const search: Search = { found: new Map(), max, examined: 0 };
+  for (const item of itemsOf(itemsAt, json)) {
+    collect(search, item.value, limit, item.at);
+    if (isOver(search)) break;
+  }
+  return [...search.found.values()];
+}
+
+type Building = Map<string, Building | 'whole'>;
+
+/** Grows with the number of segments and without recursion: a client chooses both how many paths and how long they are. */
+function toLimit(paths: readonly string[]): Limit {
+  const limit: Building = new Map();
+  for (const path of paths) {
+    const segments = path.split('.', MAX_SEGMENTS);
+    const last = segments.pop() ?? '';
+    let here: Building | 'whole' | undefined = limit;
+    for (const segment of segments) {
+      const below: Building | 'whole' = here.get(segment) ?? new Map<string, Building | 'whole'>();
+      here.set(segment, below);
+      here = below === 'whole' ? undefined : below;
+      if (here === undefined) break;
+    }
+    here?.set(last, 'whole');
+  }
+  return limit;
+}
+
+interface Search {
+  /** By place with indices left out. */
+  readonly found: Map<string, string>;
+  readonly max: number;
+  /** Members that were looked at. */
+  examined: number;
+}
+
+const isOver = ({ found, max, examined }: Search) => found.size >= max || examined >= MAX_EXAMINED;
+
+function collect(search: Search, value: unknown, limit: Limit, at: string): void {
+  const { found } = search;
+  const members = toObject(value) ?? {};
+  for (const name of Object.keys(members)) {
+    if (isOver(search)) return;
+    search.examined += 1;
+    const inner = limit.get(name);
+    if (inner === 'whole') continue;
+    const pointer = `${at}/${plainName(name)}`;
+    const child = members[name];
+    if (inner === undefined) {
+      const place = anyIndex(pointer);
+      if (!found.has(place)) found.set(place, pointer);
+    } else if (!Array.isArray(child)) collect(search, child, inner, pointer);
+    else
+      for (const [index, element] of child.entries()) {
+        if (isOver(search)) return;
+        collect(search, element, inner, `${pointer}/${index}`);
+      }
+  }
+}
+
+/** True for an error in the clothes of a success, which names no documented field (rules, 8): nothing else is missing or wrong in it. */
+export function isErrorInside({ documentedFields }: Pick<Operation, 'documentedFields'>, json: unknown): boolean {
+  const body = toObject(json);
+  if (body === undefined || !(Object.hasOwn(body, 'error') || Object.hasOwn(body, 'errors'))) return false;
+  return !documentedFields.some((name) => Object.hasOwn(body, name));
+}

@@ -1,0 +1,120 @@
+import type { DocumentedError, Operation, OperationMethod, Parameter } from '../../model/operation.ts';
+import {
+  type OpenApiDocument,
+  type OperationObject,
+  type ParameterObject,
+  resolve,
+  type ResponseObject,
+  type SchemaObject,
+  type SchemaOrBoolean,
+} from '../openapi-document.ts';
+
+/** Compiles one operation of the document to plain data. */
+export function compileOperation(
+  document: OpenApiDocument,
+  path: string,
+  method: string,
+  source: OperationObject,
+): Operation {
+  const paging = source['x-paging'];
+  const body = source.requestBody;
+  return {
+    id: source.operationId,
+    row: source['x-row'],
+    method: method.toUpperCase() as OperationMethod,
+    path,
+    summary: source.summary,
+    since: source['x-since'],
+    provenance: source['x-provenance'],
+    needsCredential: source['x-credential'] === 'required',
+    identityIndependent: source['x-identity-independent'] ?? false,
+    requires: source['x-requires'],
+    needsFeature: source['x-needs-feature'],
+    mayBePrivate: source['x-may-be-private'] ?? false,
+    parameters: (source.parameters ?? []).map((place) => toParameter(document, resolve(document, 'parameters', place))),
+    unknownParameters: source['x-unknown-parameters'] ?? 'refuse',
+    itemsAt: source['x-items-at'],
+    paging: paging && { ...paging, observedPageSize: paging.observedPageSize },
+    cacheability: source['x-cache'],
+    purges: source['x-purges'] ?? [],
+    carriesPrivateFields: document['x-field-permissions'].some((rule) => rule.operations.includes(source.operationId)),
+    semanticRules: source['x-semantic-rules'] ?? [],
+    requestRules: source['x-request-rules'] ?? [],
+    requestBody: body && { required: body.required ?? false },
+    statuses: Object.keys(source.responses)
+      .filter((status) => status !== 'default')
+      .map(Number)
+      .toSorted((a, b) => a - b),
+    documentedErrors: documentedErrors(document, source),
+    documentedFields: documentedFields(document, source),
+  };
+}
+
+function toParameter(document: OpenApiDocument, source: ParameterObject): Parameter {
+  const schema = resolve<SchemaObject>(document, 'schemas', source.schema);
+  return {
+    name: source.name,
+    location: source.in,
+    type: schema.type === 'integer' || schema.type === 'boolean' ? schema.type : 'text',
+    wide: schema.format === 'int64',
+    single: source.in === 'path' || (source['x-single'] ?? false),
+    acceptance: source['x-acceptance'] ?? 'known',
+    provenance: source['x-provenance'],
+  };
+}
+
+function documentedErrors(document: OpenApiDocument, source: OperationObject): DocumentedError[] {
+  return Object.entries(source.responses).flatMap(([status, place]) => {
+    const text = resolve<ResponseObject>(document, 'responses', place)['x-documented-text'];
+    return text === undefined ? [] : [{ status: Number(status), text }];
+  });
+}
+
+/** Names of the fields that a success can have at its top; none for bare arrays. Tells an error inside a 200 from a page. */
+export function documentedFields(document: OpenApiDocument, source: OperationObject): readonly string[] {
+  const names = new Set<string>();
+  for (const [status, place] of Object.entries(source.responses)) {
+    if (!status.startsWith('2')) continue;
+    const { content } = resolve<ResponseObject>(document, 'responses', place);
+    for (const { schema } of Object.values(content)) collect(document, schema, names);
+  }
+  return [...names];
+}
+
+function collect(document: OpenApiDocument, place: SchemaOrBoolean, names: Set<string>): void {
+  if (typeof place === 'boolean') return;
+  const schema = resolve<SchemaObject>(document, 'schemas', place);
+  for (const name of Object.keys(schema.properties ?? {})) names.add(name);
+  for (const part of [...(schema.allOf ?? []), ...(schema.anyOf ?? [])]) collect(document, part, names);
+}
+
+/**
+ * The names of all fields that the contract marks as personal (`x-pii`), here or in what they refer to. A name that is
+ * personal anywhere counts as personal everywhere.
+ */
+export function personalFields(document: OpenApiDocument): ReadonlySet<string> {
+  const names = new Set<string>();
+  const seen = new Set<unknown>();
+  const visit = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null || seen.has(value)) return;
+    seen.add(value);
+    const properties: unknown = 'properties' in value ? value.properties : undefined;
+    if (typeof properties === 'object' && properties !== null)
+      for (const [name, schema] of Object.entries(properties))
+        if (isPersonal(document, schema as SchemaOrBoolean, 0)) names.add(name);
+    for (const child of Object.values(value)) visit(child);
+  };
+  visit(document.components);
+  visit(document.paths);
+  return names;
+}
+
+const MAX_DEPTH = 8;
+
+function isPersonal(document: OpenApiDocument, place: SchemaOrBoolean, depth: number): boolean {
+  if (typeof place !== 'object' || depth > MAX_DEPTH) return false;
+  if (place['x-pii'] !== undefined) return true;
+  const target = place.$ref === undefined ? undefined : resolve<SchemaObject>(document, 'schemas', place);
+  const parts = [target, place.items, ...(place.allOf ?? []), ...(place.anyOf ?? [])];
+  return parts.some((part) => part !== undefined && part !== place && isPersonal(document, part, depth + 1));
+}

@@ -1,0 +1,101 @@
+import type { Violation } from '../../model/violation.ts';
+import { requestFile, responseFile, type ResponseVariant } from '../contract-files.ts';
+import type { SchemaPlace } from '../explain/schema-violation.ts';
+import {
+  type OpenApiDocument,
+  type OperationObject,
+  type ParameterObject,
+  resolve,
+  type ResponseObject,
+} from '../openapi-document.ts';
+import { responseViolation } from '../violations.ts';
+import { type CheckOptions, type SchemaCheck, toSchemaCheck } from './schema-check.ts';
+import type { SchemaStore } from './schema-store.ts';
+
+const REQUEST = { check: 'requests', direction: 'request', location: 'body' } as const;
+const RESPONSE = { check: 'responses', direction: 'response', location: 'body' } as const;
+
+/** Compiles all schemas of an operation; what cannot be compiled is noted in the store's faults. */
+export function compileValidators(
+  document: OpenApiDocument,
+  operation: OperationObject,
+  store: SchemaStore,
+  telling: Pick<CheckOptions, 'describe' | 'max'>,
+): OperationValidators {
+  const id = operation.operationId;
+  const check = (file: string, place: SchemaPlace) =>
+    toSchemaCheck(store.compile(file), place, { ...telling, unknownFields: true });
+  const request = operation.requestBody ? check(requestFile(id), REQUEST) : () => [];
+  const responses = new Map<string, DocumentedResponse>();
+  const projects = (operation.parameters ?? []).some(
+    (place) => resolve<ParameterObject>(document, 'parameters', place).name === 'includeOnly',
+  );
+  for (const [status, place] of Object.entries(operation.responses)) {
+    const { content, 'x-may-be-empty': mayBeEmpty = false } = resolve<ResponseObject>(document, 'responses', place);
+    const media = content['application/json'];
+    const full = check(responseFile(id, status, 'full'), RESPONSE);
+    const projected =
+      projects && status.startsWith('2') ? check(responseFile(id, status, 'projected'), RESPONSE) : full;
+    const open = media?.['x-variants'] ? check(responseFile(id, status, 'open'), RESPONSE) : full;
+    responses.set(status, { full, projected, open, mayBeEmpty });
+  }
+  return { request, response: (head) => toResponseCheck(responses, head) };
+}
+
+/** The checks of the answers with one status. */
+interface DocumentedResponse extends Readonly<Record<ResponseVariant, SchemaCheck>> {
+  readonly mayBeEmpty: boolean;
+}
+
+function toResponseCheck(responses: ReadonlyMap<string, DocumentedResponse>, head: AnswerHead): SchemaCheck {
+  const { status, variant } = head;
+  const documented = responses.get(String(status)) ?? (status >= 400 ? responses.get('default') : undefined);
+  if (!documented) {
+    const message = 'the status is not documented for this operation';
+    return () => [responseViolation('protocol', 'status', '', 'status', message)];
+  }
+  if (documented.mayBeEmpty && head.isEmpty === true) return () => [];
+  const media = judgeMedia(head.mediaType);
+  return (json) => {
+    if (media.length > 0) return [...media];
+    if (json !== undefined) return documented[variant](json);
+    return [responseViolation('protocol', 'body', '', 'json', 'the body must be well-formed JSON')];
+  };
+}
+
+function judgeMedia(mediaType: string | undefined): readonly Violation[] {
+  const essence = mediaType?.split(';', 1)[0]?.trim().toLowerCase();
+  if (essence === 'application/json') return [];
+  const html = essence === 'text/html';
+  const message = html ? 'an HTML page must not answer this call' : 'the content type must be application/json';
+  const violation = responseViolation('protocol', 'header', 'content-type', html ? 'html' : 'content-type', message);
+  return [{ ...violation, found: describeMediaType(essence) }];
+}
+
+const COMMON_TYPES: ReadonlySet<string> = new Set(
+  'text/html text/plain text/xml text/csv application/xml application/xhtml+xml application/octet-stream'.split(' '),
+);
+
+/** Only what is common is named: a header may hold anything. */
+function describeMediaType(essence: string | undefined): string {
+  if (essence === undefined || essence === '') return 'no content type';
+  return COMMON_TYPES.has(essence) ? essence : 'another content type';
+}
+
+/** Which answer is looked at. */
+export interface AnswerHead {
+  readonly status: number;
+  /** The value of `Content-Type`, parameters and all; undefined when the answer has none. */
+  readonly mediaType: string | undefined;
+  /** True for an answer that has no body at all. */
+  readonly isEmpty?: boolean;
+  readonly variant: ResponseVariant;
+}
+
+/** The compiled schemas of one operation; each returns copies and compiles nothing. */
+export interface OperationValidators {
+  /** Checks the JSON value of a request body. */
+  readonly request: (value: unknown) => Violation[];
+  /** Checks status and content type at once and returns the check of the JSON value; `undefined` is a body that is no JSON. */
+  readonly response: (head: AnswerHead) => (json: unknown) => Violation[];
+}

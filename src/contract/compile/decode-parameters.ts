@@ -1,0 +1,186 @@
+import type { Operation, Parameter } from '../../model/operation.ts';
+import type { Violation } from '../../model/violation.ts';
+import { plainParameter } from '../../privacy/client-text.ts';
+import { describeValue, SIZE_ONLY } from '../../privacy/describe-value.ts';
+import { parameterViolation } from '../violations.ts';
+import type { ParameterValues } from '../parameter-values.ts';
+import { toProjection } from '../parameter-values.ts';
+import { decodeText, toQueryPairs } from './parameter-text.ts';
+import { closestName } from '../../lib/closest-name.ts';
+import { toTypedValue } from './parameter-text.ts';
+
+/** What a request's parameters mean, and what is wrong with them. */
+export interface DecodedParameters {
+  readonly values: ParameterValues;
+  /** What may be refused. */
+  readonly violations: readonly Violation[];
+  /** What is counted and never refused: undocumented parameters where the contract lets them pass (rules, 4). */
+  readonly reported: readonly Violation[];
+}
+
+/** Decodes the raw parameters of one operation. */
+export type ParameterDecoder = (
+  rawParameters: Readonly<Record<string, string>>,
+  rawQuery: string | undefined,
+) => DecodedParameters;
+
+/** Typed values by location, as the generated schema describes them. */
+export interface TypedParameters {
+  readonly path: Record<string, unknown>;
+  readonly query: Record<string, unknown>;
+}
+
+const MAX_PAIRS = 100;
+
+/** Compiles the decoder of an operation; `checkBounds` is its generated parameters schema. */
+export function compileDecoder(
+  operation: Operation,
+  allowed: readonly string[],
+  checkBounds: (typed: TypedParameters) => readonly Violation[],
+  maxCollected: number,
+): ParameterDecoder {
+  const inPath = operation.parameters.filter((parameter) => parameter.location === 'path');
+  const textInPath = inPath.some((parameter) => parameter.type === 'text');
+  const inQuery = new Map(
+    operation.parameters.filter((parameter) => parameter.location === 'query').map((known) => [known.name, known]),
+  );
+  const accepted = new Set(allowed);
+  const names = [...inQuery.keys(), ...accepted];
+  return (rawParameters, rawQuery) => {
+    const violations: Violation[] = [];
+    const reported: Violation[] = [];
+    const typed: TypedParameters = { path: {}, query: {} };
+    const path: Record<string, string> = {};
+    for (const parameter of inPath) {
+      const text = decodeText(rawParameters[parameter.name] ?? '');
+      const value = take(parameter, text, violations);
+      if (text !== undefined) path[parameter.name] = text;
+      // A wrong value was told; something stands in so that the schema does not call it missing.
+      typed.path[parameter.name] = value ?? 0;
+    }
+    // Where unknown parameters are never refused, one that cannot be read is not refused either (rules, 4).
+    const unknowns = operation.unknownParameters === 'report' ? reported : violations;
+    const query = readQuery(rawQuery ?? '', unknowns, (name) => (inQuery.has(name) ? violations : unknowns));
+    for (const [name, texts] of query) {
+      const parameter = inQuery.get(name);
+      if (parameter) takeAll(parameter, texts, typed.query, violations, accepted.has(name) ? [] : reported);
+      else if (!accepted.has(name)) unknowns.push(unknown(name, texts, names));
+    }
+    if (textInPath || Object.keys(typed.query).length > 0) {
+      const told = new Set(violations.filter(({ location }) => location === 'path').map(({ at }) => at));
+      for (const found of checkBounds(typed).map(toNamed)) {
+        if (found.location === 'query') delete typed.query[found.at];
+        else if (told.has(found.at)) continue;
+        else told.add(found.at);
+        violations.push(found);
+      }
+    }
+    const values = toValues(path, query, typed.query);
+    return { values, violations: violations.slice(0, maxCollected), reported: reported.slice(0, maxCollected) };
+  };
+}
+
+/** Names the parameter in place of the pointer into the typed values. */
+function toNamed(violation: Violation): Violation {
+  const [, location = 'query', name = ''] = violation.at.split('/');
+  const message = name + violation.message.slice(violation.at.length);
+  return { ...violation, location: location === 'path' ? 'path' : 'query', at: name, message };
+}
+
+function readQuery(
+  rawQuery: string,
+  nameless: Violation[],
+  placeOf: (name: string) => Violation[],
+): ReadonlyMap<string, readonly string[]> {
+  const query = new Map<string, string[]>();
+  if (rawQuery === '') return query;
+  const { pairs, more } = toQueryPairs(rawQuery, MAX_PAIRS);
+  if (more)
+    nameless.push(parameterViolation('query', '', 'bounds', 'count', `send at most ${MAX_PAIRS} query parameters`));
+  for (const { name, value } of pairs) {
+    if (name === undefined || value === undefined) {
+      const at = plainParameter(name);
+      const message = `${at || 'a query parameter'} must be percent-encoded UTF-8 without a NUL`;
+      const found = name === undefined ? nameless : placeOf(name);
+      found.push(parameterViolation('query', at, 'format', 'encoding', message));
+      continue;
+    }
+    const texts = query.get(name);
+    if (texts) texts.push(value);
+    else query.set(name, [value]);
+  }
+  return query;
+}
+
+function takeAll(
+  parameter: Parameter,
+  texts: readonly string[],
+  typed: Record<string, unknown>,
+  violations: Violation[],
+  reported: Violation[],
+): void {
+  const { name } = parameter;
+  const found = parameter.acceptance === 'report' ? reported : violations;
+  if (parameter.acceptance === 'report')
+    reported.push(
+      parameterViolation('query', name, 'undocumented', 'unknown', `${name} is not documented for this operation`),
+    );
+  if (parameter.single && texts.length > 1) {
+    found.push(parameterViolation('query', name, 'bounds', 'repeated', `send ${name} once`));
+    return;
+  }
+  const values = texts.map((text) => take(parameter, text, found));
+  if (values.includes(undefined)) return;
+  typed[name] = parameter.single ? values[0] : values;
+}
+
+function take(parameter: Parameter, text: string | undefined, violations: Violation[]): unknown {
+  const { name, location } = parameter;
+  if (text === undefined) {
+    const message = `${name} must be percent-encoded UTF-8 without a NUL`;
+    violations.push(parameterViolation(location, name, 'format', 'encoding', message));
+    return undefined;
+  }
+  const typed = toTypedValue(parameter, text);
+  if ('value' in typed) return typed.value;
+  const violation = parameterViolation(location, name, typed.category, typed.keyword, `${name} ${typed.must}`);
+  violations.push({ ...violation, found: describeValue(text, { form: true, word: false }) });
+  return undefined;
+}
+
+function unknown(name: string, texts: readonly string[], known: readonly string[]): Violation {
+  const at = plainParameter(name);
+  const suggestion = closestName(name, known);
+  const message = `${at || 'a query parameter'} is not known for this operation`;
+  const found = describeValue(texts[0], SIZE_ONLY);
+  return {
+    ...parameterViolation('query', at, 'undocumented', 'unknown', message),
+    ...(suggestion && { suggestion }),
+    found,
+  };
+}
+
+function toValues(
+  path: Readonly<Record<string, string>>,
+  query: ReadonlyMap<string, readonly string[]>,
+  typed: Readonly<Record<string, unknown>>,
+): ParameterValues {
+  const number = (name: string) => {
+    const value = typed[name];
+    return typeof value === 'number' ? value : undefined;
+  };
+  const text = (name: string) => (name in typed ? query.get(name)?.[0] : undefined);
+  return {
+    path,
+    query,
+    page: number('page'),
+    pageSize: number('pageSize'),
+    sort: text('sort'),
+    spaceId: text('spaceId'),
+    projection: toProjection(query),
+    details: typed['details'] === true,
+    active: typed['active'] !== false,
+    wrap: query.has('wrap'),
+    v1: query.has('v1'),
+  };
+}

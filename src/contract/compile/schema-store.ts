@@ -1,0 +1,95 @@
+import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { Fault } from '../../model/fault.ts';
+import { SCHEMA_BASE } from '../contract-files.ts';
+import type { SchemaFiles } from '../explain/find-errors.ts';
+import type { CompiledSchema } from './schema-check.ts';
+
+/** The generated schemas, compiled one by one at start. */
+export interface SchemaStore {
+  /** The schemas as texts in a fixed order, for the digest. */
+  readonly texts: readonly string[];
+  /** Compiles the schema with a path; returns undefined and adds a fault when that fails. */
+  readonly compile: (file: string) => CompiledSchema | undefined;
+  readonly faults: readonly Fault[];
+}
+
+/** Opens generated schemas, by path; nothing is compiled yet. */
+export function openSchemaStore(schemas: SchemaFiles): SchemaStore {
+  const faults: Fault[] = [];
+  const texts = [...schemas.values()].map((schema) => JSON.stringify(schema));
+  const resources = [...schemas].filter(([file]) => file.startsWith('resources/')).map(([, schema]) => schema);
+  const ajv = createAjv(
+    resources,
+    texts.some((text) => INHERITED.test(text)),
+  );
+  const compiled = new Map<string, ValidateFunction>();
+
+  return {
+    texts,
+    faults,
+    compile: (file) => {
+      const target = bareTarget(schemas, file);
+      const schema = schemas.get(target);
+      if (schema === undefined) {
+        faults.push(fault(file, 'is not among the generated schemas'));
+        return undefined;
+      }
+      try {
+        const meaning = meaningOf(target, schema);
+        const accepts = compiled.get(meaning) ?? ajv.getSchema(SCHEMA_BASE + target) ?? ajv.compile(schema);
+        compiled.set(meaning, accepts);
+        return { accepts, file: target, files: schemas };
+      } catch (error) {
+        faults.push(fault(file, error instanceof Error ? error.message : 'cannot be compiled'));
+        return undefined;
+      }
+    },
+  };
+}
+
+// A schema that may name what every object inherits, also in a way that JSON hides.
+const INHERITED = new RegExp(String.raw`"(?:${Object.getOwnPropertyNames(Object.prototype).join('|')})"|\\u`);
+
+function createAjv(schemas: AnySchemaObject[], namesInherited: boolean): Ajv2020 {
+  return new Ajv2020({
+    strict: true,
+    // What an overlay adds beside a reference has no type of its own.
+    strictTypes: false,
+    allowUnionTypes: true,
+    // Bodies come from JSON and own what they have, so that this is asked for inherited names only: it takes three
+    // quarters of the time of a check.
+    ownProperties: namesInherited,
+    // Why a value is wrong is told by other means, see schema-check.ts.
+    messages: false,
+    // The files are generated and a test holds them against the meta-schema; doing it again would double the start.
+    validateSchema: false,
+    meta: false,
+    // The code that Ajv writes is small; making it smaller costs a third of the time to compile it.
+    code: { optimize: false },
+    schemas,
+  });
+}
+
+const ANNOTATIONS = new Set(['$id', '$comment', 'title', 'description']);
+
+// What may stand beside a reference and changes nothing.
+const BESIDE = new Set([...ANNOTATIONS, '$schema']);
+
+/** The same text for schemas that accept the same: many operations take the same parameters. */
+function meaningOf(file: string, schema: AnySchemaObject): string {
+  const rules = Object.fromEntries(Object.entries(schema).filter(([keyword]) => !ANNOTATIONS.has(keyword)));
+  return JSON.stringify(rules, (key, value: unknown) =>
+    key === '$ref' && typeof value === 'string' ? new URL(value, SCHEMA_BASE + file).href : value,
+  );
+}
+
+/** The file that says it: answers that only point to a resource share the resource's validator. */
+function bareTarget(schemas: ReadonlyMap<string, AnySchemaObject>, file: string): string {
+  const { $ref: reference, ...rest } = schemas.get(file) ?? {};
+  if (typeof reference !== 'string' || Object.keys(rest).some((keyword) => !BESIDE.has(keyword))) return file;
+  return new URL(reference, SCHEMA_BASE + file).href.slice(SCHEMA_BASE.length);
+}
+
+function fault(file: string, message: string): Fault {
+  return { source: `schemas/${file}`, pointer: '', message };
+}

@@ -1,0 +1,120 @@
+import type { Fault } from '../../model/fault.ts';
+import type { Requirement } from '../../model/requirement.ts';
+import { CONTRACT_SOURCE } from '../contract-files.ts';
+import type { OpenApiDocument, OperationObject, ParameterObject } from '../openapi-document.ts';
+import { referencedName, resolve } from '../openapi-document.ts';
+import { SEMANTIC_RULES } from '../semantic/semantic-rules.ts';
+import { closestName } from '../../lib/closest-name.ts';
+import { escapePointer, pointerTo } from '../../lib/json-pointer.ts';
+import { checkPaths, checkResourceNames } from './check-names.ts';
+import { checkReferences } from './check-references.ts';
+
+// Labels of metrics, and what every object has.
+const RESERVED = new Set(['undocumented', 'other', ...Object.getOwnPropertyNames(Object.prototype)]);
+
+const REQUEST_RULES = ['gdpr-csv', 'comment-visibility'];
+
+/** Checks what no schema can say of the document: references, names of catalogues and rules, placeholders. */
+export function checkDocument(document: OpenApiDocument): Fault[] {
+  const dangling = danglingReferences(document, document, '');
+  if (dangling.length > 0) return dangling;
+  const faults: Fault[] = [
+    ...checkPaths(Object.keys(document.paths)),
+    ...checkResourceNames(document),
+    ...checkReferences(document),
+  ];
+  const ids = new Set<string>();
+  for (const [path, methods] of Object.entries(document.paths))
+    for (const [method, operation] of Object.entries(methods)) {
+      const pointer = pointerTo(['paths', path, method]);
+      if (ids.has(operation.operationId)) faults.push(fault(`${pointer}/operationId`, 'is used twice'));
+      if (RESERVED.has(operation.operationId))
+        faults.push(fault(`${pointer}/operationId`, 'is a name that means something else'));
+      ids.add(operation.operationId);
+      faults.push(...checkOperation(document, path, operation, pointer));
+    }
+  document['x-field-permissions'].forEach((rule, index) => {
+    const pointer = `/x-field-permissions/${index}`;
+    faults.push(...checkRequirement(document, rule.requires, `${pointer}/requires`));
+    rule.operations.forEach((id, at) => {
+      if (!ids.has(id)) faults.push(unknownName(`${pointer}/operations/${at}`, 'operation', id, ids));
+    });
+  });
+  const permissions = document['x-permissions'].map((entry) => entry.name);
+  document['x-private-visibility'].forEach((option, index) => {
+    if (!permissions.includes(option.permission))
+      faults.push(
+        unknownName(`/x-private-visibility/${index}/permission`, 'permission', option.permission, permissions),
+      );
+  });
+  return faults;
+}
+
+function checkOperation(document: OpenApiDocument, path: string, operation: OperationObject, pointer: string): Fault[] {
+  const faults: Fault[] = [];
+  const parameters = (operation.parameters ?? []).map((place) =>
+    resolve<ParameterObject>(document, 'parameters', place),
+  );
+  parameters.forEach((parameter, index) => {
+    const same = (other: ParameterObject) => other.name === parameter.name && other.in === parameter.in;
+    if (parameters.findIndex(same) !== index)
+      faults.push(fault(`${pointer}/parameters/${index}`, `${parameter.name} is among the parameters twice`));
+  });
+  const inPath = parameters.filter((parameter) => parameter.in === 'path').map((parameter) => parameter.name);
+  const inTemplate = placeholders(path);
+  for (const name of inTemplate)
+    if (!inPath.includes(name)) faults.push(fault(pointer, `{${name}} of the path is not among the parameters`));
+  for (const name of inPath) if (!inTemplate.includes(name)) faults.push(fault(pointer, `the path has no {${name}}`));
+  for (const tag of [...(operation['x-purges'] ?? []), ...(operation['x-cache']?.tags ?? [])])
+    for (const name of placeholders(tag))
+      if (!inPath.includes(name)) faults.push(unknownName(pointer, 'path parameter', name, inPath));
+  for (const name of operation['x-semantic-rules'] ?? [])
+    if (!SEMANTIC_RULES.has(name))
+      faults.push(unknownName(`${pointer}/x-semantic-rules`, 'semantic rule', name, SEMANTIC_RULES.keys()));
+  for (const name of operation['x-request-rules'] ?? [])
+    if (!REQUEST_RULES.includes(name))
+      faults.push(unknownName(`${pointer}/x-request-rules`, 'request rule', name, REQUEST_RULES));
+  if (operation['x-requires'])
+    faults.push(...checkRequirement(document, operation['x-requires'], `${pointer}/x-requires`));
+  return faults;
+}
+
+function checkRequirement(document: OpenApiDocument, requirement: Requirement, pointer: string): Fault[] {
+  const known = (kind: string, name: string, entries: readonly { readonly name: string }[]) => {
+    const names = entries.map((entry) => entry.name);
+    return names.includes(name) ? [] : [unknownName(pointer, kind, name, names)];
+  };
+  if ('permission' in requirement) return known('permission', requirement.permission, document['x-permissions']);
+  if ('group' in requirement) return known('group', requirement.group, document['x-groups']);
+  if ('flag' in requirement) return known('flag', requirement.flag, document['x-flags']);
+  if ('own' in requirement) return checkRequirement(document, requirement.own, `${pointer}/own`);
+  const [key, parts] = 'all' in requirement ? ['all', requirement.all] : ['any', requirement.any];
+  return parts.flatMap((part, index) => checkRequirement(document, part, `${pointer}/${key}/${index}`));
+}
+
+function danglingReferences(document: OpenApiDocument, value: unknown, pointer: string): Fault[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const faults: Fault[] = [];
+  for (const [key, child] of Object.entries(value)) {
+    const at = `${pointer}/${escapePointer(key)}`;
+    if (typeof child === 'string' && child.startsWith('#/')) {
+      const kind = child.split('/')[2] ?? '';
+      const components = document.components as Readonly<Record<string, object | undefined>>;
+      const names = Object.keys(components[kind] ?? {});
+      const name = referencedName(child);
+      if (!names.includes(name)) faults.push(unknownName(at, `component in ${kind}`, name, names));
+    } else faults.push(...danglingReferences(document, child, at));
+  }
+  return faults;
+}
+
+const placeholders = (text: string) => [...text.matchAll(/\{([^}]*)\}/g)].map((match) => match[1] ?? '');
+
+function unknownName(pointer: string, kind: string, name: string, known: Iterable<string>): Fault {
+  const suggestion = closestName(name, known);
+  return { ...fault(pointer, `there is no ${kind} called ${name}`), ...(suggestion && { suggestion }) };
+}
+
+function fault(pointer: string, message: string): Fault {
+  return { source: CONTRACT_SOURCE, pointer, message };
+}

@@ -1,0 +1,54 @@
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import type { Fault } from '../../model/fault.ts';
+import { CONTRACT_SOURCE } from '../contract-files.ts';
+import { closestName } from '../../lib/closest-name.ts';
+
+const MAX_FAULTS = 50;
+
+/** Checks the vendor extensions of the document against their schema (given as text) and tells what is wrong. */
+export function checkExtensions(document: unknown, schemaText: string): Fault[] {
+  const ajv = new Ajv2020({
+    allErrors: true,
+    strict: true,
+    allowUnionTypes: true,
+    strictRequired: false,
+    strictTypes: false,
+    validateSchema: false,
+    meta: false,
+    code: { optimize: false },
+  });
+  const schema = JSON.parse(schemaText) as Record<string, unknown>;
+  const validate = ajv.compile(schema);
+  if (validate(document)) return [];
+  const errors = [...(validate.errors ?? [])];
+  return errors
+    .filter((error) => tells(error, errors))
+    .slice(0, MAX_FAULTS)
+    .map((error) => toFault(error, errors));
+}
+
+/** False for an error that only repeats, at the same place, what another one says better. */
+function tells(error: ErrorObject, all: readonly ErrorObject[]): boolean {
+  if (error.propertyName !== undefined) return false;
+  if (error.keyword === 'anyOf')
+    return !all.some((other) => other.keyword === 'propertyNames' && sameBranch(other, error));
+  return !error.schemaPath.includes('/anyOf/');
+}
+
+const sameBranch = (a: ErrorObject, b: ErrorObject) => b.instancePath.startsWith(a.instancePath);
+
+function toFault(error: ErrorObject, all: readonly ErrorObject[]): Fault {
+  const fault = { source: CONTRACT_SOURCE, pointer: error.instancePath };
+  if (error.keyword === 'additionalProperties')
+    return { ...fault, message: `${String(error.params['additionalProperty'])} is not known here` };
+  if (error.keyword !== 'propertyNames') {
+    const extra = error.keyword === 'enum' ? `: ${(error.params['allowedValues'] as unknown[]).join(', ')}` : '';
+    return { ...fault, message: `${error.message ?? error.keyword}${extra}` };
+  }
+  const name = String(error.params['propertyName']);
+  const allowed = all
+    .filter((other) => other.propertyName === name && other.keyword === 'enum')
+    .flatMap((other) => other.params['allowedValues'] as string[]);
+  const suggestion = closestName(name, allowed);
+  return { ...fault, message: `${name} is no extension known here`, ...(suggestion && { suggestion }) };
+}

@@ -1,0 +1,40 @@
+import { escapePointer } from '../../lib/json-pointer.ts';
+import type { Fault } from '../../model/fault.ts';
+import { MAX_SEGMENTS, PLACEHOLDER } from '../paths.ts';
+import { CONTRACT_SOURCE } from '../contract-files.ts';
+import type { OpenApiDocument } from '../openapi-document.ts';
+import { resourceFile } from '../contract-files.ts';
+
+/** Checks that every path can be matched, and by requests of its own. */
+export function checkPaths(paths: readonly string[]): Fault[] {
+  const shapes = new Map<string, string>();
+  return paths.flatMap((path) => {
+    const pointer = `/paths/${escapePointer(path)}`;
+    if (!path.startsWith('/')) return [fault(pointer, 'must begin with a slash')];
+    const segments = path.slice(1).split('/');
+    if (segments.length >= MAX_SEGMENTS) return [fault(pointer, `has more than ${MAX_SEGMENTS - 1} segments`)];
+    const odd = segments.find((segment) => /[{}]/.test(segment.replace(PLACEHOLDER, '$2')));
+    if (odd !== undefined) return [fault(pointer, 'a segment is a placeholder and what follows it, or has none')];
+    const shape = segments.map((segment) => segment.replace(PLACEHOLDER, '{}$2')).join('/');
+    const other = shapes.get(shape);
+    shapes.set(shape, path);
+    return other === undefined ? [] : [fault(pointer, `takes the requests of ${other}`)];
+  });
+}
+
+/** Checks that every resource has a generated file of its own. */
+export function checkResourceNames({ components }: Pick<OpenApiDocument, 'components'>): Fault[] {
+  const files = new Map<string, string>();
+  return Object.keys(components.schemas).flatMap((name) => {
+    const pointer = `/components/schemas/${escapePointer(name)}`;
+    if (!/^[A-Za-z]\w*$/.test(name)) return [fault(pointer, 'must have a name of letters, digits and _')];
+    const file = resourceFile(name);
+    const other = files.get(file);
+    files.set(file, name);
+    return other === undefined ? [] : [fault(pointer, `is the same name as ${other} but for upper and lower case`)];
+  });
+}
+
+function fault(pointer: string, message: string): Fault {
+  return { source: CONTRACT_SOURCE, pointer, message };
+}

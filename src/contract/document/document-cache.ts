@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import { lstatSync, readdirSync, readFileSync, rmSync, type Stats } from 'node:fs';
+import { getCompileCacheDir } from 'node:module';
+import { join } from 'node:path';
+import { packageVersion } from '../../files/package-root.ts';
+import { makeFolder, replaceFileSync } from '../../files/replace-file.ts';
+import { type DocumentSource, parseSource } from './document-source.ts';
+import type { OpenApiDocument } from '../openapi-document.ts';
+
+/** Raise this when the file format or the parsing changes within one version of the package. */
+const FORMAT = 1;
+
+/** How many documents the folder holds; the oldest are removed. */
+const MAX_DOCUMENTS = 16;
+
+/** The folder for parsed documents: inside Node's compile cache, or undefined where that cache is off. */
+export function documentCacheFolder(): string | undefined {
+  const compileCache = getCompileCacheDir();
+  return compileCache === undefined ? undefined : join(compileCache, 'contract');
+}
+
+/**
+ * Returns the parsed document of a source. Parsing its YAML takes a quarter of a second, reading what was parsed before two
+ * milliseconds, so the result is stored in `folder`, if there is one. Throws a StartFault with everything wrong with the
+ * syntax or the vendor extensions. A folder that cannot be used costs time and is not an error.
+ */
+export function parseWithCache(source: DocumentSource, folder = documentCacheFolder()): OpenApiDocument {
+  const file = folder === undefined ? undefined : join(folder, `${keyOf(source)}.json`);
+  const cached = folder === undefined || file === undefined ? undefined : readCached(folder, file);
+  if (cached !== undefined) return cached;
+  const text = JSON.stringify(parseSource(source));
+  if (folder !== undefined && file !== undefined) store(folder, file, text);
+  // From JSON in both cases, so that the first start works with the same document as every later one.
+  return JSON.parse(text) as OpenApiDocument;
+}
+
+/** Everything that the parsed document depends on: a file under another key is never read. */
+function keyOf({ text, extensions }: DocumentSource): string {
+  const hash = createHash('sha256');
+  for (const part of [String(FORMAT), packageVersion(), text, extensions]) hash.update(part).update('\0');
+  return hash.digest('hex');
+}
+
+function readCached(folder: string, file: string): OpenApiDocument | undefined {
+  try {
+    if (!isOwnFolder(folder)) return undefined;
+    const stats = lstatSync(file);
+    if (!stats.isFile() || !isOwn(stats)) return undefined;
+    const stored = readFileSync(file, 'utf8');
+    const end = stored.indexOf('\n');
+    const text = stored.slice(end + 1);
+    return checksum(text) === stored.slice(0, end) ? (JSON.parse(text) as OpenApiDocument) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function store(folder: string, file: string, text: string): void {
+  try {
+    makeFolder(folder);
+    if (!isOwnFolder(folder)) return;
+    replaceFileSync(file, `${checksum(text)}\n${text}`, 0o600);
+    removeOldest(folder);
+  } catch {
+    // The next start parses the YAML again.
+  }
+}
+
+function removeOldest(folder: string): void {
+  const newestFirst = readdirSync(folder)
+    .map((name) => join(folder, name))
+    .map((path) => ({ path, modified: lstatSync(path).mtimeMs }))
+    .toSorted((a, b) => b.modified - a.modified);
+  for (const { path } of newestFirst.slice(MAX_DOCUMENTS)) rmSync(path, { force: true });
+}
+
+// Whoever can write these files decides what the gateway enforces, so another user's are never read.
+function isOwnFolder(folder: string): boolean {
+  const stats = lstatSync(folder);
+  return stats.isDirectory() && isOwn(stats);
+}
+
+/** False on platforms without user ids: nothing is stored there. */
+function isOwn({ uid, mode }: Stats): boolean {
+  return uid === process.geteuid?.() && (mode & 0o022) === 0;
+}
+
+function checksum(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

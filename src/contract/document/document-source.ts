@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseDocument } from 'yaml';
+import { type Fault, StartFault } from '../../model/fault.ts';
+import { checkExtensions } from './check-extensions.ts';
+import { CONTRACT_SOURCE } from '../contract-files.ts';
+import type { OpenApiDocument } from '../openapi-document.ts';
+
+/** The texts that the contract's document is made from. */
+export interface DocumentSource {
+  /** `openapi.yaml`. */
+  readonly text: string;
+  /** The JSON Schema of its vendor extensions. */
+  readonly extensions: string;
+}
+
+/** Reads the texts in a folder; throws a StartFault for one that cannot be read. */
+export function readSource(folder: string): DocumentSource {
+  return {
+    text: readText(join(folder, 'openapi.yaml')),
+    extensions: readText(join(folder, 'vendor-extensions.schema.json')),
+  };
+}
+
+/** Parses the document and checks its vendor extensions; throws a StartFault with everything wrong. */
+export function parseSource({ text, extensions }: DocumentSource): OpenApiDocument {
+  const parsed = parseDocument(text);
+  const syntax = parsed.errors.map((error) => fault('', error.message.split('\n', 1)[0] ?? 'not YAML'));
+  if (syntax.length > 0) throw new StartFault(syntax);
+  const document: unknown = parsed.toJS();
+  const faults = checkExtensions(document, extensions);
+  if (faults.length > 0) throw new StartFault(faults);
+  return document as OpenApiDocument;
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
+    throw new StartFault([{ source: path, pointer: '', message: `cannot be read (${code})` }]);
+  }
+}
+
+function fault(pointer: string, message: string): Fault {
+  return { source: CONTRACT_SOURCE, pointer, message };
+}

@@ -1,0 +1,54 @@
+import { type Fault, StartFault } from '../../model/fault.ts';
+import { checkDocument } from './check-document.ts';
+import { checkExtensions } from './check-extensions.ts';
+import { checkSchemas } from './check-schemas.ts';
+import { parseWithCache } from './document-cache.ts';
+import { readSource } from './document-source.ts';
+import { toDocumentFault } from '../generate/place-of-schema.ts';
+import type { OpenApiDocument } from '../openapi-document.ts';
+import { applyOverlays } from '../overlay/apply-overlays.ts';
+import { placeFaults } from '../overlay/origins.ts';
+
+/** The document, and the texts that it was read from. */
+export interface ReadDocument {
+  readonly document: OpenApiDocument;
+  /** The document and the overlays as they are written, for the digest. */
+  readonly texts: readonly string[];
+  /** Turns faults of generated schemas into faults of the document or the overlay that they come from. */
+  readonly placed: (faults: readonly Fault[]) => readonly Fault[];
+  /** Told, and no reason not to start. */
+  readonly warnings: readonly Fault[];
+}
+
+/** Reads the document in a folder, applies overlays to it and checks what Portico needs of it; throws a StartFault with everything wrong. */
+export function readDocument(folder: string, overlays: readonly string[]): ReadDocument {
+  const source = readSource(folder);
+  const document = parseWithCache(source);
+  const [last] = overlays.slice(-1);
+  const faults = [...(last === undefined ? checkSchemas(document) : []), ...checkDocument(document)];
+  if (faults.length > 0) throw new StartFault(faults);
+  if (last !== undefined) return overlaid(document, source, overlays, last);
+  const placed = (found: readonly Fault[]) => found.map((fault) => toDocumentFault(document, fault));
+  return { document, texts: [source.text], placed, warnings: [] };
+}
+
+function overlaid(
+  base: OpenApiDocument,
+  { text, extensions }: ReturnType<typeof readSource>,
+  files: readonly string[],
+  last: string,
+): ReadDocument {
+  const { document, texts, origins, warnings } = applyOverlays(base, files);
+  const placed = (found: readonly Fault[]) => placeFaults(found, document, origins, last);
+  const unlike = checkExtensions(document, extensions);
+  if (unlike.length > 0) throw new StartFault(placed(unlike));
+  const checked = document as OpenApiDocument;
+  const faults = [...checkSchemas(checked), ...checkDocument(checked)];
+  if (faults.length > 0) throw new StartFault(placed(faults));
+  return {
+    document: checked,
+    texts: [text, ...texts],
+    placed: (found) => placed(found.map((fault) => toDocumentFault(checked, fault))),
+    warnings,
+  };
+}

@@ -1,0 +1,169 @@
+import { posix } from 'node:path';
+import type { SchemaObject, SchemaOrBoolean } from '../openapi-document.ts';
+import type { FieldShape, InnerField, ObjectShape } from './field-shape.ts';
+import type { SchemaFiles } from './find-errors.ts';
+
+/** What one alternative says of objects: nothing that narrows them, that there are none, or which fields they have. */
+type Said<T> = 'open' | 'none' | T;
+
+interface SaidFields {
+  readonly fields: ReadonlyMap<string, Together>;
+  readonly settled: boolean;
+}
+
+interface Compilation {
+  readonly files: SchemaFiles;
+  /** By the schemas that a value keeps to, so that a schema that holds itself ends. */
+  readonly made: Map<string, FieldShape>;
+  readonly ids: Map<SchemaOrBoolean, number>;
+}
+
+const compilations = new WeakMap<SchemaFiles, Compilation>();
+
+/** Keywords by which an object can have fields that are named nowhere. */
+const BEYOND_NAMES = [
+  'patternProperties',
+  'unevaluatedProperties',
+  'dependentSchemas',
+  'if',
+  'propertyNames',
+  '$dynamicRef',
+];
+const BEYOND_ITEMS = ['prefixItems', 'unevaluatedItems', 'if', '$dynamicRef'];
+
+/** Compiles from the generated schemas which fields a value may have, at every level; undefined where all of it is open. */
+export function compileFieldShape(files: SchemaFiles, file: string): FieldShape {
+  // Answers share most of their resources, so that each is compiled once for all of a contract.
+  const all = compilations.get(files) ?? { files, made: new Map(), ids: new Map() };
+  compilations.set(files, all);
+  return shapeOf(all, alternativesOf(files, { schema: files.get(file) ?? true, file }));
+}
+
+function shapeOf(all: Compilation, alternatives: readonly Together[]): FieldShape {
+  const key = keyOf(all, alternatives);
+  if (all.made.has(key)) return all.made.get(key);
+  const shape: ObjectShape = { object: undefined, elements: undefined };
+  // Known before its inside is looked at, which may be the very same.
+  all.made.set(key, shape);
+  const said = alternatives.map(fieldsOf).filter((one) => one !== 'none');
+  const fields = said.includes('open') ? [] : said.filter((one) => one !== 'open');
+  if (fields.length > 0) {
+    const inside = Map.groupBy(
+      fields.flatMap((one) => [...one.fields]),
+      ([name]) => name,
+    );
+    const inner: InnerField[] = [];
+    for (const [name, ways] of inside) {
+      const child = shapeOf(
+        all,
+        ways.flatMap(([, places]) => alternativesOfAll(all.files, places)),
+      );
+      if (child !== undefined) inner.push({ name, shape: child });
+    }
+    const settled = fields.some((one) => one.settled);
+    shape.object = { names: new Set(inside.keys()), settled, inner, order: [...inside.keys()] };
+  }
+  const items = alternatives.map(itemsOf).filter((one) => one !== 'none');
+  if (items.length > 0 && !items.includes('open'))
+    shape.elements = shapeOf(
+      all,
+      items.flatMap((places) => (places === 'open' ? [] : alternativesOfAll(all.files, places))),
+    );
+  if (shape.object !== undefined || shape.elements !== undefined) return shape;
+  all.made.set(key, undefined);
+  return undefined;
+}
+
+const allows = ({ type }: SchemaObject, wanted: string) => type === undefined || [type].flat().includes(wanted);
+
+function fieldsOf(places: Together): Said<SaidFields> {
+  const fields = new Map<string, Place[]>();
+  let settled = false;
+  let beyond = false;
+  for (const { schema, file } of places) {
+    if (schema === false) return 'none';
+    if (schema === true) continue;
+    if (!allows(schema, 'object') || isNothing(schema)) return 'none';
+    settled ||= schema['additionalProperties'] !== undefined;
+    beyond ||= BEYOND_NAMES.some((name) => Object.hasOwn(schema, name));
+    for (const [name, child] of Object.entries(schema.properties ?? {}))
+      fields.set(name, [...(fields.get(name) ?? []), { schema: child, file }]);
+  }
+  return fields.size === 0 || beyond ? 'open' : { fields, settled };
+}
+
+function itemsOf(places: Together): Said<Together> {
+  const items: Place[] = [];
+  for (const { schema, file } of places) {
+    if (schema === false) return 'none';
+    if (schema === true) continue;
+    if (!allows(schema, 'array') || isNothing(schema)) return 'none';
+    if (BEYOND_ITEMS.some((name) => Object.hasOwn(schema, name))) return 'open';
+    if (schema.items !== undefined) items.push({ schema: schema.items, file });
+  }
+  return items.length === 0 ? 'open' : items;
+}
+
+/** True for what the generator writes for `false`. */
+function isNothing({ not }: SchemaObject): boolean {
+  return not === true || (typeof not === 'object' && not !== null && Object.keys(not).length === 0);
+}
+
+function keyOf({ ids }: Compilation, alternatives: readonly Together[]): string {
+  const idOf = (schema: SchemaOrBoolean) => {
+    const known = ids.get(schema) ?? ids.size;
+    ids.set(schema, known);
+    return known;
+  };
+  const texts = alternatives.map((places) =>
+    [...new Set(places.map(({ schema }) => idOf(schema)))].sort((a, b) => a - b).join(),
+  );
+  return [...new Set(texts)].toSorted().join('|');
+}
+
+/** A schema in the file that its references start from. */
+export interface Place {
+  readonly schema: SchemaOrBoolean;
+  readonly file: string;
+}
+
+/** Schemas that a value has to keep to all at once. */
+export type Together = readonly Place[];
+
+/** More alternatives than any contract has. */
+const MAX_ALTERNATIVES = 64;
+const MAX_DEPTH = 32;
+
+/** Stands for what is not looked into: whatever it comes together with, the value counts as open. */
+const ANYTHING: Place = { schema: { if: true }, file: '' };
+
+/** The ways to keep to one schema, with references followed and its parts laid side by side. */
+export function alternativesOf(files: SchemaFiles, place: Place, depth = 0): readonly Together[] {
+  const { schema, file } = place;
+  if (depth > MAX_DEPTH) return [[ANYTHING]];
+  if (typeof schema === 'boolean') return [[place]];
+  let ways: readonly Together[] = [[place]];
+  if (schema.$ref !== undefined) {
+    const target = posix.join(posix.dirname(file), schema.$ref);
+    ways = both(ways, alternativesOf(files, { schema: files.get(target) ?? true, file: target }, depth + 1));
+  }
+  for (const part of schema.allOf ?? []) ways = both(ways, alternativesOf(files, { schema: part, file }, depth + 1));
+  for (const choice of [schema.anyOf, schema.oneOf]) {
+    if (choice === undefined) continue;
+    ways = both(
+      ways,
+      choice.flatMap((part) => alternativesOf(files, { schema: part, file }, depth + 1)),
+    );
+  }
+  return ways;
+}
+
+/** The ways to keep to several schemas at once. */
+export function alternativesOfAll(files: SchemaFiles, places: Together): readonly Together[] {
+  return places.reduce<readonly Together[]>((ways, place) => both(ways, alternativesOf(files, place)), [[]]);
+}
+
+function both(left: readonly Together[], right: readonly Together[]): readonly Together[] {
+  if (left.length * right.length > MAX_ALTERNATIVES) return [[ANYTHING]];
+  return left.flatMap((one) => right.map((other) => [...one, ...other]));
+}

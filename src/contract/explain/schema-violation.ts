@@ -1,0 +1,136 @@
+import { valueAt } from '../../lib/json-pointer.ts';
+import type { CheckName } from '../../model/checks.ts';
+import type { Violation, ViolationCategory, ViolationLocation } from '../../model/violation.ts';
+import { describeValue, SIZE_ONLY } from '../../privacy/describe-value.ts';
+import type { SchemaError } from './find-errors.ts';
+import { OTHER_SHAPE } from './one-cause.ts';
+
+/** In which part of which message a schema was applied. */
+export interface SchemaPlace {
+  readonly check: CheckName;
+  readonly direction: 'request' | 'response';
+  readonly location: ViolationLocation;
+}
+
+const CATEGORIES: Readonly<Record<string, ViolationCategory>> = {
+  required: 'missing',
+  type: 'type',
+  anyOf: 'type',
+  [OTHER_SHAPE]: 'type',
+  pattern: 'format',
+  enum: 'enum',
+  const: 'enum',
+  oneOf: 'type',
+  not: 'undocumented',
+  additionalProperties: 'undocumented',
+  exclusiveMinimum: 'bounds',
+  exclusiveMaximum: 'bounds',
+  multipleOf: 'bounds',
+  minProperties: 'bounds',
+  maxProperties: 'bounds',
+  minimum: 'bounds',
+  maximum: 'bounds',
+  minLength: 'bounds',
+  maxLength: 'bounds',
+  minItems: 'bounds',
+  maxItems: 'bounds',
+};
+
+/** Says what stands where a keyword is broken; undefined where nothing does. */
+export type DescribePlace = (at: string, keyword: string) => string | undefined;
+
+/** Says errors in words, none with a value of the message; `describe` says what stands at a place. */
+export function toViolations(errors: readonly SchemaError[], place: SchemaPlace, describe: DescribePlace): Violation[] {
+  const choices = errors.filter((error) => error.keyword === 'anyOf').map(({ at }) => at);
+  // Errors under an `anyOf` only tell why each of its branches was not it.
+  const telling =
+    choices.length === 0 ? errors : errors.filter((error) => error.keyword === 'anyOf' || !under(error, choices));
+  return telling.map((error) => {
+    const found = describe(error.at, error.keyword);
+    const violation = toViolation(error, place);
+    return found === undefined ? violation : Object.assign(violation, { found });
+  });
+}
+
+const under = ({ keyword, at }: SchemaError, choices: readonly string[]) => {
+  const object = keyword === 'required' ? at.slice(0, at.lastIndexOf('/')) : at;
+  return choices.some((path) => object === path || object.startsWith(`${path}/`));
+};
+
+function toViolation(error: SchemaError, place: SchemaPlace): Violation {
+  const { keyword, at } = error;
+  // A field asked for by a projection breaks the same rule of the contract as one that came with the rest.
+  const schema = error.schema.replace('.projected.schema.json#', '.schema.json#');
+  return {
+    ...place,
+    category: CATEGORIES[keyword] ?? 'format',
+    at,
+    keyword,
+    schemaPath: `${schema}/${keyword}`,
+    message: `${at === '' ? 'the body' : at} ${sentence(error)}`,
+  };
+}
+
+function sentence({ keyword, limit }: SchemaError): string {
+  switch (keyword) {
+    case 'required':
+      return 'is missing';
+    case 'type':
+      return `must be ${[limit].flat().join(' or ')}`;
+    case 'enum':
+      return `must be one of ${(limit as unknown[]).join(', ')}`;
+    case 'const':
+      return `must be ${String(limit)}`;
+    case 'minimum':
+    case 'maximum':
+      // What a format of 64 bits comes to; a double cannot say it in digits.
+      if (Math.abs(Number(limit)) === 2 ** 63) return 'must be within 64 bits';
+      return keyword === 'minimum' ? `must be >= ${String(limit)}` : `must be <= ${String(limit)}`;
+    case 'exclusiveMinimum':
+      return `must be > ${String(limit)}`;
+    case 'exclusiveMaximum':
+      return `must be < ${String(limit)}`;
+    case 'multipleOf':
+      return `must be a multiple of ${String(limit)}`;
+    case 'minProperties':
+      return `must NOT have fewer than ${String(limit)} fields`;
+    case 'maxProperties':
+      return `must NOT have more than ${String(limit)} fields`;
+    case 'minLength':
+      return `must NOT have fewer than ${String(limit)} characters`;
+    case 'maxLength':
+      return `must NOT have more than ${String(limit)} characters`;
+    case 'minItems':
+      return `must NOT have fewer than ${String(limit)} items`;
+    case 'maxItems':
+      return `must NOT have more than ${String(limit)} items`;
+    case 'pattern':
+      return 'must have the documented form';
+    case 'anyOf':
+    case 'oneOf':
+      return 'must have one of the documented shapes';
+    case OTHER_SHAPE:
+      return 'has none of the documented fields';
+    case 'additionalProperties':
+      return 'is not known here';
+    case 'not':
+      return 'must be absent';
+    default:
+      return 'is not as documented';
+  }
+}
+
+/** Says what stands at a place of a message, never showing personal values; undefined where nothing stands. */
+export type DescribeFound = (message: unknown, at: string, keyword: string) => string | undefined;
+
+const WORD_KEYWORDS: ReadonlySet<string> = new Set(['enum', 'const']);
+
+/** Makes the description; `personal` holds the names of fields whose values, and all within, are told by size only. */
+export function createDescribeFound(personal: ReadonlySet<string>): DescribeFound {
+  return (message, at, keyword) => {
+    const value = valueAt(message, at);
+    if (value === undefined) return undefined;
+    if (at.split('/').some((name) => personal.has(name))) return describeValue(value, SIZE_ONLY);
+    return describeValue(value, { form: true, word: WORD_KEYWORDS.has(keyword) });
+  };
+}

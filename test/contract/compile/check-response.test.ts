@@ -1,0 +1,326 @@
+import { describe, expect, it } from 'vitest';
+import { fieldsBeyond } from '../../../src/contract/compile/check-response.ts';
+import { CONTRACT_DEFAULTS } from '../../../src/contract/contract-options.ts';
+import { loadContract } from '../../../src/contract/load-contract.ts';
+import { bent, contract, example, found, judge, operation } from '../sample.ts';
+
+describe('judge response', () => {
+  const BR = "You don't have permission to do this action.<br>Please login as another user";
+
+  describe('judging status and content type (rules, 7)', () => {
+    it.each([204, 206, 301, 302, 304])('finds the undocumented status %i', (status) => {
+      const judgement = judge('listQuestions', example('questions'), { status });
+      expect(judgement.violations).toMatchObject([{ category: 'protocol', location: 'status', keyword: 'status' }]);
+    });
+
+    it.each([400, 401, 403, 404, 409, 429, 500, 503])('knows the two error shapes with %i', (status) => {
+      expect(judge('listQuestions', { error: 'no' }, { status }).verdict).toBe('valid');
+      expect(judge('listQuestions', { errors: { message: BR } }, { status }).verdict).toBe('valid');
+      expect(found(judge('listQuestions', { message: 'no' }, { status }))).toEqual(['anyOf ']);
+      expect(found(judge('listQuestions', { error: { message: 'no' } }, { status }))).toEqual(['type /error']);
+    });
+
+    it('holds documented errors to their one shape', () => {
+      expect(judge('getGdprJob', { error: 'not found' }, { status: 404 }).verdict).toBe('valid');
+      expect(found(judge('getGdprJob', { errors: { message: 'x' } }, { status: 404 }))).toEqual(['shape ']);
+      expect(judge('copyAttachments', { errors: { message: 'x' } }, { status: 403 }).verdict).toBe('violations');
+    });
+
+    it('lets a challenge come without a body, and nothing else', () => {
+      const empty = { mediaType: undefined, isEmpty: true };
+      expect(judge('listActions', undefined, { ...empty, status: 401 }).verdict).toBe('valid');
+      expect(judge('listGroupUsers', undefined, { ...empty, status: 401 }).verdict).toBe('valid');
+      for (const status of [200, 400, 404, 500])
+        expect(found(judge('listActions', undefined, { ...empty, status }))).toEqual(['content-type content-type']);
+      expect(found(judge('listActions', undefined, { status: 401, mediaType: undefined }))).toEqual([
+        'content-type content-type',
+      ]);
+    });
+
+    it('keeps the body of a refused visibility open, as it was not shown', () => {
+      expect(judge('createComment', { whatever: 1 }, { status: 400 }).verdict).toBe('valid');
+    });
+
+    it('takes an HTML page for a protocol violation at any status', () => {
+      for (const status of [200, 401, 500]) {
+        const { violations } = judge('listQuestions', undefined, { status, mediaType: 'text/html;charset=utf-8' });
+        expect(violations).toMatchObject([{ category: 'protocol', location: 'header', keyword: 'html' }]);
+      }
+    });
+
+    it.each(['text/plain', 'application/problem+json', 'application/jsonx', '', undefined])(
+      'finds the content type %s',
+      (mediaType) => {
+        const judgement = judge('listQuestions', example('questions'), { mediaType });
+        expect(found(judgement)).toEqual(['content-type content-type']);
+      },
+    );
+
+    it.each(['application/json', 'application/json;charset=UTF-8', 'Application/JSON ; charset=utf-8'])(
+      'takes the content type %s',
+      (mediaType) => {
+        expect(judge('listQuestions', example('questions'), { mediaType }).verdict).toBe('valid');
+      },
+    );
+
+    it('finds a body that is no JSON', () => {
+      expect(judge('listQuestions', undefined).violations).toMatchObject([{ category: 'protocol', keyword: 'json' }]);
+    });
+
+    it('finds an error inside a success', () => {
+      expect(judge('listQuestions', { error: 'oops' }).verdict).toBe('violations');
+    });
+
+    it('finds no error inside a success that is valid as it is', () => {
+      expect(judge('getComment', { error: 'oops' }, { query: 'includeOnly=error' }).verdict).toBe('valid');
+    });
+  });
+
+  const projected = (list: unknown[]) => ({ ...example('questions'), list, listCount: list.length });
+
+  describe('judging projected answers', () => {
+    it('requires nothing inside items, and the envelope as ever', () => {
+      expect(judge('listQuestions', projected([{ id: 1 }]), { query: 'includeOnly=id' }).verdict).toBe('valid');
+      expect(judge('listQuestions', projected([{ id: 1 }])).verdict).toBe('violations');
+      const noCount = bent(projected([{ id: 1 }]), 'pageCount', undefined);
+      expect(found(judge('listQuestions', noCount, { query: 'includeOnly=id' }))).toEqual(['required /pageCount']);
+    });
+
+    it('still checks the types of what is there', () => {
+      expect(found(judge('listQuestions', projected([{ id: '1' }]), { query: 'exclude=body' }))).toEqual([
+        'type /list/0/id',
+      ]);
+      const author = [{ author: { id: 'x' } }];
+      expect(found(judge('listQuestions', projected(author), { query: 'exclude=author.username' }))).toEqual([
+        'type /list/0/author/id',
+      ]);
+    });
+
+    it('lets nothing appear that includeOnly did not ask for', () => {
+      const judgement = judge('listQuestions', projected([{ id: 1 }, { id: 2, title: 'x' }]), {
+        query: 'includeOnly=id',
+      });
+      expect(judgement.violations).toMatchObject([
+        { category: 'undocumented', keyword: 'includeOnly', at: '/list/1/title' },
+      ]);
+    });
+
+    it('reads dotted paths, into lists too', () => {
+      const item = { author: { username: 'pz03' }, topics: [{ name: 'build' }] };
+      const query = 'includeOnly=author.username,topics.name';
+      expect(judge('listQuestions', projected([item]), { query }).verdict).toBe('valid');
+      const more = { ...item, author: { username: 'pz03', id: 18 }, topics: [{ name: 'build', usedCount: 1 }] };
+      expect(found(judge('listQuestions', projected([more]), { query }))).toEqual([
+        'includeOnly /list/0/author/id',
+        'includeOnly /list/0/topics/0/usedCount',
+      ]);
+    });
+
+    it('takes a field that is asked for whole and in part for asked for whole', () => {
+      const query = 'includeOnly=author,author.username';
+      expect(judge('listQuestions', projected([{ author: { username: 'a', id: 1 } }]), { query }).verdict).toBe(
+        'valid',
+      );
+    });
+
+    it('limits actions and single comments where they stand', () => {
+      const actions = { actions: [{ id: 1, verb: 'x' }], moreResults: 1 };
+      expect(found(judge('listActions', actions, { query: 'includeOnly=id' }))).toEqual([
+        'includeOnly /actions/0/verb',
+      ]);
+      expect(found(judge('getComment', { id: 1, body: 'x' }, { query: 'includeOnly=id' }))).toEqual([
+        'includeOnly /body',
+      ]);
+    });
+
+    it('does not project errors', () => {
+      expect(judge('listQuestions', { error: 'no' }, { query: 'includeOnly=id', status: 403 }).verdict).toBe('valid');
+    });
+  });
+
+  describe('judging answers to wrap and v1', () => {
+    it.each([
+      ['wrap=true', 'wrap'],
+      ['v1=true', 'v1'],
+      ['v1', 'v1'],
+    ])('skips what %s made of the answer', (query, reason) => {
+      expect(judge('listQuestions', { result: [] }, { query })).toEqual({
+        verdict: 'skipped',
+        reason,
+        violations: [],
+        reported: [],
+      });
+    });
+
+    it('finds them valid when the ordinary schema passes', () => {
+      expect(judge('listQuestions', example('questions'), { query: 'wrap=true' }).verdict).toBe('valid');
+    });
+
+    it('checks status, content type and well-formed JSON nevertheless', () => {
+      expect(judge('listQuestions', {}, { query: 'wrap=1', status: 302 }).verdict).toBe('violations');
+      expect(judge('listQuestions', undefined, { query: 'wrap=1' }).verdict).toBe('violations');
+      expect(judge('listQuestions', {}, { query: 'v1=1', mediaType: 'text/html' }).verdict).toBe('violations');
+    });
+  });
+
+  describe('collecting violations', () => {
+    it('stops at the cap, however bad a page is', () => {
+      const bad = Object.fromEntries(Object.keys(example('comment')).map((name) => [name, { other: 1 }]));
+      const list = Array.from({ length: 1000 }, () => bad);
+      const judgement = judge('listAnswerComments', { ...example('answerComments'), list, listCount: list.length });
+      expect(judgement.violations).toHaveLength(20);
+    });
+
+    it('tells once what is wrong with every item, and leaves room for what is wrong with one', () => {
+      const page = example('questions');
+      const [item] = page['list'] as Record<string, unknown>[];
+      const list = Array.from({ length: 100 }, () => ({ ...item, score: 'high', title: 5 }));
+      list[24] = bent(list[24] ?? {}, 'slug', undefined) as (typeof list)[number];
+      const judgement = judge('listQuestions', { ...page, list, listCount: 99 });
+      expect(found(judgement)).toEqual([
+        'type /list/0/score',
+        'type /list/0/title',
+        'required /list/24/slug',
+        'list-count /listCount',
+      ]);
+    });
+
+    it('finds an id that 64 bits cannot hold, and none below', () => {
+      const { violations } = judge('getComment', bent(example('comment'), 'id', 1e20));
+      expect(violations).toMatchObject([
+        { category: 'bounds', keyword: 'maximum', at: '/id', message: '/id must be within 64 bits' },
+      ]);
+      const largest = Number(9_223_372_036_854_775_807n);
+      expect(judge('getComment', bent(example('comment'), 'id', largest)).verdict).toBe('valid');
+    });
+
+    it('is silent about the meaning of each item whose schema is broken, also of those it does not tell', () => {
+      const page = example('articles');
+      const [item] = page['list'] as object[];
+      const list = Array.from({ length: 3 }, () => ({ ...item, type: 7 }));
+      expect(found(judge('listArticles', { ...page, list, listCount: 3 }))).toEqual(['type /list/0/type']);
+    });
+
+    it('counts schema and semantic violations under the one cap', () => {
+      const strict = loadContract({ ...CONTRACT_DEFAULTS, maxCollected: 1 });
+      const one = operation('listQuestions');
+      const { values } = strict.decodeParameters(one, { rawParameters: {} }, undefined);
+      const json = bent(bent(example('questions'), 'listCount', 9), 'sorts', undefined);
+      const answer = { status: 200, mediaType: 'application/json', json };
+      expect(found(strict.judgeResponse(one, values, answer))).toEqual(['required /sorts']);
+      expect(found(judge('listQuestions', json))).toEqual(['required /sorts', 'list-count /listCount']);
+    });
+
+    it('finds the one bad item behind many good ones', () => {
+      const page = example('questions');
+      const [item] = page['list'] as object[];
+      const list = Array.from({ length: 300 }, (_, index) => (index === 299 ? { ...item, id: 'x' } : item));
+      expect(found(judge('listQuestions', { ...page, list, listCount: 300 }))).toEqual(['type /list/299/id']);
+    });
+
+    it('says where the contract says so, across references', () => {
+      const { violations } = judge('listQuestions', bent(example('questions'), 'list.0.author.reputation', 'high'));
+      expect(violations).toMatchObject([
+        { schemaPath: 'resources/author.schema.json#/properties/reputation/type', at: '/list/0/author/reputation' },
+      ]);
+    });
+
+    it('never repeats a value of the answer', () => {
+      const secret = 'secret-9f3';
+      const page = bent(bent(example('questions'), 'list.0.id', secret), 'list.0.creationDateFormatted', secret);
+      const { violations } = judge('listQuestions', page);
+      expect(violations).toHaveLength(2);
+      expect(JSON.stringify(violations)).not.toContain(secret);
+    });
+
+    it('keeps what it returned apart from the next validation', () => {
+      const first = judge('uploadGdprFile', {}, { status: 201 });
+      const before = structuredClone(first);
+      judge('uploadGdprFile', { fileId: 1 }, { status: 201 });
+      judge('uploadGdprFile', [], { status: 201 });
+      expect(first).toEqual(before);
+    });
+
+    it('does not change the answer that it judges', () => {
+      const page = bent(example('questions'), 'list.0.id', 'x');
+      const before = structuredClone(page);
+      judge('listQuestions', page, { query: 'includeOnly=id' });
+      expect(page).toEqual(before);
+    });
+  });
+
+  describe('judging request bodies', () => {
+    it('holds the upload to its content', () => {
+      const upload = operation('uploadGdprFile');
+      expect(contract.judgeRequest(upload, { content: 'username\nbob\n' })).toEqual([]);
+      expect(contract.judgeRequest(upload, {})).toMatchObject([
+        { check: 'requests', direction: 'request', location: 'body', category: 'missing', at: '/content' },
+      ]);
+      expect(contract.judgeRequest(upload, { content: 5 })).toMatchObject([{ category: 'type', at: '/content' }]);
+      expect(contract.judgeRequest(upload, [])).toHaveLength(1);
+    });
+
+    it('holds comments to a body when they are new, and to known recipients', () => {
+      expect(contract.judgeRequest(operation('createComment'), { visibility: 'recipients' })).toMatchObject([
+        { at: '/body' },
+      ]);
+      expect(contract.judgeRequest(operation('updateComment'), { visibility: 'recipients' })).toEqual([]);
+      const stranger = { body: 'x', recipients: [{ id: 1, type: 'role' }] };
+      expect(contract.judgeRequest(operation('createComment'), stranger)).toMatchObject([{ category: 'enum' }]);
+    });
+
+    it('stops at the cap, however bad a body is', () => {
+      const recipients = Array.from({ length: 25 }, () => ({}));
+      expect(contract.judgeRequest(operation('updateComment'), { recipients })).toHaveLength(20);
+    });
+
+    it('asks nothing of operations without a body', () => {
+      expect(contract.judgeRequest(operation('cancelWiki'), { anything: 1 })).toEqual([]);
+    });
+  });
+});
+
+describe('fields beyond a projection', () => {
+  const beyond = (includeOnly: readonly string[], item: unknown, max = 100) =>
+    fieldsBeyond(includeOnly, 'list', { list: [item] }, max);
+
+  it('are those that no path names, at each level', () => {
+    const item = { id: 1, title: 'x', author: { id: 2, name: 'y' }, topics: [{ id: 3, name: 'z' }] };
+    expect(beyond(['id', 'author.id', 'topics.id'], item)).toEqual([
+      '/list/0/title',
+      '/list/0/author/name',
+      '/list/0/topics/0/name',
+    ]);
+    expect(beyond(['id', 'title', 'author', 'author.id', 'topics.id', 'topics'], item)).toEqual([]);
+  });
+
+  /*
+   * The attack: `includeOnly=a.a.a…` with as many segments as a target holds. One call per segment overflowed the stack, and
+   * each copied the rest of the path. The response of the upstream was lost in a 500.
+   */
+  it('are found for a path of any number of segments', () => {
+    for (const segments of [2500, 1_000_000]) {
+      const path = Array.from({ length: segments }, () => 'a').join('.');
+      expect(beyond([path, `${path}.b`, 'a'.repeat(2500)], { a: { a: { b: 1 } }, b: 1 })).toEqual([
+        '/list/0/a/a/b',
+        '/list/0/b',
+      ]);
+    }
+  });
+
+  it('are not looked for beyond the most that are reported, nor without end', () => {
+    const item = Object.fromEntries(
+      Array.from({ length: 1000 }, (_, at) => [`f${String.fromCodePoint(97 + (at % 26))}${at}`, 1]),
+    );
+    expect(beyond(['id'], item, 7)).toHaveLength(7);
+    let read = 0;
+    const endless = new Proxy(Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`key ${at}`, 1])), {
+      get: (target, name) => {
+        read += 1;
+        return Reflect.get(target, name) as unknown;
+      },
+    });
+    expect(beyond(['id'], endless)).toEqual(['/list/0/?']);
+    expect(read).toBe(20_000);
+  });
+});

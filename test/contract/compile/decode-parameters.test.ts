@@ -1,0 +1,222 @@
+import { describe, expect, it } from 'vitest';
+import { CONTRACT_DEFAULTS } from '../../../src/contract/contract-options.ts';
+import { loadContract } from '../../../src/contract/load-contract.ts';
+import { contract, operation } from '../sample.ts';
+
+const FILLED = {
+  nodeId: '1',
+  commentId: '1',
+  groupId: '1',
+  topicId: '1',
+  userId: '1',
+  answerId: '1',
+  issueId: '1',
+  jobId: '1',
+};
+
+function decode(id: string, query: string | undefined, rawParameters: Record<string, string> = {}) {
+  return contract.decodeParameters(operation(id), { rawParameters: { ...FILLED, ...rawParameters } }, query);
+}
+
+const refused = (id: string, query: string, path: Record<string, string> = {}) =>
+  decode(id, query, path).violations.map(({ keyword, location, at }) => `${keyword} ${location} ${at}`);
+
+describe('decoding parameters (rules, 4)', () => {
+  it('reads an absent query as defaults', () => {
+    expect(decode('listNodeFollowers', undefined)).toMatchObject({
+      violations: [],
+      reported: [],
+      values: {
+        page: undefined,
+        pageSize: undefined,
+        projection: undefined,
+        details: false,
+        active: true,
+        wrap: false,
+        v1: false,
+      },
+    });
+  });
+
+  it('reads numbers, booleans and texts', () => {
+    const { values, violations } = decode(
+      'listNodeFollowers',
+      'page=0&pageSize=20&details=true&active=false&sort=newest&wrap',
+    );
+    expect(violations).toEqual([]);
+    expect(values).toMatchObject({ page: 0, pageSize: 20, details: true, active: false, sort: 'newest', wrap: true });
+  });
+
+  it('decodes plus signs, percent-encoded bytes and raw commas', () => {
+    const { values } = decode('listQuestions', 'q=two+words*&q=a%20b&topics=a%2Cb&includeOnly=id,author.username');
+    expect(values.query.get('q')).toEqual(['two words*', 'a b']);
+    expect(values.query.get('topics')).toEqual(['a,b']);
+    expect(values.projection?.includeOnly).toEqual(['id', 'author.username']);
+  });
+
+  it.each(['-1', '+1', '0x10', '1e1', '1.0', ' 7', '7 ', 'true', '', 'x', '1234567890', '１', '%2B1'])(
+    'refuses page=%s, which some parsers take for a number',
+    (text) => {
+      expect(refused('listQuestions', `page=${text}`)).toEqual(['type query page']);
+      expect(decode('listQuestions', `page=${text}`).values.page).toBeUndefined();
+    },
+  );
+
+  it('holds the bounds that the generated schema has', () => {
+    expect(refused('listQuestions', 'pageSize=0')).toEqual(['minimum query pageSize']);
+    expect(decode('listQuestions', 'pageSize=0').values.pageSize).toBeUndefined();
+    expect(refused('listQuestions', `q=${'x'.repeat(2001)}`)).toEqual(['maxLength query q']);
+    expect(refused('listQuestions', `q=${'x'.repeat(2000)}`)).toEqual([]);
+  });
+
+  it.each(['True', '1', 'yes', '', 'false '])('refuses details=%s', (text) => {
+    expect(refused('listTopicFollowers', `details=${encodeURIComponent(text)}`)).toEqual(['type query details']);
+  });
+
+  it('takes ids of 64 bits and no wider ones, as digits', () => {
+    expect(decode('listQuestions', 'spaceId=9223372036854775807').values.spaceId).toBe('9223372036854775807');
+    expect(refused('listQuestions', 'spaceId=9223372036854775808')).toEqual(['maximum query spaceId']);
+    expect(refused('listQuestions', 'spaceId=99999999999999999999')).toEqual(['maximum query spaceId']);
+    expect(refused('listQuestions', 'spaceId=abc')).toEqual(['type query spaceId']);
+  });
+
+  it.each(['abc', '-1', '1.5', '%2e%2e%2f1', '%zz', '%ff', '%00', '99999999999999999999', '%31x'])(
+    'refuses the path parameter %s',
+    (commentId) => {
+      const [first] = decode('getComment', undefined, { commentId }).violations;
+      expect(first).toMatchObject({ check: 'requests', direction: 'request', location: 'path', at: 'commentId' });
+    },
+  );
+
+  it('decodes a path parameter', () => {
+    expect(decode('getComment', undefined, { commentId: '%31' }).values.path).toEqual({ commentId: '1' });
+    expect(decode('getGdprJob', undefined, { jobId: '0' }).violations).toEqual([]);
+  });
+
+  it.each(['QA-1', '10001', 'a.b_c', 'x'.repeat(100)])('takes the issue %s, whose form was not shown', (issueId) => {
+    const { values, violations } = decode('copyAttachments', undefined, { issueId });
+    expect(violations).toEqual([]);
+    expect(values.path['issueId']).toBe(issueId);
+  });
+
+  it.each(['', '..', '%2e%2e', '-1', 'a%2Fb', 'a b', 'x'.repeat(101), '%zz', 'é'])(
+    'refuses the issue %s once',
+    (issueId) => {
+      expect(decode('copyAttachments', undefined, { issueId }).violations).toMatchObject([
+        { location: 'path', at: 'issueId' },
+      ]);
+    },
+  );
+
+  it.each(['abc', '7a', '-1'])('refuses the group %s', (groupId) => {
+    expect(refused('listGroupUsers', '', { groupId })).toEqual(['type path groupId']);
+  });
+
+  it('suggests the parameter that was meant', () => {
+    const [space] = decode('listQuestions', 'space=1').violations;
+    expect(space).toMatchObject({ keyword: 'unknown', category: 'undocumented', at: 'space', suggestion: 'spaceId' });
+    expect(decode('listQuestions', 'pagesize=1').violations[0]?.suggestion).toBe('pageSize');
+    expect(decode('listQuestions', 'zebra=1').violations[0]).not.toHaveProperty('suggestion');
+  });
+
+  it('never repeats a value that was sent', () => {
+    const secret = 'hunter2';
+    const { violations } = decode(
+      'listQuestions',
+      `page=${secret}&spaceId=${secret}&nope=${secret}&pageSize=%zz${secret}`,
+    );
+    expect(violations).toHaveLength(4);
+    expect(JSON.stringify(violations)).not.toContain(secret);
+  });
+
+  it('does not repeat an unknown name that is long or strange', () => {
+    const [long] = decode('listQuestions', `${'n'.repeat(65)}=1`).violations;
+    expect(long).toMatchObject({ at: '', keyword: 'unknown' });
+    expect(decode('listQuestions', '%3Cb%3E=1').violations[0]).toMatchObject({ at: '', keyword: 'unknown' });
+  });
+
+  it('refuses repetition only where a parameter is known to be single', () => {
+    for (const name of ['page', 'pageSize', 'sort', 'spaceId'])
+      expect(refused('listQuestions', `${name}=1&${name}=1`)).toEqual([`repeated query ${name}`]);
+    for (const name of ['details', 'active'])
+      expect(refused('listTopicFollowers', `${name}=true&${name}=true`)).toEqual([`repeated query ${name}`]);
+    for (const name of ['topics', 'q', 'type', 'lang', 'unanswered', 'include', 'exclude', 'includeOnly', 'wrap', 'v1'])
+      expect(refused('listQuestions', `${name}=1&${name}=2`)).toEqual([]);
+  });
+
+  it('refuses broken percent-encoding and hidden NULs', () => {
+    expect(refused('listQuestions', 'q=%zz')).toEqual(['encoding query q']);
+    expect(refused('listQuestions', 'q=%C3%28')).toEqual(['encoding query q']);
+    expect(refused('listQuestions', 'q=a%00b')).toEqual(['encoding query q']);
+    expect(refused('listQuestions', '%zz=1')).toEqual(['encoding query ']);
+  });
+
+  it('bounds the number of parameters and of violations', () => {
+    expect(refused('listQuestions', Array.from({ length: 101 }, () => 'topics=a').join('&'))).toEqual(['count query ']);
+    expect(refused('listQuestions', Array.from({ length: 100 }, () => 'topics=a').join('&'))).toEqual([]);
+    expect(refused('listQuestions', Array.from({ length: 90 }, (_, n) => `x${n}=1`).join('&'))).toHaveLength(20);
+  });
+
+  it('is not confused by names of the object prototype', () => {
+    expect(refused('listQuestions', '__proto__=1&constructor=2&toString=3')).toHaveLength(3);
+  });
+
+  it('never refuses a wrong sort', () => {
+    expect(refused('listGroupUsers', 'sort=nonsense')).toEqual([]);
+  });
+
+  it('lets operations 1, 2, 3 and 5 take none, and 11 and 12 only wrap', () => {
+    for (const id of ['uploadGdprFile', 'getGdprJob', 'copyAttachments', 'listNodeComments'])
+      expect(refused(id, 'wrap=true')).toEqual(['unknown query wrap']);
+    for (const id of ['unmarkFavorite', 'cancelWiki']) {
+      expect(refused(id, 'wrap=true')).toEqual([]);
+      expect(refused(id, 'v1=true')).toEqual(['unknown query v1']);
+    }
+  });
+
+  it('reports unknown parameters of operation 7 and never refuses them', () => {
+    const { violations, reported } = decode('listActions', 'moreResults=1549465260000');
+    expect(violations).toEqual([]);
+    expect(reported).toMatchObject([{ keyword: 'unknown', at: 'moreResults' }]);
+  });
+
+  it('reports unknown parameters of operation 7 that cannot be read, and still refuses known ones', () => {
+    for (const query of ['foo=%zz', '%zz=1', 'a=1&'.repeat(101)]) {
+      const { violations, reported } = decode('listActions', query);
+      expect(violations).toEqual([]);
+      expect(reported).not.toEqual([]);
+    }
+    expect(decode('listActions', 'page=%zz').violations).toMatchObject([{ keyword: 'encoding', at: 'page' }]);
+    expect(decode('listQuestions', 'foo=%zz').violations).toMatchObject([{ keyword: 'encoding', at: 'foo' }]);
+  });
+
+  it('reports sort and projection on operation 13 and never refuses them', () => {
+    const { violations, reported, values } = decode(
+      'listArticles',
+      'sort=a&sort=b&includeOnly=id&include=slug&exclude=body',
+    );
+    expect(violations).toEqual([]);
+    expect(new Set(reported.map(({ at }) => at))).toEqual(new Set(['sort', 'includeOnly', 'include', 'exclude']));
+    expect(values.projection?.includeOnly).toEqual(['id']);
+    expect(refused('listArticles', 'nope=1')).toEqual(['unknown query nope']);
+  });
+
+  it('takes page and pageSize on 15 and 16 by inference', () => {
+    for (const id of ['listExpertise', 'listAnswerComments']) expect(refused(id, 'page=1&pageSize=5')).toEqual([]);
+  });
+
+  it('lets through what a deployment allows, without a word', () => {
+    const allowing = loadContract({ ...CONTRACT_DEFAULTS, allowedParameters: { listQuestions: ['space'] } });
+    const allowed = allowing.decodeParameters(operation('listQuestions'), { rawParameters: {} }, 'space=1&nope=2');
+    expect(allowed.violations.map(({ at }) => at)).toEqual(['nope']);
+    expect(allowed.reported).toEqual([]);
+    expect(allowed.values.query.get('space')).toEqual(['1']);
+    const sorting = loadContract({ ...CONTRACT_DEFAULTS, allowedParameters: { listArticles: ['sort'] } });
+    const sorted = sorting.decodeParameters(
+      operation('listArticles'),
+      { rawParameters: {} },
+      'sort=newest&include=slug',
+    );
+    expect(sorted.reported.map(({ at }) => at)).toEqual(['include']);
+  });
+});

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import type { SchemaObject } from '../../../src/contract/openapi-document.ts';
+import { toSchemaCheck } from '../../../src/contract/compile/schema-check.ts';
+
+const place = { check: 'responses', direction: 'response', location: 'body' } as const;
+
+/** A check whose compiled half answers the same of everything, and what it was given. */
+function checkOf(accepted: boolean, schema: SchemaObject) {
+  const given: unknown[] = [];
+  const accepts = (value: unknown) => {
+    given.push(value);
+    return accepted;
+  };
+  return { check: toSchemaCheck({ accepts, file: 'a.json', files: new Map([['a.json', schema]]) }, place), given };
+}
+
+const STRINGS: SchemaObject = { items: { type: 'string' } };
+
+describe('checking a value against a schema', () => {
+  it('says nothing about what the compiled schema accepts', () => {
+    const { check, given } = checkOf(true, STRINGS);
+    const value = [1];
+    expect(check(value)).toEqual([]);
+    expect(given).toEqual([value]);
+  });
+
+  it('searches the first elements of each array for all errors, as their number may have no bound', () => {
+    const { check, given } = checkOf(false, { items: { items: { type: 'string' } } });
+    const value = Array.from({ length: 1000 }, () => Array.from({ length: 100 }, () => 1));
+    const found = check(value);
+    expect(given).toEqual([value]);
+    expect(found).toHaveLength(25 * 25);
+    expect(found[0]).toEqual({
+      ...place,
+      category: 'type',
+      at: '/0/0',
+      keyword: 'type',
+      schemaPath: 'a.json#/items/items/type',
+      message: '/0/0 must be string',
+      found: 'integer',
+    });
+  });
+
+  it('tells the first error of all when there is none among those', () => {
+    const value = Array.from({ length: 1000 }, (_, index) => (index < 299 ? 'x' : 1));
+    expect(
+      checkOf(false, STRINGS)
+        .check(value)
+        .map(({ at }) => at),
+    ).toEqual(['/299']);
+  });
+
+  it('tells that something is wrong when it cannot say what', () => {
+    expect(checkOf(false, { propertyNames: { maxLength: 3 } }).check({ long_name: 1 })).toMatchObject([
+      { at: '', keyword: 'schema', category: 'format', message: 'the body is not as documented' },
+    ]);
+  });
+});

@@ -1,0 +1,191 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { contractFolder } from '../../../src/contract/contract-files.ts';
+import { parseWithCache } from '../../../src/contract/document/document-cache.ts';
+import { readSource } from '../../../src/contract/document/document-source.ts';
+import type { OpenApiDocument } from '../../../src/contract/openapi-document.ts';
+import { StartFault } from '../../../src/model/fault.ts';
+import { document } from '../sample.ts';
+
+const contractSource = readSource(contractFolder());
+// Small, because nearly every test parses it more than once.
+const source = {
+  text: 'openapi: 3.1.0\ninfo:\n  title: small\n  # a comment\n  version: 1.0.0\n',
+  extensions: '{ "type": "object" }',
+};
+const folders: string[] = [];
+afterEach(() => {
+  vi.restoreAllMocks();
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+/** A folder that does not exist yet, inside one that does. */
+function newFolder(): string {
+  const parent = mkdtempSync(join(tmpdir(), 'portico-document-'));
+  folders.push(parent);
+  return join(parent, 'contract');
+}
+
+const filesIn = (folder: string) => readdirSync(folder).map((name) => join(folder, name));
+
+/** Replaces the only stored document by one that says something else, with a checksum that fits. */
+function plant(folder: string): void {
+  const [file = ''] = filesIn(folder);
+  const other = newFolder();
+  parseWithCache({ ...source, text: PLANTED }, other);
+  writeFileSync(file, readFileSync(filesIn(other)[0] ?? ''));
+}
+
+const PLANTED = source.text.replace('small', 'planted');
+const titleOf = (parsed: OpenApiDocument) => (parsed as unknown as { info: { title: string } }).info.title;
+const titleFrom = (folder: string | undefined) => titleOf(parseWithCache(source, folder));
+
+describe('a parsed document', () => {
+  it('is what the YAML says, on the first start and on the next', () => {
+    const folder = newFolder();
+    expect(parseWithCache(contractSource, folder)).toEqual(document);
+    expect(filesIn(folder)).toHaveLength(1);
+    expect(JSON.stringify(parseWithCache(contractSource, folder))).toBe(JSON.stringify(document));
+  });
+
+  it('is read from the folder in place of the YAML that it was parsed from', () => {
+    const folder = newFolder();
+    parseWithCache(source, folder);
+    plant(folder);
+    expect(titleFrom(folder)).toBe('planted');
+  });
+
+  it.each([
+    ['the document', { ...source, text: source.text.replace('1.0.0', '1.0.1') }],
+    ['a comment of the document', { ...source, text: `${source.text}# changed\n` }],
+    ['the schema of its extensions', { ...source, extensions: `${source.extensions} ` }],
+  ])('is not read for another source: %s has changed', (_what, changed) => {
+    const folder = newFolder();
+    parseWithCache(source, folder);
+    plant(folder);
+    expect(titleOf(parseWithCache(changed, folder))).toBe('small');
+    expect(filesIn(folder)).toHaveLength(2);
+  });
+
+  it.each([
+    ['cut short', (text: string) => text.slice(0, -20)],
+    ['empty', () => ''],
+    ['something else', () => 'null'],
+    ['changed in one letter', (text: string) => text.replace('small', 'smart')],
+  ])('is ignored and stored again when its file is %s', (_what, damage) => {
+    const folder = newFolder();
+    parseWithCache(source, folder);
+    const [file = ''] = filesIn(folder);
+    const whole = readFileSync(file, 'utf8');
+    writeFileSync(file, damage(whole));
+    expect(titleFrom(folder)).toBe('small');
+    expect(readFileSync(file, 'utf8')).toBe(whole);
+  });
+
+  it('is stored where Node keeps compiled code, and nowhere without such a folder', () => {
+    const { NODE_DISABLE_COMPILE_CACHE: _off, ...env } = process.env;
+    const folderWith = (more: Readonly<Record<string, string>>) => {
+      const url = new URL('../../../src/contract/document/document-cache.ts', import.meta.url).href;
+      const script = `import { documentCacheFolder } from '${url}'; console.log(String(documentCacheFolder()))`;
+      const args = ['--input-type=module', '--eval', script];
+      return spawnSync(process.execPath, args, { encoding: 'utf8', env: { ...env, ...more } }).stdout.trim();
+    };
+    const folder = newFolder();
+    expect(dirname(dirname(folderWith({ NODE_COMPILE_CACHE: folder })))).toBe(folder);
+    expect(folderWith({ NODE_COMPILE_CACHE: folder, NODE_DISABLE_COMPILE_CACHE: '1' })).toBe('undefined');
+  });
+
+  it('is not stored when its source has a fault', () => {
+    const folder = newFolder();
+    expect(() => parseWithCache({ ...source, text: '[]' }, folder)).toThrow(StartFault);
+    expect(() => readdirSync(folder)).toThrow('ENOENT');
+  });
+
+  it('is parsed without a word where the folder cannot be made', () => {
+    const folder = newFolder();
+    writeFileSync(folder, 'a file');
+    expect(titleFrom(folder)).toBe('small');
+    expect(readFileSync(folder, 'utf8')).toBe('a file');
+  });
+
+  it('is stored for its owner alone', () => {
+    const folder = newFolder();
+    parseWithCache(source, folder);
+    expect([folder, ...filesIn(folder)].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
+  });
+
+  it('pushes out the oldest of more than sixteen', () => {
+    const folder = newFolder();
+    mkdirSync(folder, { mode: 0o700 });
+    for (let age = 1; age <= 16; age += 1) {
+      const old = join(folder, `${age}.json`);
+      writeFileSync(old, '');
+      utimesSync(old, Date.now() / 1000 - age * 60, Date.now() / 1000 - age * 60);
+    }
+    parseWithCache(source, folder);
+    const names = readdirSync(folder);
+    expect(names).toHaveLength(16);
+    expect(names).not.toContain('16.json');
+    expect(names).toContain('15.json');
+  });
+});
+
+// The attack: whoever can write the cached document decides which checks the gateway makes. A user of the same machine
+// fills a shared folder before Portico does, or changes what Portico stored there; the checksum is no secret.
+describe('a parsed document that somebody else may have written', () => {
+  const stored = () => {
+    const folder = newFolder();
+    parseWithCache(source, folder);
+    plant(folder);
+    return folder;
+  };
+
+  it.each([
+    ['its folder can be written by everybody', (folder: string) => chmodSync(folder, 0o777)],
+    ['its folder can be written by a group', (folder: string) => chmodSync(folder, 0o770)],
+    ['its file can be written by everybody', (folder: string) => chmodSync(filesIn(folder)[0] ?? '', 0o666)],
+    [
+      'its file is a link',
+      (folder: string) => {
+        const [file = ''] = filesIn(folder);
+        const elsewhere = join(folder, '..', 'elsewhere.json');
+        writeFileSync(elsewhere, readFileSync(file));
+        rmSync(file);
+        symlinkSync(elsewhere, file);
+      },
+    ],
+  ])('is ignored: %s', (_what, open) => {
+    const folder = stored();
+    open(folder);
+    expect(titleFrom(folder)).toBe('small');
+  });
+
+  it('is ignored: its folder is a link', () => {
+    const folder = stored();
+    const link = newFolder();
+    symlinkSync(folder, link);
+    expect(titleFrom(link)).toBe('small');
+  });
+
+  it('is ignored: it belongs to another user', () => {
+    const folder = stored();
+    expect(titleFrom(folder)).toBe('planted');
+    const own = process.geteuid?.() ?? 0;
+    vi.spyOn(process, 'geteuid').mockReturnValue(own + 1);
+    expect(titleFrom(folder)).toBe('small');
+  });
+});

@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest';
+import { bent, contract, example, judge, operation } from '../sample.ts';
+
+/** Everything that is told of an answer, in short: `keyword at`. */
+function told(...asked: Parameters<typeof judge>): string[] {
+  const { violations, reported } = judge(...asked);
+  return [...violations, ...reported].map(({ keyword, at }) => `${keyword} ${at}`);
+}
+
+describe('one finding for one cause', () => {
+  it('tells a page that came without its envelope', () => {
+    expect(told('listQuestions', example('questions')['list'])).toEqual(['type ']);
+  });
+
+  it('tells an object in an envelope that nobody documented', () => {
+    expect(told('getComment', { data: example('comment') })).toEqual(['shape ']);
+    expect(told('listQuestions', { data: [], total: 0 })).toEqual(['shape ']);
+    expect(told('listQuestions', {})).toEqual(['shape ']);
+  });
+
+  it('tells an item that is something else altogether', () => {
+    const page = bent(example('questions'), 'list.0', { follower: 5, since: 'x' });
+    expect(told('listQuestions', page)).toEqual(['shape /list/0']);
+  });
+
+  it('tells each field that is missing from an object that has others', () => {
+    const page = bent(bent(example('questions'), 'list.0.author.username', undefined), 'pageCount', undefined);
+    expect(told('listQuestions', page)).toEqual(['required /pageCount', 'required /list/0/author/username']);
+  });
+
+  it('tells an error in place of a success, however little the success needs', () => {
+    for (const id of ['listQuestions', 'listNodeComments', 'getComment', 'uploadGdprFile'])
+      for (const body of [{ error: 'no' }, { errors: { message: 'no' } }, { error: { code: 5 }, status: 500 }])
+        expect(told(id, body, { status: id === 'uploadGdprFile' ? 201 : 200 })).toEqual(['error-in-success ']);
+    expect(told('listQuestions', { error: 'no' }, { query: 'wrap=true' })).toEqual(['error-in-success ']);
+    expect(told('unmarkFavorite', { success: false, error: 'no' })).toEqual([
+      'required /result',
+      'undocumented-field /error',
+    ]);
+  });
+
+  it('tells an error of another shape, and not its fields too', () => {
+    expect(told('listQuestions', { message: 'no', status: 500 }, { status: 500 })).toEqual(['anyOf ']);
+    expect(told('getGdprJob', { errors: { message: 'x' } }, { status: 404 })).toEqual(['shape ']);
+    expect(told('getGdprJob', {}, { status: 404 })).toEqual(['required /error']);
+    expect(told('listQuestions', { error: 'no', code: 5 }, { status: 500 })).toEqual(['undocumented-field /code']);
+  });
+
+  it('tells a wrong content type or malformed body and nothing of what is in it', () => {
+    const page = bent(example('questions'), 'list.0.extra', 1);
+    expect(told('listQuestions', page, { mediaType: 'text/plain' })).toEqual(['content-type content-type']);
+    expect(told('listQuestions', undefined)).toEqual(['json ']);
+    expect(told('listQuestions', page, { status: 206 })).toEqual(['status ']);
+  });
+
+  it('tells no rule that a field is broken for which the schema tells already', () => {
+    const articles = example('articles');
+    expect(told('listArticles', bent(articles, 'list.0.type', undefined))).toEqual(['required /list/0/type']);
+    expect(told('listArticles', bent(articles, 'list.0.type', 'question'))).toEqual(['only-kbentry /list/0/type']);
+    const job = example('finishedJob');
+    expect(told('getGdprJob', bent(job, 'status', 5))).toEqual(['type /status']);
+    expect(told('getGdprJob', bent(job, 'status', 'LOST'))).toEqual(['enum /status']);
+    expect(told('getGdprJob', bent(job, 'executions', undefined))).toEqual(['executions-when-finished /executions']);
+    const spaces = bent(example('questions'), 'list.0.containerIds', 'x');
+    expect(told('listQuestions', spaces, { query: 'spaceId=999' })[0]).toBe('type /list/0/containerIds');
+    expect(told('listQuestions', spaces, { query: 'spaceId=999' })).not.toContain('space-filter /list/0/containerIds');
+  });
+
+  it('tells a field beyond a projection as undocumented when nothing documents it', () => {
+    const page = {
+      ...example('questions'),
+      list: [
+        { id: 1, title: 'x', extra: 1 },
+        { id: 2, extra: 2 },
+      ],
+      listCount: 2,
+    };
+    expect(told('listQuestions', page, { query: 'includeOnly=id' })).toEqual([
+      'includeOnly /list/0/title',
+      'undocumented-field /list/0/extra',
+    ]);
+  });
+
+  it('names the same rule whether the whole was asked for or a part', () => {
+    const page = bent(example('questions'), 'list.0.author.reputation', 'high');
+    const [whole] = judge('listQuestions', page).violations;
+    const [part] = judge('listQuestions', page, { query: 'include=author' }).violations;
+    expect(part?.schemaPath).toBe('resources/author.schema.json#/properties/reputation/type');
+    expect(part).toEqual(whole);
+  });
+});
+
+describe('fields that the contract does not know', () => {
+  it.each([
+    ['listQuestions', 'questions', 'list.0.mood', '/list/0/mood'],
+    ['listQuestions', 'questions', 'list.0.author.age', '/list/0/author/age'],
+    ['listQuestions', 'questions', 'list.0.topics.0.author.age', '/list/0/topics/0/author/age'],
+    ['listQuestions', 'questions', 'totalPages', '/totalPages'],
+    ['listActions', 'actions', 'actions.0.user.age', '/actions/0/user/age'],
+    ['getComment', 'comment', 'mood', '/mood'],
+    ['getGdprJob', 'finishedJob', 'executions.0.mood', '/executions/0/mood'],
+    ['copyAttachments', 'trackerAttachments', '0.author.avatarUrls.64x64', '/0/author/avatarUrls/64x64'],
+  ])('of %s in %s at %s are told and break nothing', (id, name, path, at) => {
+    const judgement = judge(id, bent(example(name), path, 'bob@example.com'));
+    expect(judgement).toEqual({
+      verdict: 'valid',
+      violations: [],
+      reported: [
+        {
+          check: 'responses',
+          direction: 'response',
+          category: 'undocumented',
+          location: 'body',
+          at,
+          keyword: 'undocumented-field',
+          schemaPath: '',
+          message: `${at} is not documented`,
+          found: 'text of 15 characters',
+        },
+      ],
+    });
+  });
+
+  it('are told beside what is wrong', () => {
+    const page = bent(bent(example('questions'), 'list.0.mood', 1), 'list.0.id', 'x');
+    expect(told('listQuestions', page)).toEqual(['type /list/0/id', 'undocumented-field /list/0/mood']);
+  });
+
+  it('are told of projected answers', () => {
+    const page = { ...example('questions'), list: [{ id: 1, mood: 1 }], listCount: 1 };
+    expect(judge('listQuestions', page, { query: 'exclude=body' })).toMatchObject({
+      verdict: 'valid',
+      reported: [{ at: '/list/0/mood' }],
+    });
+  });
+
+  it('are not looked for in what was not shown', () => {
+    const page = bent(bent(example('questions'), 'list.0.attachments', [{ any: 1 }]), 'list.0.answers', [{ any: 1 }]);
+    expect(told('listQuestions', page)).toEqual([]);
+    const relations = { ...example('followRelations'), list: [{ any: 1 }], listCount: 1 };
+    expect(told('listTopicFollowers', relations, { query: 'details=true' })).toEqual([]);
+  });
+
+  it('are told of request bodies, which are not refused for them', () => {
+    const body = { body: 'x', mood: 1, recipients: [{ id: 1, type: 'user', mood: 'bob@example.com' }] };
+    expect(contract.judgeRequest(operation('createComment'), body)).toMatchObject([
+      { check: 'requests', direction: 'request', category: 'undocumented', at: '/mood', found: 'integer' },
+      { check: 'requests', direction: 'request', at: '/recipients/0/mood', found: 'text of 15 characters' },
+    ]);
+  });
+});
+
+/** What is told to stand where something is wrong in an answer. */
+const found = (...asked: Parameters<typeof judge>) => judge(...asked).violations.map((violation) => violation.found);
+
+describe('what stands where something is wrong', () => {
+  it('is told by its type, size and form', () => {
+    const page = example('questions');
+    expect(found('listQuestions', bent(page, 'list.0.id', 'abc'))).toEqual(['text of 3 characters']);
+    expect(found('listQuestions', bent(page, 'list.0.creationDate', '2019-02-06'))).toEqual([
+      'text of 10 characters, like a date',
+    ]);
+    expect(found('listQuestions', bent(page, 'list.0.topics', { a: 1 }))).toEqual(['object with 1 member']);
+    expect(found('listQuestions', bent(page, 'list.0.body', undefined))).toEqual([undefined]);
+    expect(found('listQuestions', page['list'])).toEqual(['list of 1']);
+  });
+
+  it('is told by a plain word where the contract lists words', () => {
+    expect(found('getGdprJob', bent(example('pendingJob'), 'status', 'LOST'))).toEqual(['the word LOST']);
+    expect(found('getGdprJob', bent(example('pendingJob'), 'status', 'bob@example.com'))).toEqual([
+      'text of 15 characters, like an e-mail address',
+    ]);
+  });
+
+  it('is told by its size alone where it is personal', () => {
+    const page = bent(example('actions'), 'actions.0.ip', { v4: 'http://10.1.2.3' });
+    expect(found('listActions', page)).toEqual(['object with 1 member']);
+    expect(found('listQuestions', bent(example('questions'), 'list.0.author.username', 5))).toEqual(['integer']);
+    const attachment = bent(example('trackerAttachments'), '0.author.avatarUrls.48x48', ['http://x']);
+    expect(found('copyAttachments', attachment)).toEqual(['list of 1']);
+  });
+
+  it('is told of rules in code and of the content type', () => {
+    expect(found('listQuestions', bent(example('questions'), 'listCount', 9))).toEqual(['integer']);
+    expect(found('listQuestions', undefined, { mediaType: 'text/html' })).toEqual(['text/html']);
+    expect(found('listQuestions', {}, { mediaType: 'text/bob' })).toEqual(['another content type']);
+    expect(found('listQuestions', {}, { mediaType: undefined })).toEqual(['no content type']);
+  });
+});

@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { describe, expect, it } from 'vitest';
+import { looksRandom } from '../../src/privacy/secret-text.ts';
+import { mayShow } from '../../src/privacy/shown-text.ts';
+import { createSeededRandom } from '../../src/lib/seeded-random.ts';
+
+const SMALL = 'abcdefghijklmnopqrstuvwxyz';
+const LETTERS = SMALL.toUpperCase() + SMALL;
+const BASE62 = `${LETTERS}0123456789`;
+const SAMPLES = 20_000;
+
+/** How many of many random texts are taken for harmless; always the same texts. */
+function missed(alphabet: string, size: number): number {
+  const random = createSeededRandom(size);
+  const ofAlphabet = alphabet.split('');
+  let harmless = 0;
+  for (let sample = 0; sample < SAMPLES; sample++) {
+    let text = '';
+    while (text.length < size) text += random.pick(ofAlphabet);
+    if (mayShow(text)) harmless += 1;
+  }
+  return harmless;
+}
+
+describe('random texts', () => {
+  it.each([
+    ['letters and digits', BASE62, 24, 1],
+    ['letters and digits, shorter ones', BASE62, 16, 40],
+    ['the alphabet of base64url', `${BASE62}-_`, 32, 1],
+    ['letters', LETTERS, 32, 3],
+    ['small letters', SMALL, 32, 3],
+    ['small letters, shorter ones', SMALL, 16, 200],
+    ['the alphabet of base32', `${SMALL.toUpperCase()}234567`, 26, 2],
+    ['hexadecimal digits', '0123456789abcdef', 16, 1],
+  ])('of %s are told from names with few exceptions', (_, alphabet, size, atMost) => {
+    expect(missed(alphabet, size)).toBeLessThanOrEqual(atMost);
+  });
+
+  it.each([
+    'a7BXFDWdZsqmmxwnDTEGZeWrcfxx4',
+    'YWxpY2U6c2VjcmV0',
+    'key_dGhpcyBpcyBub3Q',
+    'JBSWY3DPEHPK3PXP',
+    'xkqzvjwpgh',
+  ])('are told from names: %s', (text) => {
+    expect(looksRandom(text)).toBe(true);
+  });
+});
+
+describe('names', () => {
+  it('of every field, parameter and operation of the contract are none', () => {
+    const names = namesOf(parse(readFileSync(new URL('../../schemas/openapi.yaml', import.meta.url), 'utf8')));
+    expect(names.size).toBeGreaterThan(300);
+    expect([...names].filter((name) => !mayShow(name))).toEqual([]);
+  });
+
+  it.each([
+    'byteLength',
+    'weekOfYear',
+    'acknowledgment',
+    'lengthOfStrengths',
+    'isAllowedToEditOrDelete',
+    'getElementById',
+    'updateAgeOnGet',
+    'thumbnail128x128Url',
+    'SITE_ADMINISTRATION_ENABLED',
+    'xmlHttpRequestBody',
+    'mitgliedsbeschreibung',
+    'nombreDeUsuario',
+    'col_2_row_3_cell_4_item_5_of_6',
+    'portico_contract_violations_total',
+  ])('that people make up are none: %s', (name) => {
+    expect(looksRandom(name)).toBe(false);
+  });
+
+  it('shorter than ten characters are none, since too few of their pairs speak', () => {
+    expect(looksRandom('xQ7zK9vJw')).toBe(false);
+    expect(looksRandom('xQ7zK_9vJw')).toBe(false);
+    expect(looksRandom('xQ7zK9vJwP')).toBe(true);
+  });
+});
+
+/** The names in a document, and what its texts of one word name. */
+function namesOf(value: unknown, found = new Set<string>()): ReadonlySet<string> {
+  if (typeof value === 'string' && /^[\w.-]+$/.test(value)) found.add(value);
+  if (typeof value !== 'object' || value === null) return found;
+  for (const [key, inner] of Object.entries(value)) {
+    if (key === 'examples' || key === 'example') continue;
+    found.add(key);
+    namesOf(inner, found);
+  }
+  return found;
+}
