@@ -12,7 +12,7 @@ import { addressQuestions, openQuestions, ticketKeyQuestions, ticketQuestions } 
 import { isRefusal } from '../learn/sample/page-sizes.ts';
 import { type Ask, probePageSizes } from './probe-page-sizes.ts';
 import { ticketKeysIn } from './ticket-keys.ts';
-import { toObservedAnswer } from './observed-answer.ts';
+import { toSampledResponse } from './observed-answer.ts';
 
 /** How an upstream is asked so that something can be learned. */
 export interface LearnWalkOptions {
@@ -59,7 +59,7 @@ export async function walkToLearn(
       record: () => undefined,
     },
     ({ operation, exchange, status, json, text }) => {
-      if (json !== undefined) learner.observeAnswer(toObservedAnswer(exchange, operation.id, status, json));
+      if (json !== undefined) learner.sampleResponse(toSampledResponse(exchange, operation.id, status, json));
       if (status === 200 && text !== undefined) ids.learn(text);
     },
   );
@@ -106,9 +106,9 @@ function createAsker(
       if (answer === undefined) return undefined;
       const { status, json, text } = answer;
       const [path = ''] = target.split('?', 1);
-      if (operation === undefined) learner.observePath({ method: 'GET', path, status, json });
+      if (operation === undefined) learner.samplePath({ method: 'GET', path, status, json });
       else if (json !== undefined)
-        learner.observeAnswer({
+        learner.sampleResponse({
           operation,
           status,
           details,
@@ -117,7 +117,7 @@ function createAsker(
           v1: false,
           page,
           pageSize,
-          question: target,
+          request: target,
           json,
         });
       if (status === 200) ids.learn(text);

@@ -9,7 +9,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { createObservationWriter, readObservationFile } from './observation-file.ts';
-import { toObservedAnswer } from './observed-answer.ts';
+import { toSampledResponse } from './observed-answer.ts';
 
 /** Learns from traffic and keeps what it learned. */
 export interface Learning {
@@ -62,10 +62,10 @@ export function createLearning(
   };
   return {
     observeAnswer: (exchange, operation, status, json) => {
-      if (json === undefined || !learner.wants(operation.id)) return;
-      quietly(() => learner.observeAnswer(toObservedAnswer(exchange, operation.id, status, json)));
+      if (json === undefined || !learner.shouldSample(operation.id)) return;
+      quietly(() => learner.sampleResponse(toSampledResponse(exchange, operation.id, status, json)));
     },
-    observePath: (method, path, status) => quietly(() => learner.observePath({ method, path, status })),
+    observePath: (method, path, status) => quietly(() => learner.samplePath({ method, path, status })),
     close: () => writer.close(),
   };
 }

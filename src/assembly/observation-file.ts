@@ -1,8 +1,11 @@
 import { readFileSync, statSync } from 'node:fs';
 import { IN_MEMORY, replaceFile, replaceFileSync } from '../files/replace-file.ts';
 import { emptyObservations, type Observations } from '../learn/observations/observations.ts';
-import { readObservations } from '../learn/observations/read-observations.ts';
-import { MAX_OBSERVATIONS_BYTES, writeObservations } from '../learn/observations/write-observations.ts';
+import {
+  MAX_OBSERVATIONS_BYTES,
+  readObservations,
+  writeObservations,
+} from '../learn/observations/observations-text.ts';
 import { StartFault } from '../model/fault.ts';
 
 /** Where a file of observations is named, for faults about it. */

@@ -1,62 +1,62 @@
 import type { Clock } from '../lib/clock.ts';
-import { addValue, type Adding } from './shape/add-value.ts';
+import { addValue, type SampleContext } from './shape/add-value.ts';
 import { type DocumentNode, fieldNames } from './document.ts';
-import { compileGuides } from './guide.ts';
-import type { ObservedAnswer, ObservedPath } from './sample/sampled-response.ts';
-import { observeBody } from './sample/sample-body.ts';
-import { observePageSize } from './sample/page-sizes.ts';
-import { createSwitchWatch } from './sample/switches.ts';
-import { countShapes, settleObservations } from './observations/settle-observations.ts';
+import { compilePlaceSchemas } from './place-schema.ts';
+import type { SampledPath, SampledResponse } from './sample/sampled-response.ts';
+import { sampleBody } from './sample/sample-body.ts';
+import { samplePageSize } from './sample/page-sizes.ts';
+import { createSwitchComparison } from './sample/switches.ts';
+import { countShapes, redactObservations } from './observations/redact-observations.ts';
 import type { Observations, PathCounts } from './observations/observations.ts';
 import { compilePathTemplate } from './sample/path-template.ts';
 import { createPersonalMemory } from '../privacy/personal-memory.ts';
 import { emptyShape, SHAPE_LIMITS } from './shape/shape.ts';
 
-/** Learns from answers; cheap enough for the request path. */
+/** Samples responses. It is cheap enough to run while requests are handled. */
 export interface Learner {
-  /** True when the next answer of this operation should be observed: all at first, later some. */
-  wants(operation: string): boolean;
-  observeAnswer(answer: ObservedAnswer): void;
-  observePath(path: ObservedPath): void;
-  /** What may be written down and proposed. */
+  /** Returns true if the next response of this operation should be sampled: all at first, later one in {@link SAMPLE}. */
+  shouldSample(operation: string): boolean;
+  sampleResponse(response: SampledResponse): void;
+  samplePath(path: SampledPath): void;
+  /** Returns the observations that may be stored and proposed. */
   observations(): Observations;
 }
 
-/** What a learner is made of. */
+/** What a learner needs. */
 export interface LearnerParts {
   readonly document: DocumentNode;
   readonly clock: Clock;
-  /** What was learned before; it is taken over and changed. */
+  /** The earlier observations, to which the learner adds. */
   readonly before: Observations;
-  /** True for a walk, which asks everything once: plain answers are remembered for the comparison with those that follow. */
+  /** True for a walk, which sends each request once: all responses are stored for the comparison of switches. */
   readonly walk?: boolean;
 }
 
-/** Answers of one operation that are all observed; afterwards one in {@link SAMPLE}. */
+/** The number of responses per operation that are all sampled; afterwards one in {@link SAMPLE}. */
 const ENOUGH = 300;
 const SAMPLE = 16;
 
-/** Templates of undocumented paths that are remembered. */
+/** The maximum number of stored templates of undocumented paths. */
 const MAX_PATHS = 200;
 
-/** Distinct answers below which the name of an unknown field, or a word, is written nowhere. */
+/** The minimum number of distinct responses before the name of an undocumented field, or a word, is stored. */
 const MIN_ANSWERS = 3;
 
-/** Makes a learner for one contract. */
+/** Creates a learner for a contract. */
 export function createLearner({ document, clock, before, walk = false }: LearnerParts): Learner {
-  const findGuide = compileGuides(document);
+  const findPlaceSchema = compilePlaceSchemas(document);
   const templates = compilePathTemplate(Object.keys(document.paths));
   const personal = createPersonalMemory();
   const documented = fieldNames(document);
   const isDocumented = (name: string) => documented.has(name);
-  // Somebody may be called like a field of the contract: the name tells nothing then.
+  // A person may have the name of a documented field; showing that name reveals nothing.
   const isPersonal = (name: string) => personal.holds(name) && !isDocumented(name);
-  const switches = createSwitchWatch(walk);
-  const asked = new Map<string, number>();
+  const switches = createSwitchComparison(walk);
+  const requestCounts = new Map<string, number>();
   const budget = { left: SHAPE_LIMITS.shapes - countShapes(before), dropped: 0 };
-  let answer = 0;
-  const adding = (complete: boolean): Adding => ({
-    answer: (answer += 1),
+  let responses = 0;
+  const context = (complete: boolean): SampleContext => ({
+    answer: (responses += 1),
     complete,
     now: clock(),
     budget,
@@ -65,23 +65,23 @@ export function createLearner({ document, clock, before, walk = false }: Learner
   });
 
   return {
-    wants: (operation) => {
-      const count = (asked.get(operation) ?? 0) + 1;
-      asked.set(operation, count);
+    shouldSample: (operation) => {
+      const count = (requestCounts.get(operation) ?? 0) + 1;
+      requestCounts.set(operation, count);
       return count <= ENOUGH || count % SAMPLE === 0;
     },
-    observeAnswer: (seen) => {
+    sampleResponse: (response) => {
       before.untilAt = clock();
       before.answers += 1;
-      switches.observe(before.switches, seen, clock());
-      // Whatever a switch does, it says nothing about answers without it.
-      if (seen.wrap || seen.v1) return;
-      observePageSize(before, seen, clock());
-      const guide = findGuide(seen.operation, seen.status, seen.details);
-      if (guide === undefined) return;
-      observeBody(before, guide, seen, adding(!seen.projected));
+      switches.add(before.switches, response, clock());
+      // A response with a switch says nothing about responses without it.
+      if (response.wrap || response.v1) return;
+      samplePageSize(before, response, clock());
+      const placeSchema = findPlaceSchema(response.operation, response.status, response.details);
+      if (placeSchema === undefined) return;
+      sampleBody(before, placeSchema, response, context(!response.projected));
     },
-    observePath: ({ method, path, status, json }) => {
+    samplePath: ({ method, path, status, json }) => {
       before.untilAt = clock();
       const key = `${/^[A-Z]{1,10}$/.test(method) ? method : 'OTHER'} ${templates.of(path, status >= 200 && status < 300)}`;
       const place = before.paths.get(key) ?? emptyPath(clock());
@@ -94,12 +94,12 @@ export function createLearner({ document, clock, before, walk = false }: Learner
       place.lastSeenAt = clock();
       place.statuses.set(status, (place.statuses.get(status) ?? 0) + 1);
       if (json !== undefined && status >= 200 && status < 300)
-        addValue((place.body ??= emptyShape()), json, adding(true));
+        addValue((place.body ??= emptyShape()), json, context(true));
     },
     observations: () => {
       before.dropped += budget.dropped;
       budget.dropped = 0;
-      return settleObservations(before, {
+      return redactObservations(before, {
         minAnswers: MIN_ANSWERS,
         isPersonal,
         isDocumented,

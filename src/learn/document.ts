@@ -1,4 +1,4 @@
-/** A schema of the contract as far as learning reads it. */
+/** The part of a schema that sampling reads. */
 export interface SchemaNode {
   readonly $ref?: string;
   readonly description?: string;
@@ -12,41 +12,41 @@ export interface SchemaNode {
   readonly [keyword: string]: unknown;
 }
 
-/** A body of an answer in one media type. */
+/** The body of a response in one media type. */
 interface MediaNode {
   readonly schema: SchemaNode;
   readonly 'x-variants'?: { readonly full: string; readonly open: string };
 }
 
-/** An answer, or a pointer to one. */
-export interface AnswerNode {
+/** A response, or a reference to one. */
+export interface ResponseNode {
   readonly $ref?: string;
   readonly content?: Readonly<Record<string, MediaNode | undefined>>;
 }
 
-/** An operation as far as learning reads it. */
+/** The part of an operation that sampling reads. */
 export interface OperationNode {
   readonly operationId: string;
-  readonly responses: Readonly<Record<string, AnswerNode>>;
+  readonly responses: Readonly<Record<string, ResponseNode>>;
   readonly 'x-paging'?: { readonly observedPageSize?: number };
 }
 
-/** The contract's document as far as learning reads it. */
+/** The part of the OpenAPI document that sampling reads. */
 export interface DocumentNode {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationNode>>>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, SchemaNode>>;
-    readonly responses: Readonly<Record<string, AnswerNode>>;
+    readonly responses: Readonly<Record<string, ResponseNode>>;
     readonly parameters: Readonly<Record<string, unknown>>;
   };
 }
 
-/** One more step of a JSONPath: a plain name with a dot, any other in brackets. */
-export function stepTo(path: string, name: string): string {
+/** Appends a name to a JSONPath: a plain name after a dot, any other name in brackets. */
+export function childPath(path: string, name: string): string {
   return /^[A-Za-z_]\w*$/.test(name) ? `${path}.${name}` : `${path}['${name.replaceAll(/['\\]/g, '\\$&')}']`;
 }
 
-/** What stands at a path that {@link stepTo} has made; undefined where nothing does. */
+/** Returns the node at a path made by {@link childPath}; undefined if there is none. */
 export function nodeAt(document: DocumentNode, path: string): unknown {
   const steps = [...path.matchAll(/\.([A-Za-z_]\w*)|\['((?:\\.|[^'\\])*)'\]|\[(\d+)\]/g)];
   let node: unknown = document;
@@ -58,13 +58,13 @@ export function nodeAt(document: DocumentNode, path: string): unknown {
   return node;
 }
 
-/** A path without its last name, and that name. */
+/** Splits a path into its parent and its last name. */
 export function splitPath(path: string): { readonly parent: string; readonly name: string } {
   const [last = '', plain, quoted] = /(?:\.([A-Za-z_]\w*)|\['((?:\\.|[^'\\])*)'\])$/.exec(path) ?? [];
   return { parent: path.slice(0, path.length - last.length), name: plain ?? quoted?.replaceAll(/\\(.)/g, '$1') ?? '' };
 }
 
-/** The last names of a path as people say them: `Node.attachments[]`. */
+/** Returns a path in readable form: `Node.attachments[]`. */
 export function placeName(path: string): string {
   const [, name] = /^\$\.components\.(?:schemas|responses|parameters)(?:\.|\[')(.*)$/.exec(path) ?? [];
   return (name ?? path)
@@ -72,7 +72,7 @@ export function placeName(path: string): string {
     .replaceAll('.items', '[]');
 }
 
-/** The names of all fields that the contract has. */
+/** Returns the names of all fields in the contract. */
 export function fieldNames({ components }: DocumentNode): ReadonlySet<string> {
   const names = new Set<string>();
   const collect = (schema: SchemaNode | boolean | undefined): void => {

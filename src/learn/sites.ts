@@ -1,21 +1,21 @@
-import { type DocumentNode, type SchemaNode, stepTo } from './document.ts';
+import { type DocumentNode, type SchemaNode, childPath } from './document.ts';
 
-/** A schema and where it stands in the document, as a JSONPath. */
+/** A schema and its JSONPath in the document. */
 export interface Site {
   readonly path: string;
   readonly schema: SchemaNode;
-  /** True for one of several alternatives: a value need not keep to it. */
+  /** True for one of several alternatives, which a value need not match. */
   readonly alternative?: boolean;
 }
 
-/** The component that a reference points to. */
+/** Returns the component that a reference points to. */
 export function referenced(document: DocumentNode, reference: string): Site | undefined {
   const name = reference.split('/').at(-1) ?? '';
   const schema = document.components.schemas[name];
-  return schema && { path: stepTo('$.components.schemas', name), schema };
+  return schema && { path: childPath('$.components.schemas', name), schema };
 }
 
-/** The schema itself and all that it points to and is made of, the most telling first. */
+/** Returns a schema with everything that it refers to and consists of; the target of its reference comes first. */
 export function flatten(document: DocumentNode, site: Site, seen = new Set<string>()): Site[] {
   if (seen.has(site.path)) return [];
   seen.add(site.path);
@@ -35,29 +35,29 @@ export function flatten(document: DocumentNode, site: Site, seen = new Set<strin
   ];
 }
 
-/** The types that a value must have, one of each. */
+/** Returns the lists of types that apply to a value, which must have one type of each list. */
 export function typesOf(sites: readonly Site[]): readonly (readonly string[])[] {
   return sites.flatMap(({ schema, alternative }) =>
     alternative === true || schema.type === undefined ? [] : [[schema.type].flat()],
   );
 }
 
-/** Where a schema describes a member. */
+/** Returns where a schema describes a member. */
 export function memberSites({ path, schema }: Site, name: string): Site[] {
   const { properties = {} } = schema;
   const member = Object.hasOwn(properties, name) ? properties[name] : undefined;
   if (member === undefined) return [];
-  return [{ path: stepTo(`${path}.properties`, name), schema: typeof member === 'boolean' ? { not: {} } : member }];
+  return [{ path: childPath(`${path}.properties`, name), schema: typeof member === 'boolean' ? { not: {} } : member }];
 }
 
-/** Where a schema describes members that it does not name. */
+/** Returns where a schema describes members that it does not name. */
 export function restSites({ path, schema }: Site): Site[] {
   const rest = schema['additionalProperties'];
   if (typeof rest !== 'object' || rest === null) return [];
   return [{ path: `${path}.additionalProperties`, schema: rest as SchemaNode }];
 }
 
-/** Where a schema describes elements. */
+/** Returns where a schema describes array elements. */
 export function itemSites({ path, schema: { items } }: Site): Site[] {
   return typeof items === 'object' ? [{ path: `${path}.items`, schema: items }] : [];
 }

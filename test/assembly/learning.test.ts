@@ -120,7 +120,7 @@ describe('learning from traffic', () => {
     const over = await runInProcess([...again, '--output', overlay]);
     expect(over).toMatchObject({
       code: 2,
-      err: expect.stringContaining('contract.overlays names this file') as string,
+      err: expect.stringContaining('this file is in contract.overlays') as string,
     });
     expect(readFileSync(overlay, 'utf8')).toBe(text);
 
@@ -173,7 +173,7 @@ describe('learning from traffic', () => {
     expect(Object.keys(paths)).toEqual(['GET /services/v2/question/{id}.json', 'GET /services/v2/user/{name}.json']);
     expect(paths['GET /services/v2/question/{id}.json']).toMatchObject({ seen: 3, statuses: { 200: 3 } });
     const { out } = await runInProcess(['learn', '--observations', file, '--output', fresh('none.yaml')]);
-    expect(out).toContain('GET /services/v2/question/{id}.json: answers 200 (3); its bodies were not read');
+    expect(out).toContain('GET /services/v2/question/{id}.json: returns 200 (3); response bodies were not read');
   });
 
   it('writes nothing while it is off', async () => {

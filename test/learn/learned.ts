@@ -7,28 +7,27 @@ import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
 import { loadContract } from '../../src/contract/load-contract.ts';
 import { createLearner, type Learner } from '../../src/learn/create-learner.ts';
 import { emptyObservations } from '../../src/learn/observations/observations.ts';
-import type { ObservedAnswer } from '../../src/learn/sample/sampled-response.ts';
+import type { SampledResponse } from '../../src/learn/sample/sampled-response.ts';
 import type { Limits, Proposal } from '../../src/learn/propose/proposal.ts';
 import { propose } from '../../src/learn/propose/propose.ts';
-import { readObservations } from '../../src/learn/observations/read-observations.ts';
+import { readObservations, writeObservations } from '../../src/learn/observations/observations-text.ts';
 import { toOverlay } from '../../src/learn/propose/to-overlay.ts';
-import { writeObservations } from '../../src/learn/observations/write-observations.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
 import { document } from '../contract/sample.ts';
 
-/** An instant at which test clocks stand. */
+/** The instant of the test clocks. */
 export const NOW = Date.UTC(2026, 4, 4, 10, 30);
 
-/** What is proposed unless a test says otherwise. */
+/** The limits of proposals in most tests. */
 export const LIMITS: Limits = { minAnswers: 3, minConfidence: 0, writeAddresses: false };
 
-/** A learner over the contract of the package. */
+/** Creates a learner for the bundled contract. */
 export function learner(walk = false): Learner {
   return createLearner({ document, clock: () => NOW, before: emptyObservations(NOW), walk });
 }
 
-/** An answer of the question list; its parts can be chosen. */
-export function answer(json: unknown, given: Partial<ObservedAnswer> = {}): ObservedAnswer {
+/** Returns a sampled response of the question list with the given parts. */
+export function response(json: unknown, given: Partial<SampledResponse> = {}): SampledResponse {
   return {
     operation: 'listQuestions',
     status: 200,
@@ -38,13 +37,13 @@ export function answer(json: unknown, given: Partial<ObservedAnswer> = {}): Obse
     v1: false,
     page: undefined,
     pageSize: undefined,
-    question: '/services/v2/question.json?',
+    request: '/services/v2/question.json?',
     json,
     ...given,
   };
 }
 
-/** A page of questions: the contract's example with members of its item replaced or added, one item for each. */
+/** Returns a page of questions: the contract's example with one item per argument, whose members replace those of the example. */
 export function page(...items: readonly Readonly<Record<string, unknown>>[]): Record<string, unknown> {
   const value = exampleOf('listQuestions');
   const [item] = value.list;
@@ -52,14 +51,14 @@ export function page(...items: readonly Readonly<Record<string, unknown>>[]): Re
   return { ...value, list, listCount: list.length, totalCount: list.length };
 }
 
-/** What came out of learning: the text of the file, the proposals, and the text of the overlay. */
+/** The result of learning: the text of the file, the proposals and the text of the overlay. */
 export interface Learned {
   readonly file: string;
   readonly proposals: readonly Proposal[];
   readonly overlay: string;
 }
 
-/** Takes what a learner knows through its file, as the command does. */
+/** Returns the result of a learner by way of its file, as the command does. */
 export function learnedBy(one: Learner, limits: Limits = LIMITS): Learned {
   const file = writeObservations(one.observations()) ?? '';
   const read = readObservations(file);
@@ -69,7 +68,7 @@ export function learnedBy(one: Learner, limits: Limits = LIMITS): Learned {
   return { file, proposals, overlay: overlay === undefined ? '' : stringify(overlay) };
 }
 
-/** The package's contract with an overlay over it. */
+/** Loads the bundled contract with an overlay. */
 export function contractWith(overlay: string): Contract {
   const folder = mkdtempSync(join(tmpdir(), 'portico-learn-'));
   try {
@@ -81,7 +80,7 @@ export function contractWith(overlay: string): Contract {
   }
 }
 
-/** What a contract says of a page of questions, as `keyword at`. */
+/** Returns the violations of a page of questions, as `keyword at`. */
 export function judge(contract: Contract, json: unknown): string[] {
   const operation = contract.operations.find(({ id }) => id === 'listQuestions');
   const match = contract.match('/services/v2/question.json');

@@ -1,55 +1,55 @@
 import type { ObjectCounts, Shape } from '../shape/shape.ts';
 
-/** How often a word was seen. */
+/** The occurrences of a word. */
 export interface WordCounts {
   seen: number;
   answers: number;
   mark: number;
 }
 
-/** The texts of a field that has a closed vocabulary. */
+/** The values of a field with a closed vocabulary. */
 export interface Vocabulary {
   seen: number;
   answers: number;
   mark: number;
   firstSeenAt: number;
   lastSeenAt: number;
-  /** Texts that are no plain words, that were too many, or that were too seldom to be told. */
+  /** Values that are not plain words, exceed the limit or are too rare to be shown. */
   other: number;
-  /** Texts seen since one was new, and the answers that began since then. */
+  /** Values since the last new word, and the responses that they were in. */
   quiet: number;
   quietAnswers: number;
   readonly words: Map<string, WordCounts>;
 }
 
-/** What was seen of an object that the contract describes, beyond what it says. */
-export interface Described {
-  /** Undocumented members; `seen` counts all complete objects. */
+/** How objects that the contract describes differed from their description. */
+export interface DescribedObjects {
+  /** Undocumented members. `seen` counts all complete objects. */
   readonly objects: ObjectCounts;
-  /** Required members that were missing, by the JSONPath of the schema that requires them and their name. */
+  /** Missing required members, by the JSONPath of the schema that requires them and their name. */
   readonly missing: Map<string, Shape>;
 }
 
-/** What became of asked and unasked page sizes of one operation. */
+/** The requested and returned page sizes of one operation. */
 export interface PageSizes {
-  /** The largest size that a page was asked in and really had. */
+  /** The largest requested size that a page really had. */
   honoured: number;
-  /** Full pages of the size that was asked for, whichever it was. */
+  /** Number of full pages of the requested size, for any size. */
   honouredAnswers: number;
-  /** The largest size that was asked for and that a page says it has, full or with all items that there are. */
+  /** The largest requested size that a response confirmed, with a full page or with all items of the list. */
   accepted: number;
-  /** The smallest size that a first page was refused with, and how often that was. */
+  /** The smallest size for which a first page was refused, and the number of refusals. */
   refused: number;
   refusedAnswers: number;
-  /** Pages smaller than asked although there is more, by their size. */
+  /** Pages that were smaller than requested although the list has more items, by their size. */
   readonly clamped: Map<number, number>;
-  /** Sizes that answers name when none was asked for. */
+  /** Sizes that responses state if the request did not specify one. */
   readonly unasked: Map<number, number>;
   firstSeenAt: number;
   lastSeenAt: number;
 }
 
-/** Whether answers with a switch (`wrap`, `v1`) have the shape of those without. */
+/** How often responses with a switch (`wrap`, `v1`) had the same shape as those without it, or a different one. */
 export interface SwitchCounts {
   same: number;
   different: number;
@@ -57,31 +57,31 @@ export interface SwitchCounts {
   lastSeenAt: number;
 }
 
-/** What was seen of a path that the contract does not have. */
+/** The requests for an undocumented path. */
 export interface PathCounts {
   seen: number;
   readonly statuses: Map<number, number>;
-  /** Bodies of successes, where they could be read; passthrough streams them unread. */
+  /** The bodies of successful responses; undefined if only passthrough requests, whose bodies are streamed, were seen. */
   body: Shape | undefined;
   firstSeenAt: number;
   lastSeenAt: number;
 }
 
-/** Everything that was learned: shapes, counts and forms, by place; never a value. */
+/** Everything that sampling has learned: shapes, counts and forms by place, never values. */
 export interface Observations {
   /** Epoch milliseconds. */
   sinceAt: number;
   untilAt: number;
   answers: number;
-  /** What was left out because a limit was reached. */
+  /** Number of values that were not counted because a limit was reached. */
   dropped: number;
-  /** Places that the contract leaves open, by their JSONPath in it. */
+  /** Places that the contract leaves open, by their JSONPath in the contract. */
   readonly open: Map<string, Shape>;
-  readonly described: Map<string, Described>;
+  readonly described: Map<string, DescribedObjects>;
   readonly vocabularies: Map<string, Vocabulary>;
-  /** Values of another type than the contract says, by the JSONPath of the field. */
+  /** Values of a different type than documented, by the JSONPath of the field. */
   readonly mistyped: Map<string, Shape>;
-  /** Successes that are another thing than the contract says, by the JSONPath of the schema of the answer. */
+  /** Successful responses with a different envelope than documented, by the JSONPath of the response's schema. */
   readonly envelopes: Map<string, Shape>;
   readonly pages: Map<string, PageSizes>;
   /** By switch and operation: `wrap listQuestions`. */
@@ -90,7 +90,7 @@ export interface Observations {
   readonly paths: Map<string, PathCounts>;
 }
 
-/** Observations of nothing yet. */
+/** Returns empty observations; `now` in epoch milliseconds. */
 export function emptyObservations(now: number): Observations {
   return {
     sinceAt: now,
@@ -106,4 +106,16 @@ export function emptyObservations(now: number): Observations {
     switches: new Map(),
     paths: new Map(),
   };
+}
+
+/** Returns a vocabulary without words. */
+export function emptyVocabulary(): Vocabulary {
+  const counts = { seen: 0, answers: 0, mark: 0, other: 0, quiet: 0, quietAnswers: 0 };
+  return { ...counts, firstSeenAt: 0, lastSeenAt: 0, words: new Map() };
+}
+
+/** Returns empty page sizes; `now` in epoch milliseconds. */
+export function emptyPageSizes(now: number): PageSizes {
+  const counts = { honoured: 0, honouredAnswers: 0, accepted: 0, refused: 0, refusedAnswers: 0 };
+  return { ...counts, clamped: new Map(), unasked: new Map(), firstSeenAt: now, lastSeenAt: now };
 }

@@ -8,56 +8,56 @@ export interface OverlayAction {
   readonly remove?: true;
 }
 
-/** What a statement rests on; counts and instants only. */
+/** The evidence for a statement: counts and instants only. */
 export interface Evidence {
-  /** Values, objects or answers that say so. */
+  /** Number of values, objects or responses that support the statement. */
   readonly seen: number;
-  /** Distinct answers that they were in. */
+  /** Number of distinct responses that contained them. */
   readonly answers: number;
-  /** Of how many, where some may say otherwise. */
+  /** Number of all values, objects or responses, if some may contradict the statement. */
   readonly of?: number;
   /** Epoch milliseconds. */
   readonly firstSeenAt: number;
   readonly lastSeenAt: number;
 }
 
-/** One statement about the legacy server, with what would write it into the contract. */
+/** A statement about the legacy server, with the actions that would add it to the contract. */
 export interface Proposal {
   readonly kind: 'shape' | 'field' | 'words' | 'type' | 'optional' | 'envelope' | 'path' | 'page-size' | 'switch';
-  /** The place as people say it: `Node.attachments[]`. */
+  /** The place in readable form: `Node.attachments[]`. */
   readonly place: string;
   /** One plain sentence. */
   readonly statement: string;
-  /** 0 to 1: the lower Wilson bound of what was seen. */
+  /** The lower bound of the Wilson score interval, from 0 to 1. */
   readonly confidence: number;
   readonly evidence: Evidence;
-  /** Empty where the statement changes nothing in the contract. */
+  /** Empty if the statement does not change the contract. */
   readonly actions: readonly OverlayAction[];
 }
 
-/** What is not proposed. */
+/** Limits what is proposed. */
 export interface Limits {
-  /** Distinct answers below which the name of a field, or a word, is told to nobody. */
+  /** The minimum number of distinct responses before the name of a field, or a word, is shown. */
   readonly minAnswers: number;
-  /** 0 to 1. */
+  /** From 0 to 1. */
   readonly minConfidence: number;
-  /** True writes every address that was learned with its shape; otherwise look-ups of tickets only. */
+  /** True to write all undocumented paths with a known shape into the contract; false for ticket lookups only. */
   readonly writeAddresses: boolean;
 }
 
 const TITLES: Readonly<Record<Proposal['kind'], string>> = {
   shape: 'Shapes that the contract leaves open',
-  field: 'Fields that the contract does not have',
+  field: 'Undocumented fields',
   words: 'Words of closed vocabularies',
-  type: 'Fields of another type than the contract says',
-  optional: 'Required fields that were absent',
-  envelope: 'Answers that are another thing than the contract says',
+  type: 'Fields with another type than documented',
+  optional: 'Missing required fields',
+  envelope: 'Responses with another envelope than documented',
   'page-size': 'Page sizes',
-  switch: 'Switches of requests',
-  path: 'Addresses outside the contract',
+  switch: 'Request switches',
+  path: 'Undocumented paths',
 };
 
-/** Proposals for people: by kind, with confidence and what it rests on. */
+/** Formats proposals for the terminal: by kind, with their confidence and evidence. */
 export function proposalLines(proposals: readonly Proposal[]): string[] {
   const kinds = Map.groupBy(proposals, ({ kind }) => kind);
   return [...kinds].flatMap(([kind, found]) => [[`${TITLES[kind]}:`], found.flatMap(linesOf), ['']].flat());
@@ -68,7 +68,7 @@ function linesOf(proposal: Proposal): string[] {
   const idle =
     actions.length > 0
       ? ''
-      : `; nothing to write${kind === 'envelope' ? ': the contract names variants of this answer, so choose among them by hand' : ''}`;
+      : `; no change to the contract${kind === 'envelope' ? ': it has several variants of this response, so choose one by hand' : ''}`;
   return [
     `  ${place}: ${statement}`,
     `      ${confidenceWord(confidence)} (${shownConfidence(confidence).toFixed(2)}): ${countWords(proposal)}${idle}`,
@@ -78,7 +78,7 @@ function linesOf(proposal: Proposal): string[] {
 function countWords({ evidence: { seen, of, answers, firstSeenAt, lastSeenAt } }: Proposal): string {
   const share = of === undefined || of === seen ? `${seen} seen` : `${seen} of ${of}`;
   const days = day(firstSeenAt) === day(lastSeenAt) ? day(lastSeenAt) : `${day(firstSeenAt)} to ${day(lastSeenAt)}`;
-  return `${share} in ${answers} ${answers === 1 ? 'answer' : 'answers'}, ${days}`;
+  return `${share} in ${answers} ${answers === 1 ? 'response' : 'responses'}, ${days}`;
 }
 
 const day = (at: number) => new Date(at).toISOString().slice(0, 10);

@@ -7,13 +7,13 @@ import { evidenceOf, schemaWords } from './propose-shapes.ts';
 import { kindsOf, type Shape } from '../shape/shape.ts';
 import { type ProposedSchema, toSchema } from './to-schema.ts';
 
-/** Proposals about answers that come in another envelope than the contract says, or without one. */
+/** Proposes schemas for responses with a different envelope than documented, or without one. */
 export function proposeEnvelopes({ envelopes }: Observations, document: DocumentNode): Proposal[] {
   return [...envelopes].flatMap(([path, shape]): Proposal[] => {
     const schema = nodeAt(document, path) as SchemaNode | undefined;
     const found = schema === undefined ? undefined : schemaOf(shape, itemsOf(document, { path, schema }));
     if (schema === undefined || found === undefined || isAllowed(schema, found)) return [];
-    const place = answerName(path);
+    const place = responseName(path);
     return [
       {
         kind: 'envelope',
@@ -27,7 +27,7 @@ export function proposeEnvelopes({ envelopes }: Observations, document: Document
   });
 }
 
-/** True where an alternative of the contract, such as an overlay wrote it, lets in what was found. */
+/** Returns true if an alternative in the contract, for example from an overlay, already accepts the sampled schema. */
 function isAllowed({ anyOf = [] }: SchemaNode, found: ProposedSchema): boolean {
   return anyOf.some((one) => {
     if (typeof one === 'boolean' || one.type === undefined || one.type !== found['type']) return false;
@@ -36,13 +36,13 @@ function isAllowed({ anyOf = [] }: SchemaNode, found: ProposedSchema): boolean {
   });
 }
 
-/** `GET /services/v2/question.json`, where the path leads to an answer of its own. */
-function answerName(path: string): string {
+/** Returns `GET /services/v2/question.json` for the response of one operation, otherwise the readable path. */
+function responseName(path: string): string {
   const [, address, method = ''] = /^\$\.paths\['([^']+)'\]\.([a-z]+)\./.exec(path) ?? [];
   return address === undefined ? placeName(path) : `${method.toUpperCase()} ${address}`;
 }
 
-/** What the lists of an envelope hold, by the names that they have there. */
+/** Returns the schema of the items in an envelope's list, and the names of their fields. */
 function itemsOf(document: DocumentNode, site: { readonly path: string; readonly schema: SchemaNode }) {
   const sites = flatten(document, site).flatMap((one) => ['list', 'actions'].flatMap((name) => memberSites(one, name)));
   const [items] = sites.flatMap(({ schema }): SchemaNode[] => (typeof schema.items === 'object' ? [schema.items] : []));
@@ -51,7 +51,7 @@ function itemsOf(document: DocumentNode, site: { readonly path: string; readonly
   return { schema: items, names: new Set(parts.flatMap(({ schema }) => Object.keys(schema.properties ?? {}))) };
 }
 
-/** The schema of what came instead: undefined where it would say so little that every answer kept to it. */
+/** Returns the schema of the sampled responses; undefined if it would accept almost any response. */
 function schemaOf(shape: Shape, items: ReturnType<typeof itemsOf>): ProposedSchema | undefined {
   const { arrays, objects } = shape;
   if (shape.cut || kindsOf(shape).length !== 1) return undefined;
@@ -68,15 +68,15 @@ function schemaOf(shape: Shape, items: ReturnType<typeof itemsOf>): ProposedSche
   return always.length === 0 ? undefined : { ...schema, required: always.toSorted() };
 }
 
-/** An answer whose variants are named elsewhere is left alone: a person decides which of them it is. */
+/** Returns no actions for a response whose variants are named elsewhere: a person must choose one of them. */
 function actionsOf(path: string, schema: SchemaNode, found: ProposedSchema, place: string): OverlayAction[] {
   const { parent, name } = splitPath(path);
   if (name !== 'schema' || schema['anyOf'] !== undefined) return [];
   return [
-    { target: path, description: `${place}: the next action writes it anew`, remove: true },
+    { target: path, description: `${place}: removed, because the next action replaces it`, remove: true },
     {
       target: parent,
-      description: `${place}: what was answered in place of it`,
+      description: `${place}: the sampled responses as an alternative`,
       update: { schema: { anyOf: [schema, found] } },
     },
   ];

@@ -1,13 +1,13 @@
 import { type DocumentNode, nodeAt, placeName, type SchemaNode } from '../document.ts';
 import { confidenceOf } from '../confidence.ts';
 import { flatten } from '../sites.ts';
-import type { Described, Observations } from '../observations/observations.ts';
+import type { DescribedObjects, Observations } from '../observations/observations.ts';
 import type { OverlayAction, Proposal } from './proposal.ts';
 import { evidenceOf, schemaWords } from './propose-shapes.ts';
 import type { FieldShape } from '../shape/shape.ts';
 import { objectKeywords, SURE, toSchema } from './to-schema.ts';
 
-/** Proposals about members that the contract does not have. */
+/** Proposes undocumented members. */
 export function proposeFields({ described }: Observations, document: DocumentNode, minAnswers: number): Proposal[] {
   return [...described].flatMap(([path, seen]) => {
     const schema = nodeAt(document, path) as SchemaNode | undefined;
@@ -19,15 +19,15 @@ export function proposeFields({ described }: Observations, document: DocumentNod
       ([name, { shape }]) => !known.has(name) && shape.answers >= minAnswers,
     );
     const named = fields.map(([name, field]) => proposeField(owner, name, field));
-    return [named, sites.length === 1 ? proposeRest(owner, minAnswers) : []].flat();
+    return [named, sites.length === 1 ? proposeMapKeys(owner, minAnswers) : []].flat();
   });
 }
 
 interface Owner {
   readonly path: string;
   readonly schema: SchemaNode;
-  readonly seen: Described;
-  /** True once the schema has a list of required members that more can be appended to. */
+  readonly seen: DescribedObjects;
+  /** True if the schema has a list of required members to which more can be appended. */
   requires: boolean;
 }
 
@@ -42,24 +42,22 @@ function proposeField(owner: Owner, name: string, { present, shape }: FieldShape
     ...(required && !owner.requires && { required: [name] }),
     properties: { [name]: { ...field, 'x-provenance': 'observed' } },
   };
-  const actions: OverlayAction[] = [
-    { target: path, description: `${place}: a field that the contract does not have`, update },
-  ];
+  const actions: OverlayAction[] = [{ target: path, description: `${place}: an undocumented field`, update }];
   if (required && owner.requires)
-    actions.push({ target: `${path}.required`, description: `${place} was never absent`, update: name });
+    actions.push({ target: `${path}.required`, description: `${place} was always present`, update: name });
   owner.requires ||= required;
   return {
     kind: 'field',
     place,
-    statement: `exists and is ${schemaWords(field)}${required ? ', always there' : ''}`,
+    statement: `exists and is ${schemaWords(field)}${required ? ', always present' : ''}`,
     confidence: confidenceOf(shape.seen, shape.answers),
     evidence: { ...evidenceOf(shape), of: Math.max(of, shape.seen) },
     actions,
   };
 }
 
-/** Members whose names are data: only where the schema stands alone, because it would speak of inherited members too. */
-function proposeRest({ path, seen }: Owner, minAnswers: number): Proposal[] {
+/** Proposes members whose names are data. The schema must stand alone, as `additionalProperties` also affects inherited members. */
+function proposeMapKeys({ path, seen }: Owner, minAnswers: number): Proposal[] {
   const { rest } = seen.objects;
   if (rest === undefined || rest.answers < minAnswers) return [];
   const { additionalProperties } = objectKeywords({ ...seen.objects, fields: new Map() });

@@ -1,30 +1,30 @@
-import { type DocumentNode, stepTo } from '../document.ts';
+import { type DocumentNode, childPath } from '../document.ts';
 import type { Observations, PageSizes } from '../observations/observations.ts';
 import type { OverlayAction, Proposal } from './proposal.ts';
 import { wilsonBound } from '../confidence.ts';
 
 const PARAMETER = '$.components.parameters.pageSize';
 
-/** Proposals about page sizes: the largest that is honoured, and the one that comes unasked. */
-export function proposePages({ pages }: Observations, document: DocumentNode, least: number): Proposal[] {
+/** Proposes page sizes: the largest that is honored, and the default. */
+export function proposePages({ pages }: Observations, document: DocumentNode, minConfidence: number): Proposal[] {
   const described = document.components.parameters['pageSize'] !== undefined;
-  const told: string[] = [];
+  const statements: string[] = [];
   const largest = [...pages]
     .flatMap(([operation, seen]) => largestOf(operation, seen))
-    .filter(({ confidence }) => confidence >= least)
+    .filter(({ confidence }) => confidence >= minConfidence)
     .map((proposal) => {
-      told.push(`${proposal.place}: ${proposal.statement}`);
-      return Object.assign(proposal, { actions: described ? [tellAction(told)] : [] });
+      statements.push(`${proposal.place}: ${proposal.statement}`);
+      return Object.assign(proposal, { actions: described ? [describeAction(statements)] : [] });
     });
-  return [...largest, ...[...pages].flatMap(([operation, seen]) => unaskedOf(operation, seen, document))];
+  return [...largest, ...[...pages].flatMap(([operation, seen]) => defaultOf(operation, seen, document))];
 }
 
-/** One description for all lists: each action writes what those before it told, and one thing more. */
-function tellAction(told: readonly string[]): OverlayAction {
+/** Returns an action that describes all lists so far: each action repeats the statements of the previous ones and adds one. */
+function describeAction(statements: readonly string[]): OverlayAction {
   return {
     target: PARAMETER,
-    description: 'Page sizes that were asked for and those that came',
-    update: { description: `Items per page. Seen: ${told.join('; ')}.` },
+    description: 'Requested and returned page sizes',
+    update: { description: `Items per page. Seen: ${statements.join('; ')}.` },
   };
 }
 
@@ -46,7 +46,7 @@ function largestOf(operation: string, seen: PageSizes): Proposal[] {
 
 function largestOfAll(seen: PageSizes): { statement: string; count: number; all: number } | undefined {
   const { honoured, honouredAnswers, accepted, refused, refusedAnswers } = seen;
-  // What is smaller than a page that really came was cut off for another reason.
+  // A page that is smaller than one that was really returned was truncated for another reason.
   const clamps = [...seen.clamped].filter(([size]) => size >= honoured).toSorted((a, b) => b[1] - a[1]);
   const [clamp] = clamps;
   if (clamp !== undefined) {
@@ -59,16 +59,16 @@ function largestOfAll(seen: PageSizes): { statement: string; count: number; all:
         ? `${refused} is refused`
         : accepted + 1 === refused
           ? `${accepted} is the largest size that is not refused`
-          : `${accepted} is honoured, ${refused} is refused`;
+          : `${accepted} is honored, ${refused} is refused`;
     const all = honouredAnswers + refusedAnswers;
     return { statement, count: all, all };
   }
   if (honoured === 0) return undefined;
-  const statement = `${honoured} is honoured; nothing larger was tried with as many items`;
+  const statement = `${honoured} is honored; no larger page was requested of a list with enough items`;
   return { statement, count: honouredAnswers, all: honouredAnswers };
 }
 
-function unaskedOf(operation: string, seen: PageSizes, document: DocumentNode): Proposal[] {
+function defaultOf(operation: string, seen: PageSizes, document: DocumentNode): Proposal[] {
   const [most] = [...seen.unasked].toSorted((a, b) => b[1] - a[1]);
   const all = [...seen.unasked.values()].reduce((sum, count) => sum + count, 0);
   const found = pagingOf(document, operation);
@@ -78,13 +78,13 @@ function unaskedOf(operation: string, seen: PageSizes, document: DocumentNode): 
     {
       kind: 'page-size',
       place: operation,
-      statement: `${size} items come where no size is asked for`,
+      statement: `${size} items are returned if no page size is requested`,
       confidence: wilsonBound(count, all),
       evidence: evidence(seen, count, all),
       actions: [
         {
           target: found.path,
-          description: `${operation}: the page size that comes unasked`,
+          description: `${operation}: the default page size`,
           update: { observedPageSize: size },
         },
       ],
@@ -98,7 +98,7 @@ function pagingOf(document: DocumentNode, operation: string) {
       const paging = source['x-paging'];
       if (source.operationId === operation && paging !== undefined)
         return {
-          path: stepTo(stepTo(stepTo('$.paths', path), method), 'x-paging'),
+          path: childPath(childPath(childPath('$.paths', path), method), 'x-paging'),
           documented: paging.observedPageSize,
         };
     }

@@ -5,10 +5,10 @@ import { componentName, freeName, schemaWords } from './propose-shapes.ts';
 import { toSchema } from './to-schema.ts';
 import { wilsonBound } from '../confidence.ts';
 
-/** What the specification names without showing it; every other address would be opened to all callers unasked. */
+/** Paths that the specification mentions without describing them. Writing any other path would open it to all callers. */
 const NAMED = /^\/services\/v2\/issuetracker\/.*\/ticket\.json$/;
 
-/** Proposals about addresses that the contract does not have. Where bodies were read, the address is written into it. */
+/** Proposes undocumented paths. A path is written into the contract only if its response bodies were sampled. */
 export function proposePaths({ paths }: Observations, document: DocumentNode, limits: Limits): Proposal[] {
   const { minAnswers, writeAddresses } = limits;
   const known = new Set(Object.keys(document.paths).map(nameless));
@@ -18,7 +18,7 @@ export function proposePaths({ paths }: Observations, document: DocumentNode, li
   );
   return [...paths].flatMap(([key, seen]): Proposal[] => {
     const [method = '', template = ''] = key.split(' ', 2);
-    const good = answersBelow(seen, 400);
+    const good = responsesBelow(seen, 400);
     if (good < minAnswers) return [];
     const wanted = writeAddresses || NAMED.test(template);
     const writes = wanted && method === 'GET' && seen.body !== undefined && !known.has(nameless(template));
@@ -27,8 +27,8 @@ export function proposePaths({ paths }: Observations, document: DocumentNode, li
       {
         kind: 'path',
         place: key,
-        statement: `answers ${statusWords(seen)}${schema === undefined ? '; its bodies were not read' : `, with ${schemaWords(schema)}`}`,
-        // What is not there, as a ticket that nobody opened, says nothing against the address.
+        statement: `returns ${statusWords(seen)}${schema === undefined ? '; response bodies were not read' : `, with ${schemaWords(schema)}`}`,
+        // Errors do not lower the confidence: a missing ticket says nothing about the path.
         confidence: wilsonBound(good, good),
         evidence: {
           seen: good,
@@ -45,7 +45,7 @@ export function proposePaths({ paths }: Observations, document: DocumentNode, li
 
 const nameless = (template: string) => template.replaceAll(/\{[^}]*\}/g, '{}');
 
-function answersBelow({ statuses }: PathCounts, limit: number): number {
+function responsesBelow({ statuses }: PathCounts, limit: number): number {
   return [...statuses].reduce((sum, [status, count]) => sum + (status >= 200 && status < limit ? count : 0), 0);
 }
 
@@ -56,7 +56,7 @@ function statusWords({ statuses }: PathCounts): string {
     .join(', ');
 }
 
-/** The component of its bodies, and the operation. Callers need a credential: what else they need was not seen. */
+/** Returns the component for the bodies, and the operation. Callers need a credential; other requirements are unknown. */
 function writePath(
   template: string,
   schema: Readonly<Record<string, unknown>>,
@@ -87,13 +87,13 @@ function writePath(
   taken.add(component);
   ids.add(operationId);
   const described = {
-    description: `What GET ${template} answers, as it was seen.`,
+    description: `The sampled responses of GET ${template}.`,
     'x-provenance': 'observed',
     ...schema,
   };
   const operation = {
     operationId,
-    summary: 'An address that was learned',
+    summary: 'A path learned from traffic',
     'x-provenance': 'observed',
     'x-credential': 'required',
     'x-items-at': 'body',
@@ -106,7 +106,7 @@ function writePath(
     })),
     responses: {
       '200': {
-        description: 'As it was seen.',
+        description: 'As sampled.',
         'x-provenance': 'observed',
         content: { 'application/json': { schema: { $ref: `#/components/schemas/${component}` } } },
       },
@@ -116,12 +116,12 @@ function writePath(
   return [
     {
       target: '$.components.schemas',
-      description: `The shape of answers of ${template}`,
+      description: `The shape of the responses of ${template}`,
       update: { [component]: described },
     },
     {
       target: '$.paths',
-      description: `${template}: an address that was seen. With it, every caller with a credential is let through`,
+      description: `${template}: an undocumented path. This action gives access to every caller with a credential`,
       update: { [`/${path.join('/')}.json`]: { get: operation } },
     },
   ];

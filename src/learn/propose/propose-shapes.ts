@@ -5,12 +5,12 @@ import type { Shape } from '../shape/shape.ts';
 import type { Evidence, OverlayAction, Proposal } from './proposal.ts';
 import { type ProposedSchema, toSchema } from './to-schema.ts';
 
-/** The evidence that a shape is. */
+/** Returns the counts of a shape as evidence. */
 export function evidenceOf({ seen, answers, firstSeenAt, lastSeenAt }: Shape): Evidence {
   return { seen, answers, firstSeenAt, lastSeenAt };
 }
 
-/** Proposals about places that the contract leaves open. */
+/** Proposes schemas for places that the contract leaves open. */
 export function proposeShapes({ open }: Observations, document: DocumentNode): Proposal[] {
   const taken = new Set(Object.keys(document.components.schemas));
   return [...open].flatMap(([path, shape]): Proposal[] => {
@@ -40,37 +40,41 @@ function inPlace(path: string, schema: ProposedSchema): OverlayAction {
   const name = placeName(path);
   return {
     target: path,
-    description: `${name}: the shape that was seen`,
+    description: `${name}: the sampled shape`,
     update: { ...schema, 'x-provenance': 'observed' },
   };
 }
 
-/** A component of its own, because the place points to one that stands for everything that was not shown. */
+/** Returns actions that add a new component, because the place refers to a shared one for everything undescribed. */
 function asComponent(path: string, schema: ProposedSchema, taken: Set<string>): OverlayAction[] {
   const place = placeName(path);
   const name = freeName(componentName(place), taken);
   taken.add(name);
-  const component = { description: `What ${place} holds, as it was seen.`, 'x-provenance': 'observed', ...schema };
+  const component = { description: `The sampled values of ${place}.`, 'x-provenance': 'observed', ...schema };
   return [
-    { target: '$.components.schemas', description: `${place}: the shape that was seen`, update: { [name]: component } },
-    { target: path, description: `${place} points to it`, update: { $ref: `#/components/schemas/${name}` } },
+    { target: '$.components.schemas', description: `${place}: the sampled shape`, update: { [name]: component } },
+    {
+      target: path,
+      description: `${place} refers to the new component`,
+      update: { $ref: `#/components/schemas/${name}` },
+    },
   ];
 }
 
-/** `Node.attachments[]` → `NodeAttachment`. */
+/** Converts a place to the name of a component: `Node.attachments[]` → `NodeAttachment`. */
 export function componentName(place: string): string {
   const words = place.replaceAll(/s?\[\]/g, '').match(/[A-Za-z0-9]+/g) ?? ['Learned'];
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }
 
-/** The name, or the name with a number where it is taken. */
+/** Returns the name, with a number appended if it is taken. */
 export function freeName(name: string, taken: ReadonlySet<string>): string {
   let free = name;
   for (let number = 2; taken.has(free); number += 1) free = `${name}${number}`;
   return free;
 }
 
-/** A proposed schema in a few words, for a table: `object of 3 fields (id, name; sometimes size)`. */
+/** Describes a proposed schema in a few words: `object with 3 fields (id, name; sometimes size)`. */
 export function schemaWords(schema: ProposedSchema): string {
   const { type, properties, required, items, additionalProperties, $ref } = schema;
   if (typeof $ref === 'string') return $ref.split('/').at(-1) ?? '';
@@ -83,11 +87,11 @@ export function schemaWords(schema: ProposedSchema): string {
   if (names.length === 0)
     return additionalProperties === undefined
       ? 'object'
-      : 'map, whose keys are data, of ' + valueWords(additionalProperties);
+      : `map with data as keys and values of type ${valueWords(additionalProperties)}`;
   const always = names.filter((name) => ((required ?? []) as readonly string[]).includes(name));
   const sometimes = names.filter((name) => !always.includes(name));
-  const parts = [listed(always), sometimes.length === 0 ? '' : `perhaps ${listed(sometimes)}`];
-  return `object of ${names.length} ${names.length === 1 ? 'field' : 'fields'} (${parts.filter((part) => part !== '').join('; ')})`;
+  const parts = [listed(always), sometimes.length === 0 ? '' : `sometimes ${listed(sometimes)}`];
+  return `object with ${names.length} ${names.length === 1 ? 'field' : 'fields'} (${parts.filter((part) => part !== '').join('; ')})`;
 }
 
 const MAX_LISTED = 12;

@@ -8,7 +8,7 @@ import { schemaWords } from './propose-shapes.ts';
 import { type ProposedSchema, toSchema } from './to-schema.ts';
 import { kindsOf } from '../shape/shape.ts';
 
-/** Proposals about fields whose values had another type than the contract says. */
+/** Proposes additional types for fields whose values had a different type than documented. */
 export function proposeTypes({ mistyped }: Observations, document: DocumentNode): Proposal[] {
   return [...mistyped].flatMap(([path, shape]): Proposal[] => {
     const schema = nodeAt(document, path) as SchemaNode | undefined;
@@ -22,7 +22,7 @@ export function proposeTypes({ mistyped }: Observations, document: DocumentNode)
       {
         kind: 'type',
         place,
-        statement: `is also ${fresh.length === 1 ? schemaWords(found) : fresh.join(' or ')}, beside ${[...documented].join(' or ')}`,
+        statement: `is also ${fresh.length === 1 ? schemaWords(found) : fresh.join(' or ')}, in addition to ${[...documented].join(' or ')}`,
         confidence: confidenceOf(shape.seen, shape.answers),
         evidence: evidenceOf(shape),
         actions: widen(path, schema, [...documented], { fresh, found }),
@@ -31,17 +31,17 @@ export function proposeTypes({ mistyped }: Observations, document: DocumentNode)
   });
 }
 
-/** Keywords that say nothing about values of other types, and the mark of personal data. */
-const OF_ONE_TYPE = new Set(['required', 'properties', 'additionalProperties', 'items', 'pattern', 'x-pii']);
+/** Keywords that do not affect values of other types, and the mark of personal data. */
+const SAFE_KEYWORDS = new Set(['required', 'properties', 'additionalProperties', 'items', 'pattern', 'x-pii']);
 
-/** What was seen of the other type; what the contract says of the documented one stays. */
+/** Returns the keywords for the additional type that do not change what the contract says about the documented one. */
 function beside(schema: SchemaNode, found: ProposedSchema): ProposedSchema {
   return Object.fromEntries(
-    Object.entries(found).filter(([keyword]) => OF_ONE_TYPE.has(keyword) && schema[keyword] === undefined),
+    Object.entries(found).filter(([keyword]) => SAFE_KEYWORDS.has(keyword) && schema[keyword] === undefined),
   );
 }
 
-/** A reference and a list of types cannot be changed where they stand: the field is taken out and written anew. */
+/** Returns the actions that add the types. A reference or a list of types cannot be updated, so the field is replaced. */
 function widen(
   path: string,
   schema: SchemaNode,
@@ -49,7 +49,7 @@ function widen(
   { fresh, found }: { readonly fresh: readonly string[]; readonly found: ProposedSchema },
 ): OverlayAction[] {
   const place = placeName(path);
-  const description = `${place}: a type that was seen beside the documented one`;
+  const description = `${place}: a type in addition to the documented one`;
   if (schema.$ref === undefined && typeof schema.type === 'string')
     return [{ target: path, description, update: { ...beside(schema, found), type: [...documented, ...fresh] } }];
   const written: SchemaNode =
@@ -58,7 +58,7 @@ function widen(
       : { anyOf: [schema, found] };
   const { parent, name } = splitPath(path);
   return [
-    { target: path, description: `${place}: the next action writes it anew`, remove: true },
+    { target: path, description: `${place}: removed, because the next action replaces it`, remove: true },
     { target: parent, description, update: { [name]: written } },
   ];
 }

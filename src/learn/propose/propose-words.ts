@@ -3,46 +3,51 @@ import { confidenceOf } from '../confidence.ts';
 import type { Observations, Vocabulary } from '../observations/observations.ts';
 import type { Limits, OverlayAction, Proposal } from './proposal.ts';
 
-/** The confidence in that nothing else comes, with which a vocabulary is closed: what is refused then is refused for good. */
+/** The minimum confidence that no other words exist. It is high, because a closed vocabulary refuses all other words. */
 const CLOSED = 0.95;
 
 const SEEN = /Seen: ([^.;]*)/;
 
-/** Proposals about the words of fields with a closed vocabulary; a word that is less sure than asked for is left out by itself. */
+/** Proposes the words of fields with a closed vocabulary. Words below the minimum confidence are omitted individually. */
 export function proposeWords({ vocabularies }: Observations, document: DocumentNode, limits: Limits): Proposal[] {
   const { minAnswers, minConfidence } = limits;
   return [...vocabularies].flatMap(([path, seen]): Proposal[] => {
     const schema = nodeAt(document, path) as SchemaNode | undefined;
     const words = [...seen.words].filter(([, { answers }]) => answers >= minAnswers).map(([word]) => word);
     if (schema === undefined || words.length === 0) return [];
-    const teller = tellerOf(path, document) ?? schema;
-    const told = schema.enum === undefined ? documentedWords(teller) : schema.enum.map(String);
+    const describing = describingSchema(path, document) ?? schema;
+    const known = schema.enum === undefined ? documentedWords(describing) : schema.enum.map(String);
     const closed = schema.enum === undefined && isClosed(seen, words.length);
-    const fresh = words.filter((word) => !told.includes(word) && (closed || sureness(seen, word) >= minConfidence));
+    const fresh = words.filter(
+      (word) => !known.includes(word) && (closed || confidenceInWord(seen, word) >= minConfidence),
+    );
     if (fresh.length === 0 && !closed) return [];
     const place = placeName(path);
-    const all = [...told, ...fresh];
+    const all = [...known, ...fresh];
     const statement = closed
       ? `is one of ${all.toSorted().join(', ')}`
-      : `was also ${fresh.toSorted().join(', ')}${seen.other > 0 ? `, and ${seen.other} texts that are told to nobody` : ''}`;
+      : `was also ${fresh.toSorted().join(', ')}${seen.other > 0 ? `, and ${seen.other} other values that are not shown` : ''}`;
     return [
       {
         kind: 'words',
         place,
         statement,
         ...(closed ? closedEvidence(seen) : rarestEvidence(seen, fresh)),
-        actions: schema.enum === undefined ? tell(path, teller, all, closed) : fresh.map((word) => append(path, word)),
+        actions:
+          schema.enum === undefined
+            ? listWords(path, describing, all, closed)
+            : fresh.map((word) => append(path, word)),
       },
     ];
   });
 }
 
-/** True when so many texts brought no new word that another one is not to be expected. */
-function isClosed(seen: Vocabulary, told: number): boolean {
-  return seen.other === 0 && told === seen.words.size && confidenceOf(seen.quiet, seen.quietAnswers) >= CLOSED;
+/** Returns true if so many values contained no new word that another one is unlikely. */
+function isClosed(seen: Vocabulary, known: number): boolean {
+  return seen.other === 0 && known === seen.words.size && confidenceOf(seen.quiet, seen.quietAnswers) >= CLOSED;
 }
 
-function sureness({ words }: Vocabulary, word: string): number {
+function confidenceInWord({ words }: Vocabulary, word: string): number {
   const { seen = 0, answers = 0 } = words.get(word) ?? {};
   return confidenceOf(seen, answers);
 }
@@ -54,9 +59,9 @@ function closedEvidence(seen: Vocabulary) {
   };
 }
 
-/** What the statement about several words rests on: the one that was seen least. */
+/** Returns the evidence for several words, which is that of the rarest one. */
 function rarestEvidence(vocabulary: Vocabulary, words: readonly string[]) {
-  const [rarest = ''] = words.toSorted((a, b) => sureness(vocabulary, a) - sureness(vocabulary, b));
+  const [rarest = ''] = words.toSorted((a, b) => confidenceInWord(vocabulary, a) - confidenceInWord(vocabulary, b));
   const { seen = 0, answers = 0 } = vocabulary.words.get(rarest) ?? {};
   const evidence = { seen, of: vocabulary.seen, answers, ...spanOf(vocabulary) };
   return { confidence: confidenceOf(seen, answers), evidence };
@@ -69,18 +74,18 @@ function documentedWords(schema: SchemaNode): string[] {
   return list.split(',').flatMap((word) => word.trim() || []);
 }
 
-/** The schema that describes the words: elements are described with their array. */
-function tellerOf(path: string, document: DocumentNode): SchemaNode | undefined {
+/** Returns the schema whose description lists the words. The words of elements are listed with their array. */
+function describingSchema(path: string, document: DocumentNode): SchemaNode | undefined {
   return nodeAt(document, path.replace(/\.items$/, '')) as SchemaNode | undefined;
 }
 
-function tell(path: string, teller: SchemaNode, words: readonly string[], closed: boolean): OverlayAction[] {
-  const before = teller.description ?? '';
+function listWords(path: string, describing: SchemaNode, words: readonly string[], closed: boolean): OverlayAction[] {
+  const before = describing.description ?? '';
   const sentence = `Seen: ${words.join(', ')}`;
-  const said = SEEN.test(before) ? before.replace(SEEN, () => sentence) : `${before} ${sentence}.`.trim();
-  const description = `${placeName(path)}: the words that were seen`;
+  const listed = SEEN.test(before) ? before.replace(SEEN, () => sentence) : `${before} ${sentence}.`.trim();
+  const description = `${placeName(path)}: the sampled words`;
   const actions: OverlayAction[] = [
-    { target: path.replace(/\.items$/, ''), description, update: { description: said } },
+    { target: path.replace(/\.items$/, ''), description, update: { description: listed } },
   ];
   if (closed) actions.push({ target: path, description: `${description}, and no others`, update: { enum: words } });
   return actions;
@@ -89,7 +94,7 @@ function tell(path: string, teller: SchemaNode, words: readonly string[], closed
 function append(path: string, word: string): OverlayAction {
   return {
     target: `${path}.enum`,
-    description: `${placeName(path)}: a word that the contract does not have`,
+    description: `${placeName(path)}: an undocumented word`,
     update: word,
   };
 }

@@ -12,13 +12,13 @@ import { evidenceOf, proposeShapes } from './propose-shapes.ts';
 import { proposeTypes } from './propose-types.ts';
 import { proposeWords } from './propose-words.ts';
 
-/** Everything that observations say beyond a contract, the surest first within each kind. */
+/** Returns the proposals that follow from observations. */
 export function propose(observations: Observations, document: DocumentNode, limits: Limits): Proposal[] {
   const { minAnswers, minConfidence } = limits;
   const groups = [
     proposeShapes(observations, document),
     proposeTypes(observations, document),
-    // Before fields are added to the lists that this writes anew.
+    // Before proposeFields, which appends to the lists that this replaces.
     proposeOptional(observations, document, minConfidence),
     proposeFields(observations, document, minAnswers),
     proposeEnvelopes(observations, document),
@@ -30,53 +30,54 @@ export function propose(observations: Observations, document: DocumentNode, limi
   return groups.flat().filter(({ confidence }) => confidence >= minConfidence);
 }
 
-/** A required member that was absent, of how many objects. */
-interface Absent {
+/** A required member that was missing in some of `of` objects. */
+interface MissingMember {
   readonly name: string;
   readonly shape: Shape;
   readonly of: number;
 }
 
 /**
- * Proposals about members that the contract requires and answers lack. A part that several objects have is one place:
- * an overlay cannot take a text out of a list, so that each list is written anew, once.
+ * Proposes that members which were missing are not required. An overlay cannot remove one text from a list, so each list is
+ * replaced once, even if several objects share it.
  */
-export function proposeOptional(seen: Observations, document: DocumentNode, least: number): Proposal[] {
-  return [...absentByPath(seen)].flatMap(([path, members]): Proposal[] => {
+export function proposeOptional(seen: Observations, document: DocumentNode, minConfidence: number): Proposal[] {
+  return [...missingByPath(seen)].flatMap(([path, members]): Proposal[] => {
     const { required } = (nodeAt(document, path) ?? {}) as SchemaNode;
-    const gone = [...members.values()].filter(
-      ({ name, shape }) => required?.includes(name) === true && confidenceOf(shape.seen, shape.answers) >= least,
+    const missing = [...members.values()].filter(
+      ({ name, shape }) =>
+        required?.includes(name) === true && confidenceOf(shape.seen, shape.answers) >= minConfidence,
     );
-    const [first] = gone;
+    const [first] = missing;
     if (required === undefined || first === undefined) return [];
-    const names = gone.map(({ name }) => name);
+    const names = missing.map(({ name }) => name);
     const place = placeName(path);
-    const seldom = gone.reduce((one, other) => (other.shape.seen < one.shape.seen ? other : one), first);
-    const description = `${place}: ${names.join(', ')} ${names.length === 1 ? 'was' : 'were'} absent`;
-    const left = required.filter((name) => !names.includes(name));
+    const rarest = missing.reduce((one, other) => (other.shape.seen < one.shape.seen ? other : one), first);
+    const description = `${place}: ${names.join(', ')} ${names.length === 1 ? 'was' : 'were'} missing`;
+    const remaining = required.filter((name) => !names.includes(name));
     return [
       {
         kind: 'optional',
         place,
-        statement: `lacks what the contract requires: ${names.join(', ')}`,
-        confidence: confidenceOf(seldom.shape.seen, seldom.shape.answers),
-        evidence: { ...evidenceOf(seldom.shape), of: Math.max(seldom.of, seldom.shape.seen) },
+        statement: `lacks required members: ${names.join(', ')}`,
+        confidence: confidenceOf(rarest.shape.seen, rarest.shape.answers),
+        evidence: { ...evidenceOf(rarest.shape), of: Math.max(rarest.of, rarest.shape.seen) },
         actions: [
           { target: `${path}.required`, description, remove: true },
-          { target: path, description: `${place}: what is left of it`, update: { required: left } },
+          { target: path, description: `${place}: the remaining required members`, update: { required: remaining } },
         ],
       },
     ];
   });
 }
 
-function absentByPath({ described }: Observations): ReadonlyMap<string, ReadonlyMap<string, Absent>> {
-  const paths = new Map<string, Map<string, Absent>>();
+function missingByPath({ described }: Observations): ReadonlyMap<string, ReadonlyMap<string, MissingMember>> {
+  const paths = new Map<string, Map<string, MissingMember>>();
   for (const { missing, objects } of described.values())
     for (const [key, shape] of missing) {
       const space = key.lastIndexOf(' ');
       const [path, name] = [key.slice(0, space), key.slice(space + 1)];
-      const members = paths.get(path) ?? new Map<string, Absent>();
+      const members = paths.get(path) ?? new Map<string, MissingMember>();
       const before = members.get(name);
       members.set(name, { name, shape: mergeShapes(before?.shape, shape), of: (before?.of ?? 0) + objects.seen });
       paths.set(path, members);
@@ -84,7 +85,7 @@ function absentByPath({ described }: Observations): ReadonlyMap<string, Readonly
   return paths;
 }
 
-/** Proposals about `wrap` and `v1`: whether answers with them have another shape. */
+/** Proposes descriptions of `wrap` and `v1`: whether they change the shape of responses. */
 export function proposeSwitches({ switches }: Observations, { components }: DocumentNode): Proposal[] {
   const byName = Map.groupBy([...switches], ([key]) => key.split(' ', 1)[0] ?? '');
   return [...byName].map(([name, found]): Proposal => {
@@ -94,8 +95,8 @@ export function proposeSwitches({ switches }: Observations, { components }: Docu
     const operations = changed.map(([key]) => key.slice(name.length + 1)).toSorted();
     const statement =
       different === 0
-        ? `changes nothing about the shape of ${total} answers to ${found.length} operations`
-        : `changes the shape of answers to ${operations.join(', ')}`;
+        ? `does not change the shape of ${total} responses of ${found.length} operations`
+        : `changes the shape of the responses of ${operations.join(', ')}`;
     const seen = different === 0 ? total : different;
     return {
       kind: 'switch',
@@ -109,8 +110,8 @@ export function proposeSwitches({ switches }: Observations, { components }: Docu
           : [
               {
                 target: `$.components.parameters.${name}`,
-                description: `${name}: what answers with it look like beside those without`,
-                update: { description: `As far as was seen, it ${statement}.` },
+                description: `${name}: a comparison of responses with and without it`,
+                update: { description: `According to the sampled responses, it ${statement}.` },
               },
             ],
     };

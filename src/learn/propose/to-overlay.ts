@@ -7,12 +7,12 @@ export interface OverlayDocument {
   readonly overlay: '1.0.0';
   readonly info: { readonly title: string; readonly version: string };
   readonly 'x-evidence': Readonly<Record<string, unknown>>;
-  /** Addresses outside the contract that nothing is written about, because their bodies were not read. */
+  /** Undocumented paths for which there are no actions, because their bodies were not sampled. */
   readonly 'x-portico-undocumented'?: readonly Readonly<Record<string, unknown>>[];
   readonly actions: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** Writes proposals as an overlay; undefined when none of them changes anything. */
+/** Converts proposals to an overlay; returns undefined if none of them has an action. */
 export function toOverlay(proposals: readonly Proposal[], seen: Observations): OverlayDocument | undefined {
   const actions = proposals.flatMap((proposal) =>
     proposal.actions.map((action) => ({ ...action, 'x-evidence': evidenceOf(proposal) })),
@@ -21,7 +21,7 @@ export function toOverlay(proposals: readonly Proposal[], seen: Observations): O
   if (actions.length === 0) return undefined;
   return {
     overlay: '1.0.0',
-    info: { title: 'What the contract does not show, as it was learned', version: dayOf(seen.untilAt) },
+    info: { title: 'Additions to the contract, learned from traffic', version: dayOf(seen.untilAt) },
     'x-evidence': {
       answers: seen.answers,
       firstSeen: toInstant(seen.sinceAt),

@@ -1,70 +1,64 @@
-import type { Observations, PageSizes } from '../observations/observations.ts';
-import type { ObservedAnswer } from './sampled-response.ts';
+import { emptyPageSizes, type Observations, type PageSizes } from '../observations/observations.ts';
+import type { SampledResponse } from './sampled-response.ts';
 
-/** Sizes of one operation that are remembered. */
+/** The maximum number of stored sizes per operation. */
 const MAX_SIZES = 8;
 
-/** Statuses with which servers refuse a size that is too large. */
+/** The statuses with which servers refuse a page size. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 413, 416, 422]);
 
-/** True for a status that can mean that a page size is too large. */
+/** Returns true for a status that can mean that a page size is too large. */
 export function isRefusal(status: number): boolean {
   return REFUSALS.has(status);
 }
 
-/** Compares the page size that was asked for with the one that came; only full pages, first pages and refusals tell anything. */
-export function observePageSize({ pages }: Observations, seen: ObservedAnswer, now: number): void {
-  const { operation, status, json, page = 0, pageSize: asked } = seen;
-  const refused = isRefusal(status) && asked !== undefined && page <= 1;
+/** Compares the requested page size with the returned one. Only full pages, first pages and refusals are conclusive. */
+export function samplePageSize({ pages }: Observations, response: SampledResponse, now: number): void {
+  const { operation, status, json, page = 0, pageSize: requested } = response;
+  const refused = isRefusal(status) && requested !== undefined && page <= 1;
   const sizes = status < 300 ? sizesOf(json) : undefined;
   if (!refused && sizes === undefined) return;
   const place = pages.get(operation) ?? emptyPageSizes(now);
   pages.set(operation, place);
   place.lastSeenAt = now;
-  if (refused) observeRefused(place, asked);
+  if (refused) addRefusal(place, requested);
   if (sizes === undefined) return;
-  if (asked === undefined) count(place.unasked, sizes.told);
-  else observeAsked(place, asked, sizes, page <= 1);
+  if (requested === undefined) count(place.unasked, sizes.stated);
+  else addRequested(place, requested, sizes, page <= 1);
 }
 
-/** Servers refuse for other reasons too: what is not larger than a size that was accepted says nothing about sizes. */
-function observeRefused(place: PageSizes, asked: number): void {
-  if (asked <= place.accepted) return;
-  place.refused = Math.min(place.refused || asked, asked);
+/** A server may refuse for other reasons, so a size that is not larger than an accepted one does not count. */
+function addRefusal(place: PageSizes, requested: number): void {
+  if (requested <= place.accepted) return;
+  place.refused = Math.min(place.refused || requested, requested);
   place.refusedAnswers += 1;
 }
 
 interface Sizes {
-  /** What the page says its size is. */
-  readonly told: number;
+  /** The size that the response states. */
+  readonly stated: number;
   readonly items: number;
   readonly total: number | undefined;
 }
 
 function sizesOf(json: unknown): Sizes | undefined {
   if (typeof json !== 'object' || json === null) return undefined;
-  const { pageSize: told, list, totalCount } = json as { pageSize?: unknown; list?: unknown; totalCount?: unknown };
-  if (typeof told !== 'number' || !Number.isInteger(told) || told < 1 || !Array.isArray(list)) return undefined;
-  return { told, items: list.length, total: typeof totalCount === 'number' ? totalCount : undefined };
+  const { pageSize: stated, list, totalCount } = json as { pageSize?: unknown; list?: unknown; totalCount?: unknown };
+  if (typeof stated !== 'number' || !Number.isInteger(stated) || stated < 1 || !Array.isArray(list)) return undefined;
+  return { stated, items: list.length, total: typeof totalCount === 'number' ? totalCount : undefined };
 }
 
-function observeAsked(place: PageSizes, asked: number, { told, items, total }: Sizes, first: boolean): void {
-  const whole = first && total !== undefined && total <= items;
-  if (told === asked && (items === asked || whole)) place.accepted = Math.max(place.accepted, asked);
+function addRequested(place: PageSizes, requested: number, { stated, items, total }: Sizes, first: boolean): void {
+  const wholeList = first && total !== undefined && total <= items;
+  if (stated === requested && (items === requested || wholeList)) place.accepted = Math.max(place.accepted, requested);
   if (place.refused <= place.accepted) place.refused = place.refusedAnswers = 0;
-  if (told === asked && items === asked) {
-    place.honoured = Math.max(place.honoured, asked);
+  if (stated === requested && items === requested) {
+    place.honoured = Math.max(place.honoured, requested);
     place.honouredAnswers += 1;
-  } else if (items < asked && told < asked && items === told) count(place.clamped, told);
-  // A server that cuts pages off without saying so names the size that it was asked for.
-  else if (first && told === asked && items > 0 && items < asked && total !== undefined && total > items)
+  } else if (items < requested && stated < requested && items === stated) count(place.clamped, stated);
+  // A server that silently truncates pages states the requested size.
+  else if (first && stated === requested && items > 0 && items < requested && total !== undefined && total > items)
     count(place.clamped, items);
-}
-
-/** Page sizes of which nothing was seen yet. */
-export function emptyPageSizes(now: number): PageSizes {
-  const counts = { honoured: 0, honouredAnswers: 0, accepted: 0, refused: 0, refusedAnswers: 0 };
-  return { ...counts, clamped: new Map(), unasked: new Map(), firstSeenAt: now, lastSeenAt: now };
 }
 
 function count(sizes: Map<number, number>, size: number): void {

@@ -1,6 +1,6 @@
 import { isWord } from '../../privacy/client-text.ts';
 
-/** Words of addresses that are known from the field, beside those of the contract. */
+/** Path segments that are known from real deployments, in addition to those of the contract. */
 const FIELD_WORDS = [
   'services',
   'v2',
@@ -36,17 +36,18 @@ const FIELD_WORDS = [
 const MAX_SEGMENTS = 10;
 const PREFIX = 'services/v2';
 
-/** What can be no name: it begins with a digit, or is a long hexadecimal number. */
+/** Matches text that cannot be a name, because it starts with a digit or is a long hexadecimal number. */
 const ID = /^\d|^(?=.*\d)[\da-f-]{8,}$/i;
 
-/** Turns a path into a template; only what `exists` may have words that nobody knows. */
+/** Converts paths to templates. */
 export interface PathTemplates {
+  /** Returns the template of a path. Unknown words are preserved only if the path `exists` on the upstream. */
   readonly of: (path: string, exists: boolean) => string;
-  /** True for a word of addresses that is known without having been seen. */
+  /** Returns true for a path segment that is known in advance. */
   readonly knows: (word: string) => boolean;
 }
 
-/** Turns paths into templates: `/services/v2/question/118.json` into `/services/v2/question/{id}.json`. */
+/** Compiles the conversion of paths to templates: `/services/v2/question/118.json` to `/services/v2/question/{id}.json`. */
 export function compilePathTemplate(contractPaths: Iterable<string>): PathTemplates {
   const words = new Set<string>(FIELD_WORDS);
   for (const path of contractPaths)
@@ -60,8 +61,8 @@ export function compilePathTemplate(contractPaths: Iterable<string>): PathTempla
     const start = segments.slice(0, 2).join('/') === PREFIX ? 2 : 0;
     const template = segments.map((segment, at) => {
       if (at < start || words.has(segment)) return segment;
-      // The first word names a collection, one after an id a part of it; any other may be somebody's name, and so may
-      // all that a client made up.
+      // The first word is the name of a collection, and a word after an id is a part of it. Any other word may be the name
+      // of a person, and clients can make up any path.
       const names = exists && (at === start || ID.test(segments[at - 1] ?? ''));
       if (names && isWord(segment)) return segment;
       return /^\d+$/.test(segment) ? '{id}' : '{name}';

@@ -1,65 +1,73 @@
-import type { Guide, Place } from '../guide.ts';
-import type { Described, Observations } from '../observations/observations.ts';
-import { type Adding, addMember, addValue, countObject } from '../shape/add-value.ts';
+import type { PlaceSchema, TypedSite } from '../place-schema.ts';
+import type { DescribedObjects, Observations } from '../observations/observations.ts';
+import { type SampleContext, addMember, addValue, countObject } from '../shape/add-value.ts';
 import { emptyObjects, emptyShape, type Shape, SHAPE_LIMITS } from '../shape/shape.ts';
-import type { ObservedAnswer } from './sampled-response.ts';
+import type { SampledResponse } from './sampled-response.ts';
 import { addWord, hasVocabulary } from './vocabulary.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Goes through an answer beside what the contract says of it, and keeps what the contract does not say. */
-export function observeBody(all: Observations, guide: Guide, { status, json }: ObservedAnswer, adding: Adding): void {
-  if (!isOtherEnvelope(guide, json, adding.complete)) return observe(all, { guide, name: '' }, json, adding);
-  // What says that it is an error is one, whatever its status.
-  if (adding.complete && status < 300 && !isError(json))
-    addValue(shapeAt(all.envelopes, guide.written.path, adding), json, adding);
+/** Compares a response body with its schema and records what the schema does not describe. */
+export function sampleBody(
+  all: Observations,
+  placeSchema: PlaceSchema,
+  { status, json }: SampledResponse,
+  context: SampleContext,
+): void {
+  if (!isOtherEnvelope(placeSchema, json, context.complete))
+    return sampleValue(all, { placeSchema, name: '' }, json, context);
+  // A body with an error is an error, whatever its status.
+  if (context.complete && status < 300 && !isError(json))
+    addValue(shapeAt(all.envelopes, placeSchema.written.path, context), json, context);
 }
 
 const isError = (json: unknown) =>
   typeof json === 'object' && json !== null && (Object.hasOwn(json, 'error') || Object.hasOwn(json, 'errors'));
 
-interface Spot {
-  readonly guide: Guide;
-  /** The field that the value stands in; elements stand in that of their array. */
+interface Position {
+  readonly placeSchema: PlaceSchema;
+  /** The name of the field; elements have the name of their array. */
   readonly name: string;
 }
 
-function observe(all: Observations, spot: Spot, value: unknown, adding: Adding): void {
-  const { guide, name } = spot;
-  if (guide.open) return addValue(shapeAt(all.open, openPath(guide), adding), value, adding);
-  if (guide.personal && typeof value === 'string') adding.remember(value);
-  const mistyped = mistypedPlaces(guide, value);
-  for (const { path } of mistyped) addValue(shapeAt(all.mistyped, path, adding), value, adding);
+function sampleValue(all: Observations, position: Position, value: unknown, context: SampleContext): void {
+  const { placeSchema, name } = position;
+  if (placeSchema.open) return addValue(shapeAt(all.open, openPath(placeSchema), context), value, context);
+  if (placeSchema.personal && typeof value === 'string') context.remember(value);
+  const mistyped = mistypedPlaces(placeSchema, value);
+  for (const { path } of mistyped) addValue(shapeAt(all.mistyped, path, context), value, context);
   if (mistyped.length > 0) return;
-  if (typeof value === 'string' && hasVocabulary(guide, name)) addWord(all.vocabularies, guide, value, adding);
+  if (typeof value === 'string' && hasVocabulary(placeSchema, name))
+    addWord(all.vocabularies, placeSchema, value, context);
   if (Array.isArray(value)) {
-    const items = guide.items();
+    const items = placeSchema.items();
     if (items === undefined) return;
     const elements = value.length > SHAPE_LIMITS.elements ? value.slice(0, SHAPE_LIMITS.elements) : value;
-    for (const element of elements as readonly unknown[]) observe(all, { guide: items, name }, element, adding);
-  } else if (typeof value === 'object' && value !== null) observeMembers(all, guide, value as Members, adding);
+    for (const element of elements as readonly unknown[])
+      sampleValue(all, { placeSchema: items, name }, element, context);
+  } else if (typeof value === 'object' && value !== null) sampleMembers(all, placeSchema, value as Members, context);
 }
 
-function observeMembers(all: Observations, guide: Guide, value: Members, adding: Adding): void {
-  const described = describedAt(all, guide.owner.path);
-  if (adding.complete) {
-    countObject(described.objects, adding);
-    for (const { path, name } of guide.required)
-      if (!Object.hasOwn(value, name)) addValue(shapeAt(described.missing, `${path} ${name}`, adding), null, adding);
+function sampleMembers(all: Observations, placeSchema: PlaceSchema, value: Members, context: SampleContext): void {
+  const described = describedAt(all, placeSchema.owner.path);
+  if (context.complete) {
+    countObject(described.objects, context);
+    for (const { path, name } of placeSchema.required)
+      if (!Object.hasOwn(value, name)) addValue(shapeAt(described.missing, `${path} ${name}`, context), null, context);
   }
   for (const [name, member] of Object.entries(value)) {
-    const known = guide.member(name);
-    if (known !== undefined) observe(all, { guide: known, name }, member, adding);
-    else if (guide.describesMembers) addMember(described.objects, name, member, adding, 0);
+    const known = placeSchema.member(name);
+    if (known !== undefined) sampleValue(all, { placeSchema: known, name }, member, context);
+    else if (placeSchema.describesMembers) addMember(described.objects, name, member, context, 0);
   }
 }
 
-/** Where what is learned of an open place is written: a component that stands for many places is left alone. */
-function openPath({ owner, written }: Guide): string {
+/** Returns the path for what is learned about an open place. A component without a type is shared by many places. */
+function openPath({ owner, written }: PlaceSchema): string {
   return owner.schema.type === undefined ? written.path : owner.path;
 }
 
-function shapeAt(places: Map<string, Shape>, path: string, { budget }: Adding): Shape {
+function shapeAt(places: Map<string, Shape>, path: string, { budget }: SampleContext): Shape {
   const known = places.get(path);
   if (known !== undefined) return known;
   const shape = emptyShape();
@@ -72,31 +80,31 @@ function shapeAt(places: Map<string, Shape>, path: string, { budget }: Adding): 
   return shape;
 }
 
-function describedAt({ described }: Observations, path: string): Described {
+function describedAt({ described }: Observations, path: string): DescribedObjects {
   const known = described.get(path) ?? { objects: emptyObjects(), missing: new Map<string, Shape>() };
   described.set(path, known);
   return known;
 }
 
-/** True for an answer of another type, or that lacks most of what it must have: another thing altogether than the contract describes. */
-export function isOtherEnvelope(guide: Guide, json: unknown, complete: boolean): boolean {
-  if (!guide.open && mistypedPlaces(guide, json).length > 0) return true;
-  const required = new Set(guide.required.map(({ name }) => name));
+/** Returns true for a body of another type, or without most of its required members: it has a different envelope. */
+export function isOtherEnvelope(placeSchema: PlaceSchema, json: unknown, complete: boolean): boolean {
+  if (!placeSchema.open && mistypedPlaces(placeSchema, json).length > 0) return true;
+  const required = new Set(placeSchema.required.map(({ name }) => name));
   if (required.size < 2) return false;
-  const envelope = guide.sites.some(({ schema }) => schema['x-envelope'] === true);
+  const envelope = placeSchema.sites.some(({ schema }) => schema['x-envelope'] === true);
   if (typeof json !== 'object' || json === null || Array.isArray(json)) return true;
   if (!complete && !envelope) {
     const names = Object.keys(json);
-    return names.length > 0 && names.every((name) => guide.member(name) === undefined);
+    return names.length > 0 && names.every((name) => placeSchema.member(name) === undefined);
   }
   return [...required].filter((name) => !Object.hasOwn(json, name)).length > required.size / 2;
 }
 
-const NO_PLACES: readonly Place[] = [];
+const NO_PLACES: readonly TypedSite[] = [];
 
-/** The places whose type a value does not have. */
-export function mistypedPlaces({ places }: Guide, value: unknown): readonly Place[] {
-  const wrong = ({ types }: Place) => types.some((some) => !some.some((type) => isType(type, value)));
+/** Returns the places whose type differs from that of the value. */
+export function mistypedPlaces({ places }: PlaceSchema, value: unknown): readonly TypedSite[] {
+  const wrong = ({ types }: TypedSite) => types.some((some) => !some.some((type) => isType(type, value)));
   return places.some(wrong) ? places.filter(wrong) : NO_PLACES;
 }
 

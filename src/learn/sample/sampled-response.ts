@@ -1,25 +1,25 @@
-/** An answer of a documented operation. */
-export interface ObservedAnswer {
+/** A response of a documented operation. */
+export interface SampledResponse {
   readonly operation: string;
   readonly status: number;
-  /** True where `details=true` was asked for. */
+  /** True if the request had `details=true`. */
   readonly details: boolean;
-  /** True where the caller chose the fields. */
+  /** True if the caller chose the fields. */
   readonly projected: boolean;
   readonly wrap: boolean;
   readonly v1: boolean;
   readonly page: number | undefined;
   readonly pageSize: number | undefined;
-  /** The path and the query without `wrap` and `v1`, in any form that is the same for the same question; never kept. */
-  readonly question: string;
+  /** Identifies requests that differ only in `wrap` and `v1`, in any form. It is never stored. */
+  readonly request: string;
   readonly json: unknown;
 }
 
-/** An answer of an address that the contract does not have. */
-export interface ObservedPath {
+/** A response of an undocumented path. */
+export interface SampledPath {
   readonly method: string;
   readonly path: string;
   readonly status: number;
-  /** The body of a success where it was read; undefined where it was streamed. */
+  /** The body of a successful response; undefined if it was streamed. */
   readonly json?: unknown;
 }

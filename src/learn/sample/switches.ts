@@ -1,44 +1,43 @@
-import type { ObservedAnswer } from './sampled-response.ts';
+import type { SampledResponse } from './sampled-response.ts';
 import type { SwitchCounts } from '../observations/observations.ts';
-import { shapeSignature } from '../shape/settle-shape.ts';
 
-/** Compares answers to the same question with and without `wrap` and `v1`. */
-export interface SwitchWatch {
-  observe(counts: Map<string, SwitchCounts>, answer: ObservedAnswer, now: number): void;
+/** Compares responses to the same request with and without `wrap` and `v1`. */
+export interface SwitchComparison {
+  add(counts: Map<string, SwitchCounts>, response: SampledResponse, now: number): void;
 }
 
-/** Questions whose shapes are remembered for a comparison. */
-const MAX_QUESTIONS = 500;
+/** The maximum number of requests whose response shapes are stored for comparison. */
+const MAX_REQUESTS = 500;
 
-/** A watch; unless it is to look `always`, it looks at an operation's answers once one of them came with a switch. */
-export function createSwitchWatch(always: boolean): SwitchWatch {
-  const watched = new Set<string>();
+/** Creates the comparison. Unless `always` is true, it starts for an operation with the first request that has a switch. */
+export function createSwitchComparison(always: boolean): SwitchComparison {
+  const comparedOperations = new Set<string>();
   const shapes = new Map<string, string>();
-  const keep = (key: string, shape: string) => {
+  const store = (key: string, shape: string) => {
     const [oldest] = shapes.keys();
-    if (shapes.size >= MAX_QUESTIONS && oldest !== undefined) shapes.delete(oldest);
+    if (shapes.size >= MAX_REQUESTS && oldest !== undefined) shapes.delete(oldest);
     shapes.set(key, shape);
   };
   return {
-    observe: (counts, { operation, status, wrap, v1, question, json }, now) => {
+    add: (counts, { operation, status, wrap, v1, request, json }, now) => {
       const switches = [wrap && 'wrap', v1 && 'v1'].filter((name) => typeof name === 'string');
-      if (switches.length > 0) watched.add(operation);
-      if (!always && !watched.has(operation)) return;
+      if (switches.length > 0) comparedOperations.add(operation);
+      if (!always && !comparedOperations.has(operation)) return;
       const shape = `${status} ${shapeSignature(json)}`;
       const [only, second] = switches;
-      // Both at once tell nothing about either.
+      // With both switches, the effect of each one is unknown.
       if (second !== undefined) return;
       if (only === undefined) {
         for (const name of ['wrap', 'v1']) {
-          const other = shapes.get(`${name} ${question}`);
+          const other = shapes.get(`${name} ${request}`);
           if (other !== undefined) compare(counts, `${name} ${operation}`, other === shape, now);
-          shapes.delete(`${name} ${question}`);
+          shapes.delete(`${name} ${request}`);
         }
-        keep(` ${question}`, shape);
+        store(` ${request}`, shape);
         return;
       }
-      const plain = shapes.get(` ${question}`);
-      if (plain === undefined) keep(`${only} ${question}`, shape);
+      const plain = shapes.get(` ${request}`);
+      if (plain === undefined) store(`${only} ${request}`, shape);
       else compare(counts, `${only} ${operation}`, plain === shape, now);
     },
   };
@@ -49,4 +48,22 @@ function compare(counts: Map<string, SwitchCounts>, key: string, same: boolean, 
   place[same ? 'same' : 'different'] += 1;
   place.lastSeenAt = now;
   counts.set(key, place);
+}
+
+const MAX_DEPTH = 4;
+const MAX_ELEMENTS = 200;
+
+/** Returns the shape of a value as one text of names and types, to compare two responses. It is never stored. */
+function shapeSignature(value: unknown, depth = 0): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) {
+    const kinds = new Set(value.slice(0, MAX_ELEMENTS).map((element) => shapeSignature(element, depth + 1)));
+    return `[${[...kinds].toSorted().join('|')}]`;
+  }
+  if (typeof value !== 'object') return typeof value;
+  if (depth >= MAX_DEPTH) return '{}';
+  const members = Object.entries(value).map(
+    ([name, member]) => `${JSON.stringify(name)}:${shapeSignature(member, depth + 1)}`,
+  );
+  return `{${members.toSorted().join(',')}}`;
 }

@@ -1,9 +1,9 @@
-import type { Adding } from '../shape/add-value.ts';
+import type { SampleContext } from '../shape/add-value.ts';
 import { isWord } from '../../privacy/client-text.ts';
-import type { Guide } from '../guide.ts';
-import type { Vocabulary } from '../observations/observations.ts';
+import type { PlaceSchema } from '../place-schema.ts';
+import { emptyVocabulary, type Vocabulary } from '../observations/observations.ts';
 
-/** Documented fields whose texts are words of a closed set, and nobody's. */
+/** Documented fields whose values are words of a closed set and never personal. */
 const FIELDS: ReadonlySet<string> = new Set([
   'nodeStates',
   'verb',
@@ -15,48 +15,47 @@ const FIELDS: ReadonlySet<string> = new Set([
   'visibility',
 ]);
 
-/** Words of one place that are remembered at most. */
+/** The maximum number of stored words per place. */
 const MAX_WORDS = 50;
 
-/** True for a place whose texts are words of a closed set. */
-export function hasVocabulary({ personal, sites }: Guide, name: string): boolean {
+/** Returns true for a place whose values are words of a closed set. */
+export function hasVocabulary({ personal, sites }: PlaceSchema, name: string): boolean {
   return FIELDS.has(name) && !personal && sites.every(({ schema }) => schema['const'] === undefined);
 }
 
-/** Where words are written: at the enumeration where there is one. */
-function vocabularyPath({ sites, written }: Guide): string {
+/** Returns the path that the words belong to: that of the enumeration, if there is one. */
+function vocabularyPath({ sites, written }: PlaceSchema): string {
   return sites.find(({ schema }) => schema.enum !== undefined)?.path ?? written.path;
 }
 
-/** Counts a word of a closed set; what is no plain word is counted without being kept. */
-export function addWord(places: Map<string, Vocabulary>, guide: Guide, text: string, adding: Adding): void {
-  const path = vocabularyPath(guide);
+/** Counts a word of a closed set. A value that is not a plain word is counted but not stored. */
+export function addWord(
+  places: Map<string, Vocabulary>,
+  placeSchema: PlaceSchema,
+  text: string,
+  context: SampleContext,
+): void {
+  const path = vocabularyPath(placeSchema);
   const place = places.get(path) ?? emptyVocabulary();
   places.set(path, place);
   place.seen += 1;
   place.quiet += 1;
-  place.firstSeenAt ||= adding.now;
-  place.lastSeenAt = adding.now;
-  if (place.mark !== adding.answer) {
+  place.firstSeenAt ||= context.now;
+  place.lastSeenAt = context.now;
+  if (place.mark !== context.answer) {
     place.answers += 1;
     place.quietAnswers += 1;
   }
-  place.mark = adding.answer;
+  place.mark = context.answer;
   const known = place.words.get(text);
-  if (known === undefined && (!isWord(text) || place.words.size >= MAX_WORDS || adding.isPersonal(text))) {
+  if (known === undefined && (!isWord(text) || place.words.size >= MAX_WORDS || context.isPersonal(text))) {
     place.other += 1;
     return;
   }
   const word = known ?? { seen: 0, answers: 0, mark: 0 };
   if (known === undefined) place.quiet = place.quietAnswers = 0;
   word.seen += 1;
-  if (word.mark !== adding.answer) word.answers += 1;
-  word.mark = adding.answer;
+  if (word.mark !== context.answer) word.answers += 1;
+  word.mark = context.answer;
   place.words.set(text, word);
-}
-
-/** The texts of a place of which none was seen yet. */
-export function emptyVocabulary(): Vocabulary {
-  const counts = { seen: 0, answers: 0, mark: 0, other: 0, quiet: 0, quietAnswers: 0 };
-  return { ...counts, firstSeenAt: 0, lastSeenAt: 0, words: new Map() };
 }

@@ -3,19 +3,19 @@ import { personalName } from '../../privacy/personal-text.ts';
 import { emptyObjects, emptyShape, type ObjectCounts, type Shape, SHAPE_LIMITS } from './shape.ts';
 import { textForm } from './text-form.ts';
 
-/** What adding values needs beside the shape. */
-export interface Adding {
-  /** The number of this answer; counts it once for each place. */
+/** The context in which values are added to shapes. */
+export interface SampleContext {
+  /** The number of this response, so that each place counts it once. */
   readonly answer: number;
-  /** False where the caller chose the fields, so that absence says nothing. */
+  /** False if the caller chose the fields: a missing field then means nothing. */
   readonly complete: boolean;
-  /** How many more shapes may be remembered. */
+  /** How many more shapes may be stored. */
   readonly budget: { left: number; dropped: number };
   /** Epoch milliseconds. */
   readonly now: number;
-  /** Remembers the value of a personal field for as long as the process runs, so that names can be told from fields. */
+  /** Remembers the value of a personal field while the process runs, to recognize the names of people among field names. */
   readonly remember: (text: string) => void;
-  /** True for a name that is, or was, the value of a personal field. */
+  /** Returns true for a name that was the value of a personal field. */
   readonly isPersonal: (text: string) => boolean;
 }
 
@@ -23,25 +23,25 @@ const INT32 = 2 ** 31;
 const EARLIEST = Date.UTC(1990);
 const LATEST = Date.UTC(2100);
 
-/** Adds one value to what is known of its place. */
-export function addValue(shape: Shape, value: unknown, adding: Adding, depth = 0): void {
+/** Adds one value to the shape of its place. */
+export function addValue(shape: Shape, value: unknown, context: SampleContext, depth = 0): void {
   shape.seen += 1;
-  shape.firstSeenAt ||= adding.now;
-  shape.lastSeenAt = adding.now;
-  if (shape.mark !== adding.answer) {
-    shape.mark = adding.answer;
+  shape.firstSeenAt ||= context.now;
+  shape.lastSeenAt = context.now;
+  if (shape.mark !== context.answer) {
+    shape.mark = context.answer;
     shape.answers += 1;
   }
   if (value === null) shape.nulls += 1;
   else if (typeof value === 'boolean') shape.booleans += 1;
   else if (typeof value === 'number') addNumber(shape, value);
   else if (typeof value === 'string') addText(shape, value);
-  else if (Array.isArray(value)) addArray(shape, value, adding, depth);
-  else if (typeof value === 'object') addObject(shape, value as Readonly<Record<string, unknown>>, adding, depth);
+  else if (Array.isArray(value)) addArray(shape, value, context, depth);
+  else if (typeof value === 'object') addObject(shape, value as Readonly<Record<string, unknown>>, context, depth);
 }
 
 function addNumber(shape: Shape, value: number): void {
-  // What 64 bits cannot hold is a number and no integer of a contract.
+  // Numbers beyond 64 bits are not integers for a contract.
   if (!Number.isInteger(value) || Math.abs(value) > 2 ** 63) {
     shape.fractions += 1;
     return;
@@ -60,60 +60,71 @@ function addText(shape: Shape, value: string): void {
   counts.forms[form] = (counts.forms[form] ?? 0) + 1;
 }
 
-function addArray(shape: Shape, value: readonly unknown[], adding: Adding, depth: number): void {
+function addArray(shape: Shape, value: readonly unknown[], context: SampleContext, depth: number): void {
   const counts = (shape.arrays ??= { seen: 0, items: emptyShape() });
   counts.seen += 1;
   if (depth >= SHAPE_LIMITS.depth || value.length > SHAPE_LIMITS.elements) counts.items.cut = true;
   if (counts.items.cut) return;
-  for (const element of value) addValue(counts.items, element, adding, depth + 1);
+  for (const element of value) addValue(counts.items, element, context, depth + 1);
 }
 
-function addObject(shape: Shape, value: Readonly<Record<string, unknown>>, adding: Adding, depth: number): void {
+function addObject(
+  shape: Shape,
+  value: Readonly<Record<string, unknown>>,
+  context: SampleContext,
+  depth: number,
+): void {
   const counts = (shape.objects ??= emptyObjects());
-  if (adding.complete) countObject(counts, adding);
-  for (const [name, member] of Object.entries(value)) addMember(counts, name, member, adding, depth);
+  if (context.complete) countObject(counts, context);
+  for (const [name, member] of Object.entries(value)) addMember(counts, name, member, context, depth);
 }
 
 /** Counts one complete object. */
-export function countObject(counts: ObjectCounts, { answer }: Adding): void {
+export function countObject(counts: ObjectCounts, { answer }: SampleContext): void {
   counts.seen += 1;
   if (counts.mark !== answer) counts.answers += 1;
   counts.mark = answer;
 }
 
-/** Adds one member of an object, by its name, or without it where the name may be somebody's. */
-export function addMember(counts: ObjectCounts, name: string, value: unknown, adding: Adding, depth: number): void {
-  if (typeof value === 'string' && personalName(name) !== undefined) adding.remember(value);
+/** Adds one member of an object under its name, or without the name if it may be personal. */
+export function addMember(
+  counts: ObjectCounts,
+  name: string,
+  value: unknown,
+  context: SampleContext,
+  depth: number,
+): void {
+  if (typeof value === 'string' && personalName(name) !== undefined) context.remember(value);
   const known = counts.fields.get(name);
-  if (known === undefined && (counts.map || !isFieldName(name) || adding.isPersonal(name))) {
+  if (known === undefined && (counts.map || !isFieldName(name) || context.isPersonal(name))) {
     counts.nameless += 1;
-    return addBelow((counts.rest ??= emptyShape()), value, adding, depth);
+    return addBelow((counts.rest ??= emptyShape()), value, context, depth);
   }
   if (known !== undefined) {
-    if (adding.complete) known.present += 1;
-    return addBelow(known.shape, value, adding, depth);
+    if (context.complete) known.present += 1;
+    return addBelow(known.shape, value, context, depth);
   }
   if (counts.fields.size >= SHAPE_LIMITS.names) {
     counts.map = true;
     counts.nameless += 1;
-    return addBelow((counts.rest ??= emptyShape()), value, adding, depth);
+    return addBelow((counts.rest ??= emptyShape()), value, context, depth);
   }
-  if (adding.budget.left <= 0) {
-    adding.budget.dropped += 1;
+  if (context.budget.left <= 0) {
+    context.budget.dropped += 1;
     return;
   }
-  adding.budget.left -= 1;
-  const field = { present: adding.complete ? 1 : 0, shape: emptyShape() };
+  context.budget.left -= 1;
+  const field = { present: context.complete ? 1 : 0, shape: emptyShape() };
   counts.fields.set(name, field);
-  addBelow(field.shape, value, adding, depth);
+  addBelow(field.shape, value, context, depth);
 }
 
-function addBelow(shape: Shape, value: unknown, adding: Adding, depth: number): void {
+function addBelow(shape: Shape, value: unknown, context: SampleContext, depth: number): void {
   const nests = typeof value === 'object' && value !== null;
   if (nests && depth + 1 >= SHAPE_LIMITS.depth) shape.cut = true;
   if (shape.cut) {
     shape.seen += 1;
     return;
   }
-  addValue(shape, value, adding, depth + 1);
+  addValue(shape, value, context, depth + 1);
 }

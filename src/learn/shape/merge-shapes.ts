@@ -1,7 +1,7 @@
 import { emptyObjects, emptyShape, type FieldShape, type ObjectCounts, type Shape } from './shape.ts';
 import type { TextForm } from './text-form.ts';
 
-/** What is known of two places together, as a shape of its own. */
+/** Returns a new shape with the counts of both shapes. */
 export function mergeShapes(a: Shape | undefined, b: Shape | undefined): Shape {
   const merged = emptyShape();
   for (const shape of [a, b]) if (shape !== undefined) addShape(merged, shape);
@@ -10,7 +10,7 @@ export function mergeShapes(a: Shape | undefined, b: Shape | undefined): Shape {
 
 function addShape(into: Shape, from: Shape): void {
   into.seen += from.seen;
-  // The same answers may be in both: never more than were surely there.
+  // The same responses may be in both shapes, so the sum may be too high.
   into.answers = Math.max(into.answers, from.answers);
   into.firstSeenAt = Math.min(into.firstSeenAt || from.firstSeenAt, from.firstSeenAt || into.firstSeenAt);
   into.lastSeenAt = Math.max(into.lastSeenAt, from.lastSeenAt);

@@ -1,19 +1,19 @@
 import type { TextForm } from './text-form.ts';
 
-/** How often a member of objects was there. */
+/** The occurrences of one member of objects. */
 export interface FieldShape {
-  /** Complete objects that had it; answers whose fields the caller chose are not counted. */
+  /** Number of complete objects with the member. Responses whose fields the caller chose do not count. */
   present: number;
   readonly shape: Shape;
 }
 
-/** What texts at a place look like. */
+/** The texts at a place. */
 export interface TextCounts {
   seen: number;
   readonly forms: Partial<Record<TextForm, number>>;
 }
 
-/** What whole numbers at a place look like. */
+/** The integers at a place. */
 export interface IntegerCounts {
   seen: number;
   /** Beyond 32 bits. */
@@ -23,65 +23,65 @@ export interface IntegerCounts {
   instants: number;
 }
 
-/** What arrays at a place hold. */
+/** The arrays at a place. */
 export interface ArrayCounts {
   seen: number;
   readonly items: Shape;
 }
 
-/** What objects at a place hold. */
+/** The objects at a place. */
 export interface ObjectCounts {
-  /** Complete objects. */
+  /** Number of complete objects. */
   seen: number;
-  /** Distinct answers that held them. */
+  /** Number of distinct responses with such objects. */
   answers: number;
-  /** The answer that was counted last. */
+  /** The number of the response that was counted last. */
   mark: number;
   readonly fields: Map<string, FieldShape>;
-  /** Members whose names are kept nowhere: they may be somebody's. */
+  /** Number of members whose names are not stored, because they may be personal. */
   nameless: number;
-  /** What these members hold; undefined while there are none. */
+  /** The values of these members; undefined if there are none. */
   rest: Shape | undefined;
-  /** Members whose names were seen too seldom to be kept, in what was read from a file. */
+  /** The values of members whose names are too rare to be stored; undefined until the shape is redacted. */
   rare: Shape | undefined;
-  /** True once there were too many names for a record: a map, whose keys are data. */
+  /** True if there were too many names for a record: the objects are maps, whose keys are data. */
   map: boolean;
 }
 
-/** What was seen at one place of answers: types, counts and forms, never a value. */
+/** The values at one place of responses: types, counts and forms, never the values themselves. */
 export interface Shape {
   seen: number;
-  /** Distinct answers. */
+  /** Number of distinct responses. */
   answers: number;
-  /** The answer that was counted last; tells whether this one counts anew. */
+  /** The number of the response that was counted last, so that each response counts once. */
   mark: number;
-  /** Epoch milliseconds; 0 while nothing was seen. */
+  /** Epoch milliseconds; 0 while there are no values. */
   firstSeenAt: number;
   lastSeenAt: number;
   nulls: number;
   booleans: number;
-  /** Numbers that are not whole. */
+  /** Numbers that are not integers. */
   fractions: number;
   integers: IntegerCounts | undefined;
   texts: TextCounts | undefined;
   arrays: ArrayCounts | undefined;
   objects: ObjectCounts | undefined;
-  /** True where a limit was reached, so that nothing is said about what is below. */
+  /** True if a limit was reached, so that nothing is known about nested values. */
   cut: boolean;
 }
 
-/** The limits of what is remembered. */
+/** The limits of sampling. */
 export const SHAPE_LIMITS = {
   depth: 8,
-  /** Names of one object; beyond, it is a map. */
+  /** The maximum number of names in one object. An object with more names counts as a map. */
   names: 64,
-  /** Elements of one array that are looked at. */
+  /** The maximum number of elements that are sampled in one array. */
   elements: 2000,
-  /** Shapes of all places together. */
+  /** The maximum number of shapes of all places together. */
   shapes: 3000,
 } as const;
 
-/** A shape of which nothing was seen yet. */
+/** Returns a shape without values. */
 export function emptyShape(): Shape {
   return {
     seen: 0,
@@ -100,12 +100,12 @@ export function emptyShape(): Shape {
   };
 }
 
-/** Objects of which nothing was seen yet. */
+/** Returns empty object counts. */
 export function emptyObjects(): ObjectCounts {
   return { seen: 0, answers: 0, mark: 0, fields: new Map(), nameless: 0, rest: undefined, rare: undefined, map: false };
 }
 
-/** The kinds of values that a shape has seen, by the names of JSON Schema, sorted. */
+/** Returns the types of the values in a shape, by their JSON Schema names, sorted. */
 export function kindsOf(shape: Shape): readonly string[] {
   const kinds = [
     shape.arrays !== undefined && 'array',

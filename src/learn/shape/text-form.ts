@@ -1,7 +1,7 @@
-/** What a text looks like, told without showing it. */
+/** The form of a text, which describes it without showing it. */
 export type TextForm = (typeof TEXT_FORMS)[number]['name'] | 'plain';
 
-/** The forms in the order in which they are tried; `pattern` is given where every text of the form matches it. */
+/** The forms in the order in which they are tested. */
 export const TEXT_FORMS = [
   { name: 'empty', test: /^$/ },
   { name: 'formatted-date', test: /^\d{2}\/\d{2}\/\d{4} \d{2}:\d{2} (?:AM|PM)$/ },
@@ -23,21 +23,21 @@ export const TEXT_FORMS = [
 
 const LONGEST = 4096;
 
-/** The first form that a text has; `plain` for all others. */
+/** Returns the first form that matches a text, or `plain`. */
 export function textForm(text: string): TextForm {
-  // Long texts are bodies: nothing but their beginning is looked at.
+  // Long texts are content: testing their beginning is enough.
   const head = text.length > LONGEST ? text.slice(0, LONGEST) : text;
   return TEXT_FORMS.find(({ test }) => test.test(head))?.name ?? 'plain';
 }
 
 const KNOWN_FORMS: ReadonlySet<string> = new Set([...TEXT_FORMS.map(({ name }) => name), 'plain']);
 
-/** True for the name of a form. */
+/** Returns true for the name of a form. */
 export function isTextForm(name: string): name is TextForm {
   return KNOWN_FORMS.has(name);
 }
 
-/** The expression that all texts of a form match; undefined where the form is too loose to hold a server to it. */
+/** Returns a pattern that all texts of a form match; undefined if the form is too loose to enforce. */
 export function formPattern(form: TextForm): string | undefined {
   const strict: readonly TextForm[] = ['formatted-date', 'schedule-date', 'stored-date', 'spoken-date', 'date', 'uuid'];
   if (!strict.includes(form)) return undefined;

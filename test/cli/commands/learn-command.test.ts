@@ -64,7 +64,7 @@ describe('portico learn --against the reference server', async () => {
 
   it('proposes the exact shape of attachments', () => {
     expect(component('NodeAttachment')).toEqual({
-      description: 'What Node.attachments[] holds, as it was seen.',
+      description: 'The sampled values of Node.attachments[].',
       'x-provenance': 'observed',
       type: 'object',
       required: ['creationDate', 'creationDateFormatted', 'id', 'mimeType', 'name', 'size', 'url'],
@@ -128,16 +128,20 @@ describe('portico learn --against the reference server', async () => {
   });
 
   it('reports the maximum and default page size, and that wrap and v1 have no effect', () => {
-    expect(ran.out).toContain('listQuestions: 500 is honoured; nothing larger was tried with as many items');
-    expect(ran.out).toContain('listQuestions: 15 items come where no size is asked for');
-    expect(ran.out).toMatch(/wrap: changes nothing about the shape of \d+ answers/);
-    expect(ran.out).toMatch(/v1: changes nothing about the shape of \d+ answers/);
+    expect(ran.out).toContain(
+      'listQuestions: 500 is honored; no larger page was requested of a list with enough items',
+    );
+    expect(ran.out).toContain('listQuestions: 15 items are returned if no page size is requested');
+    expect(ran.out).toMatch(/wrap: does not change the shape of \d+ responses/);
+    expect(ran.out).toMatch(/v1: does not change the shape of \d+ responses/);
   });
 
   it('reports the values of enumerations, and paths that it does not write', () => {
     expect(ran.out).toMatch(/Action\.verb: .*accepted/);
     expect(ran.out).toMatch(/Node\.type: is one of answer, comment,/);
-    expect(ran.out).toMatch(/GET \/services\/v2\/question\/\{id\}\.json: answers 200 \(3\).*\n.*nothing to write/);
+    expect(ran.out).toMatch(
+      /GET \/services\/v2\/question\/\{id\}\.json: returns 200 \(3\).*\n.*no change to the contract/,
+    );
   });
 
   it('contains no personal data: no names, addresses, titles or texts', async () => {
@@ -195,7 +199,7 @@ describe('portico learn', () => {
       code: 0,
       err: expect.stringContaining('listQuestions: 37 is the largest size that is not refused') as string,
     });
-    expect(err).toContain('Node.attachments[]: is object of 1 field (');
+    expect(err).toContain('Node.attachments[]: is object with 1 field (');
   });
 
   it('proposes ticket look-ups that work for few nodes, and finds the keys anywhere in the responses', async () => {
@@ -211,7 +215,7 @@ describe('portico learn', () => {
     });
     const ids = Array.from({ length: 24 }, (_, at) => ['--id', `nodeId=${at + 1}`]).flat();
     const { out, err } = await learn(['--against', upstream.url, '--delay', '0', '--max-requests', '5', ...ids]);
-    expect(err).toContain('GET /services/v2/issuetracker/node/{id}/ticket.json: answers 404 (18), 200 (6)');
+    expect(err).toContain('GET /services/v2/issuetracker/node/{id}/ticket.json: returns 404 (18), 200 (6)');
     expect(keys).toEqual(['ABC-4', 'ABC-8', 'ABC-12', 'ABC-16', 'ABC-20', 'ABC-24']);
     expect(out).toContain('/services/v2/issuetracker/key/{key}/ticket.json');
     expect(out + err).not.toMatch(/ABC-|Jana/);

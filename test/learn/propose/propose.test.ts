@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { answer, contractWith, judge, learnedBy, learner, LIMITS, page } from '../learned.ts';
+import { contractWith, judge, learnedBy, learner, LIMITS, page, response } from '../learned.ts';
 
 const SECRETS = [
   'jana.cerny@example.org',
@@ -16,7 +16,7 @@ const SECRETS = [
 const secret = fc.constantFrom(...SECRETS);
 const fieldName = fc.constantFrom('alpha', 'betaCount', 'gamma_ray', 'deltaDate', 'isOpen', 'kind', 'epsilon');
 
-/** Values of every kind, with secrets in them and as keys of maps. */
+/** Values of all types, with secrets in them and as keys of maps. */
 const value = fc.letrec((tie) => ({
   any: fc.oneof(
     { maxDepth: 3 },
@@ -32,7 +32,7 @@ const value = fc.letrec((tie) => ({
   ),
 })).any;
 
-/** A question's members beyond, or in place of, those of the example. */
+/** Returns members of a question that are added to, or replace, those of the example. */
 const item = fc.record(
   {
     attachments: fc.array(value, { maxLength: 4 }),
@@ -50,13 +50,13 @@ const item = fc.record(
   { requiredKeys: [], noNullPrototype: true },
 );
 
-describe('an overlay that was learned from pages of shapes that nobody knew', () => {
-  it('accepts every page that was seen, and holds no value and no key of theirs, nor does the file', () => {
+describe('an overlay learned from pages of unknown shapes', () => {
+  it('accepts every sampled page and contains none of their values and map keys, nor does the file', () => {
     fc.assert(
       fc.property(fc.array(fc.array(item, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 40 }), (seen) => {
         const one = learner();
         const pages = seen.map((items) => page(...items));
-        for (const json of pages) one.observeAnswer(answer(json));
+        for (const json of pages) one.sampleResponse(response(json));
         const { file, overlay } = learnedBy(one);
         for (const planted of SECRETS) {
           expect(file).not.toContain(planted);
@@ -76,7 +76,7 @@ describe('an overlay that was learned from pages of shapes that nobody knew', ()
 const attachment = (at: number) => ({ fileId: at, label: 'x', madeDate: '2026-05-04' });
 const seen = (members: (at: number) => Record<string, unknown>) => {
   const one = learner();
-  for (let at = 0; at < 30; at += 1) one.observeAnswer(answer(page(members(at))));
+  for (let at = 0; at < 30; at += 1) one.sampleResponse(response(page(members(at))));
   return contractWith(learnedBy(one).overlay);
 };
 
@@ -86,13 +86,13 @@ const dated = (count: number) => Array.from({ length: count }, () => ({ badge: 1
 
 function fieldOf(pages: readonly unknown[]) {
   const one = learner();
-  for (const json of pages) one.observeAnswer(answer(json));
+  for (const json of pages) one.sampleResponse(response(json));
   const { proposals, overlay } = learnedBy(one);
   return { confidence: proposals.find(({ place }) => place === 'Question.badge')?.confidence ?? 0, overlay };
 }
 
-describe('how sure a proposal is', () => {
-  it('rests on answers: many items of few say little more than few', () => {
+describe('the confidence of a proposal', () => {
+  it('depends on responses: many items from few responses add little', () => {
     const three = fieldOf(badges(3, 1)).confidence;
     const crowded = fieldOf(badges(3, 200)).confidence;
     expect(crowded).toBeGreaterThan(three);
@@ -100,7 +100,7 @@ describe('how sure a proposal is', () => {
     expect(fieldOf(badges(25, 1)).confidence).toBeGreaterThan(0.85);
   });
 
-  it('makes nothing required, and no form a rule, that hundreds of items of three answers had', () => {
+  it('is too low for required fields and patterns after hundreds of items from three responses', () => {
     const few = fieldOf([1, 2, 3].map(() => page(...dated(100)))).overlay;
     expect(few).toContain('madeDate');
     expect(few).not.toMatch(/required:|pattern:/);
@@ -109,11 +109,11 @@ describe('how sure a proposal is', () => {
     expect(many).toContain('pattern:');
   });
 
-  it('is for words the least of theirs, and a word that is less sure than asked for is left out alone', () => {
+  it('is that of the rarest word for vocabularies, and words below the minimum are omitted individually', () => {
     const one = learner();
     for (let at = 0; at < 30; at += 1) {
       const states = at % 10 === 0 ? ['locked', 'frozen'] : ['locked'];
-      one.observeAnswer(answer(page({ nodeStates: states }, { nodeStates: ['by somebody'] })));
+      one.sampleResponse(response(page({ nodeStates: states }, { nodeStates: ['by somebody'] })));
     }
     const words = (minConfidence: number) =>
       learnedBy(one, { ...LIMITS, minConfidence }).proposals.filter(({ kind }) => kind === 'words');
@@ -126,8 +126,8 @@ describe('how sure a proposal is', () => {
   });
 });
 
-describe('a contract with what was learned', () => {
-  it('tells attachments of another shape, which nothing was said of before', () => {
+describe('a contract with a learned overlay', () => {
+  it('finds attachments of another shape, which it left open before', () => {
     const contract = seen((at) => ({ attachments: [attachment(at)] }));
     expect(judge(contract, page({ attachments: [attachment(1)] }))).toEqual([]);
     expect(judge(contract, page({ attachments: [{ ...attachment(1), label: 7 }] }))).toEqual([
@@ -142,7 +142,7 @@ describe('a contract with what was learned', () => {
     expect(judge(contractWith(''), page({ attachments: [7] }))).toEqual([]);
   });
 
-  it('knows what is in an object that comes where a text should be, and tells another', () => {
+  it('accepts a sampled object in place of a text, and finds a different one', () => {
     const contract = seen((at) => ({ body: { html: 'x', size: at } }));
     expect(judge(contract, page({ body: 'x' }))).toEqual([]);
     expect(judge(contract, page({ body: { html: 'x', size: 1 } }))).toEqual([]);
@@ -151,30 +151,30 @@ describe('a contract with what was learned', () => {
     expect(judge(contract, page({ body: 7 }))).toEqual(['type /list/0/body']);
   });
 
-  it('marks what is personal in a text that comes where a number should be', () => {
+  it('marks personal data in a text in place of a number', () => {
     const one = learner();
-    for (let at = 0; at < 5; at += 1) one.observeAnswer(answer(page({ score: `jana${at}@example.org` })));
+    for (let at = 0; at < 5; at += 1) one.sampleResponse(response(page({ score: `jana${at}@example.org` })));
     const { overlay } = learnedBy(one);
     expect(overlay).toMatch(/score[^]*x-pii: email/);
     expect(judge(contractWith(overlay), page({ score: 'jana@example.org' }))).toEqual([]);
   });
 
-  it('asks for a field only where it was never absent', () => {
+  it('requires a field only if it was always present', () => {
     const contract = seen((at) => ({ badge: at, ...(at % 2 === 0 && { medal: 'x' }) }));
     expect(judge(contract, page({ badge: 1 }))).toEqual([]);
     expect(judge(contract, page({}))).toEqual(['required /list/0/badge']);
   });
 
-  it('accepts values of a map under keys that it does not know, and tells those of another type', () => {
+  it('accepts map values under unknown keys, and finds those of another type', () => {
     const contract = seen((at) => ({ votesBy: { [`user${at}`]: at } }));
     expect(judge(contract, page({ votesBy: { 'someone else': 1 } }))).toEqual([]);
     expect(judge(contract, page({ votesBy: { 'someone else': 'x' } }))).toHaveLength(1);
   });
 
-  it('tells a word that is new to a vocabulary that was closed', () => {
+  it('finds a word that is missing from a closed vocabulary', () => {
     const one = learner();
     for (let at = 0; at < 90; at += 1)
-      one.observeAnswer(answer(page({ nodeStates: at % 2 === 0 ? ['closed'] : ['closed', 'locked'] })));
+      one.sampleResponse(response(page({ nodeStates: at % 2 === 0 ? ['closed'] : ['closed', 'locked'] })));
     const { overlay } = learnedBy(one);
     expect(overlay).toContain('Seen: closed, locked');
     const contract = contractWith(overlay);
@@ -182,11 +182,11 @@ describe('a contract with what was learned', () => {
     expect(judge(contract, page({ nodeStates: ['frozen'] }))).toEqual(['enum /list/0/nodeStates/0']);
   });
 
-  it('keeps no word that is none, or that is somebody’s name, and closes nothing beside one', () => {
+  it('does not store a value that is not a word or may be a name, and does not close a vocabulary with one', () => {
     const one = learner();
     const author = { id: 1, username: 'janacerny', reputation: 1 };
     for (let at = 0; at < 90; at += 1)
-      one.observeAnswer(answer(page({ author, nodeStates: ['closed', 'by jana', 'janacerny'] })));
+      one.sampleResponse(response(page({ author, nodeStates: ['closed', 'by jana', 'janacerny'] })));
     const { overlay, file } = learnedBy(one);
     expect(file + overlay).not.toContain('jana');
     expect(judge(contractWith(overlay), page({ nodeStates: ['frozen'] }))).toEqual([]);

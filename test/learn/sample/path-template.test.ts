@@ -28,13 +28,13 @@ describe('compilePathTemplate', () => {
     expect(templateOf(path, true)).toBe(template);
   });
 
-  it('keeps no word that nobody knows of an address that does not exist', () => {
+  it('replaces unknown words in a path that does not exist', () => {
     expect(templateOf('/services/v2/alice.json', false)).toBe('/services/v2/{name}.json');
     expect(templateOf('/services/v2/question/7/alice.json', false)).toBe('/services/v2/question/{id}/{name}.json');
     expect(templateOf('/services/v2/question/7/answer.json', false)).toBe('/services/v2/question/{id}/answer.json');
   });
 
-  it('ends with the tenth segment', () => {
+  it('ends after the tenth segment', () => {
     expect(templateOf(`/services/v2${'/1'.repeat(50)}`, true)).toBe(`/services/v2${'/{id}'.repeat(8)}`);
   });
 });

@@ -25,7 +25,7 @@ describe('textForm', () => {
     expect(textForm(text)).toBe(form);
   });
 
-  it('looks at the beginning of a long text alone, and fast', () => {
+  it('tests only the beginning of a long text', () => {
     expect(textForm('a'.repeat(5_000_000))).toBe('plain');
     expect(textForm('a@'.repeat(100_000))).toBe('plain');
   });
@@ -45,7 +45,7 @@ describe('formPattern', () => {
     }
   });
 
-  it('is there for dates and ids only: what is looser would be broken by the next text', () => {
+  it('exists only for dates and ids, because the next text could break a looser pattern', () => {
     const strict = TEXT_FORMS.map(({ name }) => name).filter((name) => formPattern(name) !== undefined);
     expect(strict).toEqual(['formatted-date', 'schedule-date', 'stored-date', 'spoken-date', 'date', 'uuid']);
   });

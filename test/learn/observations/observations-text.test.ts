@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { readObservations } from '../../../src/learn/observations/read-observations.ts';
-import { MAX_OBSERVATIONS_BYTES, writeObservations } from '../../../src/learn/observations/write-observations.ts';
-import { answer, learner, page } from '../learned.ts';
+import {
+  MAX_OBSERVATIONS_BYTES,
+  readObservations,
+  writeObservations,
+} from '../../../src/learn/observations/observations-text.ts';
+import { learner, page, response } from '../learned.ts';
 
 const filled = () => {
   const one = learner(true);
@@ -10,17 +13,17 @@ const filled = () => {
       attachments: [{ size: at, name: 'x', nested: { deep: [1.5, null, 'x'] } }],
       nodeStates: ['closed'],
     };
-    one.observeAnswer(answer(page(items), { pageSize: 15 }));
-    one.observeAnswer(answer(page(items), { wrap: true }));
-    one.observePath({ method: 'GET', path: `/services/v2/question/${at}.json`, status: 200, json: { id: at } });
+    one.sampleResponse(response(page(items), { pageSize: 15 }));
+    one.sampleResponse(response(page(items), { wrap: true }));
+    one.samplePath({ method: 'GET', path: `/services/v2/question/${at}.json`, status: 200, json: { id: at } });
   }
   return one;
 };
 
 const word = (at: number) => String(at).replaceAll(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)));
 
-describe('a file of observations', () => {
-  it('gives back what was written', () => {
+describe('an observations file', () => {
+  it('can be read back', () => {
     const text = writeObservations(filled().observations()) ?? '';
     const read = readObservations(text);
     if ('problem' in read) throw new Error(read.problem);
@@ -29,7 +32,7 @@ describe('a file of observations', () => {
     expect(read.observations.switches.get('wrap listQuestions')).toMatchObject({ same: 4, different: 0 });
   });
 
-  it('stays below its limit, however much is seen', () => {
+  it('stays below its size limit, however many values are sampled', () => {
     const one = learner();
     for (let at = 0; at < 400; at += 1) {
       const records = Array.from({ length: 12 }, (_, index) => [
@@ -37,7 +40,7 @@ describe('a file of observations', () => {
         { [`x${word(index)}_y`]: at },
       ]);
       const json = page({ [`part_${word(at % 50)}_z`]: Object.fromEntries(records) as object });
-      for (const _ of [1, 2, 3]) one.observeAnswer(answer(json));
+      for (const _ of [1, 2, 3]) one.sampleResponse(response(json));
     }
     const observations = one.observations();
     const text = writeObservations(observations);
@@ -46,14 +49,14 @@ describe('a file of observations', () => {
   });
 
   it.each([
-    ['no JSON', '{'],
+    ['not JSON', '{'],
     ['another file', '{"a":1}'],
     [
-      'a name that no field has',
+      'a file with an invalid field name',
       '{"portico":"observations","version":1,"open":{"x":{"objects":{"fields":{"a@b":{}}}}}}',
     ],
-    ['a count below zero', '{"portico":"observations","version":1,"answers":-1}'],
-  ])('is refused in words when it is %s', (_, text) => {
-    expect(readObservations(text)).toMatchObject({ problem: expect.stringMatching(/^is no /) as string });
+    ['a file with a negative count', '{"portico":"observations","version":1,"answers":-1}'],
+  ])('is rejected with a description of the problem if it is %s', (_, text) => {
+    expect(readObservations(text)).toMatchObject({ problem: expect.stringMatching(/^is not /) as string });
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { answer, learnedBy, learner, page } from '../learned.ts';
+import { learnedBy, learner, page, response } from '../learned.ts';
 
-/** What is proposed of a field of questions that was answered like this, one page each. */
+/** Returns the proposals for a field of questions with these values, one page each. */
 function proposed(values: readonly unknown[], members: Readonly<Record<string, unknown>> = {}): string {
   const one = learner();
-  for (const value of values) one.observeAnswer(answer(page({ field: value, ...members })));
+  for (const value of values) one.sampleResponse(response(page({ field: value, ...members })));
   const { file, overlay } = learnedBy(one);
   return file + overlay;
 }
@@ -12,43 +12,44 @@ function proposed(values: readonly unknown[], members: Readonly<Record<string, u
 const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-describe('the names of unknown fields', () => {
-  it('are told once they were in three answers, and not before', () => {
+describe('the names of undocumented fields', () => {
+  it('are shown after three responses, and not before', () => {
     expect(proposed(times(2, () => ({ serialNumber: 1 })))).not.toContain('serialNumber');
     expect(proposed(times(3, () => ({ serialNumber: 1 })))).toContain('serialNumber');
   });
 
-  it('are not told where they hold an e-mail, a token, a space, an id or what no programmer writes', () => {
+  it('are not shown if they contain an e-mail address, a token, a space, an id or text that is not a field name', () => {
     const keys = ['a.b@example.org', 'Jana Nov', 'u4711', 'deadbeefdeadbeef', 'š', 'x.y', '7', 'Ab1Cd2Ef3Gh4'];
     const text = proposed(times(5, () => Object.fromEntries(keys.map((key) => [key, 1]))));
     expect(keys.filter((key) => text.includes(`"${key}"`) || text.includes(`${key}:`))).toEqual([]);
     expect(text).toContain('additionalProperties');
   });
 
-  it('are not told where somebody is called so, even if that shows only later', () => {
+  it('are not shown if a person has that name, even if that becomes known only later', () => {
     const one = learner();
-    for (const _ of times(5, () => 0)) one.observeAnswer(answer(page({ score: 1, seenBy: { quentinHolm: 1, id: 7 } })));
+    for (const _ of times(5, () => 0))
+      one.sampleResponse(response(page({ score: 1, seenBy: { quentinHolm: 1, id: 7 } })));
     expect(learnedBy(one).overlay).toContain('quentinHolm');
-    one.observeAnswer(answer(page({ author: { id: 1, username: 'quentinHolm', reputation: 3 } })));
+    one.sampleResponse(response(page({ author: { id: 1, username: 'quentinHolm', reputation: 3 } })));
     const { file, overlay } = learnedBy(one);
     expect(file + overlay).not.toContain('quentinHolm');
   });
 
-  it('are not told where they are made of words of somebody’s name, in whatever way those are joined', () => {
+  it('are not shown if they consist of words of a person’s name, joined in any way', () => {
     const one = learner();
     const names = ['Jana', 'nováková', 'janaNovakova', 'novakova_jana', 'dvorak', 'size'];
     const tally = Object.fromEntries(names.map((name) => [name, { at: 1 }]));
     const author = { id: 1, username: 'p.dvorak@example.org', realname: 'Jana Nováková', reputation: 3 };
-    for (const _ of times(5, () => 0)) one.observeAnswer(answer(page({ recent: tally, editor: author })));
+    for (const _ of times(5, () => 0)) one.sampleResponse(response(page({ recent: tally, editor: author })));
     const { file, overlay } = learnedBy(one);
     expect(file + overlay).not.toMatch(/jana|novak|dvorak/i);
   });
 
-  it('are told of records that have keys beyond ASCII, or that begin with an underscore, beside them', () => {
+  it('are shown for records that also have non-ASCII keys or keys that start with an underscore', () => {
     const one = learner();
     for (const at of times(5, (count) => count))
-      one.observeAnswer(
-        answer(
+      one.sampleResponse(
+        response(
           page({
             karma: { total: at },
             flag: true,
@@ -65,11 +66,11 @@ describe('the names of unknown fields', () => {
     expect(overlay).not.toMatch(/příznak|größe|@id/);
   });
 
-  it('are told although somebody is called so, where the contract has the name itself', () => {
+  it('are shown even if a person has that name, if the contract has the name too', () => {
     const one = learner();
     for (const _ of times(5, () => 0))
-      one.observeAnswer(
-        answer(
+      one.sampleResponse(
+        response(
           page({
             follower: { moderator: true, active: true },
             author: { id: 1, username: 'moderator', reputation: 3 },
@@ -79,14 +80,14 @@ describe('the names of unknown fields', () => {
     expect(learnedBy(one).overlay).toMatch(/moderator:\n\s+type: boolean/);
   });
 
-  it('are keys of a map where they differ from object to object and everything below them is alike', () => {
+  it('are keys of a map if they differ between objects and have values of the same shape', () => {
     const people = ['alice', 'bob', 'carol', 'dave', 'erin', 'frank', 'grace', 'heidi'];
     const text = proposed(times(24, (at) => ({ [people[at % 8] ?? '']: at, [people[(at + 3) % 8] ?? '']: at })));
     expect(people.filter((name) => text.includes(name))).toEqual([]);
     expect(text).toMatch(/additionalProperties:\n\s+type: integer/);
   });
 
-  it('are keys of a map where the field that holds them says so', () => {
+  it('are keys of a map if the name of the containing field indicates one', () => {
     const text = proposed(
       times(4, () => 'x'),
       { votesBy: { alice: 1, bob: 2 } },
@@ -95,29 +96,32 @@ describe('the names of unknown fields', () => {
     expect(text).toMatch(/votesBy:\n\s+type: object\n\s+additionalProperties:\n\s+type: integer/);
   });
 
-  it.each(['codeReviewers', 'assignees', 'watchers', 'staff'])('are keys of a map below people: %s', (holder) => {
-    const people = { jana: 1, 'petr-dvorak': 2, lidaBila: 3 };
-    expect(
-      proposed(
-        times(9, () => 'x'),
-        { [holder]: people },
-      ),
-    ).not.toMatch(/jana|petr|lida/);
-  });
+  it.each(['codeReviewers', 'assignees', 'watchers', 'staff'])(
+    'are keys of a map in a field for people: %s',
+    (holder) => {
+      const people = { jana: 1, 'petr-dvorak': 2, lidaBila: 3 };
+      expect(
+        proposed(
+          times(9, () => 'x'),
+          { [holder]: people },
+        ),
+      ).not.toMatch(/jana|petr|lida/);
+    },
+  );
 
-  it('are keys of a map once there are more than anybody would write into a record', () => {
+  it('are keys of a map if there are too many for a record', () => {
     const words = times(120, (at) => `word${String.fromCodePoint(97 + (at % 26), 97 + Math.floor(at / 26))}x`);
     const text = proposed(times(4, () => Object.fromEntries(words.map((word) => [word, 1]))));
     expect(words.filter((word) => text.includes(word))).toEqual([]);
   });
 
-  it('stay fields of a record beside one key that is data', () => {
+  it('remain fields of a record that also has one key that is data', () => {
     const text = proposed(times(5, () => ({ alpha: 1, beta: 'x', gamma: 2, delta: 3, 'jana@example.org': 4 })));
     expect(text).toMatch(/alpha:\n\s+type: integer/);
     expect(text).not.toContain('jana');
   });
 
-  it('beside keys that are data are keys too, where they are alike and not always there', () => {
+  it('among keys that are data are keys too if their values are similar and not always present', () => {
     const text = proposed(
       times(6, (at) =>
         at % 2 === 0 ? { 'jana@example.org': 1, zoe: 2 } : { 'max@example.org': 1, kim: 2, size: 'x' },

@@ -1,25 +1,25 @@
 import { mergeShapes } from '../shape/merge-shapes.ts';
-import { settleObjects, settleShape, type Settling } from '../shape/settle-shape.ts';
+import { redactObjects, redactShape, type RedactOptions } from '../shape/redact-shape.ts';
 import type { ObjectCounts, Shape } from '../shape/shape.ts';
 import type { Observations, PathCounts, Vocabulary } from './observations.ts';
 
-/** A copy that may be written down: without names and words that were seen too seldom, or that may be somebody's. */
-export function settleObservations(all: Observations, settling: Settling): Observations {
+/** Returns a copy that may be stored, without names and words that are too rare or may be personal. */
+export function redactObservations(all: Observations, options: RedactOptions): Observations {
   return {
     ...all,
-    open: mapValues(all.open, (shape) => settleShape(shape, settling)),
+    open: mapValues(all.open, (shape) => redactShape(shape, options)),
     described: mapValues(all.described, ({ objects, missing }) => ({
-      objects: settleObjects(objects, settling),
+      objects: redactObjects(objects, options),
       missing: new Map(missing),
     })),
-    vocabularies: mapValues(all.vocabularies, (vocabulary) => settleVocabulary(vocabulary, settling)),
-    mistyped: mapValues(all.mistyped, (shape) => settleShape(shape, settling)),
-    envelopes: mapValues(all.envelopes, (shape) => settleShape(shape, settling)),
-    paths: settlePaths(all.paths, settling),
+    vocabularies: mapValues(all.vocabularies, (vocabulary) => redactVocabulary(vocabulary, options)),
+    mistyped: mapValues(all.mistyped, (shape) => redactShape(shape, options)),
+    envelopes: mapValues(all.envelopes, (shape) => redactShape(shape, options)),
+    paths: redactPaths(all.paths, options),
   };
 }
 
-function settleVocabulary(vocabulary: Vocabulary, { minAnswers, isPersonal }: Settling): Vocabulary {
+function redactVocabulary(vocabulary: Vocabulary, { minAnswers, isPersonal }: RedactOptions): Vocabulary {
   const words: Vocabulary['words'] = new Map();
   let { other } = vocabulary;
   for (const [word, counts] of vocabulary.words) {
@@ -33,33 +33,29 @@ function mapValues<T>(map: ReadonlyMap<string, T>, change: (value: T) => T): Map
   return new Map([...map].map(([key, value]) => [key, change(value)]));
 }
 
-/** Addresses as they may be written down: a word that was seen too seldom, or may be somebody's, is `{name}`. */
-export function settlePaths(paths: ReadonlyMap<string, PathCounts>, settling: Settling): Map<string, PathCounts> {
-  const settled = new Map<string, PathCounts>();
+/** Replaces each path segment that is too rare or may be personal with `{name}` and merges paths that become equal. */
+function redactPaths(paths: ReadonlyMap<string, PathCounts>, options: RedactOptions): Map<string, PathCounts> {
+  const redacted = new Map<string, PathCounts>();
   for (const [key, counts] of paths) {
-    const template = settleKey(
-      key,
-      (word) => counts.seen >= settling.minAnswers && !settling.isPersonal(word),
-      settling,
-    );
-    const body = counts.body && settleShape(counts.body, settling);
-    const other = settled.get(template);
-    settled.set(
+    const template = redactKey(key, (word) => counts.seen >= options.minAnswers && !options.isPersonal(word), options);
+    const body = counts.body && redactShape(counts.body, options);
+    const other = redacted.get(template);
+    redacted.set(
       template,
       other === undefined ? { ...counts, statuses: new Map(counts.statuses), body } : merge(other, { ...counts, body }),
     );
   }
-  return settled;
+  return redacted;
 }
 
-function settleKey(key: string, isTrusted: (word: string) => boolean, { isKnownWord }: Settling): string {
+function redactKey(key: string, isTrusted: (word: string) => boolean, { isKnownWord }: RedactOptions): string {
   const [method = '', template = ''] = key.split(' ', 2);
   const ending = template.endsWith('.json') ? '.json' : '';
   const segments = template.slice(0, template.length - ending.length).split('/');
-  const settled = segments.map((word) =>
+  const redacted = segments.map((word) =>
     word === '' || word.startsWith('{') || isKnownWord(word) || isTrusted(word) ? word : '{name}',
   );
-  return `${method} ${settled.join('/')}${ending}`;
+  return `${method} ${redacted.join('/')}${ending}`;
 }
 
 function merge(a: PathCounts, b: PathCounts): PathCounts {
@@ -74,7 +70,7 @@ function merge(a: PathCounts, b: PathCounts): PathCounts {
   };
 }
 
-/** How many named shapes observations hold, for the limit on them. */
+/** Returns the number of named shapes in observations, to enforce the limit on them. */
 export function countShapes({ open, described, mistyped, envelopes, paths }: Observations): number {
   const shapes = [
     ...open.values(),

@@ -1,24 +1,34 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { emptyPageSizes } from '../sample/page-sizes.ts';
-import { emptyVocabulary } from '../sample/vocabulary.ts';
 import { emptyObjects, emptyShape, type ObjectCounts, type Shape } from '../shape/shape.ts';
 import { isTextForm, type TextForm } from '../shape/text-form.ts';
-import { type Described, emptyObservations, type Observations, type Vocabulary } from './observations.ts';
+import {
+  type DescribedObjects,
+  emptyObservations,
+  emptyPageSizes,
+  emptyVocabulary,
+  type Observations,
+  type Vocabulary,
+} from './observations.ts';
+
+/** The maximum size of an observations file in bytes. */
+export const MAX_OBSERVATIONS_BYTES = 1_048_576;
 
 type Stored = Readonly<Record<string, unknown>>;
 
-/** Reads the text of a file of observations, or says in words what is wrong with it. */
+/** Parses the text of an observations file, or returns a description of the first problem with it. */
 export function readObservations(text: string): { observations: Observations } | { problem: string } {
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch {
-    return { problem: 'is no JSON' };
+    return { problem: 'is not JSON' };
   }
   const validate = new Ajv2020({ strict: false, meta: false, validateSchema: false }).compile(OBSERVATIONS_SCHEMA);
   if (!validate(json)) {
     const [error] = validate.errors ?? [];
-    return { problem: `is no file of observations: ${error?.instancePath || 'it'} ${error?.message ?? 'is wrong'}` };
+    return {
+      problem: `is not a file of observations: ${error?.instancePath || 'it'} ${error?.message ?? 'is invalid'}`,
+    };
   }
   return { observations: toObservations(json) };
 }
@@ -30,7 +40,7 @@ function toObservations(json: Stored): Observations {
     ...empty,
     ...(stored as Partial<Observations>),
     open: mapOf(stored['open'], toShape),
-    described: mapOf(stored['described'], ({ objects, missing }): Described => ({
+    described: mapOf(stored['described'], ({ objects, missing }): DescribedObjects => ({
       objects: toObjects(objects as Stored | undefined),
       missing: mapOf(missing, toShape),
     })),
@@ -99,6 +109,19 @@ function sizes(stored: unknown): Map<number, number> {
   );
 }
 
+/** Converts redacted observations to the text of a file; returns undefined if it would be too large. */
+export function writeObservations(redacted: Observations): string | undefined {
+  const text = `${JSON.stringify({ portico: 'observations', version: 1, ...redacted }, compact)}\n`;
+  return Buffer.byteLength(text) > MAX_OBSERVATIONS_BYTES ? undefined : text;
+}
+
+/** Converts maps to objects and omits zeros, empty maps and the marks that only the running process needs. */
+function compact(key: string, value: unknown): unknown {
+  if (key === 'mark' || value === 0 || value === false) return undefined;
+  if (!(value instanceof Map)) return value;
+  return value.size === 0 ? undefined : Object.fromEntries(value);
+}
+
 const count = { type: 'integer', minimum: 0 };
 const moment = { type: 'number', minimum: 0 };
 const span = { firstSeenAt: moment, lastSeenAt: moment };
@@ -107,8 +130,8 @@ const shape = { $ref: '#/$defs/shape' };
 const closed = (properties: object) => ({ type: 'object', additionalProperties: false, properties });
 const recordOf = (additionalProperties: object) => ({ type: 'object', additionalProperties });
 
-/** The JSON Schema of the file of observations; zeros and empty parts are left out of it. */
-export const OBSERVATIONS_SCHEMA = {
+/** The JSON Schema of the observations file. Zeros and empty maps are omitted from the file. */
+const OBSERVATIONS_SCHEMA = {
   type: 'object',
   additionalProperties: false,
   required: ['portico', 'version'],

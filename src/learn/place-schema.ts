@@ -1,0 +1,128 @@
+import { type ResponseNode, type DocumentNode, type OperationNode, childPath } from './document.ts';
+import { flatten, itemSites, memberSites, referenced, restSites, type Site, typesOf } from './sites.ts';
+
+/** One description of a place, with lists of types: a value must have one type of each list. */
+export interface TypedSite extends Site {
+  readonly types: readonly (readonly string[])[];
+}
+
+/** What the contract says about one place in a response. */
+export interface PlaceSchema {
+  /** The schema at the place itself, before references are followed. */
+  readonly written: Site;
+  /** The schema after references are followed. What sampling learns about an object belongs to it. */
+  readonly owner: Site;
+  /** True if the contract says nothing about the place, or only that it is an object. */
+  readonly open: boolean;
+  /** True for personal data. */
+  readonly personal: boolean;
+  /** The descriptions of the place. There are several if several parts of an object describe the same field. */
+  readonly places: readonly TypedSite[];
+  /** All schemas that apply to the value, flattened. */
+  readonly sites: readonly Site[];
+  /** True if members are described. */
+  readonly describesMembers: boolean;
+  /** The required members, each with the path of the schema that requires it. */
+  readonly required: readonly { readonly path: string; readonly name: string }[];
+  /** Returns what the contract says about a member; undefined if it is undocumented. */
+  member(name: string): PlaceSchema | undefined;
+  /** Returns what the contract says about array elements; undefined if it says nothing. */
+  items(): PlaceSchema | undefined;
+}
+
+/** Returns what the contract says about a response body; undefined if it does not describe one in JSON. */
+export type FindPlaceSchema = (operationId: string, status: number, open: boolean) => PlaceSchema | undefined;
+
+const JSON_TYPE = 'application/json';
+
+/** Indexes the operations of a contract. Each place is compiled when it is first needed. */
+export function compilePlaceSchemas(document: DocumentNode): FindPlaceSchema {
+  const operations = new Map<string, { at: string; source: OperationNode }>();
+  for (const [path, methods] of Object.entries(document.paths))
+    for (const [method, source] of Object.entries(methods))
+      operations.set(source.operationId, { at: childPath(childPath('$.paths', path), method), source });
+  const known = new Map<string, PlaceSchema>();
+  const placeSchemaOf = (sites: readonly Site[]): PlaceSchema => {
+    const key = sites.map(({ path }) => path).join(' ');
+    const placeSchema = known.get(key) ?? createPlaceSchema(document, sites, placeSchemaOf);
+    known.set(key, placeSchema);
+    return placeSchema;
+  };
+  return (operationId, status, open) => {
+    const operation = operations.get(operationId);
+    if (operation === undefined) return undefined;
+    const { responses } = operation.source;
+    const name = responses[String(status)] !== undefined ? String(status) : status >= 400 ? 'default' : undefined;
+    const answer = name === undefined ? undefined : responses[name];
+    if (name === undefined || answer === undefined) return undefined;
+    const site = responseSite(document, childPath(childPath(operation.at, 'responses'), name), answer, open);
+    return site && placeSchemaOf([site]);
+  };
+}
+
+function responseSite(document: DocumentNode, at: string, answer: ResponseNode, open: boolean): Site | undefined {
+  const shared = answer.$ref?.split('/').at(-1);
+  const path = shared === undefined ? at : childPath('$.components.responses', shared);
+  const media = (shared === undefined ? answer : document.components.responses[shared])?.content?.[JSON_TYPE];
+  if (media === undefined) return undefined;
+  const variant = media['x-variants']?.[open ? 'open' : 'full'];
+  if (variant === undefined)
+    return { path: `${childPath(childPath(path, 'content'), JSON_TYPE)}.schema`, schema: media.schema };
+  return referenced(document, variant);
+}
+
+const NEUTRAL_KEYWORDS = new Set([
+  '$ref',
+  'type',
+  'description',
+  'title',
+  'format',
+  'allOf',
+  'anyOf',
+  'example',
+  'examples',
+]);
+
+function isOpen({ schema }: Site): boolean {
+  const types = schema.type === undefined ? ['object'] : [schema.type].flat();
+  if (types.join() !== 'object') return false;
+  return Object.keys(schema).every((keyword) => NEUTRAL_KEYWORDS.has(keyword) || keyword.startsWith('x-'));
+}
+
+function createPlaceSchema(
+  document: DocumentNode,
+  roots: readonly Site[],
+  placeSchemaOf: (sites: readonly Site[]) => PlaceSchema,
+): PlaceSchema {
+  const [first] = roots;
+  if (first === undefined) throw new Error('a place needs a schema');
+  const parts = roots.map((root) => flatten(document, root));
+  const places = roots.map((root, at) => ({ ...root, types: typesOf(parts[at] ?? []) }));
+  const sites = parts.flat();
+  const written = roots.at(-1) ?? first;
+  const owner = written.schema.$ref === undefined ? written : (referenced(document, written.schema.$ref) ?? written);
+  const placeSchemaOfAll = (found: readonly Site[]) => (found.length === 0 ? undefined : placeSchemaOf(found));
+  const names = new Set(sites.flatMap(({ schema }) => Object.keys(schema.properties ?? {})));
+  // Compiled when first needed, because a schema may contain itself, and cached, because every object of a page needs it.
+  const members = new Map<string, PlaceSchema | undefined>();
+  let rest: { placeSchema: PlaceSchema | undefined } | undefined;
+  let items: { placeSchema: PlaceSchema | undefined } | undefined;
+  return {
+    written,
+    owner,
+    places,
+    sites,
+    open: sites.every(isOpen),
+    personal: sites.some(({ schema }) => schema['x-pii'] !== undefined),
+    describesMembers: names.size > 0,
+    required: sites.flatMap(({ path, schema, alternative }) =>
+      alternative === true ? [] : (schema.required ?? []).map((name) => ({ path, name })),
+    ),
+    member: (name) => {
+      if (!names.has(name)) return (rest ??= { placeSchema: placeSchemaOfAll(sites.flatMap(restSites)) }).placeSchema;
+      if (!members.has(name)) members.set(name, placeSchemaOfAll(sites.flatMap((site) => memberSites(site, name))));
+      return members.get(name);
+    },
+    items: () => (items ??= { placeSchema: placeSchemaOfAll(sites.flatMap(itemSites)) }).placeSchema,
+  };
+}

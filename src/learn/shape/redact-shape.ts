@@ -1,0 +1,101 @@
+import { mergeShapes } from './merge-shapes.ts';
+import { emptyObjects, kindsOf, type ObjectCounts, type Shape } from './shape.ts';
+
+/** Decides which names of undocumented fields may be shown. */
+export interface RedactOptions {
+  /** The minimum number of distinct responses with a field before its name is shown. */
+  readonly minAnswers: number;
+  readonly isPersonal: (text: string) => boolean;
+  /** Returns true for the name of any field in the contract: such a name is not personal. */
+  readonly isDocumented: (name: string) => boolean;
+  /** Returns true for a path segment that is known in advance. */
+  readonly isKnownWord: (word: string) => boolean;
+}
+
+const MAP_NAMES = 12;
+const MAP_PRESENCE = 0.3;
+const MAP_SHARE = 0.25;
+const ALWAYS = 0.9;
+
+/** Returns a copy that may be stored, without names that are too rare or may be personal. */
+export function redactShape(shape: Shape, options: RedactOptions, name = ''): Shape {
+  return {
+    ...shape,
+    mark: 0,
+    ...(shape.arrays && {
+      arrays: { seen: shape.arrays.seen, items: redactShape(shape.arrays.items, options, name) },
+    }),
+    ...(shape.objects && { objects: redactObjects(shape.objects, options, name) }),
+  };
+}
+
+/**
+ * Returns a copy of the member counts of objects that may be stored. `holder` is the name of the field that contains the
+ * objects; undefined for objects that the contract describes, which are not maps.
+ */
+export function redactObjects(counts: ObjectCounts, options: RedactOptions, holder?: string): ObjectCounts {
+  const redacted = emptyObjects();
+  redacted.seen = counts.seen;
+  redacted.answers = counts.answers;
+  redacted.nameless = counts.nameless;
+  redacted.map = counts.map || isMap(counts) || (holder !== undefined && readsLikeMap(counts, holder, options));
+  redacted.rest = counts.rest && redactShape(counts.rest, options);
+  redacted.rare = counts.rare && redactShape(counts.rare, options);
+  const members = counts.nameless + [...counts.fields.values()].reduce((sum, { shape }) => sum + shape.seen, 0);
+  // In an object that the contract describes, members that are always present are fields.
+  const manyNameless = holder !== undefined && counts.nameless >= members * MAP_SHARE;
+  for (const [name, field] of counts.fields) {
+    const shape = redactShape(field.shape, options, name);
+    // Among keys that are data, a member with values of the same types is another such key, whatever its name. In a record
+    // with only a few such keys, a member that is always present is a field.
+    const loose = manyNameless || field.present < counts.seen * ALWAYS;
+    const alike = redacted.rest !== undefined && loose && sameKinds(shape, redacted.rest);
+    const nobodys = options.isDocumented(name) && !redacted.map;
+    if (!nobodys && (redacted.map || alike || options.isPersonal(name))) {
+      redacted.nameless += field.shape.seen;
+      redacted.rest = mergeShapes(redacted.rest, shape);
+    } else if (field.shape.answers < options.minAnswers) redacted.rare = mergeShapes(redacted.rare, shape);
+    else redacted.fields.set(name, { present: field.present, shape });
+  }
+  return redacted;
+}
+
+/** Returns true if there are many names, each in few objects, and all values have the same types: the keys are data. */
+function isMap({ fields, seen }: ObjectCounts): boolean {
+  if (fields.size < MAP_NAMES || seen === 0) return false;
+  const shapes = [...fields.values()];
+  const [first] = shapes;
+  const presence = shapes.reduce((sum, { present }) => sum + present, 0) / (shapes.length * seen);
+  return first !== undefined && presence < MAP_PRESENCE && shapes.every(({ shape }) => sameKinds(shape, first.shape));
+}
+
+/** Names of fields that contain maps: `votesBy`, `perUser`, `reactionMap`. */
+const HOLDER = /^by[A-Z_]|By(?:[A-Z]|$)|_by$|^per[A-Z_]|Map$|_map$/;
+
+/** Names of fields that contain people: `codeReviewers`. */
+const PEOPLE =
+  /(?:user|voter|member|author|name|follower|assignee|reviewer|approver|watcher|owner|editor|reader|moderator|participant|contributor|contact|friend|colleague|employee)s$|people$|staff$/i;
+
+/** A single word, which may be a user name (`alice`) or a field name (`size`). */
+const SINGLE = /^[A-Za-z][a-z]*\d{0,2}$/;
+
+/**
+ * Returns true if the member names may be names of people: single words of which none is always present, or members of a
+ * field with a name such as `votesBy`, in both cases with values of the same types. A map is also correct if the names turn
+ * out to be fields.
+ */
+function readsLikeMap({ fields, seen }: ObjectCounts, holder: string, { isDocumented }: RedactOptions): boolean {
+  const all = [...fields];
+  const [first] = all;
+  if (first === undefined || all.some(([name]) => isDocumented(name))) return false;
+  if (!all.every(([, { shape }]) => sameKinds(shape, first[1].shape) && sameKinds(first[1].shape, shape))) return false;
+  if (HOLDER.test(holder) || PEOPLE.test(holder)) return true;
+  if (!all.every(([name]) => SINGLE.test(name))) return false;
+  const most = Math.max(...all.map(([, { present }]) => present));
+  return all.length > 1 && most < seen * ALWAYS;
+}
+
+function sameKinds(a: Shape, b: Shape): boolean {
+  const has = new Set(kindsOf(b));
+  return kindsOf(a).every((kind) => kind === 'null' || has.has(kind));
+}
