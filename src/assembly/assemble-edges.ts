@@ -6,7 +6,6 @@ import { createPublicHandler } from '../http/public-handler.ts';
 import { isLoopbackHost } from '../lib/is-loopback-host.ts';
 import { createTrace } from '../model/trace.ts';
 import type { House } from '../pipeline/house.ts';
-import { createKnownTargets } from '../pipeline/known-targets.ts';
 import { createAccessLog } from '../telemetry/access-log.ts';
 import { TRAFFIC_HISTORY } from '../telemetry/traffic-history.ts';
 import { createPassthrough } from '../upstream/create-passthrough.ts';
@@ -16,9 +15,6 @@ import type { Start } from './load-start.ts';
 import { ownAddress } from './own-address.ts';
 import { publicOriginOf } from './public-address.ts';
 import { createPass } from './pass-undocumented.ts';
-
-/** The memory of targets takes at most an eighth of what pages may take. */
-const KNOWN_TARGETS_SHARE = 8;
 
 /** Both sides of the gateway, not listening yet. */
 export interface Edges {
@@ -56,17 +52,19 @@ export function assembleEdges(
   metrics.watch({ ready: () => state.readiness().ready });
   const { clock, logStream } = parts;
   const publicOrigin = publicOriginOf(settings.publicOrigin);
-  const knownTargets = createKnownTargets(settings.cache.maxBytes / KNOWN_TARGETS_SHARE);
-  ladder.onChange(() => knownTargets.clear());
   const publicHandler = createPublicHandler({
     house,
-    arrival: { maxTargetBytes: listen.maxTargetBytes, publicBasePath: settings.publicBasePath, publicOrigin },
-    trustedProxies: listen.trustedProxies,
+    arrival: {
+      maxTargetBytes: listen.maxTargetBytes,
+      publicBasePath: settings.publicBasePath,
+      publicOrigin,
+      trustedProxies: listen.trustedProxies,
+      clock,
+    },
     errorsFor: settings.errorsFor,
     contractStatusHeader: settings.contractStatusHeader,
     reportIdOf: (trace, violation) => kindOf(trace.operation, trace.upstream?.status, violation).fingerprint,
     gzip: (key, body) => cache.gzip(key, body),
-    knownTargets,
     pass: createPass({
       passthrough,
       transparent: settings.mode.transparent,

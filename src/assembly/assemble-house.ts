@@ -12,6 +12,7 @@ import { createKnownAnswers } from '../pipeline/known-answers.ts';
 import { stagePlanners } from '../pipeline/order.ts';
 import { compilePlan } from '../pipeline/plan.ts';
 import type { StageServices } from '../pipeline/stage-services.ts';
+import { createTargets } from '../pipeline/targets.ts';
 import { compileUndocumentedPolicy } from '../pipeline/undocumented-policy.ts';
 import { decodeForInspection } from '../upstream/answer-body.ts';
 import { compileLegacyAddresses, findLegacyAddresses, rewriteLegacyAddresses } from '../upstream/legacy-addresses.ts';
@@ -21,6 +22,9 @@ import { planOperation } from './plan-operation.ts';
 import { publicAddressOf, publicOriginOf } from './public-address.ts';
 import { switchedOff } from './switched-off.ts';
 import { showingBodies } from './watch-candidate.ts';
+
+/** The memo of targets takes at most an eighth of what stored pages may take. */
+const TARGETS_SHARE = 8;
 
 /** Compiles every plan and puts the house together around them. */
 export function assembleHouse(settings: Settings, start: Start, services: Services, { clock }: AssemblyParts): House {
@@ -41,11 +45,22 @@ export function assembleHouse(settings: Settings, start: Start, services: Servic
       planners,
     );
   const plans = new Map(contract.operations.map((operation) => [operation.id, planned(operation)]));
+  const targets = createTargets({
+    contract,
+    plans,
+    undocumented: compileUndocumentedPolicy(
+      settings.checks.undocumented,
+      settings.mode.transparent,
+      settings.undocumented.allow,
+    ),
+    maxBytes: settings.cache.maxBytes / TARGETS_SHARE,
+  });
   // What stages share between requests belongs to the services, so that a plan can be replaced while others run.
   ladder.onChange((id) => {
     const old = plans.get(id);
     if (old === undefined) return;
     plans.set(id, planned(old.operation));
+    targets.clear();
     // A page that was kept while answers were only reported may be one that is refused from now on.
     if (plans.get(id)?.checks.responses === 'enforce') services.cache.purgeAll();
   });
@@ -55,11 +70,7 @@ export function assembleHouse(settings: Settings, start: Start, services: Servic
     checks: settings.checks,
     authenticator: services.authenticator,
     anonymous: settings.authentication.anonymous,
-    undocumented: compileUndocumentedPolicy(
-      settings.checks.undocumented,
-      settings.mode.transparent,
-      settings.undocumented.allow,
-    ),
+    targets,
     grantsOf: permissions.grantsOf,
     audienceOf: ({ cache, operation }, principal, grants) =>
       audienceOf(

@@ -1,4 +1,4 @@
-import type { PassedRequest } from '../http/passed-request.ts';
+import type { PassedRequest } from '../http/public-handler.ts';
 import type { Clock } from '../lib/clock.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { judgeCredentialByAnswer } from '../pipeline/dispatch.ts';

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { toErrorBody } from '../errors/error-body.ts';
 import type { GatewayError } from '../errors/gateway-error.ts';
 import { headersTooLarge, parserFault, type ParserError, requestHeadFault, requestLineFault } from './malformed.ts';
-import { requestIdOf } from './read-arrival.ts';
+import { requestIdOf } from './arrival.ts';
 
 /** What the connections of a listener have in common. */
 export interface ConnectionOptions {

@@ -1,127 +1,92 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { Express } from 'express';
+import type { Arrival } from '../model/arrival.ts';
+import type { HeaderPairs } from '../model/header-pairs.ts';
+import type { Principal } from '../model/principal.ts';
 import { createTrace, type Trace } from '../model/trace.ts';
-import { toExchange, valuesOf } from '../pipeline/dispatch.ts';
-import { passUndocumented } from '../pipeline/judge-undocumented.ts';
-import type { KnownOperation, KnownPassage } from '../pipeline/known-targets.ts';
-import type { Reply } from '../pipeline/reply.ts';
+import { dispatch, type Dispatched } from '../pipeline/dispatch.ts';
+import type { House } from '../pipeline/house.ts';
+import { type ArrivalOptions, createArrivalReader, type HttpArrival } from './arrival.ts';
 import { clientGone } from './client-gone.ts';
-import { LateArrival } from './late-arrival.ts';
-import { passOn } from './pass-on.ts';
-import { createPublicApp, type PublicAppServices } from './public-app.ts';
-import { readArrival } from './read-arrival.ts';
-import { createReadClient, type ReadClient } from './read-client.ts';
-import { createRecogniser, type Recognised } from './recognise.ts';
-import { recordAtClose, recordAtEnd } from './record-trace.ts';
-import { setState } from './request-state.ts';
-import { writePlanned } from './write-planned.ts';
+import { edgeHeaders } from './edge-headers.ts';
+import { recordAtClose, recordAtEnd, type RecordTraceServices } from './record-trace.ts';
+import { writeError, type WriteErrorOptions } from './write-error.ts';
+import { writeReply, type WriteReplyOptions } from './write-reply.ts';
 
-/**
- * Answers the public side. A request that is recognised goes straight to its plan, because Express and the reading of a
- * whole request take longer than an answer from memory does; every other one goes through the Express app.
- */
-export function createPublicHandler(services: PublicAppServices): RequestListener {
-  const app = createPublicApp(services);
-  const recognise = createRecogniser(services);
-  const side = { app, services, readClient: createReadClient(app, services.trustedProxies) };
-  return (req, res) => {
-    const recognised = recognise(req);
-    if (recognised === undefined) app(req, res);
-    else answer(req, res, recognised, side);
-  };
+/** A request for an undocumented path that the policy allows. */
+export interface PassedRequest {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly arrival: Arrival;
+  readonly principal: Principal;
+  readonly trace: Trace;
+  /** Returns the headers that the edge adds to a response that has these already. */
+  readonly extra: (present: HeaderPairs) => HeaderPairs;
 }
 
-interface PublicSide {
-  readonly app: Express;
-  readonly services: PublicAppServices;
-  readonly readClient: ReadClient;
+/** What the public side consists of. */
+export interface PublicServices extends WriteErrorOptions, WriteReplyOptions, RecordTraceServices {
+  readonly house: House;
+  readonly arrival: ArrivalOptions;
+  /** Forwards a request for an undocumented path; throws while nothing is written yet. */
+  readonly pass: (passed: PassedRequest) => Promise<void>;
 }
 
-function answer(req: IncomingMessage, res: ServerResponse, recognised: Recognised, side: PublicSide): void {
-  const { known, principal, authentication, identity } = recognised;
-  const { requestId, traceparent, receivedAt } = identity;
-  const trace = createTrace({ requestId, traceparent, method: 'GET', startedAt: receivedAt });
-  trace.authentication = authentication;
-  if (principal.name !== undefined) trace.caller = principal.name;
-  if (known.plan === undefined) pass(req, res, { recognised, known, trace }, side);
-  else answerByPlan(req, res, { recognised, known, trace }, side);
-}
-
-/** A recognised request with what it asks for. */
-interface Answering<Known> {
-  readonly recognised: Recognised;
-  readonly known: Known;
+/** A request on its way through the handler. */
+interface Handled {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly arrival: HttpArrival;
   readonly trace: Trace;
 }
 
-/** Streams a request past the contract. */
-function pass(
-  req: IncomingMessage,
-  res: ServerResponse,
-  { recognised: { principal, identity }, known, trace }: Answering<KnownPassage>,
-  { app, services, readClient }: PublicSide,
-): void {
-  recordAtClose(trace, req, res, undefined, services);
-  const fail = failing(req, res, trace, app);
+/**
+ * Makes the function that handles every request of the public side, from its head to the record of its trace. The listener
+ * calls it, and so does an Express app that `createPortico` is mounted in.
+ */
+export function createPublicHandler(services: PublicServices): RequestListener {
+  const readArrival = createArrivalReader(services.arrival);
+  return (req, res) => {
+    const arrival = readArrival(req);
+    const { requestId, traceparent, method, receivedAt: startedAt } = arrival;
+    const request = { req, res, arrival, trace: createTrace({ requestId, traceparent, method, startedAt }) };
+    // Nothing waits for a reply from the cache: it is written and recorded in this turn, without a listener.
+    const pending = handle(request, services);
+    if (pending === undefined) recordAtEnd(request, services);
+    else recordAtClose(request, services);
+  };
+}
+
+/** Returns a promise where the reply has to be waited for; errors end in `writeError`, so that it never rejects. */
+function handle(request: Handled, services: PublicServices): Promise<void> | undefined {
+  const { req, res, arrival, trace } = request;
+  const fail = (thrown: unknown) => writeError(thrown, req, res, trace, services);
   try {
-    const arrival = readArrival(req, readClient(req), identity, services.arrival);
-    passUndocumented(services.house, arrival, trace, principal, known.verdict);
-    passOn({ req, res, arrival, principal, trace }, services).catch(fail);
+    arrival.checkExpectation();
+    const dispatched = dispatch(services.house, arrival, trace, () => clientGone(res));
+    const pending =
+      dispatched instanceof Promise
+        ? dispatched.then((finished) => respond(request, finished, services))
+        : respond(request, dispatched, services);
+    return pending?.catch(fail);
   } catch (thrown) {
     fail(thrown);
+    return undefined;
   }
 }
 
-function answerByPlan(
-  req: IncomingMessage,
-  res: ServerResponse,
-  { recognised: { principal, identity, fields }, known, trace }: Answering<KnownOperation>,
-  { app, services, readClient }: PublicSide,
-): void {
-  const { plan } = known;
-  const template = plan.operation.path;
-  trace.operation = plan.operation.id;
-  trace.requests = known.requests;
-  const fail = failing(req, res, trace, app);
-  const send = (reply: Reply) => {
-    const written = writePlanned(res, plan, reply, { method: 'GET', fields, trace }, services);
-    if (written instanceof Promise) return written.then(sent);
-    return sent(written);
-  };
-  const sent = (bytes: number) => {
-    trace.bytes = bytes;
-  };
-  try {
-    const arrival = new LateArrival('GET', identity, () =>
-      readArrival(req, readClient(req), identity, services.arrival),
-    );
-    const exchange = toExchange(services.house, plan, {
-      arrival,
-      principal,
-      target: known.target,
-      asked: known.asked,
-      values: known.values ?? (() => valuesOf(services.house.contract, plan, arrival)),
-      trace,
-      clientGone: () => clientGone(res),
+function respond(request: Handled, dispatched: Dispatched, services: PublicServices): Promise<void> | undefined {
+  const { req, res, arrival, trace } = request;
+  if (dispatched.kind === 'passthrough') {
+    trace.route = 'passthrough';
+    const extra = (present: HeaderPairs) => edgeHeaders(trace, services, present);
+    return services.pass({ req, res, arrival, principal: dispatched.principal, trace, extra });
+  }
+  const { plan, reply } = dispatched;
+  const written = writeReply(res, plan, reply, arrival, trace, services);
+  if (written instanceof Promise)
+    return written.then((bytes) => {
+      trace.bytes = bytes;
     });
-    const reply = plan.handle(exchange);
-    if (reply instanceof Promise) {
-      recordAtClose(trace, req, res, template, services);
-      reply.then(send).catch(fail);
-    } else {
-      send(reply)?.catch(fail);
-      recordAtEnd(trace, req, res, template, services);
-    }
-  } catch (thrown) {
-    recordAtClose(trace, req, res, template, services);
-    fail(thrown);
-  }
-}
-
-/** Hands what is thrown to the app, so that it is caught where everything else is. */
-function failing(req: IncomingMessage, res: ServerResponse, trace: Trace, app: Express): (thrown: unknown) => void {
-  return (thrown) => {
-    setState(req, { trace, failure: { thrown } });
-    app(req, res);
-  };
+  trace.bytes = written;
+  return undefined;
 }

@@ -1,21 +1,82 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { gzipEtag, notModified } from '../cache/etag.ts';
-import type { HeaderPairs } from '../model/header-pairs.ts';
+import { createAcceptsGzip } from '../cache/gzip.ts';
+import type { PageCache } from '../cache/page-cache.ts';
+import { headerValue, type HeaderPairs } from '../model/header-pairs.ts';
+import type { Trace } from '../model/trace.ts';
+import type { Plan } from '../pipeline/plan.ts';
 import type { Reply } from '../pipeline/reply.ts';
+import { visibleHeaders } from '../pipeline/visible-headers.ts';
+import { edgeHeaders, type EdgeHeaderOptions } from './edge-headers.ts';
 
-/** How an answer is sent: by which method it was asked for, and the fields that the edge adds. */
-export interface ReplyContext {
+/** What of the gateway decides how a reply is written. */
+export interface WriteReplyOptions extends EdgeHeaderOptions {
+  /** Returns the gzip form of a stored page. */
+  readonly gzip: PageCache['gzip'];
+}
+
+/** What of the request decides how its reply is written. */
+export interface ReplyTo {
   readonly method: string;
   readonly ifNoneMatch: string | undefined;
-  /** The gzip form of the body, for a client that takes it. */
-  readonly gzip?: Buffer | undefined;
-  /** Fields that the edge adds to every answer. */
+  readonly acceptEncoding: string | undefined;
+}
+
+/** Responses that are not stored here must not be stored anywhere else either. */
+const UNCACHED: HeaderPairs = [['Cache-Control', 'private, no-store']];
+
+const acceptsGzip = createAcceptsGzip();
+
+/** Writes the reply of a plan; returns the bytes of body sent, at once where the body is whole. */
+export function writeReply(
+  res: ServerResponse,
+  plan: Plan,
+  reply: Reply,
+  { method, ifNoneMatch, acceptEncoding }: ReplyTo,
+  trace: Trace,
+  options: WriteReplyOptions,
+): number | Promise<number> {
+  const finished = plan.transparent || plan.cache !== undefined;
+  const visible = finished ? reply : { ...reply, headers: [...visibleHeaders(reply.headers), ...UNCACHED] };
+  return write(res, visible, {
+    gzip: acceptsGzip(acceptEncoding) ? gzipOf(reply, options) : undefined,
+    method,
+    ifNoneMatch: plan.transparent ? undefined : ifNoneMatch,
+    extra: [...edgeHeaders(trace, options, visible.headers), ...sniffingHeaders(visible)],
+  });
+}
+
+const NO_SNIFFING: HeaderPairs = [['X-Content-Type-Options', 'nosniff']];
+
+/**
+ * Keeps browsers from making a page of a response that is not JSON, in every mode: the upstream may have put text of its users
+ * into it. That is safe for documented operations, which no page loads as a script or a style sheet.
+ */
+function sniffingHeaders({ status, headers }: Reply): HeaderPairs {
+  const type = headerValue(headers, 'content-type');
+  if (type !== undefined && JSON_TYPE.test(type)) return [];
+  const hasBody = status !== 204 && status !== 304;
+  return hasBody && headerValue(headers, 'x-content-type-options') === undefined ? NO_SNIFFING : [];
+}
+
+const JSON_TYPE = /^\s*application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
+
+function gzipOf({ keptAs, body }: Reply, { gzip }: WriteReplyOptions): Buffer | undefined {
+  return keptAs === undefined || !Buffer.isBuffer(body) ? undefined : gzip(keptAs, body);
+}
+
+interface ReplyContext {
+  readonly method: string;
+  readonly ifNoneMatch: string | undefined;
+  /** The gzip form of the body, for a client that accepts it. */
+  readonly gzip: Buffer | undefined;
+  /** Headers that the edge adds. */
   readonly extra: HeaderPairs;
 }
 
-/** Sends a reply: 304 for a matching entity tag, no body for HEAD; gives the bytes of body sent, at once where the body is whole. */
-export function writeReply(res: ServerResponse, reply: Reply, context: ReplyContext): number | Promise<number> {
+/** Sends a reply: 304 for a matching entity tag, no body for HEAD. */
+function write(res: ServerResponse, reply: Reply, context: ReplyContext): number | Promise<number> {
   if (res.destroyed) {
     if (!Buffer.isBuffer(reply.body)) reply.body.destroy();
     return 0;

@@ -1,15 +1,25 @@
-import { toAuthorization } from './basic-authorization.ts';
+import { parseBasicCredentials } from '../lib/basic-credentials.ts';
 import type { Credential } from './verifier.ts';
 
-/** Longer header values are no Basic credential that anybody types or generates. */
-export const MAX_HEADER_LENGTH = 4096;
+/** Longer header values are not Basic credentials that anybody types or generates. */
+const MAX_HEADER_LENGTH = 4096;
 
 const MAX_NAME_LENGTH = 256;
-// RFC 7617, 2: no control characters. U+FFFD is what bytes that are not UTF-8 become, and would make two names one.
+// RFC 7617 §2: no control characters. U+FFFD is what bytes that are not UTF-8 become, and would make two names one.
 const UNUSABLE = /[\p{Cc}\u{FFFD}]/u;
 
-/** Makes a credential of its parsed parts; undefined for an empty or overlong name, control characters and text that is not UTF-8. */
-export function toBasicCredential(name: string, password: string): Credential | undefined {
+/**
+ * Reads the credential in an `Authorization` header. Returns undefined for other schemes, overlong values, an empty or
+ * overlong name, control characters, and text that is not UTF-8.
+ */
+export function readBasicCredential(header: string): Credential | undefined {
+  if (header.length > MAX_HEADER_LENGTH) return undefined;
+  const { name = '', password = '' } = parseBasicCredentials(header) ?? {};
   if (name === '' || name.length > MAX_NAME_LENGTH || UNUSABLE.test(name) || UNUSABLE.test(password)) return undefined;
   return { name, password, authorization: toAuthorization(name, password) };
+}
+
+/** Returns the `Authorization` header of a name and a password, in the one form under which credentials are remembered. */
+export function toAuthorization(name: string, password: string): string {
+  return `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
 }

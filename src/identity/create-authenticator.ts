@@ -2,8 +2,7 @@ import { GatewayError } from '../errors/gateway-error.ts';
 import type { Principal } from '../model/principal.ts';
 import { createPrincipals, type Principals } from './audience.ts';
 import type { AuthenticationInput, AuthenticationResult, Authenticator } from './authenticator.ts';
-import { createBasicAuth } from './basic-auth.ts';
-import { MAX_HEADER_LENGTH, toBasicCredential } from './basic-credential.ts';
+import { readBasicCredential } from './basic-credential.ts';
 import type { IdentityOptions } from './identity-options.ts';
 import { createKeyedHash, type KeyedHash } from './keyed-hash.ts';
 import { createRefusals } from './refusals.ts';
@@ -20,84 +19,76 @@ export interface AuthenticatorParts {
   readonly onVerification?: (kind: Verdict['kind']) => void;
 }
 
-/** A principal that the authorizer lets through, and why it is less than verified. */
+/** A principal that is let through, and why it is less than verified. */
 interface Approval {
   readonly principal: Principal;
   readonly reason?: string;
 }
 
-/** Puts express-basic-auth, the verifier and its memory together; denies whatever no one has approved. */
+/** Puts the parser of credentials, the verifier and its memory together; denies whatever nothing has approved. */
 export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
   const { options, verifier, hash = createKeyedHash() } = parts;
-  const basicAuth = createBasicAuth();
   const check = createCredentialCheck({ options, verifier, hash, onVerification: parts.onVerification });
   const refusals = createRefusals(options.realm);
+  const passed = { enforce: passedAt('enforce'), report: passedAt('report') };
 
   function withoutCredential(input: AuthenticationInput, principals: Principals): AuthenticationResult {
     const { level, otherCredential } = input;
     if (level !== 'enforce' && otherCredential) return toResult(input, principals.unverified(undefined), 'not_basic');
     const anonymous = principals.anonymous();
-    if (options.anonymous === 'allow' && !input.needsCredential) return toResult(input, anonymous);
+    if (options.anonymous === 'allow' && !input.needsCredential)
+      return level === 'off' ? toResult(input, anonymous) : { principal: anonymous, trace: passed[level].anonymous };
     if (level === 'enforce') throw refusals.credentialsRequired();
     return toResult(input, anonymous, 'credentials_required');
   }
 
-  async function approve(
+  /** Returns at once unless the verifier has to be asked and somebody waits for it. */
+  function approve(
     credential: Credential,
     input: AuthenticationInput,
     principals: Principals,
-  ): Promise<Approval> {
+  ): Approval | Promise<Approval> {
     const { clientAddress, level, now } = input;
     const unverified = (reason: string) => ({ principal: principals.unverified(credential.name), reason });
     if (level === 'off') return unverified('off');
     const verified = { principal: principals.verified(credential.name, credential.authorization) };
     if (check.fresh(credential, now)) return verified;
-    const verdict = check.verify(credential, clientAddress, now);
+    const verdict = check.verify(credential, clientAddress(), now);
     if (level === 'report' && verifier.kind === 'upstream' && !input.mustKnow) {
-      // Nobody waits for this one; what it finds serves the next request.
+      // Nobody waits for this verification; its result serves the next request.
       verdict.catch(() => undefined);
       return unverified('verification_pending');
     }
-    const refusal = refusals.of(await verdict);
-    if (refusal === undefined) return verified;
-    if (level === 'report') return unverified(refusal.code);
-    throw refusal;
+    return verdict.then((verification) => {
+      const refusal = refusals.of(verification);
+      if (refusal === undefined) return verified;
+      if (level === 'report') return unverified(refusal.code);
+      throw refusal;
+    });
   }
 
-  const passed = { enforce: passedAt('enforce'), report: passedAt('report') };
-
   const malformed = () =>
-    refusals.credentialsRefused('The Authorization field holds no usable Basic credential in UTF-8.');
+    refusals.credentialsRefused('The Authorization header holds no usable Basic credential in UTF-8.');
 
   return {
-    async authenticate(input) {
-      const { authorizationHeader: header, level } = input;
+    authenticate(input) {
+      const { authorizationHeader: header, level, now } = input;
       const principals = createPrincipals(hash, header, input.otherCredential);
       if (header === undefined) return withoutCredential(input, principals);
-      try {
-        if (header.length > MAX_HEADER_LENGTH) throw malformed();
-        const judge = (name: string, password: string) => {
-          const credential = toBasicCredential(name, password);
-          return credential ? approve(credential, input, principals) : Promise.reject(malformed());
-        };
-        const approval = await basicAuth({ header, judge, refusal: malformed });
-        return toResult(input, approval.principal, approval.reason);
-      } catch (error) {
+      // A credential that was verified a short while ago, in the very form that is remembered, is not parsed again.
+      const name = level === 'off' ? undefined : check.nameBehind(header, now);
+      if (name !== undefined && level !== 'off')
+        return { principal: principals.verified(name, header), trace: passed[level].verified };
+      const failed = (error: unknown): AuthenticationResult => {
         if (level === 'enforce') throw error;
         return toResult(input, principals.unverified(undefined), reasonOf(error, header));
-      }
-    },
-    recall({ authorizationHeader: header, level, needsCredential, now }) {
-      if (level === 'off') return undefined;
-      const principals = createPrincipals(hash, header, undefined);
-      if (header === undefined) {
-        if (options.anonymous !== 'allow' || needsCredential) return undefined;
-        return { kind: 'principal', principal: principals.anonymous(), trace: passed[level].anonymous };
-      }
-      // Only a field in the one form that credentials are remembered in is found, whatever else it may be read as.
-      const name = header.length > MAX_HEADER_LENGTH ? undefined : check.nameBehind(header, now);
-      if (name === undefined) return undefined;
-      return { kind: 'principal', principal: principals.verified(name, header), trace: passed[level].verified };
+      };
+      const credential = readBasicCredential(header);
+      if (credential === undefined) return failed(malformed());
+      const approval = approve(credential, input, principals);
+      if (approval instanceof Promise)
+        return approval.then(({ principal, reason }) => toResult(input, principal, reason)).catch(failed);
+      return toResult(input, approval.principal, approval.reason);
     },
     forget({ authorization }) {
       if (authorization !== undefined) check.forget(authorization);
@@ -128,5 +119,5 @@ function toResult({ level }: AuthenticationInput, principal: Principal, reason?:
   // What is still being asked says nothing against the caller.
   const undecided = level === 'off' || reason === 'verification_pending';
   const outcome = undecided ? 'skipped' : reason === undefined ? 'passed' : 'reported';
-  return { kind: 'principal', principal, trace: { level, outcome, principal: principal.kind, ...because } };
+  return { principal, trace: { level, outcome, principal: principal.kind, ...because } };
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../lib/clock.ts';
-import { toAuthorization } from './basic-authorization.ts';
+import { toAuthorization } from './basic-credential.ts';
 import type { Calibration, Verification } from './verifier.ts';
 
 /** The state of a calibration that is renewed when it is due. */

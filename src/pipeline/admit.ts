@@ -4,50 +4,64 @@ import type { ParameterValues } from '../contract/parameter-values.ts';
 import type { PathMatch } from '../contract/paths.ts';
 import type { ErrorCode } from '../errors/catalogue.ts';
 import type { Arrival } from '../model/arrival.ts';
-import type { CheckVerdict, Trace } from '../model/trace.ts';
+import type { CheckVerdict } from '../model/trace.ts';
+import type { GatewayError } from '../errors/gateway-error.ts';
 import type { CheckLevel } from '../model/checks.ts';
 import type { Violation } from '../model/violation.ts';
 import { type AskedPage, toAskedPage } from '../paging/asked-page.ts';
 import { canonicalTarget } from '../paging/canonical-target.ts';
 import type { PlannedOperation } from './planned-operation.ts';
 import { requestRefusal } from './request-refusal.ts';
-import { checkFailed, toVerdict } from './verdict.ts';
+import { failedVerdict, toVerdict } from './verdict.ts';
 
-/** What `admit` made of an arrival. */
+/** What checking the parameters of a target found; it depends on the target's text and the contract alone. */
 export interface Admission {
   readonly values: () => ParameterValues;
-  /** The page that is asked for. */
+  /** The page that is requested. */
   readonly asked: AskedPage;
   /** The exact target that will be sent upstream. */
   readonly target: string;
+  /** The verdict of the check `requests` on the parameters. */
+  readonly verdict: CheckVerdict;
+  readonly violations: readonly Violation[];
+  /** Why the request is refused, where the check is enforced and the parameters are wrong. */
+  readonly refusal: GatewayError | undefined;
+  /** What was thrown while the parameters were decoded, where that does not end the request. */
+  readonly failure?: unknown;
 }
 
-/** Decodes and checks the parameters of a matched request; throws 400 when they are enforced and wrong. */
+/** Decodes and checks the parameters of a matched target. */
 export function admit(
   planned: PlannedOperation,
   contract: Pick<Contract, 'decodeParameters'>,
   match: PathMatch,
-  arrival: Pick<Arrival, 'path' | 'query' | 'target'>,
-  trace: Trace,
+  { path, query, target: original }: Pick<Arrival, 'path' | 'query' | 'target'>,
 ): Admission {
   const { operation, checks, transparent } = planned;
   let decoded: DecodedParameters;
   try {
-    decoded = contract.decodeParameters(operation, match, arrival.query);
-  } catch (error) {
-    if (!transparent) throw error;
+    decoded = contract.decodeParameters(operation, match, query);
+  } catch (failure) {
+    if (!transparent) throw failure;
     // Where everything passes as it is, a mistake in reading the parameters ends nothing.
-    checkFailed(trace, 'requests', checks.requests, error);
+    const verdict = failedVerdict(checks.requests);
     const values = noValues(match);
-    return { values: () => values, asked: toAskedPage(values, arrival.target), target: arrival.target };
+    const asked = toAskedPage(values, original);
+    return { values: () => values, asked, target: original, verdict, violations: [], refusal: undefined, failure };
   }
   const { values, violations, reported } = decoded;
-  if (checks.requests !== 'off') trace.violations.push(...violations, ...reported);
-  trace.requests = verdictOf(checks.requests, violations, reported);
-  if (checks.requests === 'enforce' && violations.length > 0)
-    throw requestRefusal(operation, parameterCode(violations), violations);
-  const target = transparent ? arrival.target : targetOf(planned, arrival, values);
-  return { values: () => values, asked: toAskedPage(values, target), target };
+  const target = transparent ? original : targetOf(planned, { path, query }, values);
+  return {
+    values: () => values,
+    asked: toAskedPage(values, target),
+    target,
+    verdict: verdictOf(checks.requests, violations, reported),
+    violations: checks.requests === 'off' ? [] : [...violations, ...reported],
+    refusal:
+      checks.requests === 'enforce' && violations.length > 0
+        ? requestRefusal(operation, parameterCode(violations), violations)
+        : undefined,
+  };
 }
 
 /** Of a query that could not be read, nothing is known. */

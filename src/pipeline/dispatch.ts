@@ -1,51 +1,93 @@
-import type { ParameterValues } from '../contract/parameter-values.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { Ending } from '../lib/ending.ts';
 import type { Arrival } from '../model/arrival.ts';
-import type { CheckLevel } from '../model/checks.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Trace } from '../model/trace.ts';
-import { admit } from './admit.ts';
+import type { AuthenticationResult } from '../identity/authenticator.ts';
 import type { Exchange } from './exchange.ts';
 import type { House } from './house.ts';
-import { passUndocumented, undocumentedVerdict } from './judge-undocumented.ts';
+import { passUndocumented } from './judge-undocumented.ts';
 import type { Plan } from './plan.ts';
 import type { Reply } from './reply.ts';
+import type { OperationTarget, Target } from './targets.ts';
 import type { PassingVerdict } from './undocumented-policy.ts';
 import { tellUnverified } from './upstream-violation.ts';
 
-/** What becomes of an arrival: an answer of its plan, or a way past the contract that the policy allows. */
+/** What becomes of a request: the reply of its plan, or a passthrough that the policy allows. */
 export type Dispatched =
   | { readonly kind: 'reply'; readonly reply: Reply; readonly exchange: Exchange; readonly plan: Plan }
   | { readonly kind: 'passthrough'; readonly principal: Principal; readonly verdict: PassingVerdict };
 
-/** Takes a request from arrival to its answer; throws GatewayError for every refusal. */
-export async function dispatch(
+/**
+ * Takes a request from its arrival to the reply of its plan. Returns at once where nothing has to be waited for; throws or
+ * rejects with `GatewayError` for every refusal. The public side, `portico check` and `portico learn` all come through here.
+ */
+export function dispatch(
   house: House,
   arrival: Arrival,
   trace: Trace,
   clientGone?: () => Ending,
-): Promise<Dispatched> {
-  const match = house.contract.match(arrival.path);
-  const operation = match?.byMethod.get(arrival.method === 'HEAD' ? 'GET' : arrival.method);
-  const plan = operation === undefined ? undefined : house.plans.get(operation.id);
-  if (plan !== undefined) trace.operation = plan.operation.id;
-  const principal = await authenticate(house, arrival, trace, plan);
-  if (plan === undefined || match === undefined) {
-    const verdict = undocumentedVerdict(house, arrival, match);
-    return { kind: 'passthrough', principal, verdict: passUndocumented(house, arrival, trace, principal, verdict) };
+): Dispatched | Promise<Dispatched> {
+  const target = house.targets.resolve(arrival);
+  if (target.plan !== undefined) trace.operation = target.plan.operation.id;
+  const principal = authenticate(house, arrival, trace, target.plan);
+  const proceed = (known: Principal) => follow(house, { arrival, principal: known, trace, clientGone }, target);
+  return principal instanceof Promise ? principal.then(proceed) : proceed(principal);
+}
+
+/** A request whose caller is known. */
+type Request = Pick<Exchange, 'arrival' | 'principal' | 'trace' | 'clientGone'>;
+
+function follow(house: House, request: Request, target: Target): Dispatched | Promise<Dispatched> {
+  const { arrival, principal, trace } = request;
+  if (target.plan === undefined) {
+    const verdict = passUndocumented(house, arrival, trace, principal, target.verdict);
+    if (!verdict.reported) house.targets.remember(arrival, target);
+    return { kind: 'passthrough', principal, verdict };
   }
+  const { plan } = target;
   house.candidate?.arrived(trace, arrival);
-  const admission = admit(plan, house.contract, match, arrival, trace);
-  const exchange = toExchange(house, plan, { arrival, principal, ...admission, trace, clientGone });
-  try {
-    return { kind: 'reply', plan, exchange, reply: await plan.handle(exchange) };
-  } finally {
+  const exchange = admitted(house, request, target);
+  const replied = (reply: Reply): Dispatched => {
     if (plan.transparent) judgeCredentialByAnswer(trace);
+    if (isWorthRemembering(plan, reply)) house.targets.remember(arrival, target);
+    return { kind: 'reply', plan, exchange, reply };
+  };
+  const failed = (error: unknown): never => {
+    if (plan.transparent) judgeCredentialByAnswer(trace);
+    throw error;
+  };
+  try {
+    const reply = plan.handle(exchange);
+    return reply instanceof Promise ? reply.then(replied, failed) : replied(reply);
+  } catch (error) {
+    return failed(error);
   }
 }
 
-/** In `observe` nobody is asked about a credential; the upstream's own answer says whether it would have been refused. */
+/** Checks the parameters and completes the exchange that the stages get; throws where the parameters are refused. */
+export function admitted(house: House, request: Request, { plan, admit }: OperationTarget): Exchange {
+  const { arrival, principal, trace, clientGone } = request;
+  const { values, asked, target, verdict, violations, refusal, failure } = admit();
+  trace.requests = verdict;
+  if (failure !== undefined) trace.cause ??= failure;
+  if (violations.length > 0) trace.violations.push(...violations);
+  if (refusal !== undefined) throw refusal;
+  const grants = house.grantsOf(principal, plan.checks.permissions);
+  const audience = house.audienceOf(plan, principal, grants);
+  const { delegated } = grants;
+  return { arrival, principal, grants, audience, values, asked, target, delegated, clientGone, trace };
+}
+
+/**
+ * Returns whether a target is worth its place in the memo. The target of a cacheable page is remembered once the page was
+ * found in the cache, so that targets that are requested once do not fill the memo.
+ */
+function isWorthRemembering({ cache }: Plan, { keptAs, facts }: Reply): boolean {
+  return keptAs !== undefined || (cache === undefined && facts?.validity === 'valid');
+}
+
+/** In `observe` nobody is asked about a credential; the upstream's own response says whether it would have been refused. */
 export function judgeCredentialByAnswer(trace: Trace): void {
   const { authentication, upstream } = trace;
   if (authentication?.reason !== 'verification_pending') return;
@@ -54,68 +96,38 @@ export function judgeCredentialByAnswer(trace: Trace): void {
   trace.authentication = { ...authentication, outcome: refused ? 'reported' : 'skipped', reason };
 }
 
-/** Decodes the parameters of a request that was found without a fault before. */
-export function valuesOf(
-  contract: Pick<House['contract'], 'match' | 'decodeParameters'>,
-  { operation }: Plan,
-  { path, query }: Pick<Arrival, 'path' | 'query'>,
-): ParameterValues {
-  const match = contract.match(path);
-  if (match === undefined) throw new Error(`${operation.id} no longer has this path`);
-  return contract.decodeParameters(operation, match, query).values;
-}
-
-/** Completes an exchange with what the roles file says of the principal. */
-export function toExchange(
+function authenticate(
   house: House,
-  plan: Plan,
-  parts: Pick<Exchange, 'arrival' | 'principal' | 'values' | 'asked' | 'target' | 'trace' | 'clientGone'>,
-): Exchange {
-  const grants = house.grantsOf(parts.principal, plan.checks.permissions);
-  const { arrival, principal, values, asked, target, trace, clientGone } = parts;
-  const audience = house.audienceOf(plan, principal, grants);
-  // Written out, because one is made for every request.
-  return {
-    arrival,
-    principal,
-    grants,
-    audience,
-    values,
-    asked,
-    target,
-    delegated: grants.delegated,
-    clientGone,
-    trace,
-  };
-}
-
-async function authenticate(
-  house: House,
-  { headers, clientAddress }: Arrival,
+  arrival: Arrival,
   trace: Trace,
   plan: Plan | undefined,
-): Promise<Principal> {
-  const level: CheckLevel = (plan ?? house).checks.authentication;
-  // On documented operations no token or cookie travels upstream, except where everything does.
-  const token =
-    plan?.transparent === false ? undefined : [headers['x-auth-token'], headers.cookie].flat().join('\n').trim();
-  try {
-    const result = await house.authenticator.authenticate({
-      authorizationHeader: headers.authorization,
-      otherCredential: token === '' ? undefined : token,
-      clientAddress,
-      level,
-      needsCredential: plan?.operation.needsCredential ?? false,
-      mustKnow: (plan ?? house).checks.permissions === 'enforce',
-      now: house.clock(),
-    });
-    trace.authentication = result.trace;
-    if (result.principal.name !== undefined) trace.caller = result.principal.name;
-    return result.principal;
-  } catch (error) {
+): Principal | Promise<Principal> {
+  const { checks } = plan ?? house;
+  const { authorization } = arrival;
+  const passed = ({ principal, trace: found }: AuthenticationResult): Principal => {
+    trace.authentication = found;
+    if (principal.name !== undefined) trace.caller = principal.name;
+    return principal;
+  };
+  const failed = (error: unknown): never => {
     const reason = error instanceof GatewayError ? { reason: error.code } : {};
-    trace.authentication = { level, outcome: 'refused', principal: 'none', ...reason };
+    trace.authentication = { level: checks.authentication, outcome: 'refused', principal: 'none', ...reason };
     if (error instanceof GatewayError && error.code === 'verification_unavailable') tellUnverified(trace, error.cause);
     throw error;
+  };
+  try {
+    const result = house.authenticator.authenticate({
+      authorizationHeader: authorization,
+      // On documented operations no token or cookie travels upstream, except where everything does.
+      otherCredential: plan?.transparent === false ? undefined : arrival.otherCredential,
+      clientAddress: () => arrival.clientAddress,
+      level: checks.authentication,
+      needsCredential: plan?.operation.needsCredential ?? false,
+      mustKnow: checks.permissions === 'enforce',
+      now: arrival.receivedAt,
+    });
+    return result instanceof Promise ? result.then(passed, failed) : passed(result);
+  } catch (error) {
+    return failed(error);
   }
 }

@@ -5,10 +5,8 @@ import type { Decision } from '../model/requirement.ts';
 import { ANONYMOUS, type Principal } from '../model/principal.ts';
 import { createTrace } from '../model/trace.ts';
 import { boundPage } from '../paging/bound-page.ts';
-import { admit, type Admission } from './admit.ts';
 import { decideFromMemory } from './decide-permission.ts';
-import { toExchange } from './dispatch.ts';
-import { undocumentedVerdict } from './judge-undocumented.ts';
+import { admitted } from './dispatch.ts';
 import {
   describeBound,
   describeCredential,
@@ -49,29 +47,27 @@ export function explain(
   const lines = [line('request', `${request.method} ${request.target}`), line('caller', describePrincipal(principal))];
   const unsafe = unsafeTargetReason(arrival.path, arrival.query);
   if (unsafe !== undefined) return [...lines, line('verdict', `400 unsafe_path: ${unsafe}`)];
-  const match = house.contract.match(arrival.path);
-  const operation = match?.byMethod.get(arrival.method === 'HEAD' ? 'GET' : arrival.method);
-  const plan = operation === undefined ? undefined : house.plans.get(operation.id);
+  const target = house.targets.resolve(arrival);
+  const { plan } = target;
   const credential = credentialProblem(house, plan, principal);
-  if (match === undefined || plan === undefined) {
-    const verdict = credential ?? describeUndocumented(undocumentedVerdict(house, arrival, match));
+  if (plan === undefined) {
+    const verdict = credential ?? describeUndocumented(target.verdict);
     return [...lines, line('mode', mode), line('operation', 'not in the contract'), line('verdict', verdict)];
   }
   lines.push(...describePlan(plan, mode), line('credential', describeCredential(plan, principal)));
   const { requestId, traceparent, method } = arrival;
   const trace = createTrace({ requestId, traceparent, method, startedAt: house.clock() });
-  let admission: Admission;
+  let exchange: Exchange;
   try {
-    admission = admit(plan, house.contract, match, arrival, trace);
+    exchange = admitted(house, { arrival, principal, trace }, target);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     const found = trace.violations.map(({ message }) => line('parameters', message));
     return [...lines, ...found, line('verdict', credential ?? describeRefusal(error))];
   }
-  const exchange = toExchange(house, plan, { arrival, principal, ...admission, trace });
   const decision = decideFromMemory(rules, plan, exchange);
   const { paging, requires } = plan.operation;
-  const values = admission.values();
+  const values = exchange.values();
   const { page, pageSize } = values;
   const bound = paging && boundPage({ paging, page, pageSize, learnedCount: undefined, options: plan });
   const key =
@@ -87,7 +83,7 @@ export function explain(
     line('rule', describeRequirement(requires)),
     line('permission', describeDecision(decision)),
     ...(bound === undefined ? [] : [line('page bounds', describeBound(bound))]),
-    line('upstream', `${plan.operation.method} ${admission.target}`),
+    line('upstream', `${plan.operation.method} ${exchange.target}`),
     line('cache key', key),
     line('verdict', verdict ?? (plan.cache === undefined ? 'sent on' : 'answered from memory, else sent on')),
   ];
@@ -97,6 +93,7 @@ function arrivalOf({ method, target }: ExplainRequest): Arrival {
   const mark = target.indexOf('?');
   return {
     method: method.toUpperCase(),
+    rawTarget: target,
     target,
     path: mark < 0 ? target : target.slice(0, mark),
     query: mark < 0 ? undefined : target.slice(mark + 1),

@@ -8,7 +8,7 @@ import type { Permissions } from '../permissions/compile-permissions.ts';
 import type { Grants } from '../permissions/decide.ts';
 import type { CandidateWatch } from './candidate-watch.ts';
 import type { Plan } from './plan.ts';
-import type { compileUndocumentedPolicy } from './undocumented-policy.ts';
+import type { Targets } from './targets.ts';
 
 /** Everything that a request can meet, compiled at start; the live path and `explain` both read it. */
 export interface House {
@@ -20,7 +20,7 @@ export interface House {
   readonly authenticator: Authenticator;
   /** Whether callers without a credential are let in. */
   readonly anonymous: 'deny' | 'allow';
-  readonly undocumented: ReturnType<typeof compileUndocumentedPolicy>;
+  readonly targets: Targets;
   readonly grantsOf: Permissions['grantsOf'];
   readonly audienceOf: (plan: Plan, principal: Principal, grants: Grants) => string;
   readonly decidePermission: (permission: string, grants: Grants) => Decision;

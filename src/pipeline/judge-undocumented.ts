@@ -8,17 +8,17 @@ import { safePath } from '../privacy/path-text.ts';
 import type { House } from './house.ts';
 import { traceDecision } from './permission-violation.ts';
 import { permissionRefusal } from './stages/authorize.ts';
-import type { PassingVerdict, UndocumentedVerdict } from './undocumented-policy.ts';
+import type { PassingVerdict, UndocumentedPolicy, UndocumentedVerdict } from './undocumented-policy.ts';
 
 /** What the policy says of a request that no operation answers. */
 export function undocumentedVerdict(
-  house: Pick<House, 'undocumented'>,
+  policy: UndocumentedPolicy,
   { method, path }: Pick<Arrival, 'method' | 'path'>,
   match: PathMatch | undefined,
 ): UndocumentedVerdict {
   // The methods of operations that are switched off make the path an undocumented one for them (rules, 10).
   const switchedOff = match?.undocumentedMethods.has(method) === true;
-  const verdict = house.undocumented(method, path, switchedOff ? undefined : match?.byMethod);
+  const verdict = policy(method, path, switchedOff ? undefined : match?.byMethod);
   return switchedOff ? { ...verdict, switchedOff } : verdict;
 }
 

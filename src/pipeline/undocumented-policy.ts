@@ -32,17 +32,24 @@ export type UndocumentedVerdict =
       readonly switchedOff?: boolean;
     };
 
+/** Decides what happens to a request that no operation answers; `byMethod` is what the contract knows of the path, if anything. */
+export type UndocumentedPolicy = (
+  method: string,
+  path: string,
+  byMethod: ReadonlyMap<string, Operation> | undefined,
+) => UndocumentedVerdict;
+
 /** The base path that passthrough is limited to outside of `observe` (rules, 11). */
 const PASSTHROUGH_BASE = '/services/v2/';
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Compiles the policy for undocumented paths; `byMethod` is what the contract knows of the path, if anything. */
+/** Compiles the policy for undocumented paths. */
 export function compileUndocumentedPolicy(
   level: CheckLevel,
   transparent: boolean,
   entries: readonly AllowEntry[],
-): (method: string, path: string, byMethod: ReadonlyMap<string, Operation> | undefined) => UndocumentedVerdict {
+): UndocumentedPolicy {
   const allowed = entries.map((entry): AllowEntry & { matches: PathPattern } => ({
     ...entry,
     matches: compilePathPattern(entry.path),

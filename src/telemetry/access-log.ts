@@ -1,98 +1,103 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { destination } from 'pino';
-import { pinoHttp } from 'pino-http';
+import type { DestinationStream } from 'pino';
+import { boundedMemo } from '../lib/bounded-memo.ts';
+import type { Clock } from '../lib/clock.ts';
+import { CHECK_NAMES } from '../model/checks.ts';
 import type { Trace } from '../model/trace.ts';
-import { loggerOptions, type LogOptions } from './logger.ts';
+import { toCauseLine } from '../privacy/cause-line.ts';
 import { createNameTag } from '../privacy/name-tag.ts';
-import { createFullLine } from './full-line.ts';
-import { createPlainLine } from './plain-line.ts';
-import { traceLine, type LineFacts } from './trace-line.ts';
+import { safePath } from '../privacy/path-text.ts';
+import { UNDOCUMENTED } from './label-values.ts';
+import { createLogTime } from './log-time.ts';
+import type { LogLevel } from './logger.ts';
 
-const nothing = () => undefined;
-
-/** What the line of one request is made of; `caller` is the name of the principal, if there is one. */
-export interface AccessEntry extends LineFacts {
+/** What the line of one request is made of. */
+export interface AccessEntry {
   readonly trace: Trace;
+  /** The path template of the operation; undefined for undocumented paths. */
+  readonly template: string | undefined;
+  /** The target as it was received. Only its shape is logged, and only for undocumented paths. */
+  readonly target: string;
+  /** The name of the principal, if there is one. */
+  readonly caller: string | undefined;
 }
 
 /** How the access log is written. */
-export interface AccessLogOptions extends LogOptions {
-  /** True where names of principals may be shown; else a keyed hash stands for them. */
-  readonly principalNames?: boolean;
+export interface AccessLogOptions {
+  readonly stream: DestinationStream;
+  readonly level: LogLevel;
+  readonly clock: Clock;
+  /** True where names of principals may be logged; otherwise a keyed hash stands for each of them. */
+  readonly principalNames: boolean;
 }
 
 /** Writes one line for each request. */
 export interface AccessLog {
-  /**
-   * Writes the line when the response has ended, either way. Register listeners that complete the trace before;
-   * what they leave out of it (status, seconds) is read from the response and the clock.
-   */
-  watch(request: IncomingMessage, response: ServerResponse, entry: () => AccessEntry): void;
-  /** Writes the same line at once, for a request whose trace is complete. */
   write(entry: AccessEntry): void;
 }
 
-// A property and not a WeakMap: in an old one, what is as young as a request outlives every collection of the young.
-const ENTRY = Symbol('entry');
-interface Logged {
-  [ENTRY]?: () => AccessEntry;
-}
+const MAX_REMEMBERED = 1_000;
+const MAX_REMEMBERED_PATH = 200;
+const LEVELS = { info: ['trace', 'debug', 'info'], error: ['trace', 'debug', 'info', 'warn', 'error'] };
 
 /**
- * The access log. The library would log the request with its credential and its query: both serializers answer nothing,
- * so that a line holds what the trace says and no more.
+ * Makes the access log. A line holds names, numbers and codes only, nothing that was sent or received. It has the form of
+ * the process log; it is composed here because a logger walks through every member of an object for each line.
  */
-export function createAccessLog(options: AccessLogOptions): AccessLog {
+export function createAccessLog({ stream, level, clock, principalNames }: AccessLogOptions): AccessLog {
+  const time = createLogTime(clock);
   const tag = createNameTag();
-  const stream = options.stream ?? destination(1);
-  const shown = (caller: string | undefined) => (caller === undefined || options.principalNames ? caller : tag(caller));
-  const line = (_request: IncomingMessage, response: ServerResponse): object => {
-    const entry = (response as Logged)[ENTRY]?.();
-    if (entry === undefined) return {};
-    const { trace } = entry;
-    const caller = shown(entry.caller);
-    const complete: Trace = {
-      ...trace,
-      status: trace.status ?? (response.writableFinished ? response.statusCode : 0),
-      seconds: trace.seconds ?? (options.clock() - trace.startedAt) / 1000,
-    };
-    // The logger of the request holds its id already.
-    const { requestId: _requestId, ...rest } = traceLine(complete, { ...entry, caller });
-    return rest;
-  };
-  const middleware = pinoHttp(
-    {
-      ...loggerOptions(options),
-      quietReqLogger: true,
-      quietResLogger: true,
-      wrapSerializers: false,
-      serializers: { req: nothing, res: nothing, err: nothing },
-      genReqId: (_request, response) => (response as Logged)[ENTRY]?.().trace.requestId ?? '',
-      customAttributeKeys: { reqId: 'requestId' },
-      customSuccessObject: line,
-      customErrorObject: line,
-      customSuccessMessage: () => 'request',
-      customErrorMessage: () => 'request',
-      customLogLevel: (_request, response, error) =>
-        error !== undefined || response.statusCode >= 500 ? 'error' : 'info',
-    },
-    stream,
-  );
-  const { logger } = middleware;
-  const plainLine = createPlainLine(options.clock);
-  const fullLine = createFullLine(options.clock);
+  const shortPath = boundedMemo(MAX_REMEMBERED, safePath);
+  const pathOf = (path: string) => (path.length <= MAX_REMEMBERED_PATH ? shortPath(path) : safePath(path));
+  const writes = { info: LEVELS.info.includes(level), error: LEVELS.error.includes(level) };
   return {
-    write(entry) {
-      const { trace } = entry;
-      if (!logger.isLevelEnabled((trace.status ?? 0) >= 500 ? 'error' : 'info')) return;
-      const caller = shown(entry.caller);
-      const { template, target } = entry;
-      const facts = { template, target, caller };
-      stream.write(plainLine(trace, facts) ?? fullLine(trace, facts));
-    },
-    watch: (request, response, entry) => {
-      (response as Logged)[ENTRY] = entry;
-      middleware(request, response);
+    write({ trace, template, target, caller }) {
+      const severity = (trace.status ?? 0) >= 500 ? 'error' : 'info';
+      if (!writes[severity]) return;
+      const path = template ?? pathOf(target.split('?', 1)[0] ?? '');
+      const shown = caller === undefined || principalNames ? caller : tag(caller);
+      stream.write(`{"level":"${severity}","time":"${time()}",${membersOf(trace, path, shown)},"msg":"request"}\n`);
     },
   };
 }
+
+function membersOf(trace: Trace, path: string, caller: string | undefined): string {
+  const { operation, route, status, seconds, bytes, authentication, cache, upstream, redacted } = trace;
+  let line = `"requestId":${quoted(trace.requestId)},"traceId":"${trace.traceparent.slice(3, 35)}"`;
+  line += `,"operation":${quoted(operation ?? UNDOCUMENTED)},"method":${quoted(trace.method)},"path":${quoted(path)}`;
+  if (route !== undefined) line += `,"route":"${route}"`;
+  line += `,"status":${status ?? 0}`;
+  if (seconds !== undefined) line += `,"seconds":${rounded(seconds)}`;
+  if (bytes !== undefined) line += `,"bytes":${bytes}`;
+  if (authentication !== undefined) line += `,"principal":"${authentication.principal}"`;
+  if (caller !== undefined) line += `,"caller":${quoted(caller)}`;
+  line += checksOf(trace);
+  if (cache !== undefined) line += `,"cache":"${cache.status}"`;
+  if (upstream !== undefined) line += exchangeOf(upstream);
+  if (redacted !== undefined && redacted.length > 0) line += `,"redacted":${redacted.length}`;
+  if (trace.legacyAddress === true) line += ',"legacyAddress":true';
+  if (trace.error !== undefined) line += `,"error":"${trace.error}"`;
+  if (trace.violations.length > 0) line += `,"violations":${trace.violations.length}`;
+  if (trace.cause !== undefined) line += `,"cause":${JSON.stringify(toCauseLine(trace.cause))}`;
+  return line;
+}
+
+/** Returns the checks that did anything but pass, by name. */
+function checksOf(trace: Trace): string {
+  let found = '';
+  for (const name of CHECK_NAMES) {
+    const outcome = trace[name]?.outcome;
+    if (outcome !== undefined && outcome !== 'passed') found += `${found === '' ? '' : ','}"${name}":"${outcome}"`;
+  }
+  return found === '' ? '' : `,"checks":{${found}}`;
+}
+
+function exchangeOf({ status, shape, seconds, attempts, requestId }: NonNullable<Trace['upstream']>): string {
+  const head = status === undefined ? '' : `"status":${status},`;
+  const named = requestId === undefined ? '' : `,"requestId":${quoted(requestId)}`;
+  return `,"upstream":{${head}"shape":${quoted(shape)},"seconds":${rounded(seconds)},"attempts":${attempts}${named}}`;
+}
+
+const quoted = (text: string) => JSON.stringify(text);
+
+// Seconds come from a clock of milliseconds; this removes what their subtraction leaves behind the sixth digit.
+const rounded = (seconds: number) => Math.round(seconds * 1e6) / 1e6;

@@ -77,9 +77,12 @@ function arrivalOf(target: string, authorization: string | undefined, receivedAt
   };
   return {
     method: 'GET',
+    rawTarget: target,
     target,
     path: mark < 0 ? target : target.slice(0, mark),
     query: mark < 0 ? undefined : target.slice(mark + 1),
+    authorization,
+    otherCredential: undefined,
     headers: fields,
     rawHeaders: Object.entries(fields).flat(),
     clientAddress: '127.0.0.1',

@@ -29,7 +29,7 @@ export function toWalkedHouse(house: House): WalkedHouse {
   return {
     operations: house.contract.operations,
     clock: house.clock,
-    dispatch: (arrival, trace, signal) => dispatch(house, arrival, trace, () => signal),
+    dispatch: async (arrival, trace, signal) => dispatch(house, arrival, trace, () => signal),
     read: (headers, body) =>
       Buffer.isBuffer(body)
         ? decodeForInspection({ status: 200, headers, body }, MAX_BODY_BYTES).then(wholeOf)

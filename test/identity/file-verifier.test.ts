@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { toAuthorization } from '../../src/identity/basic-authorization.ts';
+import { toAuthorization } from '../../src/identity/basic-credential.ts';
 import { createFileVerifier } from '../../src/identity/file-verifier.ts';
 import { hashPassword } from '../../src/identity/password-hash.ts';
 import { StartFault } from '../../src/model/fault.ts';

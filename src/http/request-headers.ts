@@ -1,0 +1,67 @@
+/** The headers of a request that the gateway itself reads; a repeated header is joined as RFC 9110 §5.3 says. */
+export interface RequestHeaders {
+  authorization: string | undefined;
+  ifNoneMatch: string | undefined;
+  acceptEncoding: string | undefined;
+  requestId: string | undefined;
+  traceparent: string | undefined;
+  tracestate: string | undefined;
+  host: string | undefined;
+  expect: string | undefined;
+  cookie: string | undefined;
+  authToken: string | undefined;
+}
+
+type HeaderName = keyof RequestHeaders | 'other';
+
+const HEADERS: ReadonlyMap<string, HeaderName> = new Map<string, HeaderName>([
+  ['authorization', 'authorization'],
+  ['if-none-match', 'ifNoneMatch'],
+  ['accept-encoding', 'acceptEncoding'],
+  ['x-request-id', 'requestId'],
+  ['traceparent', 'traceparent'],
+  ['tracestate', 'tracestate'],
+  ['host', 'host'],
+  ['expect', 'expect'],
+  ['cookie', 'cookie'],
+  ['x-auth-token', 'authToken'],
+]);
+const MAX_SPELLINGS = 500;
+const MAX_NAME = 40;
+
+/**
+ * Makes the reader of raw headers, names and values in turn. It looks at each name once and does not make the object that
+ * Node makes of all headers (bench/micro/stages/request-headers.ts).
+ */
+export function createHeaderReader(): (rawHeaders: readonly string[]) => RequestHeaders {
+  // Clients spell names in a few ways only, and putting a name into lower case takes longer than finding it.
+  const spellings = new Map(HEADERS);
+  const learn = (name: string): HeaderName => {
+    const header = HEADERS.get(name.toLowerCase()) ?? 'other';
+    if (spellings.size < MAX_SPELLINGS && name.length <= MAX_NAME) spellings.set(name, header);
+    return header;
+  };
+  return (rawHeaders) => {
+    const found: RequestHeaders = {
+      authorization: undefined,
+      ifNoneMatch: undefined,
+      acceptEncoding: undefined,
+      requestId: undefined,
+      traceparent: undefined,
+      tracestate: undefined,
+      host: undefined,
+      expect: undefined,
+      cookie: undefined,
+      authToken: undefined,
+    };
+    for (let at = 0; at < rawHeaders.length; at += 2) {
+      const name = rawHeaders[at] ?? '';
+      const header = spellings.get(name) ?? learn(name);
+      if (header === 'other') continue;
+      const value = rawHeaders[at + 1] ?? '';
+      const earlier = found[header];
+      found[header] = earlier === undefined ? value : earlier + (header === 'cookie' ? '; ' : ', ') + value;
+    }
+    return found;
+  };
+}

@@ -1,0 +1,54 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import accepts from 'accepts';
+import { type ErrorForm, toErrorBody } from '../errors/error-body.ts';
+import { GatewayError } from '../errors/gateway-error.ts';
+import type { ErrorStyle } from '../model/checks.ts';
+import type { Trace } from '../model/trace.ts';
+import { UpstreamFailure } from '../model/upstream-failure.ts';
+import { toGatewayError } from '../upstream/to-gateway-error.ts';
+import { edgeHeaders, type EdgeHeaderOptions } from './edge-headers.ts';
+
+/** What an error response depends on beside the error. */
+export interface WriteErrorOptions extends EdgeHeaderOptions {
+  readonly errorsFor: (operationId: string | undefined) => ErrorStyle;
+}
+
+/**
+ * Writes the response to a request that failed. This is the one place of the public side that turns errors into responses;
+ * an unexpected error becomes `internal_error` without details. A response that has begun is broken off instead.
+ */
+export function writeError(
+  thrown: unknown,
+  req: IncomingMessage,
+  res: ServerResponse,
+  trace: Trace,
+  options: WriteErrorOptions,
+): void {
+  const error = toError(thrown);
+  trace.error = error.code;
+  if (error.code === 'internal_error') trace.cause = thrown;
+  if (res.headersSent || res.destroyed) {
+    res.destroy();
+    return;
+  }
+  const { contentType, body } = toErrorBody(error, trace.requestId, formOf(req, options.errorsFor(trace.operation)));
+  const headers = ['Content-Type', contentType, 'Content-Length', String(body.length), 'Cache-Control', 'no-store'];
+  for (const [name, value] of Object.entries(error.headers)) headers.push(name, value);
+  for (const [name, value] of edgeHeaders(trace, options)) headers.push(name, value);
+  res.writeHead(error.status, headers);
+  res.end(req.method === 'HEAD' ? undefined : body);
+  trace.bytes = req.method === 'HEAD' ? 0 : body.length;
+}
+
+function toError(thrown: unknown): GatewayError {
+  if (thrown instanceof GatewayError) return thrown;
+  if (thrown instanceof UpstreamFailure) return toGatewayError(thrown);
+  return new GatewayError('internal_error', 'Portico failed to answer this request.', { cause: thrown });
+}
+
+function formOf(req: IncomingMessage, style: ErrorStyle): ErrorForm {
+  if (style === 'legacy') return 'legacy';
+  return accepts(req).type(['application/json', 'application/problem+json']) === 'application/problem+json'
+    ? 'problem'
+    : 'normalized';
+}

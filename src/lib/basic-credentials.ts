@@ -1,0 +1,17 @@
+/** The user id and the password of an `Authorization: Basic` header (RFC 7617). */
+export interface BasicCredentials {
+  readonly name: string;
+  readonly password: string;
+}
+
+// RFC 9110 §11.4: scheme names ignore case, and token68 is the alphabet of what follows.
+const BASIC = /^ *basic +([A-Za-z0-9._~+/-]+=*) *$/i;
+
+/** Parses the value of an `Authorization` header; returns undefined for any other scheme and for malformed credentials. */
+export function parseBasicCredentials(header: string): BasicCredentials | undefined {
+  const [, encoded] = BASIC.exec(header) ?? [];
+  if (encoded === undefined) return undefined;
+  const text = Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  return colon < 0 ? undefined : { name: text.slice(0, colon), password: text.slice(colon + 1) };
+}

@@ -1,0 +1,12 @@
+/** Remembers what a pure function returns for at most `max` arguments; when it is full it starts over. */
+export function boundedMemo<Key, Value>(max: number, compute: (key: Key) => Value): (key: Key) => Value {
+  const known = new Map<Key, Value>();
+  return (key) => {
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const value = compute(key);
+    if (known.size >= max) known.clear();
+    known.set(key, value);
+    return value;
+  };
+}
