@@ -56,6 +56,8 @@ export class HttpArrival implements Arrival {
   readonly #request: IncomingMessage;
   readonly #headers: RequestHeaders;
   readonly #setup: ArrivalSetup;
+  /** Read at once: a socket that closes before its address was read has none, and work may go on after a client has left. */
+  readonly #peerAddress: string;
   #parts: TargetParts | undefined;
 
   constructor(request: IncomingMessage, headers: RequestHeaders, setup: ArrivalSetup) {
@@ -73,6 +75,7 @@ export class HttpArrival implements Arrival {
     this.#request = request;
     this.#headers = headers;
     this.#setup = setup;
+    this.#peerAddress = request.socket.remoteAddress ?? '';
   }
 
   /** Throws 417 for an expectation that cannot be met (RFC 9110 §10.1.1); Node has met `100-continue` by now. */
@@ -113,8 +116,7 @@ export class HttpArrival implements Arrival {
 
   get clientAddress(): string {
     const { trustedProxies, isTrusted } = this.#setup;
-    const { socket } = this.#request;
-    if (trustedProxies.length === 0 || socket.remoteAddress === undefined) return socket.remoteAddress ?? '';
+    if (trustedProxies.length === 0 || this.#peerAddress === '') return this.#peerAddress;
     return proxyAddress(this.#request, isTrusted);
   }
 
@@ -130,7 +132,7 @@ export class HttpArrival implements Arrival {
     const { socket, headers } = this.#request;
     const own = 'encrypted' in socket ? 'https' : 'http';
     const { trustedProxies, isTrusted } = this.#setup;
-    if (trustedProxies.length === 0 || !isTrusted(socket.remoteAddress ?? '', 0)) return own;
+    if (trustedProxies.length === 0 || !isTrusted(this.#peerAddress, 0)) return own;
     return headers['x-forwarded-proto']?.toString().split(',', 1)[0]?.trim() || own;
   }
 

@@ -45,17 +45,16 @@ export interface TargetsParts {
   readonly maxBytes: number;
 }
 
-/** About what an entry takes beside its texts. */
+// About how many bytes each of these takes, beside the texts of an entry.
 const ENTRY_BYTES = 500;
+const VIOLATION_BYTES = 500;
+const QUERY_PARAMETER_BYTES = 200;
 
 /** Creates the resolver; the targets that were not requested for the longest time are forgotten first. */
 export function createTargets({ contract, plans, undocumented, maxBytes }: TargetsParts): Targets {
   const memo = new LRUCache<string, Target>({
     maxSize: Math.max(1, Math.floor(maxBytes)),
-    sizeCalculation: (target, rawTarget) => {
-      const texts = target.plan && target.admit();
-      return ENTRY_BYTES + rawTarget.length + (texts ? texts.target.length + texts.asked.listTarget.length : 0);
-    },
+    sizeCalculation: (target, rawTarget) => ENTRY_BYTES + rawTarget.length + (target.plan ? bytesOf(target) : 0),
   });
 
   const read = (arrival: TargetText): Target => {
@@ -71,9 +70,10 @@ export function createTargets({ contract, plans, undocumented, maxBytes }: Targe
   return {
     resolve: (arrival) => (arrival.method === 'GET' ? memo.get(arrival.rawTarget) : undefined) ?? read(arrival),
     remember(arrival, target) {
-      if (arrival.method !== 'GET') return;
-      // A plan that was replaced while it answered is not remembered.
+      if (arrival.method !== 'GET' || memo.peek(arrival.rawTarget) === target) return;
+      // Not remembered: a plan that was replaced while it replied, and parameters that could not be decoded this time.
       if (target.plan !== undefined && plans.get(target.plan.operation.id) !== target.plan) return;
+      if (target.plan !== undefined && target.admit().failure !== undefined) return;
       memo.set(arrival.rawTarget, target.plan === undefined ? target : compact(target, contract, arrival));
     },
     clear: () => memo.clear(),
@@ -83,19 +83,32 @@ export function createTargets({ contract, plans, undocumented, maxBytes }: Targe
   };
 }
 
-/** The same target without its decoded parameters: a stored response is returned without them, so they are decoded when needed. */
-function compact(
-  { plan, admit: admitted }: OperationTarget,
-  contract: TargetsParts['contract'],
-  { path, query, target }: TargetText,
-): OperationTarget {
+/** About how much memory an entry takes for what its parameters were found to mean. */
+function bytesOf({ plan, admit: admitted }: OperationTarget): number {
+  const { target, asked, violations, values } = admitted();
+  const decoded = plan.cache === undefined ? values().query.size * QUERY_PARAMETER_BYTES : 0;
+  return target.length + asked.listTarget.length + violations.length * VIOLATION_BYTES + decoded;
+}
+
+/**
+ * Returns the target in the form that is remembered. A stored response is returned without the decoded parameters, so
+ * those of a cacheable page are decoded again when they are needed.
+ */
+function compact({ plan, admit: admitted }: OperationTarget, contract: TargetsParts['contract'], text: TargetText) {
   const admission = admitted();
-  if (plan.cache === undefined) return { plan, admit: () => admission };
-  const values = (): ReturnType<Admission['values']> => {
+  return {
+    plan,
+    admit: always(plan.cache === undefined ? admission : { ...admission, values: decoder(plan, contract, text) }),
+  };
+}
+
+// Two functions, each with a scope of its own: a closure keeps everything alive that its scope shares with another one.
+const always = (admission: Admission) => () => admission;
+
+function decoder(plan: Plan, contract: TargetsParts['contract'], { path, query, target }: TargetText) {
+  return () => {
     const match = contract.match(path);
     if (match === undefined) throw new Error(`${plan.operation.id} no longer has this path`);
     return admit(plan, contract, match, { path, query, target }).values();
   };
-  const kept = { ...admission, values };
-  return { plan, admit: () => kept };
 }

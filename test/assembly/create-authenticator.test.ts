@@ -20,8 +20,9 @@ function authenticating(config: Readonly<Record<string, unknown>>, roles = nobod
   const settings = settingsOf(config);
   const authenticator = createAuthenticator(settings, roles, upstream, createTestClock());
   const level = settings.checks.authentication;
-  const authenticate = (name: string) =>
-    authenticator.authenticate({ authorizationHeader: basic(name), clientAddress: '192.0.2.1', level, now: 1_000 });
+  const clientAddress = () => '192.0.2.1';
+  const authenticate = async (name: string) =>
+    authenticator.authenticate({ authorizationHeader: basic(name), clientAddress, level, now: 1_000 });
   return { sent, authenticate, authenticator };
 }
 

@@ -79,9 +79,12 @@ export function kept(config: OperationCacheConfig = {}): NonNullable<PlannedOper
 export function arrivalWith(more: Partial<Arrival> = {}): Arrival {
   return {
     method: 'GET',
+    rawTarget: more.target ?? '/services/v2/thing.json',
     target: '/services/v2/thing.json',
     path: '/services/v2/thing.json',
     query: undefined,
+    authorization: undefined,
+    otherCredential: undefined,
     headers: {},
     rawHeaders: [],
     clientAddress: '127.0.0.1',

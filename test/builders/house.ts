@@ -3,14 +3,15 @@ import type { AuthenticationInput, AuthenticationResult } from '../../src/identi
 import { MODES } from '../../src/model/checks.ts';
 import type { House } from '../../src/pipeline/house.ts';
 import type { Plan } from '../../src/pipeline/plan.ts';
-import type { UndocumentedVerdict } from '../../src/pipeline/undocumented-policy.ts';
+import { createTargets } from '../../src/pipeline/targets.ts';
+import type { UndocumentedPolicy, UndocumentedVerdict } from '../../src/pipeline/undocumented-policy.ts';
 import { callerNamed, createNext, exchangeWith, type FakeNext, grantsWith, plannedWith } from './exchange.ts';
 
 /** What a test chooses of a house. */
 export interface HouseParts extends Partial<House> {
   /** What its one plan is; undefined for a house that documents nothing. */
   readonly plan?: Partial<Plan> | undefined;
-  readonly authenticate?: (input: AuthenticationInput) => Promise<AuthenticationResult>;
+  readonly authenticate?: (input: AuthenticationInput) => AuthenticationResult | Promise<AuthenticationResult>;
   readonly verdict?: UndocumentedVerdict;
   readonly match?: Partial<PathMatch>;
 }
@@ -21,10 +22,10 @@ export function houseWith({ plan: planParts = {}, ...parts }: HouseParts = {}) {
   const planned = plannedWith();
   const plan: Plan = { ...planned, stages: ['forward'], handle: next.handle, ...planParts };
   const authenticated: AuthenticationInput[] = [];
-  const judged: Parameters<House['undocumented']>[] = [];
+  const judged: Parameters<UndocumentedPolicy>[] = [];
   const principal = callerNamed('alice');
   const passed = { level: 'enforce', outcome: 'passed', principal: 'verified' } as const;
-  const authenticate = parts.authenticate ?? (() => Promise.resolve({ kind: 'principal', principal, trace: passed }));
+  const authenticate = parts.authenticate ?? (() => Promise.resolve({ principal, trace: passed }));
   const match: PathMatch = {
     template: plan.operation.path,
     byMethod: new Map([[plan.operation.method, plan.operation]]),
@@ -32,27 +33,33 @@ export function houseWith({ plan: planParts = {}, ...parts }: HouseParts = {}) {
     rawParameters: {},
     ...parts.match,
   };
+  const fakeContract = {
+    version: 'v',
+    match: (path: string) => (path === plan.operation.path ? match : undefined),
+    decodeParameters: () => ({ values: exchangeWith().values(), violations: [], reported: [] }),
+  } as unknown as House['contract'];
+  const { contract = fakeContract, plans = new Map([[plan.operation.id, plan]]) } = parts;
   const house: House = {
-    contract: {
-      version: 'v',
-      match: (path: string) => (path === plan.operation.path ? match : undefined),
-      decodeParameters: () => ({ values: exchangeWith().values(), violations: [], reported: [] }),
-    } as unknown as House['contract'],
-    plans: new Map([[plan.operation.id, plan]]),
+    contract,
+    plans,
     checks: MODES.strict.checks,
     authenticator: {
       authenticate: (input) => {
         authenticated.push(input);
         return authenticate(input);
       },
-      recall: () => undefined,
       forget: () => undefined,
       calibrate: () => Promise.resolve({ kind: 'calibrated' }),
     },
-    undocumented: (...asked) => {
-      judged.push(asked);
-      return parts.verdict ?? { pass: false, code: 'not_in_contract', allow: [] };
-    },
+    targets: createTargets({
+      contract,
+      plans,
+      undocumented: (...asked) => {
+        judged.push(asked);
+        return parts.verdict ?? { pass: false, code: 'not_in_contract', allow: [] };
+      },
+      maxBytes: 10_000,
+    }),
     anonymous: 'deny',
     grantsOf: () => grantsWith(),
     audienceOf: (_plan, { audience }) => `caller:${audience}`,

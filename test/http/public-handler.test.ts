@@ -3,27 +3,34 @@ import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/errors/gateway-error.ts';
-import { createPublicHandler } from '../../src/http/public-handler.ts';
-import type { PublicAppServices } from '../../src/http/public-app.ts';
+import type { ArrivalOptions } from '../../src/http/arrival.ts';
+import { createPublicHandler, type PassedRequest, type PublicServices } from '../../src/http/public-handler.ts';
 import type { AuthenticationResult } from '../../src/identity/authenticator.ts';
 import type { Trace } from '../../src/model/trace.ts';
-import { toAskedPage } from '../../src/paging/asked-page.ts';
-import { createKnownTargets } from '../../src/pipeline/known-targets.ts';
 import type { Exchange } from '../../src/pipeline/exchange.ts';
 import type { Reply } from '../../src/pipeline/reply.ts';
 import type { Handler } from '../../src/pipeline/stage.ts';
 import { callAt, type Call } from '../builders/call.ts';
 import { expectError } from '../builders/expect-error.ts';
-import { callerNamed, exchangeWith, JSON_TYPE, kept, plannedWith, violationWith } from '../builders/exchange.ts';
-import { houseWith } from '../builders/house.ts';
+import {
+  callerNamed,
+  exchangeWith,
+  JSON_TYPE,
+  kept,
+  pageOf,
+  type PlannedParts,
+  plannedWith,
+  replyWith,
+} from '../builders/exchange.ts';
+import { houseWith, type HouseParts } from '../builders/house.ts';
 import { until } from '../builders/until.ts';
 import { serve, talk } from './serve.ts';
 
 const THINGS = '/services/v2/thing.json';
 const RAW = `${THINGS}?page=1&q=x`;
+/** A page from the cache. */
 const page: Reply = { status: 200, headers: JSON_TYPE, body: Buffer.from('{"a":1}'), etag: '"tag"', keptAs: 'k' };
-const RECALLED: AuthenticationResult = {
-  kind: 'principal',
+const VERIFIED: AuthenticationResult = {
   principal: callerNamed('alice'),
   trace: { level: 'enforce', outcome: 'passed', principal: 'verified' },
 };
@@ -31,158 +38,220 @@ const fails = (): never => {
   throw new GatewayError('permission_denied', 'no');
 };
 
-interface Parts {
-  readonly handle: Handler;
-  readonly more?: Partial<PublicAppServices>;
-  readonly basePath?: string;
+/** The parts of an arrival that are read when they are first asked for. */
+function partsOf(exchange: Exchange | undefined) {
+  if (exchange === undefined) throw new Error('no exchange');
+  const { method, target, path, query, headers, clientAddress, protocol } = exchange.arrival;
+  return { method, target, path, query, headers, clientAddress, protocol };
 }
 
-/** The public side with one known target, whose plan is this handler. */
-async function handled({ handle, more = {}, basePath = '' }: Parts) {
-  const exchanges: Exchange[] = [];
+interface Parts extends HouseParts {
+  readonly arrival?: Partial<ArrivalOptions>;
+  readonly services?: Partial<PublicServices>;
+}
+
+/** The public side of a house, with what it recorded and how often parameters were decoded. */
+async function published({ arrival, services, ...parts }: Parts = {}) {
   const recorded: Trace[] = [];
   const lines: unknown[] = [];
-  const counting: Handler = (exchange) => {
-    exchanges.push(exchange);
-    return handle(exchange);
-  };
-  const made = houseWith({ plan: { ...plannedWith({ cache: kept() }), handle: counting } });
-  const { house, plan } = made;
-  const knownTargets = createKnownTargets(10_000);
-  const target = `${THINGS}?q=x`;
-  const asked = toAskedPage({ page: 1, pageSize: undefined, query: new Map() }, target);
-  knownTargets.remember(`${basePath}${RAW}`, {
-    plan,
-    target,
-    asked,
-    requests: { level: 'enforce', outcome: 'passed' },
-  });
   const decoded: unknown[] = [];
+  const contract = {
+    ...houseWith(parts).house.contract,
+    decodeParameters: (...given: readonly unknown[]) => {
+      decoded.push(given[2]);
+      return { values: exchangeWith().values(), violations: [], reported: [] };
+    },
+  };
+  const made = houseWith({ contract, ...parts });
   let now = 1_000;
   const handler = createPublicHandler({
-    house: {
-      ...house,
-      authenticator: { ...house.authenticator, recall: () => RECALLED },
-      contract: {
-        ...house.contract,
-        decodeParameters: (...given: unknown[]) => {
-          decoded.push(given[2]);
-          return { values: exchangeWith().values(), violations: [], reported: [] };
-        },
-      },
+    house: made.house,
+    arrival: {
+      maxTargetBytes: 1000,
+      publicBasePath: '',
+      publicOrigin: undefined,
+      trustedProxies: [],
+      clock: () => (now += 500),
+      ...arrival,
     },
-    arrival: { maxTargetBytes: 1000, publicBasePath: basePath },
-    trustedProxies: ['127.0.0.1'],
     errorsFor: () => 'normalized',
     contractStatusHeader: true,
     reportIdOf: () => 'a1',
     pass: () => Promise.reject(new Error('nothing passes')),
-    accessLog: { watch: () => undefined, write: (entry) => void lines.push(entry) },
+    accessLog: { write: (entry) => void lines.push(entry) },
     gzip: () => undefined,
-    knownTargets,
     record: (trace) => recorded.push(structuredClone({ ...trace, cause: String(trace.cause) })),
     clock: () => (now += 500),
-    ...more,
+    ...services,
   });
   const { url, port } = await serve(handler);
-  return {
-    ...made,
-    exchanges,
-    recorded,
-    lines,
-    decoded,
-    port,
-    call: (to: string, call?: Call) => callAt(url, to, call),
-  };
+  const call = (target: string, given?: Call) => callAt(url, target, given);
+  return { ...made, recorded, lines, decoded, port, call };
 }
 
-describe('a request that is recognised', () => {
-  it('goes straight to its plan, and nothing of it is read', async () => {
-    const { call, exchanges, authenticated, decoded, plan } = await handled({ handle: () => page });
-    const answer = await call(RAW, { headers: { 'X-Request-Id': 'mine' } });
-    expect([answer.status, answer.text]).toEqual([200, '{"a":1}']);
-    expect(answer.headers).toMatchObject({ etag: '"tag"', via: '1.1 portico', 'x-request-id': 'mine' });
-    expect([authenticated, decoded]).toEqual([[], []]);
-    expect(exchanges).toMatchObject([
+/** The public side whose plan replies what the handler says, with the exchanges that it got. */
+async function handled(handle: Handler, parts: Parts = {}, planned: PlannedParts = { cache: kept() }) {
+  const exchanges: Exchange[] = [];
+  const counting: Handler = (exchange) => {
+    exchanges.push(exchange);
+    return handle(exchange);
+  };
+  return { exchanges, ...(await published({ plan: { ...plannedWith(planned), handle: counting }, ...parts })) };
+}
+
+describe('the public side', () => {
+  it('replies to a documented request, and records and logs it once, whole', async () => {
+    const { call, recorded, lines, next, plan } = await published();
+    const answer = await call(`${THINGS}?q=x`, { headers: { 'X-Request-Id': 'mine' } });
+    expect([answer.status, answer.json]).toEqual([200, pageOf([1])]);
+    expect(answer.headers).toMatchObject({ via: '1.1 portico', 'x-request-id': 'mine' });
+    await until(() => recorded.length === 1);
+    expect(recorded).toMatchObject([
       {
-        principal: { name: 'alice' },
-        audience: 'caller:name:alice',
-        target: `${THINGS}?q=x`,
-        asked: { page: 1, listTarget: `${THINGS}?q=x` },
-        trace: {
-          method: 'GET',
-          operation: plan.operation.id,
-          caller: 'alice',
-          authentication: RECALLED.trace,
-          requests: { level: 'enforce', outcome: 'passed' },
-        },
+        requestId: 'mine',
+        method: 'GET',
+        operation: 'listThings',
+        caller: 'alice',
+        status: 200,
+        bytes: answer.bytes.length,
+        seconds: 0.5,
       },
     ]);
+    expect(lines).toMatchObject([{ template: plan.operation.path, target: `${THINGS}?q=x`, caller: 'alice' }]);
+    expect(partsOf(next.asked[0])).toMatchObject({ target: `${THINGS}?q=x`, query: 'q=x', clientAddress: '127.0.0.1' });
   });
 
-  it('is recorded and logged once, whole', async () => {
-    const { call, recorded, lines, plan } = await handled({ handle: () => page });
+  it('does the same for a reply that nothing waits for', async () => {
+    const { call, recorded, lines } = await handled(() => page, { authenticate: () => VERIFIED });
     const answer = await call(RAW);
+    expect([answer.status, answer.text, answer.headers.etag]).toEqual([200, '{"a":1}', '"tag"']);
     await until(() => lines.length > 0);
     expect(recorded).toMatchObject([{ status: 200, bytes: answer.bytes.length, seconds: 0.5, caller: 'alice' }]);
-    expect(lines).toMatchObject([{ template: plan.operation.path, target: RAW, caller: 'alice' }]);
     await call(RAW, { headers: { 'If-None-Match': '"tag"' } });
     await until(() => lines.length > 1);
     expect(recorded.slice(1)).toMatchObject([{ status: 304, bytes: 0 }]);
     expect(lines).toHaveLength(2);
   });
 
-  it('can be read by stages that have to, under the base path and behind a trusted proxy', async () => {
-    const { call, exchanges, decoded } = await handled({
-      basePath: '/qa',
-      handle: (exchange) => {
-        exchange.values();
-        return Promise.resolve(page);
-      },
-    });
-    const headers = { 'X-Forwarded-For': '192.0.2.7', 'X-Forwarded-Proto': 'https', Accept: 'text/x' };
-    await call(`/qa${RAW}`, { headers });
-    expect(decoded).toEqual(['page=1&q=x']);
-    expect(exchanges[0]?.arrival).toMatchObject({
-      target: RAW,
-      path: THINGS,
-      query: 'page=1&q=x',
-      headers: { accept: 'text/x' },
-      clientAddress: '192.0.2.7',
-      protocol: 'https',
-    });
+  it('counts a reply that streams when it has ended', async () => {
+    const { call, recorded } = await handled(() => ({
+      status: 200,
+      headers: [],
+      body: Readable.from(['abc', 'de'].map(Buffer.from)),
+    }));
+    expect((await call(RAW)).text).toBe('abcde');
+    await until(() => recorded.length === 1);
+    expect(recorded).toMatchObject([{ status: 200, bytes: 5 }]);
   });
 
-  it('is read at its own level of trust: nobody is believed who is not trusted', async () => {
-    const addresses: string[] = [];
-    const { call } = await handled({
-      handle: ({ arrival }) => {
-        addresses.push(arrival.clientAddress);
-        return page;
-      },
-      more: { trustedProxies: [] },
-    });
-    await call(RAW, { headers: { 'X-Forwarded-For': '192.0.2.7' } });
-    expect(addresses).toEqual(['127.0.0.1']);
+  it('lets nobody store a response that is not stored here, and shows nothing that the upstream says of itself', async () => {
+    const headers = [
+      ...JSON_TYPE,
+      ['ETag', '"theirs"'],
+      ['Cache-Control', 'public'],
+      ['X-Request-Id', 'theirs'],
+    ] as const;
+    const { call } = await handled(() => replyWith({}, { headers }), {}, {});
+    const answer = await call(THINGS, { headers: { 'X-Request-Id': 'mine', 'If-None-Match': '"theirs"' } });
+    expect(answer.status).toBe(200);
+    expect(answer.headers).toMatchObject({ 'cache-control': 'private, no-store', 'x-request-id': 'mine' });
+    expect(answer.headers).not.toHaveProperty('etag');
+  });
+
+  it('leaves the headers of a response that is stored as its plan has made them', async () => {
+    const headers = [...JSON_TYPE, ['Cache-Control', 'private, no-cache'], ['Cache-Status', 'portico; hit']] as const;
+    const { call } = await handled(() => replyWith({}, { headers, etag: '"ours"' }));
+    const answer = await call(THINGS);
+    expect(answer.headers).toMatchObject({ 'cache-control': 'private, no-cache', 'cache-status': 'portico; hit' });
+    expect((await call(THINGS, { headers: { 'If-None-Match': '"ours"' } })).status).toBe(304);
+  });
+
+  it('leaves an observed response as it came, to conditional requests too', async () => {
+    const headers = [...JSON_TYPE, ['ETag', '"theirs"'], ['Set-Cookie', 'a=b'], ['X-Request-Id', 'theirs']] as const;
+    const { call } = await handled(() => replyWith({}, { headers }), {}, { transparent: true });
+    const answer = await call(THINGS, { headers: { 'If-None-Match': '"theirs"', 'X-Request-Id': 'mine' } });
+    expect(answer.status).toBe(200);
+    expect(answer.headers).toMatchObject({ etag: '"theirs"', 'set-cookie': ['a=b'], 'x-request-id': 'theirs' });
+    expect(answer.headers).not.toHaveProperty('cache-control');
+  });
+
+  it('believes a proxy only where it is trusted', async () => {
+    const headers = { 'X-Forwarded-For': '192.0.2.7', 'X-Forwarded-Proto': 'https' };
+    const closed = await published();
+    await closed.call(THINGS, { headers });
+    const open = await published({ arrival: { trustedProxies: ['127.0.0.1'] } });
+    await open.call(THINGS, { headers });
+    expect(partsOf(closed.next.asked[0])).toMatchObject({ clientAddress: '127.0.0.1', protocol: 'http' });
+    expect(partsOf(open.next.asked[0])).toMatchObject({ clientAddress: '192.0.2.7', protocol: 'https' });
+  });
+
+  it('does not say what it is made of', async () => {
+    const { call } = await published();
+    expect((await call(THINGS)).headers).not.toHaveProperty('x-powered-by');
+  });
+
+  it('takes no query apart and no method for another', async () => {
+    const { call, next } = await published();
+    await call(`${THINGS}?a[b]=c`, { headers: { 'X-HTTP-Method-Override': 'DELETE' } });
+    expect(partsOf(next.asked[0])).toMatchObject({ method: 'GET', query: 'a[b]=c' });
+  });
+});
+
+describe('a request that is refused', () => {
+  it('before it is read is recorded too, and nobody is asked who it is', async () => {
+    const { call, recorded, authenticated } = await published();
+    expectError(await call('/services/v2/../admin'), 400, 'unsafe_path');
+    await until(() => recorded.length === 1);
+    expect(recorded).toMatchObject([{ error: 'unsafe_path', status: 400, seconds: 0.5 }]);
+    expect(authenticated).toEqual([]);
+  });
+
+  it('for an expectation that cannot be met is refused before anything else', async () => {
+    const { port, recorded, authenticated } = await published();
+    const { heard } = talk(
+      port,
+      `GET /../a HTTP/1.1\r\nHost: a\r\nExpect: 100-continue, x\r\nConnection: close\r\n\r\n`,
+    );
+    expect(await heard).toContain('HTTP/1.1 417 ');
+    await until(() => recorded.length === 1);
+    expect(recorded).toMatchObject([{ error: 'expectation_failed', status: 417 }]);
+    expect(authenticated).toEqual([]);
   });
 
   it.each([
     ['at once', fails],
     ['later', () => Promise.reject(new GatewayError('permission_denied', 'no'))],
-  ])('gets the one body of errors when its plan refuses it %s, and is recorded once', async (_when, handle) => {
-    const { call, recorded, lines } = await handled({ handle });
-    const answer = await call(RAW);
-    expectError(answer, 403, 'permission_denied');
-    await until(() => lines.length > 0);
-    expect(recorded).toMatchObject([{ error: 'permission_denied', status: 403, bytes: answer.bytes.length }]);
-    expect(lines).toHaveLength(1);
+  ])('by its plan %s gets the one body of errors, and is recorded and logged once', async (_when, handle) => {
+    for (const authenticate of [() => VERIFIED, () => Promise.resolve(VERIFIED)]) {
+      const { call, recorded, lines } = await handled(handle, { authenticate });
+      const answer = await call(RAW);
+      expectError(answer, 403, 'permission_denied');
+      await until(() => lines.length > 0);
+      await turn();
+      expect(recorded).toMatchObject([{ error: 'permission_denied', status: 403, bytes: answer.bytes.length }]);
+      expect(lines).toHaveLength(1);
+    }
   });
 
-  it('gets no detail of a failure that nobody expected', async () => {
-    const { call, recorded } = await handled({
-      handle: () => {
-        throw new TypeError('secret');
+  it('because nobody knows its caller never reaches its plan', async () => {
+    const error = new GatewayError('credentials_refused', 'no', { headers: { 'WWW-Authenticate': 'Basic' } });
+    const refusals: NonNullable<Parts['authenticate']>[] = [
+      () => {
+        throw error;
       },
+      () => Promise.reject(error),
+    ];
+    for (const authenticate of refusals) {
+      const { call, exchanges, recorded } = await handled(() => page, { authenticate });
+      expectError(await call(RAW), 401, 'credentials_refused');
+      await until(() => recorded.length === 1);
+      expect(exchanges).toEqual([]);
+    }
+  });
+
+  it('by a failure that nobody expected gets no detail of it', async () => {
+    const { call, recorded } = await handled(() => {
+      throw new TypeError('secret');
     });
     const answer = await call(RAW);
     expectError(answer, 500, 'internal_error');
@@ -190,53 +259,129 @@ describe('a request that is recognised', () => {
     await until(() => recorded.length === 1);
     expect(recorded).toMatchObject([{ error: 'internal_error', cause: 'TypeError: secret' }]);
   });
+});
 
-  it('is answered by a stream too, and counted when that has ended', async () => {
-    const { call, recorded } = await handled({
-      handle: () => ({ status: 200, headers: [], body: Readable.from(['abc', 'de'].map(Buffer.from)) }),
+describe('a target that is remembered', () => {
+  const judged = replyWith(pageOf([1]));
+  const withValidity = (validity: 'valid' | 'skipped' | 'violations') =>
+    ({ ...judged, facts: { ...judged.facts, validity } }) as Reply;
+  const { keptAs: _key, ...fetched } = page;
+
+  it.each([
+    ['a page from the cache', page, { cache: kept() }, 'GET', 1],
+    ['a cacheable page that was fetched', fetched, { cache: kept() }, 'GET', 0],
+    ['a valid response', judged, {}, 'GET', 1],
+    ['a response that was not judged', withValidity('skipped'), {}, 'GET', 0],
+    ['a response that breaks the contract', withValidity('violations'), {}, 'GET', 0],
+    ['the head alone', judged, {}, 'HEAD', 0],
+    ['the head of a page from the cache', page, { cache: kept() }, 'HEAD', 0],
+  ] satisfies [string, Reply, PlannedParts, string, number][])(
+    'is one of %s: %#',
+    async (_what, reply, planned, method, size) => {
+      const { call, house } = await handled(() => reply, {}, planned);
+      await call(THINGS, { method });
+      expect(house.targets.size).toBe(size);
+    },
+  );
+
+  it('is not decoded again, while its caller is authenticated and its plan runs each time', async () => {
+    const { call, decoded, authenticated, exchanges, plan } = await handled(() => page, {
+      authenticate: () => VERIFIED,
     });
-    expect((await call(RAW)).text).toBe('abcde');
-    await until(() => recorded.length === 1);
-    expect(recorded).toMatchObject([{ status: 200, bytes: 5 }]);
+    for (let times = 0; times < 3; times += 1) await call(RAW);
+    expect(decoded).toEqual(['page=1&q=x']);
+    expect([authenticated.length, exchanges.length]).toEqual([3, 3]);
+    const seen = exchanges.map(({ arrival: _arrival, values, clientGone: _gone, trace, ...rest }) => {
+      const { operation, caller, authentication, requests } = trace;
+      return { ...rest, values: values(), operation, caller, authentication, requests };
+    });
+    expect(seen[0]).toMatchObject({
+      principal: { name: 'alice' },
+      audience: 'caller:name:alice',
+      target: RAW,
+      asked: { listTarget: `${THINGS}?q=x` },
+      operation: plan.operation.id,
+      caller: 'alice',
+      authentication: VERIFIED.trace,
+      requests: { level: 'enforce', outcome: 'passed' },
+    });
+    for (const later of seen.slice(1)) expect(later).toEqual(seen[0]);
+  });
+
+  it('can be read by stages that have to, under the base path and behind a trusted proxy', async () => {
+    const arrival = { publicBasePath: '/qa', trustedProxies: ['127.0.0.1'] };
+    const { call, decoded, exchanges } = await handled(
+      (exchange) => {
+        exchange.values();
+        return page;
+      },
+      { arrival },
+    );
+    const headers = { 'X-Forwarded-For': '192.0.2.7', 'X-Forwarded-Proto': 'https', Accept: 'text/x' };
+    for (let times = 0; times < 2; times += 1) await call(`/qa${RAW}`, { headers });
+    expect(decoded).toEqual(['page=1&q=x', 'page=1&q=x']);
+    for (const exchange of exchanges)
+      expect(partsOf(exchange)).toMatchObject({
+        target: RAW,
+        path: THINGS,
+        query: 'page=1&q=x',
+        headers: { accept: 'text/x' },
+        clientAddress: '192.0.2.7',
+        protocol: 'https',
+      });
+  });
+
+  it('is not used for another text or another method', async () => {
+    const { call, decoded } = await handled(() => page);
+    await call(RAW);
+    await call(RAW, { method: 'HEAD' });
+    await call(`${RAW}&`);
+    expect(decoded).toEqual(['page=1&q=x', 'page=1&q=x', 'page=1&q=x&']);
   });
 });
 
 describe('a client that leaves', () => {
   const REQUEST = `GET ${RAW} HTTP/1.1\r\nHost: a\r\n\r\n`;
 
-  it('while its plan is at work is recorded once, without a status', async () => {
+  it.each([
+    ['replies', (gate: PromiseWithResolvers<Reply>) => gate.resolve(page)],
+    ['fails', (gate: PromiseWithResolvers<Reply>) => gate.reject(new GatewayError('upstream_reset', ''))],
+  ])('while its plan is at work is recorded once, without a status, when that %s later', async (_what, end) => {
     const gate = Promise.withResolvers<Reply>();
-    const { port, exchanges, recorded, lines } = await handled({ handle: () => gate.promise });
+    const { port, exchanges, recorded, lines } = await handled(() => gate.promise);
     const { socket } = talk(port, REQUEST);
     await until(() => exchanges.length === 1);
     const signal = exchanges[0]?.clientGone?.();
     socket.destroy();
     await until(() => lines.length === 1);
     expect(signal?.aborted).toBe(true);
-    gate.resolve(page);
-    await gate.promise;
-    await turn();
-    expect(recorded).toMatchObject([{ status: 0 }]);
-    expect(lines).toHaveLength(1);
-  });
-
-  it('whose plan fails after that is recorded once too', async () => {
-    const gate = Promise.withResolvers<Reply>();
-    const { port, exchanges, recorded, lines } = await handled({ handle: () => gate.promise });
-    const { socket } = talk(port, REQUEST);
-    await until(() => exchanges.length === 1);
-    socket.destroy();
-    await until(() => lines.length === 1);
-    gate.reject(new GatewayError('upstream_reset', ''));
+    end(gate);
     await gate.promise.catch(() => undefined);
     await turn();
     expect(recorded).toMatchObject([{ status: 0 }]);
+    expect(recorded[0]?.error).toBeUndefined();
     expect(lines).toHaveLength(1);
   });
 
-  it('while a large answer is on its way is recorded without a status', async () => {
+  it('ends a plan that listens for it', async () => {
+    const { call, recorded, exchanges } = await handled(
+      (exchange) =>
+        new Promise<never>((_resolve, reject) => {
+          exchange.clientGone?.().addEventListener('abort', () => reject(new GatewayError('client_closed', '')));
+        }),
+    );
+    const left = new AbortController();
+    const answer = call(THINGS, { signal: left.signal }).catch(() => 'left');
+    await until(() => exchanges.length === 1);
+    left.abort();
+    expect(await answer).toBe('left');
+    await until(() => recorded.length === 1);
+    expect(recorded[0]?.status).toBe(0);
+  });
+
+  it('while a large response is on its way is recorded without a status', async () => {
     const body = Buffer.alloc(64 * 1024 * 1024, 0x20);
-    const { port, recorded, exchanges } = await handled({ handle: () => ({ ...page, body }) });
+    const { port, recorded, exchanges } = await handled(() => ({ ...page, body }), { authenticate: () => VERIFIED });
     const { socket } = talk(port, REQUEST);
     socket.pause();
     await until(() => exchanges.length === 1);
@@ -245,64 +390,52 @@ describe('a client that leaves', () => {
     await until(() => recorded.length === 1);
     expect(recorded).toMatchObject([{ status: 0 }]);
   });
+
+  it('after it got its whole response does not end any work', async () => {
+    const { call, next, recorded } = await published();
+    await call(THINGS);
+    await until(() => recorded.length === 1);
+    expect(next.asked[0]?.clientGone?.().aborted).toBe(false);
+  });
 });
 
-describe('every other request', () => {
-  it.each([
-    ['of a target that is not known', `${RAW}&`, {}],
-    ['that wishes for a fresh answer', RAW, { headers: { 'Cache-Control': 'no-cache' } }],
-    ['with HEAD', RAW, { method: 'HEAD' }],
-  ] satisfies [string, string, Call][])('is judged from the start: one %s', async (_which, target, call) => {
-    const made = await handled({ handle: () => page });
-    expect((await made.call(target, call)).status).toBe(200);
-    expect(made.authenticated).toHaveLength(1);
-    expect(made.decoded).toHaveLength(1);
+describe('a request past the contract', () => {
+  const passes: HouseParts = { verdict: { pass: true, permission: undefined, reported: true } };
+  const OTHER = '/services/v2/other.json';
+
+  it('is passed with its principal, its trace and the headers of the edge', async () => {
+    const passed: PassedRequest[] = [];
+    const pass = (request: PassedRequest) => {
+      passed.push(request);
+      const headers = request.extra([['X-Request-Id', 'theirs']]);
+      request.res.writeHead(204, headers.flat()).end();
+      return Promise.resolve();
+    };
+    const { call, recorded } = await published({ ...passes, services: { pass } });
+    const answer = await call(OTHER);
+    expect(answer.status).toBe(204);
+    expect(answer.headers).toMatchObject({ via: '1.1 portico' });
+    expect(answer.headers).not.toHaveProperty('x-request-id');
+    expect([passed[0]?.principal.name, passed[0]?.arrival.path]).toEqual(['alice', OTHER]);
+    await until(() => recorded.length === 1);
+    expect(recorded[0]).toMatchObject({ route: 'passthrough', status: 204 });
   });
 
-  it('teaches its target when it was answered from memory, and not otherwise', async () => {
-    const { keptAs: _key, ...fetched } = page;
-    let reply: Reply = fetched;
-    const made = await handled({ handle: () => reply });
-    for (const times of [1, 2]) {
-      await made.call(`${THINGS}?q=new`);
-      expect(made.authenticated).toHaveLength(times);
+  it('gets the one body of errors when it fails', async () => {
+    const { call, recorded } = await published(passes);
+    expectError(await call(OTHER), 500, 'internal_error');
+    await until(() => recorded.length === 1);
+  });
+
+  it('is remembered where nothing is reported about it', async () => {
+    const pass = ({ res }: PassedRequest) => Promise.resolve(void res.end());
+    for (const reported of [true, false]) {
+      const verdict = { pass: true, permission: undefined, reported } as const;
+      const { call, house, judged, authenticated } = await published({ verdict, services: { pass } });
+      for (let times = 0; times < 3; times += 1) await call(OTHER);
+      expect([house.targets.size, judged.length]).toEqual(reported ? [0, 3] : [1, 1]);
+      expect(authenticated).toHaveLength(3);
     }
-    reply = page;
-    await made.call(`${THINGS}?q=new`);
-    expect(made.authenticated).toHaveLength(3);
-    await made.call(`${THINGS}?q=new`);
-    expect(made.authenticated).toHaveLength(3);
-  });
-
-  it('teaches nothing when something was found wrong with it', async () => {
-    const made = await handled({
-      handle: ({ trace }) => {
-        trace.violations.push(violationWith({ check: 'requests' }));
-        return page;
-      },
-    });
-    for (const times of [1, 2, 3]) {
-      await made.call(`${THINGS}?q=wrong`);
-      expect(made.authenticated).toHaveLength(times);
-    }
-  });
-
-  it('teaches what it asks for when something was found in its answer, which is judged again', async () => {
-    const made = await handled({
-      handle: ({ trace }) => {
-        trace.violations.push(violationWith({ check: 'responses', direction: 'response' }));
-        return page;
-      },
-    });
-    for (let times = 0; times < 3; times += 1) await made.call(`${THINGS}?q=drift`);
-    expect(made.authenticated).toHaveLength(1);
-  });
-
-  it('teaches nothing when it was no GET', async () => {
-    const made = await handled({ handle: () => page });
-    await made.call(`${THINGS}?q=head`, { method: 'HEAD' });
-    await made.call(`${THINGS}?q=head`);
-    expect(made.authenticated).toHaveLength(2);
   });
 });
 
@@ -310,13 +443,14 @@ describe('requests on one connection', () => {
   it('are answered in their order, where one waits for its plan and the next one does not', async () => {
     const gate = Promise.withResolvers<Reply>();
     let first = true;
-    const { port, recorded } = await handled({
-      handle: () => {
+    const { port, recorded } = await handled(
+      () => {
         const waits = first;
         first = false;
         return waits ? gate.promise : { ...page, body: Buffer.from('second') };
       },
-    });
+      { authenticate: () => VERIFIED },
+    );
     const begin = `GET ${RAW} HTTP/1.1\r\nHost: a\r\n`;
     const { socket, heard } = talk(port, `${begin}\r\n${begin}Connection: close\r\n\r\n`);
     await until(() => !first);

@@ -1,79 +1,11 @@
 import { EventEmitter } from 'node:events';
-import type { Request, Response } from 'express';
+import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { beginTrace, recordAtClose, recordAtEnd } from '../../src/http/record-trace.ts';
+import { recordAtClose, recordAtEnd } from '../../src/http/record-trace.ts';
 import { createTrace, type Trace } from '../../src/model/trace.ts';
 import type { Plan } from '../../src/pipeline/plan.ts';
 import type { AccessEntry } from '../../src/telemetry/access-log.ts';
 import { plannedWith } from '../builders/exchange.ts';
-
-const identity = { requestId: 'r', traceparent: 't', tracestate: undefined, receivedAt: 5_000 };
-
-function begun(
-  response: { writableFinished: boolean; statusCode: number },
-  now = 7_500,
-  record: (done: Trace) => void = () => undefined,
-) {
-  const recorded: Trace[] = [];
-  const entries: (() => AccessEntry)[] = [];
-  const events = Object.assign(new EventEmitter(), response);
-  const request = { method: 'GET', url: '/a?b' } as Request;
-  const plan: Plan = { ...plannedWith(), stages: [], handle: () => Promise.reject(new Error('not asked')) };
-  const trace = beginTrace(request, events as unknown as Response, identity, {
-    house: { plans: new Map([['listThings', plan]]) },
-    accessLog: {
-      watch: (_request, _response, entry) => void entries.push(entry),
-      write: (entry) => void entries.push(() => entry),
-    },
-    record: (done) => {
-      recorded.push(done);
-      record(done);
-    },
-    clock: () => now,
-  });
-  return { trace, recorded, entry: () => entries[0]?.(), close: () => events.emit('close') };
-}
-
-describe('the trace of a request', () => {
-  it('is complete when it is recorded, which happens once', () => {
-    const { trace, recorded, close } = begun({ writableFinished: true, statusCode: 201 });
-    expect(recorded).toEqual([]);
-    close();
-    close();
-    expect(recorded).toEqual([trace]);
-    expect(trace).toMatchObject({ requestId: 'r', startedAt: 5_000, status: 201, seconds: 2.5 });
-  });
-
-  // The attack: whatever makes a metric or the ledger throw. It would be thrown while a response closes, and end the process.
-  it('says so in its own line when it cannot be recorded, and throws at nobody', () => {
-    const mistake = new Error('full');
-    const { trace, close } = begun({ writableFinished: true, statusCode: 200 }, 7_500, () => {
-      throw mistake;
-    });
-    close();
-    expect(trace).toMatchObject({ status: 200, cause: mistake });
-  });
-
-  it('has no status when the client did not get the whole answer', () => {
-    const { trace, close } = begun({ writableFinished: false, statusCode: 200 });
-    close();
-    expect(trace.status).toBe(0);
-  });
-
-  it('has no negative duration when the clock was set back', () => {
-    const { trace, close } = begun({ writableFinished: true, statusCode: 200 }, 1_000);
-    close();
-    expect(trace.seconds).toBe(0);
-  });
-
-  it('gives the log the template of its operation, known only later, and who asked', () => {
-    const { trace, entry } = begun({ writableFinished: true, statusCode: 200 });
-    expect(entry()).toMatchObject({ trace, template: undefined, target: '/a?b', caller: undefined });
-    trace.operation = 'listThings';
-    trace.caller = 'alice';
-    expect(entry()).toMatchObject({ template: '/services/v2/thing.json', caller: 'alice' });
-  });
-});
 
 interface FakeResponse {
   readonly statusCode: number;
@@ -84,33 +16,94 @@ interface FakeResponse {
   readonly socket?: { readonly writableLength: number } | null;
 }
 
-/** A recognised request that one of the two sees to. */
-function recognised(see: typeof recordAtClose, response: FakeResponse) {
+/** A request that one of the two records. */
+function recording(
+  see: typeof recordAtClose,
+  response: FakeResponse,
+  { now = 7_500, record = () => undefined }: { readonly now?: number; readonly record?: (done: Trace) => void } = {},
+) {
   const recorded: Trace[] = [];
   const entries: AccessEntry[] = [];
   const events = Object.assign(new EventEmitter(), { writableFinished: false, closed: false, ...response });
   const trace = createTrace({ requestId: 'r', traceparent: 't', method: 'GET', startedAt: 5_000 });
-  trace.caller = 'alice';
-  see(trace, { url: '/a?b' }, events as unknown as Response, plannedWith().operation.path, {
-    house: { plans: new Map() },
-    accessLog: { watch: () => undefined, write: (entry) => void entries.push(entry) },
-    record: (done) => recorded.push(structuredClone(done)),
-    clock: () => 7_500,
+  const plan: Plan = { ...plannedWith(), stages: [], handle: () => Promise.reject(new Error('not asked')) };
+  const request = { arrival: { rawTarget: '/a?b' }, res: events as unknown as ServerResponse, trace };
+  see(request, {
+    house: { plans: new Map([['listThings', plan]]) },
+    accessLog: { write: (entry) => void entries.push(entry) },
+    record: (done) => {
+      recorded.push(structuredClone(done));
+      record(done);
+    },
+    clock: () => now,
   });
   const close = (writableFinished: boolean) => {
     events.writableFinished = writableFinished;
     events.emit('close');
   };
-  return { recorded, entries, close };
+  return { trace, recorded, entries, close };
 }
 
 const ENDED: FakeResponse = { statusCode: 200, writableEnded: true, destroyed: false, socket: { writableLength: 0 } };
 
-describe('a recognised request', () => {
-  it('is recorded and logged at once where all of its answer is in the hands of the system, and not again', () => {
-    const { recorded, entries, close } = recognised(recordAtEnd, ENDED);
-    expect(recorded).toMatchObject([{ status: 200, seconds: 2.5 }]);
+describe('the trace of a request', () => {
+  it('is complete when it is recorded, which happens once', () => {
+    const { recorded, entries, close } = recording(recordAtClose, { statusCode: 201 });
+    expect(recorded).toEqual([]);
+    close(true);
+    close(true);
+    expect(recorded).toMatchObject([{ requestId: 'r', startedAt: 5_000, status: 201, seconds: 2.5 }]);
+    expect(entries).toHaveLength(1);
+  });
+
+  // The attack: whatever makes a metric or the ledger throw. It would be thrown while a response closes, and end the process.
+  it('says so in its own line when it cannot be recorded, and throws at nobody', () => {
+    const mistake = new Error('full');
+    const record = () => {
+      throw mistake;
+    };
+    for (const [see, response] of [
+      [recordAtClose, { statusCode: 200 }],
+      [recordAtEnd, ENDED],
+    ] as const) {
+      const { trace, entries, close } = recording(see, response, { record });
+      close(true);
+      expect(trace).toMatchObject({ status: 200, cause: mistake });
+      expect(entries).toHaveLength(1);
+    }
+  });
+
+  it('has no status when the client did not get the whole response', () => {
+    const { recorded, close } = recording(recordAtClose, { statusCode: 200 });
+    close(false);
+    expect(recorded).toMatchObject([{ status: 0 }]);
+  });
+
+  it('has no negative duration when the clock was set back', () => {
+    const { recorded, close } = recording(recordAtClose, { statusCode: 200 }, { now: 1_000 });
+    close(true);
+    expect(recorded).toMatchObject([{ seconds: 0 }]);
+  });
+
+  it('is logged with the target as it came, the template of its operation and its caller, known only later', () => {
+    const undocumented = recording(recordAtClose, { statusCode: 200 });
+    undocumented.close(true);
+    expect(undocumented.entries).toEqual([
+      { trace: undocumented.trace, template: undefined, target: '/a?b', caller: undefined },
+    ]);
+    const { trace, entries, close } = recording(recordAtClose, { statusCode: 200 });
+    trace.operation = 'listThings';
+    trace.caller = 'alice';
+    close(true);
     expect(entries).toMatchObject([{ template: '/services/v2/thing.json', target: '/a?b', caller: 'alice' }]);
+  });
+});
+
+describe('a response that was written in one piece', () => {
+  it('is recorded and logged at once where the operating system has all of it, and not again', () => {
+    const { recorded, entries, close } = recording(recordAtEnd, ENDED);
+    expect(recorded).toMatchObject([{ status: 200, seconds: 2.5 }]);
+    expect(entries).toHaveLength(1);
     close(true);
     expect([recorded.length, entries.length]).toEqual([1, 1]);
   });
@@ -120,9 +113,9 @@ describe('a recognised request', () => {
     ['of which a part waits', { ...ENDED, socket: { writableLength: 1 } }],
     ['that waits for the one before it', { ...ENDED, socket: null }],
     ['that was broken off', { ...ENDED, destroyed: true }],
-  ])('is recorded when its response closes for an answer %s', (_which, response) => {
+  ])('is recorded when it closes where it is one %s', (_which, response) => {
     for (const whole of [true, false]) {
-      const { recorded, entries, close } = recognised(recordAtEnd, response);
+      const { recorded, entries, close } = recording(recordAtEnd, response);
       expect([recorded, entries]).toEqual([[], []]);
       close(whole);
       close(whole);
@@ -131,14 +124,14 @@ describe('a recognised request', () => {
     }
   });
 
-  it.each([recordAtClose, recordAtEnd])('is recorded at once where its response has closed already', (see) => {
+  it.each([recordAtClose, recordAtEnd])('is recorded at once where it has closed already', (see) => {
     const response = { statusCode: 200, destroyed: true, closed: true, socket: null };
-    expect(recognised(see, response).recorded).toMatchObject([{ status: 0 }]);
-    expect(recognised(see, { ...response, writableFinished: true }).recorded).toMatchObject([{ status: 200 }]);
+    expect(recording(see, response).recorded).toMatchObject([{ status: 0 }]);
+    expect(recording(see, { ...response, writableFinished: true }).recorded).toMatchObject([{ status: 200 }]);
   });
 
-  it('is recorded when its response closes, not before, where that is asked for', () => {
-    const { recorded, close } = recognised(recordAtClose, ENDED);
+  it('is recorded when it closes, not before, where that is asked for', () => {
+    const { recorded, close } = recording(recordAtClose, ENDED);
     expect(recorded).toEqual([]);
     close(true);
     expect(recorded).toMatchObject([{ status: 200 }]);

@@ -2,34 +2,51 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { type ReplyContext, writeReply } from '../../src/http/write-reply.ts';
+import { writeReply, type WriteReplyOptions } from '../../src/http/write-reply.ts';
+import type { Plan } from '../../src/pipeline/plan.ts';
 import type { Reply } from '../../src/pipeline/reply.ts';
 import { callAt, type Call } from '../builders/call.ts';
-import { JSON_TYPE } from '../builders/exchange.ts';
+import { createNext, JSON_TYPE, kept, type PlannedParts, plannedWith, traceWith } from '../builders/exchange.ts';
 import { until } from '../builders/until.ts';
 import { serve, talk } from './serve.ts';
 
-const page: Reply = { status: 200, headers: JSON_TYPE, body: Buffer.from('{"a":1}'), etag: '"tag"' };
+const page: Reply = { status: 200, headers: JSON_TYPE, body: Buffer.from('{"a":1}'), etag: '"tag"', keptAs: 'k' };
+const planWith = (planned: PlannedParts = { cache: kept() }): Plan => ({
+  ...plannedWith(planned),
+  stages: [],
+  handle: createNext().handle,
+});
+const OPTIONS: WriteReplyOptions = { contractStatusHeader: true, reportIdOf: () => 'a1', gzip: () => undefined };
+const GET = { method: 'GET', ifNoneMatch: undefined, acceptEncoding: undefined };
 
-/** What a client gets of a reply, and what was counted. */
-async function written(reply: Reply, context: Partial<ReplyContext> = {}, call: Call = {}) {
+interface Context {
+  readonly planned?: PlannedParts;
+  /** The gzip form of the page. */
+  readonly gzip?: Buffer | undefined;
+}
+
+/** What a client gets of a plan's reply, what was counted, and for which pages a gzip form was asked for. */
+async function written(reply: Reply, { planned, gzip }: Context = {}, call: Call = {}) {
   const bytes: (number | Promise<number>)[] = [];
-  const { url } = await serve((request, response) => {
-    bytes.push(
-      writeReply(response, reply, {
-        method: request.method ?? '',
-        ifNoneMatch: request.headers['if-none-match'],
-        extra: [['Via', '1.1 portico']],
-        ...context,
-      }),
-    );
+  const asked: unknown[] = [];
+  const options: WriteReplyOptions = {
+    ...OPTIONS,
+    gzip: (key, body) => {
+      asked.push([key, body]);
+      return body === page.body ? gzip : undefined;
+    },
+  };
+  const { url } = await serve(({ method = '', headers }, response) => {
+    const { 'if-none-match': ifNoneMatch, 'accept-encoding': encoding } = headers;
+    const to = { method, ifNoneMatch, acceptEncoding: encoding?.toString() };
+    bytes.push(writeReply(response, planWith(planned), reply, to, traceWith(), options));
   });
   const answer = await callAt(url, '/', call);
-  return { answer, bytes: await bytes[0] };
+  return { answer, asked, bytes: await bytes[0], atOnce: typeof bytes[0] === 'number' };
 }
 
 describe('a reply', () => {
-  it('is sent with its fields, those of the edge, its length and its entity tag', async () => {
+  it('is sent with its headers, those of the edge, its length and its entity tag', async () => {
     const { answer, bytes } = await written(page);
     expect([answer.status, answer.text, bytes]).toEqual([200, '{"a":1}', 7]);
     expect(answer.headers).toMatchObject({
@@ -40,7 +57,7 @@ describe('a reply', () => {
     });
   });
 
-  it('keeps every field of the same name', async () => {
+  it('keeps every header of the same name', async () => {
     const headers: Reply['headers'] = [
       ['Link', '<a>'],
       ['Link', '<b>'],
@@ -80,19 +97,66 @@ describe('a reply', () => {
 
 describe('the bytes of a reply', () => {
   it.each([
-    ['whole', page, { method: 'GET', ifNoneMatch: undefined }, 7],
-    ['for HEAD', page, { method: 'HEAD', ifNoneMatch: undefined }, 0],
-    ['a 304', page, { method: 'GET', ifNoneMatch: '"tag"' }, 0],
-    ['a stream for HEAD', { ...page, body: Readable.from([]) }, { method: 'HEAD', ifNoneMatch: undefined }, 0],
-  ] satisfies [string, Reply, Partial<ReplyContext>, number][])(
+    ['whole', page, {}, 7],
+    ['for HEAD', page, { method: 'HEAD' }, 0],
+    ['a 304', page, { headers: { 'If-None-Match': '"tag"' } }, 0],
+    ['a stream for HEAD', { ...page, body: Readable.from([]) }, { method: 'HEAD' }, 0],
+  ] satisfies [string, Reply, Call, number][])(
     'are known at once where it is %s',
-    async (_what, reply, context, expected) => {
-      const counted: unknown[] = [];
-      const { url } = await serve((_request, response) => {
-        counted.push(writeReply(response, reply, { ...context, extra: [] }));
-      });
-      await callAt(url, '/', { method: context.method });
-      expect(counted).toEqual([expected]);
+    async (_what, reply, call, expected) => {
+      expect(await written(reply, {}, call)).toMatchObject({ bytes: expected, atOnce: true });
+    },
+  );
+});
+
+describe('a reply whose plan does not store it', () => {
+  const headers: Reply['headers'] = [
+    ...JSON_TYPE,
+    ['ETag', '"theirs"'],
+    ['Set-Cookie', 'a=b'],
+    ['Cache-Control', 'public'],
+    ['X-Request-Id', 'theirs'],
+  ];
+
+  it('is not to be stored by anybody, and shows nothing that the upstream says of itself', async () => {
+    const { answer } = await written({ status: 200, headers, body: page.body }, { planned: {} });
+    expect(answer.headers).toMatchObject({ 'cache-control': 'private, no-store', 'x-request-id': 'request-1' });
+    for (const name of ['set-cookie', 'etag']) expect(answer.headers).not.toHaveProperty(name);
+  });
+
+  it('is left as it came in observe, for conditional requests too', async () => {
+    const call = { headers: { 'If-None-Match': '"theirs"' } };
+    const observed = { planned: { transparent: true } };
+    const { answer } = await written({ status: 200, headers, body: page.body, etag: '"theirs"' }, observed, call);
+    expect(answer.status).toBe(200);
+    expect(answer.headers).toMatchObject({
+      'set-cookie': ['a=b'],
+      'cache-control': 'public',
+      'x-request-id': 'theirs',
+    });
+  });
+});
+
+// The attack: a user of the upstream puts HTML into what is sent as text or without a type; a browser that guesses the type
+// runs it in the origin of the gateway.
+describe('the guess of a browser at the type of a reply', () => {
+  const sent = async (status: number, headers: Reply['headers']) =>
+    (await written({ status, headers, body: Buffer.from('<p>') })).answer.rawHeaders.filter(
+      (text) => text === 'nosniff',
+    );
+
+  it.each([
+    ['JSON', 200, [['Content-Type', 'application/json; charset=utf-8']], 0],
+    ['a problem', 400, [['content-type', 'application/problem+json']], 0],
+    ['text', 200, [['Content-Type', 'text/plain']], 1],
+    ['what only begins like JSON', 200, [['Content-Type', 'application/jsonp']], 1],
+    ['what has no type', 200, [], 1],
+    ['what forbids it already', 200, [['X-Content-Type-Options', 'nosniff']], 1],
+    ['what has no body', 204, [], 0],
+  ] satisfies [string, number, Reply['headers'], number][])(
+    'is forbidden where it matters: %s',
+    async (_what, status, headers, times) => {
+      expect(await sent(status, headers)).toHaveLength(times);
     },
   );
 });
@@ -123,11 +187,16 @@ describe('a conditional request', () => {
 
 describe('a reply with a gzip form', () => {
   const gzip = gzipSync(page.body as Buffer);
+  const accepting = (headers: Readonly<Record<string, string>> = {}, method = 'GET') => ({
+    method,
+    headers: { 'Accept-Encoding': 'br, gzip', ...headers },
+  });
 
-  it('is sent in that form, with its own length and tag', async () => {
-    const { answer, bytes } = await written(page, { gzip });
+  it('is sent in that form, with its own length and tag, under the key of the very page', async () => {
+    const { answer, bytes, asked } = await written(page, { gzip }, accepting());
     expect(gunzipSync(answer.bytes).toString()).toBe('{"a":1}');
     expect(bytes).toBe(gzip.length);
+    expect(asked).toEqual([['k', page.body]]);
     expect(answer.headers).toMatchObject({
       'content-encoding': 'gzip',
       'content-length': String(gzip.length),
@@ -137,8 +206,8 @@ describe('a reply with a gzip form', () => {
   });
 
   it('is sent to HEAD without it', async () => {
-    const get = await written(page, { gzip });
-    const head = await written(page, { gzip }, { method: 'HEAD' });
+    const get = await written(page, { gzip }, accepting());
+    const head = await written(page, { gzip }, accepting({}, 'HEAD'));
     expect([head.answer.text, head.bytes]).toEqual(['', 0]);
     const { date: _date, ...fields } = head.answer.headers;
     expect(get.answer.headers).toMatchObject(fields);
@@ -154,7 +223,7 @@ describe('a reply with a gzip form', () => {
     ['*', '"tag-gzip"'],
   ])('is 304 for a client that has %s, by the tag of its form', async (condition, etag) => {
     const headers = { 'If-None-Match': condition };
-    const { answer, bytes } = await written(page, { gzip }, { headers });
+    const { answer, bytes } = await written(page, { gzip }, accepting(headers));
     expect([answer.status, answer.headers.etag, answer.text, bytes]).toEqual([304, etag, '', 0]);
     expect(answer.headers).not.toHaveProperty('content-encoding');
     expect(answer.headers).not.toHaveProperty('content-length');
@@ -173,9 +242,32 @@ describe('a reply with a gzip form', () => {
   it('is sent in full where the client has neither form', async () => {
     for (const condition of ['"tag-br"', '"tag-gzip-gzip"', 'tag', '""'])
       for (const form of [gzip, undefined]) {
-        const { answer } = await written(page, { gzip: form }, { headers: { 'If-None-Match': condition } });
+        const { answer } = await written(page, { gzip: form }, accepting({ 'If-None-Match': condition }));
         expect(answer.status).toBe(200);
       }
+  });
+
+  it.each([
+    ['does not accept it', {}],
+    ['refuses it', { 'Accept-Encoding': 'gzip;q=0' }],
+  ])('is not made for a client that %s', async (_who, headers) => {
+    const { answer, asked } = await written(page, { gzip }, { headers });
+    expect(asked).toEqual([]);
+    expect(answer.text).toBe('{"a":1}');
+  });
+
+  it('is not asked for a response that is not stored', async () => {
+    const { keptAs: _key, ...fetched } = page;
+    const { answer, asked } = await written(fetched, { gzip }, accepting());
+    expect(asked).toEqual([]);
+    expect(answer.headers).not.toHaveProperty('content-encoding');
+  });
+
+  it('is not sent in the place of another body under the same key', async () => {
+    const other = Buffer.from('{"less":1}');
+    const { answer } = await written({ ...page, body: other }, { gzip }, accepting());
+    expect(answer.text).toBe('{"less":1}');
+    expect(answer.headers).not.toHaveProperty('content-encoding');
   });
 });
 
@@ -211,7 +303,7 @@ describe('a reply that streams', () => {
     const body = new Readable({ read: () => undefined });
     body.push(Buffer.from('abc'));
     const { port } = await serve((_request, response) => {
-      void writeReply(response, { status: 200, headers: [], body }, CONTEXT);
+      void writeReply(response, planWith(), { status: 200, headers: [], body }, GET, traceWith(), OPTIONS);
     });
     const { socket } = talk(port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n');
     await once(socket, 'data');
@@ -224,7 +316,7 @@ describe('a reply that streams', () => {
     const gone = Promise.withResolvers<number>();
     const { port } = await serve((_request, response) => {
       response.once('close', () => {
-        gone.resolve(writeReply(response, { status: 200, headers: [], body }, CONTEXT));
+        gone.resolve(writeReply(response, planWith(), { status: 200, headers: [], body }, GET, traceWith(), OPTIONS));
       });
       socket.destroy();
     });
@@ -233,5 +325,3 @@ describe('a reply that streams', () => {
     expect(body.destroyed).toBe(true);
   });
 });
-
-const CONTEXT: ReplyContext = { method: 'GET', ifNoneMatch: undefined, extra: [] };

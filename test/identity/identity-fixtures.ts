@@ -35,15 +35,17 @@ export function authenticating(verifier: Verifier, options: Partial<IdentityOpti
     verifier,
     onVerification: (kind) => verifications.push(kind),
   });
-  const ask = (authorizationHeader: string | undefined, input: Partial<AuthenticationInput> = {}) =>
+  const askNow = (authorizationHeader: string | undefined, input: Partial<AuthenticationInput> = {}) =>
     authenticator.authenticate({
       authorizationHeader,
-      clientAddress: '192.0.2.1',
+      clientAddress: () => '192.0.2.1',
       level: 'enforce',
       now: START,
       ...input,
     });
-  return { authenticator, ask, verifications };
+  /** Always returns a promise, also for what is decided at once. */
+  const ask = async (...given: Parameters<typeof askNow>) => askNow(...given);
+  return { authenticator, ask, askNow, verifications };
 }
 
 /** The error that a request was refused with; throws when it was not. */

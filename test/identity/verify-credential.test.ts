@@ -77,7 +77,7 @@ describe('the memory of verified credentials', () => {
 });
 
 const guess = (ask: ReturnType<typeof authenticating>['ask'], index: number, clientAddress = '192.0.2.1') =>
-  refusalOf(ask(basic('alice', `guess-${index}`), { clientAddress }));
+  refusalOf(ask(basic('alice', `guess-${index}`), { clientAddress: () => clientAddress }));
 
 describe('the limit of failed attempts (rules, 2)', () => {
   const failures = { limit: 3, windowSeconds: 60, maxPairs: 100 };

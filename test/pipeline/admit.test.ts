@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { DecodedParameters } from '../../src/contract/compile/decode-parameters.ts';
 import type { PathMatch } from '../../src/contract/paths.ts';
-import { GatewayError } from '../../src/errors/gateway-error.ts';
 import type { CheckLevel } from '../../src/model/checks.ts';
 import { admit } from '../../src/pipeline/admit.ts';
-import { exchangeWith, type PlannedParts, plannedWith, traceWith, violationWith } from '../builders/exchange.ts';
+import { exchangeWith, type PlannedParts, plannedWith, violationWith } from '../builders/exchange.ts';
 
 const unknown = violationWith({ category: 'undocumented', keyword: 'unknown', at: 'colour', message: 'colour is odd' });
 const wrong = violationWith();
@@ -16,20 +15,8 @@ function admitted(parts: PlannedParts & { readonly level?: CheckLevel }, found: 
   const planned = plannedWith({ ...more, checks: { requests: level } });
   const values = exchangeWith().values();
   const decoded: DecodedParameters = { values, violations: [], reported: [], ...found };
-  const trace = traceWith();
   const arrival = { path: '/services/v2/thing.json', query: 'page=1&q=a%20b&&', target: '/services/v2/thing.json?raw' };
-  const outcome = () => admit(planned, { decodeParameters: () => decoded }, {} as PathMatch, arrival, trace);
-  return { outcome, trace };
-}
-
-/** What is thrown. */
-function refusalOf(act: () => unknown): GatewayError {
-  try {
-    act();
-  } catch (error) {
-    if (error instanceof GatewayError) return error;
-  }
-  throw new Error('no refusal');
+  return admit(planned, { decodeParameters: () => decoded }, {} as PathMatch, arrival);
 }
 
 const pageValues = (page?: number, pageSize?: number) => ({ values: { ...exchangeWith().values(), page, pageSize } });
@@ -45,17 +32,17 @@ describe('admit', () => {
     };
     const arrival = { path: '/services/v2/thing.json', query: 'q=%', target: '/services/v2/thing.json?q=%' };
     const match = { rawParameters: { nodeId: '7' } } as unknown as PathMatch;
-    const trace = traceWith();
-    const admission = admit(plannedWith({ transparent: true }), breaking, match, arrival, trace);
+    const admission = admit(plannedWith({ transparent: true }), breaking, match, arrival);
     expect([admission.target, admission.values().path]).toEqual([arrival.target, { nodeId: '7' }]);
-    expect(trace).toMatchObject({ requests: { outcome: 'failed' }, cause: mistake });
-    expect(() => admit(plannedWith(), breaking, match, arrival, traceWith())).toThrow(mistake);
+    expect(admission).toMatchObject({ verdict: { outcome: 'failed' }, failure: mistake });
+    expect(() => admit(plannedWith(), breaking, match, arrival)).toThrow(mistake);
   });
 
   it('passes right parameters on and says so', () => {
-    const { outcome, trace } = admitted({});
-    expect(outcome().values().path).toEqual({});
-    expect(trace).toMatchObject({ requests: { level: 'enforce', outcome: 'passed' }, violations: [] });
+    const admission = admitted({});
+    expect(admission.values().path).toEqual({});
+    expect(admission).toMatchObject({ verdict: { level: 'enforce', outcome: 'passed' }, violations: [] });
+    expect(admission.refusal).toBeUndefined();
   });
 
   it.each([
@@ -63,38 +50,40 @@ describe('admit', () => {
     ['a repeated parameter', repeated, 'repeated_parameter'],
     ['a wrong value', wrong, 'invalid_parameter'],
   ] as const)('refuses %s at enforce', (_what, violation, code) => {
-    const { outcome, trace } = admitted({}, { violations: [violation] });
-    expect(refusalOf(outcome)).toMatchObject({ code, status: 400, details: [{ name: violation.at }] });
-    expect(trace).toMatchObject({ requests: { outcome: 'refused' }, violations: [violation] });
+    expect(admitted({}, { violations: [violation] })).toMatchObject({
+      refusal: { code, status: 400, details: [{ name: violation.at }] },
+      verdict: { outcome: 'refused' },
+      violations: [violation],
+    });
   });
 
   it('reports the same at report', () => {
-    const { outcome, trace } = admitted({ level: 'report' }, { violations: [wrong] });
-    outcome();
-    expect(trace).toMatchObject({ requests: { level: 'report', outcome: 'reported' }, violations: [wrong] });
+    const admission = admitted({ level: 'report' }, { violations: [wrong] });
+    expect(admission).toMatchObject({ verdict: { level: 'report', outcome: 'reported' }, violations: [wrong] });
+    expect(admission.refusal).toBeUndefined();
   });
 
   it('says nothing where requests are not checked', () => {
-    const { outcome, trace } = admitted({ level: 'off' }, { violations: [wrong], reported: [counted] });
-    outcome();
-    expect(trace).toMatchObject({ requests: { level: 'off', outcome: 'skipped' }, violations: [] });
+    const admission = admitted({ level: 'off' }, { violations: [wrong], reported: [counted] });
+    expect(admission).toMatchObject({ verdict: { level: 'off', outcome: 'skipped' }, violations: [] });
+    expect(admission.refusal).toBeUndefined();
   });
 
   it('counts a parameter that the contract lets pass, and never refuses it', () => {
-    const { outcome, trace } = admitted({}, { reported: [counted] });
-    outcome();
-    expect(trace).toMatchObject({ requests: { level: 'enforce', outcome: 'reported' }, violations: [counted] });
+    const admission = admitted({}, { reported: [counted] });
+    expect(admission).toMatchObject({ verdict: { level: 'enforce', outcome: 'reported' }, violations: [counted] });
+    expect(admission.refusal).toBeUndefined();
   });
 
   it('sends the canonical target: no first page, no empty pieces, the own encoding of the client', () => {
-    expect(admitted({}, pageValues(1)).outcome().target).toBe('/services/v2/thing.json?q=a%20b');
+    expect(admitted({}, pageValues(1)).target).toBe('/services/v2/thing.json?q=a%20b');
   });
 
   it('keeps a page 1 that is not the first one, and one that means nothing', () => {
     const followers = { firstPage: 0, observedPageSize: 35, hasPageCount: true } as const;
     const kept = '/services/v2/thing.json?page=1&q=a%20b';
-    expect(admitted({ operation: { paging: followers } }, pageValues(1)).outcome().target).toBe(kept);
-    expect(admitted({ operation: { paging: undefined } }, pageValues(1)).outcome().target).toBe(kept);
+    expect(admitted({ operation: { paging: followers } }, pageValues(1)).target).toBe(kept);
+    expect(admitted({ operation: { paging: undefined } }, pageValues(1)).target).toBe(kept);
   });
 
   it('merges a page size with an absent one only where the default is known', () => {
@@ -103,12 +92,12 @@ describe('admit', () => {
       const planned = plannedWith({ defaultPageSize });
       const arrival = { path: '/a', query: 'pageSize=15', target: '/a?pageSize=15' };
       const decoded: DecodedParameters = { ...found, violations: [], reported: [] };
-      return admit(planned, { decodeParameters: () => decoded }, {} as PathMatch, arrival, traceWith()).target;
+      return admit(planned, { decodeParameters: () => decoded }, {} as PathMatch, arrival).target;
     };
     expect([target(15), target(undefined), target(20)]).toEqual(['/a', '/a?pageSize=15', '/a?pageSize=15']);
   });
 
   it('sends the raw target in observe', () => {
-    expect(admitted({ transparent: true }, pageValues(1)).outcome().target).toBe('/services/v2/thing.json?raw');
+    expect(admitted({ transparent: true }, pageValues(1)).target).toBe('/services/v2/thing.json?raw');
   });
 });

@@ -24,7 +24,9 @@ const clientGone = () => AbortSignal.abort();
 function dispatched(parts: HouseParts = {}, arrival: Partial<Arrival> = {}, gone?: () => AbortSignal) {
   const made = houseWith(parts);
   const trace = traceWith();
-  return { ...made, trace, outcome: dispatch(made.house, arrivalWith(arrival), trace, gone) };
+  // A promise also where nothing is waited for.
+  const outcome = (async () => dispatch(made.house, arrivalWith(arrival), trace, gone))();
+  return { ...made, trace, outcome };
 }
 
 const elsewhere = { path: '/services/v2/other.json', target: '/services/v2/other.json' };
@@ -48,6 +50,19 @@ describe('a documented request', () => {
     });
   });
 
+  it('goes on where its parameters cannot be decoded and everything passes as it is, and says why', async () => {
+    const mistake = new RangeError('Maximum call stack size exceeded');
+    const contract = {
+      ...houseWith().house.contract,
+      decodeParameters: () => {
+        throw mistake;
+      },
+    };
+    const { outcome, trace } = dispatched({ contract, plan: { ...plannedWith({ transparent: true }) } });
+    expect(await outcome).toMatchObject({ kind: 'reply' });
+    expect(trace).toMatchObject({ requests: { outcome: 'failed' }, cause: mistake });
+  });
+
   it('is answered for HEAD as for GET', async () => {
     expect(await dispatched({}, { method: 'HEAD' }).outcome).toMatchObject({ kind: 'reply' });
   });
@@ -63,17 +78,17 @@ describe('the authentication of a request', () => {
   it('is held to the level and needs of its operation', async () => {
     const operation = operationWith({ needsCredential: true });
     const plan = { operation, checks: { ...MODES.strict.checks, authentication: 'report' as const } };
-    const { outcome, authenticated } = dispatched({ plan }, { headers: { authorization: 'Basic x' } });
+    const { outcome, authenticated } = dispatched({ plan }, { authorization: 'Basic x' });
     await outcome;
     expect(authenticated).toMatchObject([
       {
         level: 'report',
         needsCredential: true,
         authorizationHeader: 'Basic x',
-        clientAddress: '127.0.0.1',
         now: 1_000,
       },
     ]);
+    expect(authenticated[0]?.clientAddress()).toBe('127.0.0.1');
   });
 
   it('is held to the global level past the contract', async () => {
@@ -84,15 +99,15 @@ describe('the authentication of a request', () => {
   });
 
   it('tells callers apart by tokens and cookies only where those travel upstream', async () => {
-    const headers = { cookie: 'a=b', 'x-auth-token': 't' };
-    const planned = dispatched({}, { headers });
-    const observed = dispatched({ plan: plannedWith({ transparent: true }) }, { headers });
-    const passed = dispatched(passes, { ...elsewhere, headers });
+    const otherCredential = 't\na=b';
+    const planned = dispatched({}, { otherCredential });
+    const observed = dispatched({ plan: plannedWith({ transparent: true }) }, { otherCredential });
+    const passed = dispatched(passes, { ...elsewhere, otherCredential });
     const plain = dispatched(passes, elsewhere);
     await Promise.all([planned, observed, passed, plain].map(({ outcome }) => outcome));
     expect(planned.authenticated[0]?.otherCredential).toBeUndefined();
-    expect(observed.authenticated[0]?.otherCredential).toBe('t\na=b');
-    expect(passed.authenticated[0]?.otherCredential).toBe('t\na=b');
+    expect(observed.authenticated[0]?.otherCredential).toBe(otherCredential);
+    expect(passed.authenticated[0]?.otherCredential).toBe(otherCredential);
     expect(plain.authenticated[0]?.otherCredential).toBeUndefined();
   });
 
@@ -126,7 +141,7 @@ describe('the authentication of a request', () => {
   it('names no caller who has no name', async () => {
     const passed = { level: 'enforce', outcome: 'passed', principal: 'anonymous' } as const;
     const { outcome, trace } = dispatched({
-      authenticate: () => Promise.resolve({ kind: 'principal', principal: ANONYMOUS, trace: passed }),
+      authenticate: () => Promise.resolve({ principal: ANONYMOUS, trace: passed }),
     });
     await outcome;
     expect(trace?.caller).toBeUndefined();
@@ -143,7 +158,6 @@ const answered = (status: number | undefined, denied = false) => {
 
 const pending = (): Promise<AuthenticationResult> =>
   Promise.resolve({
-    kind: 'principal',
     principal: callerNamed('alice', { kind: 'unverified' }),
     trace: { level: 'report', outcome: 'skipped', principal: 'unverified', reason: 'verification_pending' },
   });
@@ -178,7 +192,6 @@ describe('the credential of an observed request', () => {
 
 const anonymous = () =>
   Promise.resolve<AuthenticationResult>({
-    kind: 'principal',
     principal: ANONYMOUS,
     trace: { level: 'enforce', outcome: 'passed', principal: 'anonymous' },
   });

@@ -6,6 +6,7 @@ import { createOwnership } from '../../src/permissions/ownership.ts';
 import { PERMISSIONS_DEFAULTS } from '../../src/permissions/permissions-options.ts';
 import { describeRequirement } from '../../src/pipeline/explain-lines.ts';
 import { explain, type ExplainRequest } from '../../src/pipeline/explain.ts';
+import type { House } from '../../src/pipeline/house.ts';
 import { exchangeWith, kept, type PlannedParts, plannedWith, violationWith } from '../builders/exchange.ts';
 import { houseWith, type HouseParts } from '../builders/house.ts';
 import { createTestClock } from '../builders/test-clock.ts';
@@ -32,14 +33,15 @@ function explained(request: Partial<ExplainRequest> = {}, given: Explained = {})
     unmapped: { kind: 'deny' },
     verifier: 'file',
   });
-  const made = houseWith({ plan: plannedWith(planned), grantsOf: permissions.grantsOf, ...parts });
+  const house = { plan: plannedWith(planned), grantsOf: permissions.grantsOf, ...parts };
   const values = { ...exchangeWith().values(), ...decoded?.values };
-  const contract: typeof made.house.contract = {
-    ...made.house.contract,
+  const contract: House['contract'] = {
+    ...houseWith(house).house.contract,
     decodeParameters: () => ({ violations: [], reported: [], ...decoded, values }),
   };
+  const made = houseWith({ ...house, contract });
   const lines = explain(
-    { ...made.house, contract },
+    made.house,
     {
       permissions,
       ownership: createOwnership(PERMISSIONS_DEFAULTS.ownership, createTestClock()),

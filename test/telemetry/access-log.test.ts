@@ -1,82 +1,56 @@
-import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
-import { createAccessLog, type AccessEntry, type AccessLogOptions } from '../../src/telemetry/access-log.ts';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ERRORS } from '../../src/errors/catalogue.ts';
+import { CHECK_NAMES } from '../../src/model/checks.ts';
+import type { CheckVerdict, Trace } from '../../src/model/trace.ts';
+import { type AccessEntry, type AccessLogOptions, createAccessLog } from '../../src/telemetry/access-log.ts';
+import { LOG_LEVELS } from '../../src/telemetry/logger.ts';
 import { responseViolation } from '../builders/response-violation.ts';
 import { finishedTrace } from './fixed-trace.ts';
 
-const SECRET = Buffer.from('alice:s3cret-word').toString('base64');
-const servers: Server[] = [];
+const TEMPLATE = '/services/v2/question.json';
 
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    server.close();
-  }
-});
-
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
-
-async function logged(
-  entry: (request: IncomingMessage) => AccessEntry,
-  answer: Answer = (_request, response) => response.end('{}'),
-  options: Partial<AccessLogOptions> = {},
-  call: { readonly target?: string; readonly abort?: boolean } = {},
-): Promise<{ text: string; lines: Record<string, unknown>[]; headersSeen: string | undefined }> {
+/** The text that the log writes of finished requests. */
+function textOf(entries: readonly Partial<AccessEntry>[], options: Partial<AccessLogOptions> = {}): string {
   let text = '';
-  let headersSeen: string | undefined;
   const log = createAccessLog({
     level: 'info',
     clock: () => 1_700_000_001_000,
     stream: { write: (line: string) => void (text += line) },
+    principalNames: false,
     ...options,
   });
-  const closed = Promise.withResolvers<void>();
-  const server = createServer((incoming, response) => {
-    log.watch(incoming, response, () => entry(incoming));
-    response.once('close', () => {
-      // After the line is written.
-      headersSeen = incoming.headers.authorization;
-      closed.resolve();
-    });
-    answer(incoming, response);
-  });
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const outgoing = request({
-    port,
-    host: '127.0.0.1',
-    path: call.target ?? '/services/v2/question.json?q=alice%40example.org&token=t0p',
-    headers: { authorization: `Basic ${SECRET}`, cookie: 'session=c00kie', 'x-auth-token': 'b3arer' },
-  });
-  outgoing.on('error', () => undefined);
-  outgoing.on('response', (incoming) => incoming.on('error', () => undefined).resume());
-  outgoing.end();
-  if (call.abort) server.once('request', () => outgoing.destroy());
-  await closed.promise;
-  const lines = text.split('\n').filter(Boolean);
-  return { text, lines: lines.map((line) => JSON.parse(line) as Record<string, unknown>), headersSeen };
+  for (const entry of entries)
+    log.write({ trace: finishedTrace(), template: TEMPLATE, target: TEMPLATE, caller: undefined, ...entry });
+  return text;
 }
 
-const ofTrace =
-  (more: Partial<AccessEntry> = {}) =>
-  () => ({ trace: finishedTrace(), ...more });
+type Line = Record<string, unknown>;
+
+/** Its lines; each must be JSON of its own. */
+const linesOf = (...given: Parameters<typeof textOf>): Line[] =>
+  textOf(...given)
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Line);
+
+const hit = (more: Partial<Trace> = {}) =>
+  finishedTrace({
+    authentication: { level: 'enforce', outcome: 'passed', principal: 'verified' },
+    cache: { status: 'hit', ageSeconds: 1 },
+    ...more,
+  });
 
 describe('the access log', () => {
-  it('writes one line for a request, of what the trace says', async () => {
-    const { lines } = await logged(
-      ofTrace({
-        trace: finishedTrace({
-          authentication: { level: 'enforce', outcome: 'passed', principal: 'verified' },
-          permissions: { level: 'report', outcome: 'reported' },
-          cache: { status: 'miss', stored: true },
-          upstream: { status: 200, shape: 'json', seconds: 0.0031234567, attempts: 1 },
-        }),
-        template: '/services/v2/question.json',
-      }),
-    );
-    expect(lines).toEqual([
+  it('writes one line for a request, of what the trace says', () => {
+    const trace = finishedTrace({
+      route: 'plan',
+      authentication: { level: 'enforce', outcome: 'passed', principal: 'verified' },
+      permissions: { level: 'report', outcome: 'reported' },
+      cache: { status: 'miss', stored: true },
+      upstream: { status: 200, shape: 'json', seconds: 0.0031234567, attempts: 1 },
+    });
+    expect(linesOf([{ trace }])).toEqual([
       {
         level: 'info',
         time: '2023-11-14T22:13:21.000Z',
@@ -84,7 +58,8 @@ describe('the access log', () => {
         traceId: '0af7651916cd43dd8448eb211c80319c',
         operation: 'listQuestions',
         method: 'GET',
-        path: '/services/v2/question.json',
+        path: TEMPLATE,
+        route: 'plan',
         status: 200,
         seconds: 0.004,
         bytes: 1234,
@@ -97,149 +72,225 @@ describe('the access log', () => {
     ]);
   });
 
-  it('never shows the credential, the cookie, a token or the query that the library would log', async () => {
-    const { text } = await logged((incoming) => ({ trace: finishedTrace(), target: incoming.url, caller: 'alice' }));
-    for (const secret of [
-      SECRET,
-      's3cret-word',
-      'c00kie',
-      'b3arer',
-      't0p',
-      'example.org',
-      'alice',
-      'authorization',
-      '?',
-    ])
-      expect(text.toLowerCase()).not.toContain(secret.toLowerCase());
-    expect(text).toContain('"path":"/services/v2/question.json"');
-  });
-
-  it('shows nothing of the request, the answer or an error that somebody logs with the request’s own logger', async () => {
-    const { text, lines, headersSeen } = await logged(ofTrace(), (incoming, response) => {
-      response.setHeader('Set-Cookie', 'c00kie');
-      incoming.log.info({ req: incoming, res: response, err: new Error('b3arer') }, 'by hand');
-      response.end('{}');
-    });
-    expect(lines.map(({ msg }) => msg)).toEqual(['by hand', 'request']);
-    expect(Object.keys(lines[0] ?? {})).toEqual(['level', 'time', 'requestId', 'msg']);
-    for (const secret of [SECRET, 'c00kie', 'b3arer', 't0p', 'example.org']) expect(text).not.toContain(secret);
-    // A serializer that takes a field away takes it from the live request.
-    expect(headersSeen).toBe(`Basic ${SECRET}`);
-  });
-
-  it('shows a keyed tag for a caller, and the name only where configured', async () => {
-    const tagged = await logged(ofTrace({ caller: 'alice' }));
-    expect(tagged.lines[0]?.['caller']).toMatch(/^[0-9a-f]{12}$/);
-    const named = await logged(ofTrace({ caller: 'alice' }), undefined, { principalNames: true });
-    expect(named.lines[0]?.['caller']).toBe('alice');
-  });
-
-  it('shows where an internal error came from, and not its message', async () => {
-    const cause = new TypeError('no such user: alice@example.org', { cause: new Error('row 7: 555-1234') });
-    const { text, lines } = await logged(
-      ofTrace({ trace: finishedTrace({ status: 500, error: 'internal_error', cause }) }),
-      (_request, response) => {
-        response.statusCode = 500;
-        response.end();
-      },
+  it('has the time of its writing', () => {
+    const times = [0, 0, 1_000, 999, 1_700_000_000_000];
+    const clock = () => left.shift() ?? 0;
+    const left = [...times];
+    const lines = linesOf(
+      times.map(() => ({})),
+      { clock },
     );
-    expect(lines).toHaveLength(1);
-    expect(lines[0]).toMatchObject({
-      level: 'error',
-      error: 'internal_error',
-      cause: { name: 'TypeError', cause: { name: 'Error' } },
-    });
-    expect(text).toContain('access-log.test.ts');
-    expect(text).not.toMatch(/alice|555/);
+    expect(lines.map(({ time }) => time)).toEqual(times.map((at) => new Date(at).toISOString()));
   });
 
-  it('writes status 0 for a client that left before the answer', async () => {
-    const { status: _status, seconds: _seconds, ...open } = finishedTrace();
-    const { lines } = await logged(
-      () => ({ trace: open }),
-      () => undefined,
-      {},
-      { abort: true },
-    );
-    expect(lines).toMatchObject([{ status: 0, seconds: 1 }]);
+  it('writes status 0 for a client that left before the response', () => {
+    const { status: _status, ...open } = finishedTrace();
+    expect(linesOf([{ trace: open }])).toMatchObject([{ status: 0, level: 'info' }]);
   });
 
-  it('keeps a path on one line and within bounds, whatever it holds', async () => {
-    const target = `/services/v2/user/%0a${'x'.repeat(300)}/alice@example.org/12345.json`;
-    const { lines } = await logged(
-      (incoming) => ({ trace: finishedTrace(), target: incoming.url }),
-      undefined,
-      {},
-      { target },
-    );
-    expect(lines[0]?.['path']).toBe('/services/v2/user/{}/{}/{}.json');
-  });
-
-  it('writes nothing at level silent', async () => {
-    expect((await logged(ofTrace(), undefined, { level: 'silent' })).text).toBe('');
-  });
-});
-
-const hit = (more: Parameters<typeof finishedTrace>[0] = {}) =>
-  finishedTrace({
-    authentication: { level: 'enforce', outcome: 'passed', principal: 'verified' },
-    cache: { status: 'hit', ageSeconds: 1 },
-    ...more,
-  });
-/** What the log writes of finished requests. */
-function written(entries: readonly AccessEntry[], options: Partial<AccessLogOptions> = {}): Record<string, unknown>[] {
-  const lines: string[] = [];
-  const stream = { write: (line: string) => void lines.push(line) };
-  const log = createAccessLog({ level: 'info', clock: () => 1_700_000_001_000, stream, ...options });
-  for (const entry of entries) log.write(entry);
-  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-}
-
-describe('a line that is written at once', () => {
-  const template = '/services/v2/question.json';
-
-  it('says what the line of a watched response says', async () => {
-    for (const trace of [hit(), hit({ error: 'permission_denied', status: 403 })]) {
-      const { lines } = await logged(() => ({ trace, template, caller: 'alice' }), undefined, { principalNames: true });
-      const [line] = written([{ trace, template, caller: 'alice' }], { principalNames: true });
-      expect(JSON.stringify(line)).toBe(JSON.stringify(lines[0]));
-    }
-  });
-
-  it('has the same tag for a caller, however the line was written, and the name only where configured', () => {
-    const entries = [hit(), hit({ violations: [responseViolation()] })].map((trace) => ({
-      trace,
-      template,
-      caller: 'alice',
-    }));
-    const [plain, other] = written(entries);
-    expect(plain?.['caller']).toMatch(/^[0-9a-f]{12}$/);
-    expect(other?.['caller']).toBe(plain?.['caller']);
-    expect(written(entries, { principalNames: true }).map(({ caller }) => caller)).toEqual(['alice', 'alice']);
-  });
-
-  it('is an error where the answer is one', () => {
-    const traces = [hit(), hit({ status: 500, error: 'internal_error' }), hit({ status: 0 })];
-    expect(written(traces.map((trace) => ({ trace, template }))).map(({ level }) => level)).toEqual([
-      'info',
-      'error',
-      'info',
-    ]);
-  });
-
-  it('is left out below the level of the log', () => {
-    const entries = [hit(), hit({ status: 503 })].map((trace) => ({ trace, template }));
-    for (const level of ['warn', 'error'] as const)
-      expect(written(entries, { level }).map(({ status }) => status)).toEqual([503]);
-    expect(written(entries, { level: 'silent' })).toEqual([]);
-  });
-
-  it('comes in the order of the requests, whatever is said of them', () => {
+  it('writes the lines in the order of the requests', () => {
     const ids = ['a', 'b', 'c', 'd'];
     const entries = ids.map((requestId, at) => ({
       trace: { ...hit(at % 2 === 0 ? {} : { error: 'permission_denied', status: 403 }), requestId },
-      template,
     }));
-    expect(written(entries).map(({ requestId }) => requestId)).toEqual(ids);
+    expect(linesOf(entries).map(({ requestId }) => requestId)).toEqual(ids);
+  });
+});
+
+describe('the level of a line', () => {
+  it('is error where the response is one', () => {
+    const traces = [hit(), hit({ status: 500, error: 'internal_error' }), hit({ status: 499 }), hit({ status: 0 })];
+    const levels = linesOf(traces.map((trace) => ({ trace }))).map(({ level }) => level);
+    expect(levels).toEqual(['info', 'error', 'info', 'info']);
+  });
+
+  it('decides whether it is written', () => {
+    const entries = [hit(), hit({ status: 503 })].map((trace) => ({ trace }));
+    const written = LOG_LEVELS.map((level) => [level, linesOf(entries, { level }).map(({ status }) => status)]);
+    expect(Object.fromEntries(written)).toEqual({
+      trace: [200, 503],
+      debug: [200, 503],
+      info: [200, 503],
+      warn: [503],
+      error: [503],
+      fatal: [],
+      silent: [],
+    });
+  });
+});
+
+describe('what a line may show', () => {
+  it('is a keyed tag for a caller, and the name only where configured', () => {
+    const entries = [
+      { caller: 'alice' },
+      { caller: 'alice', trace: hit({ violations: [responseViolation()] }) },
+      { caller: 'bob' },
+    ];
+    const [first, second, other] = linesOf(entries).map(({ caller }) => caller);
+    expect(first).toMatch(/^[0-9a-f]{12}$/);
+    expect(second).toBe(first);
+    expect(other).not.toBe(first);
+    // Another process has another key, so that nobody can look names up in a table.
+    expect(linesOf(entries)[0]?.['caller']).not.toBe(first);
+    const named = linesOf(entries, { principalNames: true });
+    expect(named.map(({ caller }) => caller)).toEqual(['alice', 'alice', 'bob']);
+  });
+
+  it('is nothing of a credential, the query or the values in a path', () => {
+    const secret = Buffer.from('alice:s3cret-word').toString('base64');
+    const target = `/services/v2/user/bob@example.org/question/4711.json?q=alice%40example.org&token=t0p`;
+    const trace = finishedTrace({ operation: undefined, caller: 'alice' });
+    const text = textOf([
+      { trace, template: undefined, target, caller: 'alice' },
+      { trace: hit(), target },
+    ]);
+    for (const word of [secret, 's3cret', 'bob', 'example', '4711', 't0p', 'alice', 'token', '?'])
+      expect(text).not.toContain(word);
+    expect(text).toContain('"path":"/services/v2/user/{}/question/{}.json"');
+    expect(text).toContain(`"path":"${TEMPLATE}"`);
+  });
+
+  it('is a path on one line and within bounds, whatever it holds', () => {
+    const target = `/services/v2/user/%0a${'x'.repeat(300)}/alice@example.org/12345.json`;
+    for (let times = 0; times < 2; times += 1)
+      expect(linesOf([{ template: undefined, target }])[0]?.['path']).toBe('/services/v2/user/{}/{}/{}.json');
+  });
+
+  it('is right after more callers and paths than are remembered', () => {
+    const entries = Array.from({ length: 2500 }, (_, at) => ({
+      caller: `caller ${at % 1250}`,
+      template: undefined,
+      target: `/services/v2/${'question/'.repeat(at % 3)}${at % 1250}`,
+    }));
+    const lines = linesOf(entries);
+    const paths = ['/services/v2/{}', '/services/v2/question/{}', '/services/v2/question/question/{}'];
+    lines.forEach(({ path }, at) => expect(path).toBe(paths[at % 3]));
+    for (let at = 0; at < 1250; at += 1) expect(lines[at]?.['caller']).toBe(lines[at + 1250]?.['caller']);
+  });
+
+  it('is where an internal error came from, and not its message', () => {
+    const cause = new TypeError('no such user: alice@example.org', { cause: new Error('row 7: 555-1234') });
+    const entry = { trace: finishedTrace({ status: 500, error: 'internal_error', cause }) };
+    expect(linesOf([entry])).toMatchObject([
+      { level: 'error', error: 'internal_error', cause: { name: 'TypeError', cause: { name: 'Error' } } },
+    ]);
+    const text = textOf([entry]);
+    expect(text).toContain('access-log.test.ts');
+    expect(text).not.toMatch(/alice|555/);
+  });
+});
+
+/** The members of a line, in their order, as an operator may rely on them (docs/operations.md). */
+function expectedLine(trace: Trace, path: string, caller: string | undefined): Line {
+  const { upstream } = trace;
+  const checks = CHECK_NAMES.flatMap((name) => {
+    const outcome = trace[name]?.outcome;
+    return outcome === undefined || outcome === 'passed' ? [] : [[name, outcome]];
+  });
+  const members: Line = {
+    level: (trace.status ?? 0) >= 500 ? 'error' : 'info',
+    time: '2023-11-14T22:13:21.000Z',
+    requestId: trace.requestId,
+    traceId: trace.traceparent.split('-')[1],
+    operation: trace.operation ?? 'undocumented',
+    method: trace.method,
+    path,
+    route: trace.route,
+    status: trace.status ?? 0,
+    seconds: trace.seconds,
+    bytes: trace.bytes,
+    principal: trace.authentication?.principal,
+    caller,
+    checks: checks.length === 0 ? undefined : Object.fromEntries(checks),
+    cache: trace.cache?.status,
+    upstream: upstream && {
+      status: upstream.status,
+      shape: upstream.shape,
+      seconds: upstream.seconds,
+      attempts: upstream.attempts,
+      requestId: upstream.requestId,
+    },
+    redacted: trace.redacted?.length || undefined,
+    legacyAddress: trace.legacyAddress || undefined,
+    error: trace.error,
+    violations: trace.violations.length || undefined,
+    cause: trace.cause === undefined ? undefined : { name: 'string' },
+    msg: 'request',
+  };
+  return JSON.parse(JSON.stringify(members)) as Line;
+}
+
+const text = fc.oneof(
+  fc.string({ maxLength: 60 }),
+  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc.constantFrom('alice', 'a"b', 'a\\b', 'a\nb', '\u0000', '\ud800', '\u2028', '</script>', 'x'.repeat(100)),
+);
+const perhaps = <T>(one: fc.Arbitrary<T>) => fc.option(one, { nil: undefined });
+const seconds = fc.integer({ min: 0, max: 1e9 }).map((micros) => micros / 1e6);
+const verdict = fc.record({
+  level: fc.constantFrom('enforce', 'report', 'off'),
+  outcome: fc.constantFrom('passed', 'reported', 'refused', 'skipped', 'failed'),
+}) as fc.Arbitrary<CheckVerdict>;
+const trace: fc.Arbitrary<Trace> = fc
+  .record({
+    requestId: text,
+    method: text,
+    operation: perhaps(text),
+    route: perhaps(fc.constantFrom('plan', 'passthrough')),
+    status: perhaps(fc.constantFrom(0, 200, 304, 400, 403, 499, 500, 502)),
+    seconds: perhaps(seconds),
+    bytes: perhaps(fc.nat()),
+    authentication: perhaps(
+      fc
+        .tuple(verdict, fc.constantFrom('verified', 'anonymous', 'unverified', 'none'))
+        .map(([found, principal]) => ({ ...found, principal })),
+    ),
+    undocumented: perhaps(verdict),
+    requests: perhaps(verdict),
+    permissions: perhaps(verdict),
+    pageBounds: perhaps(verdict),
+    responses: perhaps(verdict.map((found) => ({ ...found, verdict: 'valid' as const }))),
+    cache: perhaps(fc.record({ status: fc.constantFrom('hit', 'stale', 'miss', 'bypass', 'coalesced') })),
+    upstream: perhaps(
+      fc.record({
+        status: perhaps(fc.constantFrom(200, 304, 404, 500)),
+        shape: text,
+        seconds,
+        attempts: fc.constantFrom(1, 2),
+        requestId: perhaps(text),
+      }),
+    ),
+    redacted: perhaps(fc.array(text, { maxLength: 3 })),
+    legacyAddress: perhaps(fc.boolean()),
+    error: perhaps(fc.constantFrom(...Object.keys(ERRORS))),
+    violations: fc.array(fc.constant(responseViolation()), { maxLength: 3 }),
+    cause: perhaps(text),
+  })
+  .map((parts) => finishedTrace(parts as Partial<Trace>));
+
+describe('the line of any trace', () => {
+  it('is one line of JSON with the members that the trace has, in their order', () => {
+    fc.assert(
+      fc.property(trace, text, perhaps(text), (one, template, caller) => {
+        const written = textOf([{ trace: one, template, caller }], { principalNames: true });
+        expect(written.indexOf('\n')).toBe(written.length - 1);
+        expect(JSON.stringify(JSON.parse(written))).toBe(JSON.stringify(expectedLine(one, template, caller)));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('has seconds of six digits at most', () => {
+    for (const took of [0.1 + 0.2, 5e-7, 1e-7, 1_234.567_890_12])
+      expect(linesOf([{ trace: hit({ seconds: took }) }])[0]?.['seconds']).toBe(Math.round(took * 1e6) / 1e6);
+  });
+
+  it('shows nothing of an undocumented target but the words of such addresses', () => {
+    fc.assert(
+      fc.property(fc.webPath({ size: 'large' }), text, (path, query) => {
+        const [line] = linesOf([{ template: undefined, target: `/services/v2${path}?${query}` }]);
+        expect(String(line?.['path'])).toMatch(/^(?:\/(?:[a-zA-Z]*|v\d{1,2}|\{\})(?:\.json)?)*…?$/);
+      }),
+    );
   });
 });

@@ -93,9 +93,12 @@ export function arrivalOf(request: IncomingMessage): Arrival {
   const [path = '/'] = target.split('?');
   return {
     method: request.method ?? 'GET',
+    rawTarget: target,
     target,
     path,
     query: undefined,
+    authorization: request.headers.authorization,
+    otherCredential: undefined,
     headers: request.headers,
     rawHeaders: request.rawHeaders,
     clientAddress: '203.0.113.7',

@@ -1,42 +1,36 @@
-import express from 'express';
+import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/errors/gateway-error.ts';
-import { createCatch } from '../../src/http/catch-errors.ts';
+import { writeError } from '../../src/http/write-error.ts';
 import type { ErrorStyle } from '../../src/model/checks.ts';
-import type { Trace } from '../../src/model/trace.ts';
 import { UpstreamFailure } from '../../src/model/upstream-failure.ts';
 import { callAt, type Call } from '../builders/call.ts';
 import { traceWith } from '../builders/exchange.ts';
 import { serve } from './serve.ts';
 
-interface Catching {
+interface Failing {
   readonly style?: ErrorStyle;
-  /** Undefined for an error before there was a trace. */
-  readonly trace?: Trace | undefined;
   /** Writes before the error comes. */
-  readonly before?: (response: express.Response) => Promise<void>;
+  readonly before?: (response: ServerResponse) => Promise<void>;
+  readonly trace?: ReturnType<typeof traceWith>;
 }
 
-/** The answer to a request whose handling throws. */
-async function caught(thrown: unknown, more: Catching = {}, call: Call = {}) {
-  const trace = 'trace' in more ? more.trace : traceWith({ operation: 'listThings' });
+/** The response to a request whose handling throws. */
+async function caught(thrown: unknown, more: Failing = {}, call: Call = {}) {
+  const trace = more.trace ?? traceWith({ operation: 'listThings' });
   const asked: (string | undefined)[] = [];
-  const app = express();
-  app.use(async (_req, res) => {
-    await more.before?.(res);
-    throw thrown;
+  const options = {
+    contractStatusHeader: false,
+    reportIdOf: () => 'a1',
+    errorsFor: (operationId: string | undefined) => {
+      asked.push(operationId);
+      return more.style ?? 'normalized';
+    },
+  };
+  const { url } = await serve((request, response) => {
+    const before = more.before?.(response) ?? Promise.resolve();
+    void before.then(() => writeError(thrown, request, response, trace, options));
   });
-  app.use(
-    createCatch(() => trace, {
-      contractStatusHeader: false,
-      reportIdOf: () => 'a1',
-      errorsFor: (operationId) => {
-        asked.push(operationId);
-        return more.style ?? 'normalized';
-      },
-    }),
-  );
-  const { url } = await serve(app);
   return { answer: await callAt(url, '/', call), trace, asked };
 }
 
@@ -46,15 +40,15 @@ const denied = new GatewayError('permission_denied', 'You may not.', {
 });
 const accepting = (value: string): Call => ({ headers: { Accept: value } });
 
-const leave = (response: express.Response) => Promise.resolve(void response.destroy());
+const leave = (response: ServerResponse) => Promise.resolve(void response.destroy());
 
-const begin = (response: express.Response) =>
+const begin = (response: ServerResponse) =>
   new Promise<void>((resolve) => {
     response.writeHead(200, { 'Content-Length': '9' }).write('abc', () => resolve());
   });
 
 describe('an error of ours', () => {
-  it('is answered in the one form, with the fields that belong to it and those of the edge', async () => {
+  it('is answered in the one form, with the headers that belong to it and those of the edge', async () => {
     const { answer, trace, asked } = await caught(denied);
     expect(answer).toMatchObject({
       status: 403,
@@ -75,7 +69,7 @@ describe('an error of ours', () => {
       },
     });
     expect(trace).toMatchObject({ error: 'permission_denied', bytes: answer.bytes.length });
-    expect(trace?.cause).toBeUndefined();
+    expect(trace.cause).toBeUndefined();
     expect(asked).toEqual(['listThings']);
   });
 
@@ -109,26 +103,21 @@ describe('an error of ours', () => {
 
   it('has no body for HEAD, and its length', async () => {
     const { answer, trace } = await caught(denied, {}, { method: 'HEAD' });
-    expect([answer.status, answer.text, trace?.bytes]).toEqual([403, '', 0]);
+    expect([answer.status, answer.text, trace.bytes]).toEqual([403, '', 0]);
     expect(Number(answer.headers['content-length'])).toBeGreaterThan(0);
   });
 
   it('breaks an answer that has begun', async () => {
     const { answer, trace } = await caught(denied, { before: begin });
     expect([answer.status, answer.text, answer.complete]).toEqual([200, 'abc', false]);
-    expect(trace?.error).toBe('permission_denied');
+    expect(trace.error).toBe('permission_denied');
   });
 
   it('counts no bytes for a client that has left', async () => {
     const trace = traceWith();
     await expect(caught(denied, { before: leave, trace })).rejects.toMatchObject({ code: 'ECONNRESET' });
     expect(trace.error).toBe('permission_denied');
-    expect(trace?.bytes).toBeUndefined();
-  });
-
-  it('is answered although there is no trace yet', async () => {
-    const { answer } = await caught(denied, { trace: undefined });
-    expect([answer.status, answer.headers['x-request-id']]).toEqual([403, undefined]);
+    expect(trace.bytes).toBeUndefined();
   });
 });
 
@@ -138,7 +127,7 @@ describe('anything else', () => {
     const { answer, trace } = await caught(cause);
     expect(answer).toMatchObject({ status: 500, json: { code: 'internal_error', details: [] } });
     expect(answer.text).not.toContain('secret');
-    expect(trace?.cause).toBe(cause);
+    expect(trace.cause).toBe(cause);
   });
 
   it('is translated when it is a failure of the transport', async () => {
@@ -148,6 +137,6 @@ describe('anything else', () => {
       json: { code: 'upstream_overloaded' },
       headers: { 'retry-after': '1' },
     });
-    expect(trace?.cause).toBeUndefined();
+    expect(trace.cause).toBeUndefined();
   });
 });

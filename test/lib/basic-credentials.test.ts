@@ -1,0 +1,57 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseBasicCredentials } from '../../src/lib/basic-credentials.ts';
+
+const encoded = (text: string | Buffer) => Buffer.from(text).toString('base64');
+
+describe('the parser of Basic credentials (RFC 7617)', () => {
+  it('returns the name before the first colon and the password behind it', () => {
+    expect(parseBasicCredentials(`Basic ${encoded('alice:a:b')}`)).toEqual({ name: 'alice', password: 'a:b' });
+    expect(parseBasicCredentials(`Basic ${encoded(':')}`)).toEqual({ name: '', password: '' });
+  });
+
+  it.each([
+    ['a scheme in any case', `bAsIc ${encoded('a:b')}`],
+    ['several spaces', `  Basic   ${encoded('a:b')}  `],
+    ['no padding', `Basic ${encoded('a:b').replaceAll('=', '')}`],
+    ['the alphabet of URLs', `Basic ${Buffer.from('a:b').toString('base64url')}`],
+  ])('accepts %s', (_what, header) => {
+    expect(parseBasicCredentials(header)).toEqual({ name: 'a', password: 'b' });
+  });
+
+  it('reads the whole of UTF-8, and any password', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'grapheme' }).filter((name) => !name.includes(':')),
+        fc.string({ unit: 'grapheme' }),
+        (name, password) => {
+          expect(parseBasicCredentials(`Basic ${encoded(`${name}:${password}`)}`)).toEqual({ name, password });
+        },
+      ),
+    );
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['the scheme alone', 'Basic'],
+    ['an empty credential', 'Basic '],
+    ['text that is not base64', 'Basic %%%'],
+    ['padding in the middle', 'Basic YTpi=YQ'],
+    ['another scheme', 'Bearer abc'],
+    ['a scheme that begins the same', `Basics ${encoded('a:b')}`],
+    ['no space', `Basic${encoded('a:b')}`],
+    ['no colon', `Basic ${encoded('no colon')}`],
+    // Two headers are joined by a comma: neither may be taken for the credential.
+    ['two credentials', `Basic ${encoded('a:b')}, Basic ${encoded('c:d')}`],
+  ])('returns nothing for %s', (_what, header) => {
+    expect(parseBasicCredentials(header)).toBeUndefined();
+  });
+
+  // The attack: a header that makes a pattern backtrack takes the processor for seconds.
+  it('takes no longer for a header made to slow it down', () => {
+    const started = performance.now();
+    for (const header of [`Basic ${'='.repeat(60_000)}`, `${' '.repeat(60_000)}x`, `Basic ${'A'.repeat(60_000)} x`])
+      expect(parseBasicCredentials(header)).toBeUndefined();
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
+});
