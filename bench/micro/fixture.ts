@@ -11,8 +11,8 @@ import type { Arrival } from '../../src/model/arrival.ts';
 import { createTrace, type Trace } from '../../src/model/trace.ts';
 import { dispatch } from '../../src/pipeline/dispatch.ts';
 import type { Exchange } from '../../src/pipeline/exchange.ts';
-import type { KnownTarget } from '../../src/pipeline/known-targets.ts';
 import type { Plan } from '../../src/pipeline/plan.ts';
+import type { OperationTarget } from '../../src/pipeline/targets.ts';
 import { questionPage } from '../pages.ts';
 import { MEMBER, authorizationOf } from '../peers/credentials.ts';
 import { configurationOf, ROLES_TEXT } from '../peers/portico.ts';
@@ -28,7 +28,8 @@ export interface Fixture {
   readonly exchange: Exchange;
   /** The trace of the hit, as complete as it is when it is counted and logged. */
   readonly trace: Trace;
-  readonly known: KnownTarget;
+  /** What the target of the page means. */
+  readonly target: OperationTarget;
   /** The 29 kB page. */
   readonly body: Buffer;
   /** What a parser of HTTP makes of a plain request: every text is new. */
@@ -53,11 +54,12 @@ export async function createFixture(folder: string, upstreamPort: number): Promi
   };
   await answered();
   const { trace, dispatched } = await answered();
-  if (dispatched.kind !== 'reply' || trace.cache?.status !== 'hit' || trace.requests === undefined)
+  if (dispatched.kind !== 'reply' || trace.cache?.status !== 'hit')
     throw new Error('the second request for the page is no hit');
   Object.assign(trace, { status: 200, seconds: 0.000_123, bytes: 29_000 });
   const { plan, exchange } = dispatched;
-  const { target, asked } = exchange;
+  const target = assembly.house.targets.resolve(exchange.arrival);
+  if (target.plan !== plan) throw new Error('the target of the page is not that of its plan');
   return {
     settings,
     start: loadStart(settings, {}),
@@ -66,7 +68,7 @@ export async function createFixture(folder: string, upstreamPort: number): Promi
     arrival: exchange.arrival,
     exchange,
     trace,
-    known: { plan, target, asked, requests: trace.requests },
+    target,
     body: questionPage('29k'),
     request: () => ({
       method: 'GET',
@@ -103,9 +105,12 @@ function arrivalOf(): Arrival {
   const mark = PAGE_PATH.indexOf('?');
   return {
     method: 'GET',
+    rawTarget: PAGE_PATH,
     target: PAGE_PATH,
     path: PAGE_PATH.slice(0, mark),
     query: PAGE_PATH.slice(mark + 1),
+    authorization: AUTHORIZATION,
+    otherCredential: undefined,
     headers: { host: '127.0.0.1:8080', authorization: AUTHORIZATION, accept: 'application/json' },
     rawHeaders: ['Host', '127.0.0.1:8080', 'Authorization', AUTHORIZATION, 'Accept', 'application/json'],
     clientAddress: '127.0.0.1',

@@ -6,7 +6,7 @@ import { machineLines } from './machine-lines.ts';
 
 const PAID_BY = {
   hit: 'Paid by every hit',
-  first: 'Paid by requests that are not recognised',
+  first: 'Paid by targets that are not remembered',
   miss: 'Paid by misses',
 } as const;
 

@@ -31,7 +31,7 @@ const MAX_NAME = 40;
 
 /**
  * Makes the reader of raw headers, names and values in turn. It looks at each name once and does not make the object that
- * Node makes of all headers (bench/micro/stages/request-headers.ts).
+ * Node makes of all headers (bench/micro/stages/read-headers.ts).
  */
 export function createHeaderReader(): (rawHeaders: readonly string[]) => RequestHeaders {
   // Clients spell names in a few ways only, and putting a name into lower case takes longer than finding it.

@@ -1,4 +1,3 @@
-import { createTrace } from '../../../src/model/trace.ts';
 import { admit as admitArrival } from '../../../src/pipeline/admit.ts';
 import { fresh } from '../fixture.ts';
 import { operation, type Stage } from '../stage.ts';
@@ -8,13 +7,13 @@ export const admit: Stage = {
   name: 'admit',
   what: 'decode and check parameters, canonical target',
   paidBy: 'first',
-  prepare: ({ assembly: { house }, plan, arrival, trace }) => {
+  prepare: ({ assembly: { house }, plan, arrival }) => {
     const { contract } = house;
     const match = contract.match(arrival.path);
     if (match === undefined) throw new Error('the contract does not have the path of the page');
     return operation(
-      () => ({ ...arrival, query: fresh(arrival.query ?? ''), trace: createTrace(trace) }),
-      (one) => admitArrival(plan, contract, match, one, one.trace),
+      () => ({ ...arrival, query: fresh(arrival.query ?? '') }),
+      (one) => admitArrival(plan, contract, match, one),
     );
   },
 };

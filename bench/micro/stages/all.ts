@@ -1,5 +1,6 @@
 import type { Stage } from '../stage.ts';
 import { admit } from './admit.ts';
+import { authenticate } from './authenticate.ts';
 import { authorize } from './authorize.ts';
 import { empty } from './empty.ts';
 import { etag } from './etag.ts';
@@ -13,17 +14,18 @@ import { lookUp } from './look-up.ts';
 import { match } from './match.ts';
 import { parse } from './parse.ts';
 import { plan } from './plan.ts';
-import { recall } from './recall.ts';
-import { recognise } from './recognise.ts';
+import { readHeaders } from './read-headers.ts';
 import { record } from './record.ts';
+import { resolveTarget } from './resolve-target.ts';
 
 /** Every stage, in the order in which a request meets them. */
 export const STAGES: readonly Stage[] = [
   empty,
-  recognise,
-  recall,
+  readHeaders,
+  resolveTarget,
   match,
   admit,
+  authenticate,
   exchange,
   authorize,
   key,

@@ -1,10 +1,15 @@
-import { toExchange } from '../../../src/pipeline/dispatch.ts';
-import type { Stage } from '../stage.ts';
+import { createTrace } from '../../../src/model/trace.ts';
+import { admitted } from '../../../src/pipeline/dispatch.ts';
+import { operation, type Stage } from '../stage.ts';
 
 /** Grants and audience of the caller, and the exchange that the plan gets. */
 export const exchange: Stage = {
   name: 'exchange',
-  what: 'toExchange: grants, audience',
+  what: 'admitted, of a remembered target: verdict on its parameters, grants, audience',
   paidBy: 'hit',
-  prepare: ({ assembly: { house }, plan, exchange: parts }) => ({ run: () => toExchange(house, plan, parts) }),
+  prepare: ({ assembly: { house }, target, exchange: { arrival, principal }, trace }) =>
+    operation(
+      () => ({ arrival, principal, trace: createTrace(trace) }),
+      (request) => admitted(house, request, target),
+    ),
 };

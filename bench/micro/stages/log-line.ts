@@ -1,16 +1,19 @@
 import { systemClock } from '../../../src/lib/clock.ts';
-import { createPlainLine } from '../../../src/telemetry/plain-line.ts';
+import { createAccessLog } from '../../../src/telemetry/access-log.ts';
 import type { Stage } from '../stage.ts';
 
 /** The text of the access log for a hit. */
 export const logLine: Stage = {
   name: 'log line',
-  what: 'text of the line of a hit; many of them share one write',
+  what: 'accessLog.write of a hit, to a stream that does nothing; many lines share one write',
   paidBy: 'hit',
-  prepare: ({ plan, trace }) => {
-    const line = createPlainLine(systemClock);
-    const facts = { template: plan.operation.path, caller: 'tag' };
-    if (line(trace, facts) === undefined) throw new Error('the trace of the hit gets no plain line');
-    return { run: () => line(trace, facts) };
+  prepare: ({ plan, trace, arrival }) => {
+    const lines: string[] = [];
+    const stream = { write: (line: string) => void (lines[0] = line) };
+    const log = createAccessLog({ stream, level: 'info', clock: systemClock, principalNames: false });
+    const entry = { trace, template: plan.operation.path, target: arrival.rawTarget, caller: trace.caller };
+    log.write(entry);
+    if (lines[0] === undefined) throw new Error('the hit is not logged');
+    return { run: () => log.write(entry) };
   },
 };

@@ -2,22 +2,23 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { fresh } from '../fixture.ts';
 import { operation, type Stage } from '../stage.ts';
 
-/** Looking up a verified credential. */
-export const recall: Stage = {
-  name: 'credential recall',
-  what: 'authenticator.recall of a verified credential (part of recognise)',
+/** Finding a verified credential. */
+export const authenticate: Stage = {
+  name: 'authenticate',
+  what: 'authenticator.authenticate of a credential that was verified a short while ago: keyed hash, look-up',
   paidBy: 'hit',
   prepare: ({ assembly: { house }, arrival, plan }) => {
     const { authenticator } = house;
     const ask = (authorizationHeader: string) =>
-      authenticator.recall({
+      authenticator.authenticate({
         authorizationHeader,
+        clientAddress: () => '127.0.0.1',
         level: plan.checks.authentication,
         needsCredential: plan.operation.needsCredential,
         now: systemClock(),
       });
-    const credential = arrival.headers.authorization ?? '';
-    if (ask(credential) === undefined) throw new Error('the credential is not remembered');
+    const credential = arrival.authorization ?? '';
+    if (ask(credential) instanceof Promise) throw new Error('the credential is not remembered');
     return operation(() => fresh(credential), ask);
   },
 };
