@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { DecodedParameters } from '../../src/contract/decode-parameters.ts';
-import type { PathMatch } from '../../src/contract/path-match.ts';
+import type { DecodedParameters } from '../../src/contract/compile/decode-parameters.ts';
+import type { PathMatch } from '../../src/contract/paths.ts';
 import type { Plan } from '../../src/pipeline/plan.ts';
 import { createTargets, type Target, type TargetsParts, type TargetText } from '../../src/pipeline/targets.ts';
 import { flatText, heldMemory } from '../builders/held-memory.ts';
