@@ -83,10 +83,7 @@ function respond(request: Handled, dispatched: Dispatched, services: PublicServi
   }
   const { plan, reply } = dispatched;
   const written = writeReply(res, plan, reply, arrival, trace, services);
-  if (written instanceof Promise)
-    return written.then((bytes) => {
-      trace.bytes = bytes;
-    });
+  if (written instanceof Promise) return written.then((bytes) => void (trace.bytes = bytes));
   trace.bytes = written;
   return undefined;
 }

@@ -293,7 +293,7 @@ describe('a target that is remembered', () => {
     expect([authenticated.length, exchanges.length]).toEqual([3, 3]);
     const seen = exchanges.map(({ arrival: _arrival, values, clientGone: _gone, trace, ...rest }) => {
       const { operation, caller, authentication, requests } = trace;
-      return { ...rest, values: values(), operation, caller, authentication, requests };
+      return Object.assign(rest, { values: values(), operation, caller, authentication, requests });
     });
     expect(seen[0]).toMatchObject({
       principal: { name: 'alice' },

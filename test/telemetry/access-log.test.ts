@@ -243,13 +243,13 @@ const trace: fc.Arbitrary<Trace> = fc
     authentication: perhaps(
       fc
         .tuple(verdict, fc.constantFrom('verified', 'anonymous', 'unverified', 'none'))
-        .map(([found, principal]) => ({ ...found, principal })),
+        .map(([found, principal]) => Object.assign(found, { principal })),
     ),
     undocumented: perhaps(verdict),
     requests: perhaps(verdict),
     permissions: perhaps(verdict),
     pageBounds: perhaps(verdict),
-    responses: perhaps(verdict.map((found) => ({ ...found, verdict: 'valid' as const }))),
+    responses: perhaps(verdict.map((found) => Object.assign(found, { verdict: 'valid' as const }))),
     cache: perhaps(fc.record({ status: fc.constantFrom('hit', 'stale', 'miss', 'bypass', 'coalesced') })),
     upstream: perhaps(
       fc.record({
