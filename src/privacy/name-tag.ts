@@ -8,5 +8,7 @@ const MAX_REMEMBERED = 1_000;
 
 /** Creates tags under a key of their own; a bounded number of them is remembered. */
 export function createNameTag(key: Buffer = randomBytes(32)): NameTag {
-  return boundedMemo(MAX_REMEMBERED, (name: string) => createHmac('sha256', key).update(name).digest('hex').slice(0, 12));
+  return boundedMemo(MAX_REMEMBERED, (name: string) =>
+    createHmac('sha256', key).update(name).digest('hex').slice(0, 12),
+  );
 }
