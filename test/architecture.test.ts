@@ -83,19 +83,19 @@ describe('the sources', () => {
   });
 
   it('turn errors into answers in one place of the public side', () => {
-    expect(usesOf('createCatch', files)).toEqual(['http/public-app.ts']);
-    // What is no request yet never reaches the app.
-    expect(usesOf('toErrorBody', files).toSorted()).toEqual(['http/catch-errors.ts', 'http/connection.ts']);
+    expect(usesOf('writeError', files)).toEqual(['http/public-handler.ts']);
+    // What is not a request yet never reaches the handler.
+    expect(usesOf('toErrorBody', files).toSorted()).toEqual(['http/connection.ts', 'http/write-error.ts']);
     // The admin side has answers of its own, as the reference server has.
     const gateway = files.filter(({ path }) => !path.startsWith('reference/'));
-    expect(errorHandlers(gateway).toSorted()).toEqual(['http/admin-app.ts', 'http/catch-errors.ts']);
+    expect(errorHandlers(gateway).toSorted()).toEqual(['http/admin-app.ts']);
   });
 
   it('with a planted second place are found out', () => {
     const second = { path: 'http/planted.ts', text: 'app.use((error, req, res, _next) => res.end());' };
     const typed = { path: 'http/typed.ts', text: 'app.use((err: unknown, req: Request, res: Response, next) => 1);' };
     expect(errorHandlers([second, typed])).toEqual(['http/planted.ts', 'http/typed.ts']);
-    expect(usesOf('createCatch', [{ path: 'x.ts', text: 'app.use(createCatch(a));\ncreateCatch(b);' }])).toHaveLength(
+    expect(usesOf('writeError', [{ path: 'x.ts', text: 'fail(writeError(a));\nwriteError(b);' }])).toHaveLength(
       2,
     );
   });

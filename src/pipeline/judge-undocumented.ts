@@ -1,4 +1,3 @@
-import type { PathMatch } from '../contract/paths.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { Arrival } from '../model/arrival.ts';
 import type { Principal } from '../model/principal.ts';
@@ -8,19 +7,7 @@ import { safePath } from '../privacy/path-text.ts';
 import type { House } from './house.ts';
 import { traceDecision } from './permission-violation.ts';
 import { permissionRefusal } from './stages/authorize.ts';
-import type { PassingVerdict, UndocumentedPolicy, UndocumentedVerdict } from './undocumented-policy.ts';
-
-/** What the policy says of a request that no operation answers. */
-export function undocumentedVerdict(
-  policy: UndocumentedPolicy,
-  { method, path }: Pick<Arrival, 'method' | 'path'>,
-  match: PathMatch | undefined,
-): UndocumentedVerdict {
-  // The methods of operations that are switched off make the path an undocumented one for them (rules, 10).
-  const switchedOff = match?.undocumentedMethods.has(method) === true;
-  const verdict = policy(method, path, switchedOff ? undefined : match?.byMethod);
-  return switchedOff ? { ...verdict, switchedOff } : verdict;
-}
+import type { PassingVerdict, UndocumentedVerdict } from './undocumented-policy.ts';
 
 /** Writes what the policy says of a request past the contract; throws where it, or a permission, says no. */
 export function passUndocumented(

@@ -1,3 +1,5 @@
+import type { PathMatch } from '../contract/paths.ts';
+import type { Arrival } from '../model/arrival.ts';
 import type { CheckLevel } from '../model/checks.ts';
 import type { Operation } from '../model/operation.ts';
 import { compilePathPattern, type PathPattern } from './path-pattern.ts';
@@ -66,6 +68,18 @@ export function compileUndocumentedPolicy(
     if (byMethod === undefined) return { pass: false, code: 'not_in_contract', allow: [] };
     return { pass: false, code: 'method_not_allowed', allow: allowedMethods(byMethod) };
   };
+}
+
+/** Returns what the policy says of a request that no operation answers; `match` is what the contract knows of its path. */
+export function undocumentedVerdict(
+  policy: UndocumentedPolicy,
+  { method, path }: Pick<Arrival, 'method' | 'path'>,
+  match: PathMatch | undefined,
+): UndocumentedVerdict {
+  // The methods of operations that are switched off make the path an undocumented one for them (rules, 10).
+  const switchedOff = match?.undocumentedMethods.has(method) === true;
+  const verdict = policy(method, path, switchedOff ? undefined : match?.byMethod);
+  return switchedOff ? { ...verdict, switchedOff } : verdict;
 }
 
 function methodMatches(wanted: string, method: string): boolean {

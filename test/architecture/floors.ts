@@ -23,7 +23,8 @@ const FEATURES = [
 ];
 
 const FLOORS: readonly (readonly string[])[] = [
-  ['lib', 'privacy'],
+  ['lib'],
+  ['privacy'],
   ['model'],
   ['errors', 'files'],
   FEATURES,
