@@ -95,9 +95,7 @@ describe('the sources', () => {
     const second = { path: 'http/planted.ts', text: 'app.use((error, req, res, _next) => res.end());' };
     const typed = { path: 'http/typed.ts', text: 'app.use((err: unknown, req: Request, res: Response, next) => 1);' };
     expect(errorHandlers([second, typed])).toEqual(['http/planted.ts', 'http/typed.ts']);
-    expect(usesOf('writeError', [{ path: 'x.ts', text: 'fail(writeError(a));\nwriteError(b);' }])).toHaveLength(
-      2,
-    );
+    expect(usesOf('writeError', [{ path: 'x.ts', text: 'fail(writeError(a));\nwriteError(b);' }])).toHaveLength(2);
   });
 });
 
