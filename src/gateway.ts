@@ -1,4 +1,6 @@
+import type { RequestListener } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
+import type { Express } from 'express';
 import type { DestinationStream } from 'pino';
 import { assembleEdges, type Edges } from './assembly/assemble-edges.ts';
 import { assembleHouse } from './assembly/assemble-house.ts';
@@ -110,9 +112,17 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
   };
 }
 
-/** Assembles, calibrates and listens; nothing is left behind when it throws. */
-export async function createGateway(settings: Settings, given: GatewayParts = {}): Promise<Gateway> {
+/** An assembly whose stores are open and whose verifier has been tried. */
+interface Running {
+  readonly assembly: Assembly;
+  /** Is no longer ready, and after `lameDuckMs` stops what runs beside requests. */
+  drain(lameDuckMs: number): Promise<void>;
+}
+
+/** Assembles and calibrates; nothing is left behind when it throws. */
+async function startAssembly(settings: Settings, given: GatewayParts): Promise<Running> {
   const assembly = assembleGateway(settings, given);
+  const { logger } = assembly.services;
   const failed = async (error: unknown) => {
     await assembly.close();
     throw error;
@@ -123,17 +133,27 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
     stop();
     return failed(error);
   });
-  tellBaseline(assembly.baseline, assembly.services.logger, given.clock ?? systemClock);
-  for (const { source, pointer, message } of assembly.warnings)
-    assembly.services.logger.warn({ source, pointer }, message);
+  tellBaseline(assembly.baseline, logger, given.clock ?? systemClock);
+  for (const { source, pointer, message } of assembly.warnings) logger.warn({ source, pointer }, message);
+  return {
+    assembly,
+    async drain(lameDuckMs) {
+      assembly.drain.started = true;
+      // A balancer has to see that this process is not ready before connections are refused.
+      if (lameDuckMs > 0) await setTimeout(lameDuckMs);
+      stop();
+      stopLadder();
+    },
+  };
+}
+
+/** Starts a gateway with listeners of its own; nothing is left behind when it throws. */
+export async function createGateway(settings: Settings, given: GatewayParts = {}): Promise<Gateway> {
+  const { assembly, drain } = await startAssembly(settings, given);
   const { host, port, adminHost, adminPort, drainSeconds } = settings.listen;
   const opened: Listener[] = [];
   const close = async (finishMs: number, lameDuckMs: number) => {
-    assembly.drain.started = true;
-    // A balancer has to see that this process is not ready before connections are refused.
-    if (lameDuckMs > 0) await setTimeout(lameDuckMs);
-    stop();
-    stopLadder();
+    await drain(lameDuckMs);
     // The public side first: until it is drained, the admin side reports to a balancer that it is not ready.
     for (const listener of opened) await listener.close({ finishMs });
     await assembly.close();
@@ -158,6 +178,27 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
     await close(0, 0);
     throw error;
   }
+}
+
+/** A gateway without listeners, for an application that has its own. */
+export interface MountedGateway {
+  readonly handle: RequestListener;
+  /** The admin side: health, metrics and console. */
+  readonly admin: Express;
+  readonly planLines: readonly string[];
+  close(): Promise<void>;
+}
+
+/** Starts a gateway without listeners; nothing is left behind when it throws. */
+export async function mountGateway(settings: Settings, given: GatewayParts = {}): Promise<MountedGateway> {
+  const { assembly, drain } = await startAssembly(settings, given);
+  let closing: Promise<void> | undefined;
+  return {
+    handle: assembly.edges.handle,
+    admin: assembly.edges.adminApp,
+    planLines: assembly.planLines,
+    close: () => (closing ??= drain(0).then(() => assembly.close())),
+  };
 }
 
 /** Where lines go unless a stream is given: they share their writes, so that the last ones have to be flushed. */

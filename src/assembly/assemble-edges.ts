@@ -1,8 +1,11 @@
+import type { RequestListener } from 'node:http';
+import type { Express } from 'express';
 import type { Settings } from '../config/settings.ts';
 import type { GatewayError } from '../errors/gateway-error.ts';
 import { createAdminApp, type Readiness } from '../http/admin-app.ts';
 import { createListenerServer, type ListenerServer } from '../http/listen.ts';
-import { createPublicHandler } from '../http/public-handler.ts';
+import { requestHeadFault } from '../http/malformed.ts';
+import { createPublicHandler, type PublicServices } from '../http/public-handler.ts';
 import { isLoopbackHost } from '../lib/is-loopback-host.ts';
 import { createTrace } from '../model/trace.ts';
 import type { House } from '../pipeline/house.ts';
@@ -18,6 +21,9 @@ import { createPass } from './pass-undocumented.ts';
 
 /** Both sides of the gateway, not listening yet. */
 export interface Edges {
+  /** Handles the requests of the public side on the listener of somebody else; checks heads first. */
+  readonly handle: RequestListener;
+  readonly adminApp: Express;
   readonly publicServer: ListenerServer;
   readonly adminServer: ListenerServer;
   /** Ends the connections that passthrough keeps to the upstream, and the sampling of traffic. */
@@ -52,7 +58,7 @@ export function assembleEdges(
   metrics.watch({ ready: () => state.readiness().ready });
   const { clock, logStream } = parts;
   const publicOrigin = publicOriginOf(settings.publicOrigin);
-  const publicHandler = createPublicHandler({
+  const publicServices: PublicServices = {
     house,
     arrival: {
       maxTargetBytes: listen.maxTargetBytes,
@@ -86,7 +92,7 @@ export function assembleEdges(
       services.candidate?.recorded(trace);
     },
     clock,
-  });
+  };
   const adminApp = createAdminApp({
     guard: { loopback: isLoopbackHost(listen.adminHost), token: settings.adminToken, clock },
     readiness: state.readiness,
@@ -107,11 +113,12 @@ export function assembleEdges(
     metrics.record(Object.assign(trace, { error: code, status, seconds: 0 }));
     logger.info({ requestId, error: code }, 'request refused before it was read');
   };
-  const publicServer = createListenerServer(publicHandler, { ...listen, onRefused });
+  const publicServer = createListenerServer(createPublicHandler(publicServices), { ...listen, onRefused });
   const adminServer = createListenerServer(adminApp, { ...listen, onRefused });
   const close = () => {
     clearInterval(sampling);
     passthrough.close();
   };
-  return { publicServer, adminServer, close };
+  const handle = createPublicHandler({ ...publicServices, checkHead: requestHeadFault });
+  return { handle, adminApp, publicServer, adminServer, close };
 }

@@ -54,6 +54,12 @@ export function readConfigFile(path: string, cwd: string): ConfigFile {
   return parseConfig(text, name, folder);
 }
 
+/** Takes a configuration that a program gives in place of a file; relative paths in it start from `folder`. */
+export function givenConfig(given: PlainObject, folder: string): ConfigFile {
+  const name = 'the given configuration';
+  return { name, folder, value: given, faults: [], locate: () => name };
+}
+
 /** Parses the text of a configuration file. */
 function parseConfig(text: string, name: string, folder: string): ConfigFile {
   const lines = new LineCounter();

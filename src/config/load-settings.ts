@@ -1,6 +1,6 @@
 import { StartFault, type Fault } from '../model/fault.ts';
 import { checkConfig, type ConfigProblem } from './check-config.ts';
-import { configPath, readConfigFile } from './config-file.ts';
+import { configPath, givenConfig, readConfigFile } from './config-file.ts';
 import { crossFaults } from './cross-faults.ts';
 import { readEnvironment, type Environment, type Override } from './environment.ts';
 import { type PlainObject, withoutValueAt, withValueAt } from './plain-object.ts';
@@ -13,6 +13,8 @@ export interface SettingsSources {
   readonly cwd: string;
   /** The values of command-line flags, which take precedence over all other sources. */
   readonly flags?: readonly Override[];
+  /** A configuration given by a program, in place of the file. */
+  readonly given?: PlainObject;
 }
 
 /** The settings together with all configuration errors. */
@@ -34,7 +36,10 @@ export function loadSettings(sources: SettingsSources): Settings {
 
 /** Reads the configuration and continues after errors, so that all of them can be reported in one run. */
 export function readSettings(sources: SettingsSources): SettingsReading {
-  const file = readConfigFile(configPath(sources.env, sources.cwd), sources.cwd);
+  const file =
+    sources.given === undefined
+      ? readConfigFile(configPath(sources.env, sources.cwd), sources.cwd)
+      : givenConfig(sources.given, sources.cwd);
   const environment = readEnvironment(sources.env);
   const overrides = [...environment.overrides, ...(sources.flags ?? [])];
   const raw = overrides.reduce((value, { pointer, value: set }) => withValueAt(value, pointer, set), file.value);

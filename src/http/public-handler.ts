@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { GatewayError } from '../errors/gateway-error.ts';
 import type { Arrival } from '../model/arrival.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { Principal } from '../model/principal.ts';
@@ -29,6 +30,8 @@ export interface PublicServices extends WriteErrorOptions, WriteReplyOptions, Re
   readonly arrival: ArrivalOptions;
   /** Forwards a request for an undocumented path; throws while nothing is written yet. */
   readonly pass: (passed: PassedRequest) => Promise<void>;
+  /** Returns why the head of a request is refused. Our own listener has checked it already, other listeners have not. */
+  readonly checkHead?: (req: IncomingMessage) => GatewayError | undefined;
 }
 
 /** A request on its way through the handler. */
@@ -61,6 +64,8 @@ function handle(request: Handled, services: PublicServices): Promise<void> | und
   const { req, res, arrival, trace } = request;
   const fail = (thrown: unknown) => writeError(thrown, req, res, trace, services);
   try {
+    const fault = services.checkHead?.(req);
+    if (fault !== undefined) throw fault;
     arrival.checkExpectation();
     const dispatched = dispatch(services.house, arrival, trace, () => clientGone(res));
     const pending =

@@ -31,8 +31,8 @@ const FLOORS: readonly (readonly string[])[] = [
   ['pipeline', 'config'],
   ['http', 'console', 'walk'],
   ['assembly'],
-  ['gateway.ts', 'main.ts'],
-  ['cli'],
+  ['gateway.ts'],
+  ['cli', 'portico.ts'],
 ];
 
 // What of the package itself sources may import.

@@ -1,0 +1,22 @@
+// Portico inside an Express application: the application's own routes first, the gateway for everything else.
+// Run it with: UPSTREAM_URL=https://qa.example.org/real-answers node examples/express-app.ts
+import express from 'express';
+import { createPortico } from 'portico';
+
+const portico = await createPortico({ mode: 'observe', ledger: { file: ':memory:' } });
+
+const app = express();
+app.get('/hello', (_req, res) => void res.json({ hello: 'world' }));
+// Body parsers must come after Portico: it forwards bodies as they are received.
+app.use(portico);
+
+const operators = express();
+operators.use(portico.admin);
+
+const publicServer = app.listen(Number(process.env['PORT'] ?? 8080));
+const adminServer = operators.listen(Number(process.env['ADMIN_PORT'] ?? 8081), '127.0.0.1');
+
+process.once('SIGTERM', () => {
+  adminServer.close();
+  publicServer.close(() => void portico.close());
+});

@@ -1,0 +1,46 @@
+import type { ContractOptions } from '../contract/contract-options.ts';
+import type { GdprOptions } from '../gdpr/gdpr-options.ts';
+import type { LedgerOptions } from '../ledger/ledger-options.ts';
+import type { Checks, ErrorStyle, ModeName } from '../model/checks.ts';
+import type { LogLevel } from '../telemetry/logger.ts';
+import type { AllowedPath } from './general-options.ts';
+import type { ListenOptions } from './listen-options.ts';
+
+type Section = Readonly<Record<string, unknown>>;
+
+/**
+ * A configuration as a program gives it: the keys of `portico.yaml`, all optional. `config/portico.schema.json` has every key
+ * with its type and is what the values are checked against; the types here cover what most programs set.
+ */
+export type PorticoConfig = {
+  readonly mode?: ModeName;
+  readonly checks?: Partial<Checks>;
+  readonly errors?: ErrorStyle;
+  readonly publicBasePath?: string;
+  readonly publicOrigin?: string;
+  readonly listen?: Partial<ListenOptions>;
+  readonly adminToken?: string;
+  readonly upstream?: Section & { readonly url?: string };
+  readonly rewriteUrls?: boolean;
+  readonly authentication?: Section & {
+    readonly anonymous?: 'deny' | 'allow';
+    readonly verifier?: 'file' | 'upstream';
+  };
+  readonly roles?: Section & { readonly file?: string };
+  readonly permissions?: Section;
+  readonly parameters?: { readonly allow?: Readonly<Record<string, readonly string[]>> };
+  readonly pageBounds?: Section;
+  readonly cache?: Section;
+  readonly contract?: Partial<Omit<ContractOptions, 'inferred'>> & { readonly inferred?: 'on' | 'off' };
+  readonly release?: string;
+  readonly ledger?: Partial<LedgerOptions>;
+  readonly ladder?: Section;
+  readonly learn?: Section;
+  readonly undocumented?: { readonly allow?: readonly AllowedPath[] };
+  readonly gdpr?: Partial<GdprOptions>;
+  readonly comments?: Section;
+  readonly issueTracker?: { readonly enabled?: boolean };
+  readonly contractStatusHeader?: boolean;
+  readonly logging?: { readonly level?: LogLevel; readonly principalNames?: boolean };
+  readonly operations?: Readonly<Record<string, Section>>;
+};
