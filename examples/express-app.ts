@@ -13,7 +13,9 @@ app.use(portico);
 const operators = express();
 operators.use(portico.admin);
 
-const publicServer = app.listen(Number(process.env['PORT'] ?? 8080));
+const publicServer = app.listen(Number(process.env['PORT'] ?? 8080), () => {
+  console.log('listening on', publicServer.address());
+});
 const adminServer = operators.listen(Number(process.env['ADMIN_PORT'] ?? 8081), '127.0.0.1');
 
 process.once('SIGTERM', () => {

@@ -2,10 +2,14 @@ import type { SourceFile } from './floors.ts';
 
 const withoutComments = (text: string) => text.replaceAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, '');
 
+/** What the package exports; the one file that may pass on what others hold. */
+const PACKAGE_ENTRY = 'portico.ts';
+
 /** Every file whose name or text makes it a barrel: an `index.ts`, or an export of what another file holds. */
 export function barrels(files: readonly SourceFile[]): string[] {
   const passesOn = /\bexport\s+(?:type\s+)?(?:\*(?:\s+as\s+\w+)?|\{[^}]*\})\s*from\b/;
   return files
+    .filter(({ path }) => path !== PACKAGE_ENTRY)
     .filter(({ path, text }) => /(?:^|\/)index\.ts$/.test(path) || passesOn.test(withoutComments(text)))
     .map(({ path }) => path);
 }
