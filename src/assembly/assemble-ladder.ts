@@ -38,7 +38,7 @@ export function assembleLadder(
   const file = createLadderFile(settings.ladder.file, start.ladder, {
     onError: (error) => logger.error({ err: error }, 'the file of the ladder fails: it is kept in memory only'),
     // What came in its place meanwhile, such as the mark of the same promotion lifted in the console, stays.
-    onTakenOut: (step) => void ladder.lift(step.operation, step.check, step),
+    onRemoved: (step) => void ladder.lift(step.operation, step.check, step),
   });
   const ladder: Ladder = createLadder({
     options: settings.ladder,

@@ -49,7 +49,7 @@ export async function openLadder(
   if (reason === undefined && kept?.contract !== state.contract) ladderFile.write(state);
   const evaluate = () =>
     ladder.promote(ledger).catch((error: unknown) => logger.warn({ err: error }, 'promotions could not be evaluated'));
-  const timers = [setInterval(() => void ladderFile.look(), LOOK_MS)];
+  const timers = [setInterval(() => void ladderFile.checkForChanges(), LOOK_MS)];
   if (settings.ladder.promote.enabled) timers.push(setInterval(() => void evaluate(), PROMOTION_MS));
   for (const timer of timers) timer.unref();
   return () => timers.forEach(clearInterval);

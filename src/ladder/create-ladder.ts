@@ -2,7 +2,7 @@ import { type Clock, HOUR_MS } from '../lib/clock.ts';
 import type { CheckName, Checks } from '../model/checks.ts';
 import type { LedgerReader, LedgerSnapshot } from '../model/ledger-snapshot.ts';
 import type { Trace } from '../model/trace.ts';
-import { createAnswerWindows, judgedAnswer } from './answer-windows.ts';
+import { createResponseWindows, checkedResponse } from './response-windows.ts';
 import type { LadderFile } from './ladder-file.ts';
 import type { LadderOptions, PromotionOptions } from './ladder-options.ts';
 import { countsOf, type LadderRow, ladderRows } from './ladder-rows.ts';
@@ -17,25 +17,25 @@ import {
 import { type ConfiguredLevels, effectiveChecks } from './moved-levels.ts';
 import { createRefusalWatch, type RefusalAlert } from './refusal-watch.ts';
 
-/** Decides the levels that hold for each operation while the gateway runs, and remembers why. */
+/** Decides the effective levels of each operation while the gateway runs, and stores the reasons. */
 export interface Ladder {
-  /** The levels that hold for an operation now. */
+  /** Returns the effective levels of an operation. */
   checksFor(operation: string): Checks;
   levels(): readonly OperationLevels[];
   state(): LadderState;
-  /** The table of `portico ladder`, from the traffic of a snapshot. */
+  /** Returns the table of `portico ladder` for the traffic of a snapshot. */
   rows(snapshot: LedgerSnapshot): readonly LadderRow[];
-  /** Takes the step of a check back; false where there is none, or another one than was `meant`. */
+  /** Undoes the step of a check. Returns false if there is none, or a different one than `meant`. */
   lift(operation: string, check: CheckName, meant?: Pick<LadderStep, 'move' | 'at'>): boolean;
-  /** Looks at a finished request; may demote `responses` of its operation, at once. */
+  /** Evaluates a finished request. May immediately demote `responses` of its operation. */
   record(trace: Trace): void;
-  /** Promotes what the ledger's numbers justify, where that is switched on. */
+  /** Promotes the checks whose numbers in the ledger justify it, if promotion is enabled. */
   promote(reader: LedgerReader): Promise<void>;
   /** Calls `listener` with the operation whenever its levels have changed. */
   onChange(listener: (operation: string) => void): void;
 }
 
-/** What is told to people and counted. */
+/** The events that are logged and counted. */
 export interface LadderEvents {
   readonly demoted: (step: LadderStep) => void;
   readonly promoted: (step: LadderStep) => void;
@@ -43,12 +43,12 @@ export interface LadderEvents {
   readonly alerted: (alert: RefusalAlert) => void;
 }
 
-/** What a ladder is made of. */
+/** What a ladder needs. */
 export interface LadderParts {
   readonly options: LadderOptions;
-  /** What the configuration says of each operation. */
+  /** The configured levels of each operation. */
   readonly operations: readonly ConfiguredLevels[];
-  /** True where nothing may be enforced by itself: in a mode that changes nothing. */
+  /** True in a transparent mode, in which nothing may be promoted. */
   readonly transparent: boolean;
   readonly state: LadderState;
   readonly file: Pick<LadderFile, 'write'>;
@@ -56,24 +56,24 @@ export interface LadderParts {
   readonly clock: Clock;
 }
 
-/** Creates the ladder on what was kept of it. */
+/** Creates the ladder from its stored state. */
 export function createLadder(parts: LadderParts): Ladder {
   const { options, operations, transparent, file, events, clock } = parts;
   const ids = operations.map(({ operation }) => operation);
-  const windows = createAnswerWindows(options.demote, ids);
+  const windows = createResponseWindows(options.demote, ids);
   const refusals = createRefusalWatch(options.demote, ids);
   const listeners: ((operation: string) => void)[] = [];
   const known = new Map(operations.map((configured) => [configured.operation, configured]));
   const effective = new Map<string, Checks>();
   let { state } = parts;
 
-  const settle = (operation: string) => {
+  const updateLevels = (operation: string) => {
     const configured = known.get(operation);
     if (configured !== undefined) effective.set(operation, effectiveChecks(configured, state.steps, !transparent));
   };
-  const take = (steps: readonly LadderStep[], operation: string) => {
+  const apply = (steps: readonly LadderStep[], operation: string) => {
     state = { ...state, steps };
-    settle(operation);
+    updateLevels(operation);
     file.write(state);
     for (const listener of listeners) listener(operation);
   };
@@ -81,7 +81,7 @@ export function createLadder(parts: LadderParts): Ladder {
     state.steps.filter(({ operation, check }) => operation !== step.operation || check !== step.check);
   const checksFor = (operation: string): Checks => {
     const checks = effective.get(operation);
-    if (checks === undefined) throw new Error(`${operation} is no operation of the ladder`);
+    if (checks === undefined) throw new Error(`${operation} is not an operation of the ladder`);
     return checks;
   };
   const levels = () =>
@@ -91,7 +91,7 @@ export function createLadder(parts: LadderParts): Ladder {
       effective: checksFor(operation),
       explicit,
     }));
-  ids.forEach(settle);
+  ids.forEach(updateLevels);
 
   return {
     checksFor,
@@ -102,7 +102,7 @@ export function createLadder(parts: LadderParts): Ladder {
       const step = stepOf(state.steps, operation, check);
       if (step === undefined) return false;
       if (meant !== undefined && (step.move !== meant.move || step.at !== meant.at)) return false;
-      take(liftStep(state.steps, step, clock()), operation);
+      apply(liftStep(state.steps, step, clock()), operation);
       events.lifted(step);
       return true;
     },
@@ -111,14 +111,14 @@ export function createLadder(parts: LadderParts): Ladder {
       const alert = refusals.take(trace, now);
       if (alert !== undefined) events.alerted(alert);
       const { operation } = trace;
-      const answer = options.demote.enabled && operation !== undefined ? judgedAnswer(trace) : undefined;
-      if (operation === undefined || answer === undefined) return;
-      // An answer that was judged before the level fell says nothing of the level that holds now.
+      const response = options.demote.enabled && operation !== undefined ? checkedResponse(trace) : undefined;
+      if (operation === undefined || response === undefined) return;
+      // A response that was checked before the level was lowered does not count for the current level.
       if (effective.get(operation)?.responses !== 'enforce') return;
-      const evidence = windows.take(operation, answer, now);
+      const evidence = windows.take(operation, response, now);
       if (evidence === undefined) return;
       const step = { operation, check: 'responses', move: 'demoted', at: now, ...evidence } as const;
-      take([...others(step), step], operation);
+      apply([...others(step), step], operation);
       events.demoted(step);
     },
     async promote(reader) {
@@ -127,7 +127,7 @@ export function createLadder(parts: LadderParts): Ladder {
       if (state.since > since) return;
       const snapshot = await reader.snapshot({ since });
       for (const step of promotionsDue(levels(), snapshot, state, options.promote)) {
-        take([...others(step), step], step.operation);
+        apply([...others(step), step], step.operation);
         events.promoted(step);
       }
     },
@@ -135,15 +135,16 @@ export function createLadder(parts: LadderParts): Ladder {
   };
 }
 
-/** The start of the period that promotions are decided over, in epoch milliseconds. */
+/** Returns the start of the period whose numbers decide on promotions, in epoch milliseconds. */
 export function promotionPeriodStart({ windowHours }: PromotionOptions, now: number): number {
   return now - windowHours * HOUR_MS;
 }
 
 /**
- * The promotions that the numbers of a snapshot justify: checks in report that judged enough and would have refused
- * nothing. None before the contract has been the same for the whole window, since what an earlier one let pass proves
- * nothing; none for a level that is written down for the operation, nor for a check that has moved before.
+ * Returns the promotions that the numbers of a snapshot justify: checks at `report` with enough results, none of which
+ * would have been a refusal. There are none until the contract has been the same for the whole window, because results
+ * under an earlier contract prove nothing. A level that is configured for the operation itself, or that the ladder has
+ * already changed, is never promoted.
  */
 export function promotionsDue(
   levels: readonly OperationLevels[],

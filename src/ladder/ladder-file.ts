@@ -3,24 +3,24 @@ import { stat } from 'node:fs/promises';
 import { IN_MEMORY, replaceFile } from '../files/replace-file.ts';
 import { LADDER_CHECKS, type LadderState, type LadderStep } from './ladder-step.ts';
 
-/** Where the ladder's state outlives the process. */
+/** Stores the ladder's state across restarts. */
 export interface LadderFile {
-  /** Writes behind the caller's back: the latest state wins, and never two at once. */
+  /** Writes the state in the background: one write at a time, and only the latest state. */
   write(state: LadderState): void;
-  /** Resolves once the latest state is written, or could not be. */
+  /** Resolves when the latest state has been written or writing has failed. */
   written(): Promise<void>;
-  /** Looks whether somebody else has changed the file; what they took out of it is told. */
-  look(): Promise<void>;
+  /** Checks whether another process has changed the file, and reports removed steps. */
+  checkForChanges(): Promise<void>;
 }
 
-/** Whom the writer of the ladder's file tells. */
+/** The events of the ladder's file. */
 export interface LadderFileEvents {
   readonly onError: (error: unknown) => void;
-  /** A step that was in the file is no longer there. */
-  readonly onTakenOut: (step: LadderStep) => void;
+  /** Another process has removed a step from the file. */
+  readonly onRemoved: (step: LadderStep) => void;
 }
 
-/** Reads the ladder's file; undefined where there is none. Throws an Error that says what is wrong with one that is broken. */
+/** Reads the ladder's file; returns undefined if there is none. Throws an Error that describes what is wrong with it. */
 export function readLadderFile(file: string): LadderState | undefined {
   if (file === IN_MEMORY) return undefined;
   let text: string;
@@ -28,26 +28,26 @@ export function readLadderFile(file: string): LadderState | undefined {
     text = readFileSync(file, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // Where no file can be, there is none; that nothing can be written there is told apart.
+    // Without the folder there is no file either. Writing reports that separately.
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw new Error(`it cannot be read (${code ?? 'unknown'})`, { cause: error });
   }
   return parseLadder(text);
 }
 
-/** Writes the ladder's file in one step, so that a reader sees the old text or the new one; only its owner may read it. */
+/** Replaces the ladder's file atomically. Only its owner may read it. */
 export async function writeLadderFile(file: string, state: LadderState): Promise<void> {
   if (file === IN_MEMORY) return;
   await replaceFile(file, formatLadder(state), 0o600);
 }
 
-/** Creates the writer of a file that holds `known`; what cannot be written is told and stays in memory. */
+/** Creates the writer of a file that contains `known`. State that cannot be written is reported and stays in memory. */
 export function createLadderFile(file: string, known: LadderState | undefined, events: LadderFileEvents): LadderFile {
   let waiting: LadderState | undefined;
   let writing: Promise<void> | undefined;
   let last = known;
   let seen = file === IN_MEMORY ? undefined : stampOf(statSync(file, { throwIfNoEntry: false }));
-  const look = async () => {
+  const checkForChanges = async () => {
     if (file === IN_MEMORY) return;
     const stamp = stampOf(await stat(file).catch(() => undefined));
     if (stamp === undefined || stamp === seen) return;
@@ -55,18 +55,18 @@ export function createLadderFile(file: string, known: LadderState | undefined, e
     try {
       const found = readLadderFile(file);
       if (found === undefined || found.contract !== last?.contract) return;
-      const held = new Set(found.steps.map(nameOf));
-      const taken = last.steps.filter((step) => !held.has(nameOf(step)));
+      const remaining = new Set(found.steps.map(idOf));
+      const removed = last.steps.filter((step) => !remaining.has(idOf(step)));
       last = found;
-      taken.forEach(events.onTakenOut);
+      removed.forEach(events.onRemoved);
     } catch (error) {
       events.onError(error);
     }
   };
   const work = async () => {
     while (waiting !== undefined) {
-      // Before it is overwritten, so that what an operator took out stays out.
-      await look();
+      // Check before overwriting, so that steps removed by an operator stay removed.
+      await checkForChanges();
       const state = waiting;
       waiting = undefined;
       try {
@@ -85,39 +85,39 @@ export function createLadderFile(file: string, known: LadderState | undefined, e
       writing ??= work();
     },
     written: async () => writing,
-    look: async () => {
+    checkForChanges: async () => {
       await writing;
-      await look();
+      await checkForChanges();
     },
   };
 }
 
-const nameOf = ({ operation, check, move, at }: LadderStep) => `${operation} ${check} ${move} ${at}`;
+const idOf = ({ operation, check, move, at }: LadderStep) => `${operation} ${check} ${move} ${at}`;
 
-/** What tells one version of a file from the next: every writer puts a new file in the place of the old one. */
+/** Identifies a version of the file. Every writer replaces the file with a new one. */
 function stampOf(stats: Stats | undefined): string | undefined {
   return stats === undefined ? undefined : `${stats.ino} ${stats.mtimeMs} ${stats.size}`;
 }
 
 const MOVES = ['promoted', 'demoted', 'lifted'] as const;
-/** More than any contract has rungs; a longer file was not written by Portico. */
+/** The maximum number of steps, more than any contract needs. */
 const MAX_STEPS = 10_000;
 
-/** The text of the ladder's file: JSON that a person can read. */
+/** Returns the text of the ladder's file: indented JSON. */
 export function formatLadder({ contract, since, steps }: LadderState): string {
   const written = steps.map((step) => ({ ...step, at: new Date(step.at).toISOString() }));
   return `${JSON.stringify({ version: 1, contract, since: new Date(since).toISOString(), steps: written }, null, 2)}\n`;
 }
 
-/** Reads the text of the ladder's file; throws an Error that says what is wrong with it. */
+/** Parses the text of the ladder's file. Throws an Error that describes what is wrong with it. */
 export function parseLadder(text: string): LadderState {
   const { version, contract, since, steps } = objectOf(jsonOf(text), 'the file');
   if (version !== 1) throw new Error('version must be 1');
-  if (typeof contract !== 'string' || contract === '') throw new Error('contract must be a text');
+  if (typeof contract !== 'string' || contract === '') throw new Error('contract must be text');
   if (!Array.isArray(steps) || steps.length > MAX_STEPS) throw new Error('steps must be a list');
   const read = steps.map((step: unknown, index) => toStep(step, `steps[${index}]`));
-  const rungs = new Set(read.map(({ operation, check }) => `${operation} ${check}`));
-  if (rungs.size < read.length) throw new Error('steps names a check of an operation twice');
+  const checks = new Set(read.map(({ operation, check }) => `${operation} ${check}`));
+  if (checks.size < read.length) throw new Error('steps contains two entries for the same check of an operation');
   return { contract, since: instantOf(since, 'since'), steps: read };
 }
 
@@ -127,11 +127,11 @@ function toStep(value: unknown, place: string): LadderStep {
     check: LADDER_CHECKS.find((name) => name === check),
     move: MOVES.find((name) => name === move),
   };
-  if (typeof operation !== 'string' || operation === '') throw new Error(`${place}.operation must be a text`);
-  if (known.check === undefined) throw new Error(`${place}.check is no check of the ladder`);
+  if (typeof operation !== 'string' || operation === '') throw new Error(`${place}.operation must be text`);
+  if (known.check === undefined) throw new Error(`${place}.check is not a check of the ladder`);
   if (known.move === undefined) throw new Error(`${place}.move must be one of ${MOVES.join(', ')}`);
   if (known.move === 'demoted' && known.check !== 'responses')
-    throw new Error(`${place} demotes ${known.check}, but only responses is ever demoted`);
+    throw new Error(`${place} demotes ${known.check}, but only responses can be demoted`);
   return {
     operation,
     check: known.check,
@@ -147,7 +147,7 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    throw new Error('it is no JSON');
+    throw new Error('it is not JSON');
   }
 }
 

@@ -1,37 +1,37 @@
 import type { CheckName } from '../model/checks.ts';
 import { PROMOTABLE_CHECKS } from './ladder-step.ts';
 
-/** When a check of an operation that would refuse nothing is enforced by itself. */
+/** When a check of an operation is enforced automatically because it would have refused nothing. */
 export interface PromotionOptions {
   readonly enabled: boolean;
-  /** Which checks may be promoted. */
+  /** The checks that may be promoted. */
   readonly checks: readonly CheckName[];
-  /** Answers of the operation in the window that the check must have judged. */
+  /** The minimum number of results of the check in the window. */
   readonly minAnswers: number;
-  /** Hours in which none may have been reported. */
+  /** Length of the window in hours, in which the check must not have reported anything. */
   readonly windowHours: number;
 }
 
-/** When `responses` of an operation falls back from enforce to report. */
+/** When `responses` of an operation is lowered from `enforce` to `report`. */
 export interface DemotionOptions {
   readonly enabled: boolean;
-  /** The share of judged answers, 0 to 1, above which enforcing is given up. */
+  /** The share of checked responses that may fail, from 0 to 1. */
   readonly share: number;
-  /** Seconds in which the share is taken. */
+  /** Length of the window in seconds, over which the share is computed. */
   readonly windowSeconds: number;
-  /** Answers in the window below which no share is believed. */
+  /** The minimum number of checked responses in the window. */
   readonly minAnswers: number;
 }
 
 /** The configuration key `ladder:` with every default filled in. */
 export interface LadderOptions {
-  /** Where promotions and demotions are kept across restarts: an absolute path, or `:memory:`. */
+  /** The file that stores promotions and demotions across restarts: an absolute path, or `:memory:`. */
   readonly file: string;
   readonly promote: PromotionOptions;
   readonly demote: DemotionOptions;
 }
 
-/** What holds where the configuration is silent. */
+/** The defaults of the configuration key `ladder:`. */
 export const LADDER_DEFAULTS: LadderOptions = {
   file: '.portico/ladder.json',
   promote: { enabled: false, checks: ['requests', 'pageBounds'], minAnswers: 10_000, windowHours: 168 },
@@ -41,31 +41,34 @@ export const LADDER_DEFAULTS: LadderOptions = {
 /** The JSON Schema of the configuration key `ladder:`. */
 export const ladderOptionsSchema = {
   type: 'object',
-  description: 'How checks climb from report to enforce, and when responses falls back.',
+  description: 'When checks are raised from report to enforce, and when responses is lowered again.',
   additionalProperties: false,
   properties: {
     file: {
       type: 'string',
       minLength: 1,
-      description: 'Where promotions and demotions are kept, relative to where Portico is started, or :memory:.',
+      description: 'The file that stores promotions and demotions, relative to the working directory, or :memory:.',
     },
     promote: {
       type: 'object',
       additionalProperties: false,
       properties: {
-        enabled: { type: 'boolean', description: 'Enforce by itself what would have refused nothing for long enough.' },
-        checks: { type: 'array', items: { enum: PROMOTABLE_CHECKS }, description: 'Which checks may be promoted.' },
+        enabled: {
+          type: 'boolean',
+          description: 'Automatically enforce checks that would have refused nothing for long enough.',
+        },
+        checks: { type: 'array', items: { enum: PROMOTABLE_CHECKS }, description: 'The checks that may be promoted.' },
         minAnswers: {
           type: 'integer',
           minimum: 1,
           maximum: 1_000_000_000,
-          description: 'Requests in the window that the check must have judged.',
+          description: 'The minimum number of requests with a result of the check in the window.',
         },
         windowHours: {
           type: 'number',
           minimum: 1,
           maximum: 8760,
-          description: 'Hours in which the check must have reported nothing.',
+          description: 'Length of the window in hours, in which the check must not have reported anything.',
         },
       },
     },
@@ -75,25 +78,25 @@ export const ladderOptionsSchema = {
       properties: {
         enabled: {
           type: 'boolean',
-          description: 'Let responses fall back to report instead of failing too many answers.',
+          description: 'Lower responses to report when it refuses too many responses.',
         },
         share: {
           type: 'number',
           exclusiveMinimum: 0,
           maximum: 1,
-          description: 'The share of judged answers that may fail before enforcing is given up, 0 to 1.',
+          description: 'The share of checked responses that may fail before responses is lowered, from 0 to 1.',
         },
         windowSeconds: {
           type: 'number',
           minimum: 1,
           maximum: 86_400,
-          description: 'Seconds in which the share is taken.',
+          description: 'Length of the window in seconds, over which the share is computed.',
         },
         minAnswers: {
           type: 'integer',
           minimum: 1,
           maximum: 1_000_000,
-          description: 'Answers in the window below which no share is believed.',
+          description: 'The minimum number of checked responses in the window.',
         },
       },
     },

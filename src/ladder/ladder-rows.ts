@@ -2,27 +2,27 @@ import type { CheckLevel, CheckName } from '../model/checks.ts';
 import type { CheckCounts, LedgerSnapshot } from '../model/ledger-snapshot.ts';
 import { LADDER_CHECKS, type LadderState, type LadderStep, type OperationLevels, stepOf } from './ladder-step.ts';
 
-/** One rung as people look at it: a check of an operation, where it stands, what it said, and what to do next. */
+/** One row of the table: a check of an operation, its level, its results and the recommended next step. */
 export interface LadderRow {
   readonly operation: string;
   readonly check: (typeof LADDER_CHECKS)[number];
   readonly configured: CheckLevel;
   readonly effective: CheckLevel;
-  /** The step that moved it, with when and why; undefined where the configuration decides. */
+  /** The step that changed its level; undefined if the level is the configured one. */
   readonly step: LadderStep | undefined;
-  /** `reported` are the requests that the check would have refused. */
+  /** `reported` counts the requests that the check would have refused. */
   readonly counts: CheckCounts;
   readonly next: NextStep;
 }
 
-/** One row for each operation and check. */
+/** Returns one row per operation and check. */
 export function ladderRows(
   levels: readonly OperationLevels[],
   snapshot: LedgerSnapshot,
   state: LadderState,
   minAnswers: number,
 ): readonly LadderRow[] {
-  // A contract of hundreds of operations is looked at every few seconds: each looks at its own traffic alone.
+  // Grouped once, because the console requests the rows of hundreds of operations every few seconds.
   const traffic = Map.groupBy(snapshot.traffic, ({ operation }) => operation);
   return levels.flatMap(({ operation, configured, effective }) => {
     const own = { traffic: traffic.get(operation) ?? [] };
@@ -36,37 +36,37 @@ export function ladderRows(
   });
 }
 
-/** What is recommended, and the numbers that justify it as one short sentence. */
+/** The recommended next step, with one short sentence about the numbers that justify it. */
 export interface NextStep {
   /** `ready` to be enforced, `not yet`, `enforced` already, `demoted` by the ladder, or `off`. */
   readonly kind: 'ready' | 'not yet' | 'enforced' | 'demoted' | 'off';
   readonly text: string;
 }
 
-/** What a recommendation is made from. */
+/** The facts that a recommendation depends on. */
 export interface NextStepFacts {
-  /** The level that holds. */
+  /** The effective level. */
   readonly level: CheckLevel;
   readonly step: LadderStep | undefined;
   readonly counts: CheckCounts;
-  /** Judged requests below which nothing is recommended. */
+  /** The minimum number of results for a recommendation. */
   readonly minAnswers: number;
-  /** Epoch milliseconds; the start of the counted period, undefined for everything that is remembered. */
+  /** The start of the period in epoch milliseconds; undefined for everything in the ledger. */
   readonly since: number | undefined;
   /** Epoch milliseconds. */
   readonly now: number;
 }
 
-/** Recommends the next step of one check of one operation. */
+/** Recommends the next step for a check of an operation. */
 export function nextStep({ level, step, counts, minAnswers, since, now }: NextStepFacts): NextStep {
   const { passed, reported, refused } = counts;
   const judged = passed + reported + refused;
-  // What an earlier level refused counts against enforcing as much as what this one would have.
+  // Refusals under an earlier level count as much as those that the check would have made.
   const failed = reported + refused;
-  const period = since === undefined ? 'in all that is remembered' : `in ${periodWords(now - since)}`;
+  const period = since === undefined ? 'in the whole ledger' : `in ${periodWords(now - since)}`;
   if (level === 'off') return { kind: 'off', text: 'off: set it to report to get numbers' };
   if (level === 'enforce') {
-    // They came while it did not refuse, or to a gateway of another configuration than the one that is read here.
+    // Reported while the check was not enforced, or by a gateway with another configuration.
     const unrefused = reported === 0 ? '' : `, ${number(reported)} only reported,`;
     return {
       kind: 'enforced',
@@ -76,7 +76,7 @@ export function nextStep({ level, step, counts, minAnswers, since, now }: NextSt
   if (step?.move === 'demoted')
     return {
       kind: 'demoted',
-      text: `demoted: correct the contract, or lift it; ${number(failed)} of ${number(judged)} failed ${period}`,
+      text: `demoted: correct the contract, or undo the demotion; ${number(failed)} of ${number(judged)} failed ${period}`,
     };
   const words = refused > 0 ? 'were or would have been refused' : 'would have been refused';
   if (failed > 0)
@@ -89,14 +89,14 @@ export function nextStep({ level, step, counts, minAnswers, since, now }: NextSt
 const format = new Intl.NumberFormat('en-US');
 const number = (value: number) => format.format(value);
 
-/** A length of time in the largest unit that it fills: `7 d`, `36 h`, `10 min`. */
+/** Formats a duration in a suitable unit: `7 d`, `36 h`, `10 min`. */
 function periodWords(ms: number): string {
   const minutes = Math.max(1, Math.round(ms / 60_000));
   if (minutes >= 2880) return `${Math.round(minutes / 1440)} d`;
   return minutes >= 120 ? `${Math.round(minutes / 60)} h` : `${minutes} min`;
 }
 
-/** What a check of an operation said in the period of a snapshot, over all release labels. */
+/** Returns the results of a check of an operation in a snapshot, for all releases. */
 export function countsOf(snapshot: Pick<LedgerSnapshot, 'traffic'>, operation: string, check: CheckName): CheckCounts {
   let [passed, reported, refused] = [0, 0, 0];
   for (const traffic of snapshot.traffic) {

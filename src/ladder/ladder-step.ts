@@ -1,6 +1,6 @@
 import type { CheckName, Checks } from '../model/checks.ts';
 
-/** The numbers that moved a check: what was seen, how much of it failed, and in how long. */
+/** The numbers that caused a step: results, failures and the length of the window. */
 export interface LadderEvidence {
   readonly judged: number;
   readonly failed: number;
@@ -8,8 +8,8 @@ export interface LadderEvidence {
 }
 
 /**
- * Where the ladder stands with one check of one operation. `lifted` is a promotion that an operator took back: it changes
- * no level, and keeps the check from being promoted again.
+ * A change of one check of one operation. `lifted` is a promotion that an operator has undone: it changes no level and
+ * prevents another promotion of the check.
  */
 export interface LadderStep extends LadderEvidence {
   readonly operation: string;
@@ -19,39 +19,39 @@ export interface LadderStep extends LadderEvidence {
   readonly at: number;
 }
 
-/** Everything that the ladder keeps; it belongs to one version of the contract. */
+/** The state of the ladder, for one version of the contract. */
 export interface LadderState {
-  /** The version of the contract that every step was made under. */
+  /** The version of the contract that all steps belong to. */
   readonly contract: string;
-  /** Epoch milliseconds: since when this version has been the one. */
+  /** When this version was first used, in epoch milliseconds. */
   readonly since: number;
   /** At most one for each operation and check. */
   readonly steps: readonly LadderStep[];
 }
 
-/** The checks that the ladder knows of, in the order of a request: `undocumented` concerns what is no operation. */
+/** The checks of the ladder, in the order in which they run. `undocumented` is missing, as it has no operation. */
 export const LADDER_CHECKS = ['authentication', 'requests', 'responses', 'permissions', 'pageBounds'] as const;
 
-/** The checks that may be promoted: who is let in at all is for a person to decide. */
+/** The checks that may be promoted. Only a person may decide to enforce authentication. */
 export const PROMOTABLE_CHECKS = ['requests', 'responses', 'permissions', 'pageBounds'] as const;
 
-/** The step of one check of one operation. */
+/** Returns the step of a check of an operation. */
 export function stepOf(steps: readonly LadderStep[], operation: string, check: CheckName): LadderStep | undefined {
   return steps.find((step) => step.operation === operation && step.check === check);
 }
 
-/** The levels of one operation, as they are written down and as they hold now. */
+/** The configured and the effective levels of one operation. */
 export interface OperationLevels {
   readonly operation: string;
   readonly configured: Checks;
   readonly effective: Checks;
-  /** The checks whose level is written down for this very operation. */
+  /** The checks whose level is configured for this operation itself. */
   readonly explicit: readonly CheckName[];
 }
 
 /**
- * The steps after one of them was taken back. A demotion goes, and so does the mark of a lifted promotion; a promotion
- * leaves that mark, so that the same numbers do not promote the check again.
+ * Returns the steps after one of them was undone. A demotion and a `lifted` mark are removed. A promotion is replaced with a
+ * `lifted` mark, so that the same numbers do not promote the check again.
  */
 export function liftStep(steps: readonly LadderStep[], lifted: LadderStep, now: number): readonly LadderStep[] {
   const rest = steps.filter((step) => step !== lifted);
@@ -59,8 +59,8 @@ export function liftStep(steps: readonly LadderStep[], lifted: LadderStep, now: 
 }
 
 /**
- * The state to start with. Steps belong to the version of the contract that they were made under: with another one every
- * check is back at its configured level, so that a corrected contract is tried at once.
+ * Returns the state to start with. Steps apply only to the contract version that they were made for. With another version
+ * all checks start at their configured levels, so that a corrected contract takes effect at once.
  */
 export function startingState(kept: LadderState | undefined, contract: string, now: number): LadderState {
   return kept?.contract === contract ? kept : { contract, since: now, steps: [] };

@@ -1,7 +1,7 @@
 import type { CheckLevel, CheckName, Checks } from '../model/checks.ts';
 import type { LadderState, LadderStep, OperationLevels } from './ladder-step.ts';
 
-/** A check whose level is not the one that the configuration says. */
+/** A check whose effective level differs from the configured one. */
 export interface MovedLevel {
   readonly operation: string;
   readonly check: CheckName;
@@ -10,7 +10,7 @@ export interface MovedLevel {
   readonly step: LadderStep;
 }
 
-/** Every level that the ladder moved and that is moved still. */
+/** Returns every check whose level the ladder has changed. */
 export function movedLevels(levels: readonly OperationLevels[], { steps }: LadderState): readonly MovedLevel[] {
   return levels.flatMap(({ operation, configured, effective }) =>
     steps.flatMap((step) => {
@@ -21,21 +21,21 @@ export function movedLevels(levels: readonly OperationLevels[], { steps }: Ladde
   );
 }
 
-/** A moved level in words: which, instead of which, and why. */
+/** Describes a changed level: the effective and the configured level, and the reason. */
 export function movedWords({ check, configured, effective, step }: MovedLevel): string {
   return `${check} ${effective} instead of ${configured}: ${stepWords(step)}`;
 }
 
-/** A step in words: when and for which numbers. */
+/** Describes a step: when it happened and for which numbers. */
 export function stepWords({ move, at, judged, failed, windowSeconds }: LadderStep): string {
   const day = `${new Date(at).toISOString().slice(0, 16)}Z`;
-  if (move === 'lifted') return `promotion lifted ${day}`;
+  if (move === 'lifted') return `promotion undone ${day}`;
   if (move === 'demoted')
-    return `demoted ${day}, ${count(failed)} of ${count(judged)} answers failed in ${count(windowSeconds)} s`;
+    return `demoted ${day}, ${count(failed)} of ${count(judged)} responses failed in ${count(windowSeconds)} s`;
   return `promoted ${day}, none of ${count(judged)} would have been refused in ${count(windowSeconds / 3600)} h`;
 }
 
-/** What is moved of one operation, in words. */
+/** Describes the changed levels of one operation. */
 export function movedOf(levels: readonly OperationLevels[], state: LadderState, operation: string): readonly string[] {
   if (!state.steps.some((step) => step.operation === operation)) return [];
   return movedLevels(
@@ -46,15 +46,15 @@ export function movedOf(levels: readonly OperationLevels[], state: LadderState, 
 
 const count = (value: number) => value.toLocaleString('en-US');
 
-/** What the configuration says of the checks of one operation. */
+/** The configured levels of one operation. */
 export interface ConfiguredLevels {
   readonly operation: string;
   readonly checks: Checks;
-  /** The checks whose level is written down for this very operation: the ladder never raises those. */
+  /** The checks whose level is configured for this operation itself. The ladder never raises those. */
   readonly explicit: readonly CheckName[];
 }
 
-/** The levels that hold for one operation: the configured ones, with the ladder's steps over them. */
+/** Returns the effective levels of an operation: the configured ones, changed by the ladder's steps. */
 export function effectiveChecks(
   { operation, checks, explicit }: ConfiguredLevels,
   steps: readonly LadderStep[],

@@ -164,7 +164,7 @@ describe('what the ladder moved', () => {
     await statuses(first, 4);
     await first.close();
     const { gateway } = await start();
-    const words = /responses report instead of enforce: demoted \S+, 4 of 4 answers failed in 60 s/;
+    const words = /responses report instead of enforce: demoted \S+, 4 of 4 responses failed in 60 s/;
     expect(gateway.planLines.filter((line) => words.test(line))).toMatchObject([expect.stringContaining(LIST)]);
     expect(gateway.explain({ method: 'GET', target: LIST }).filter((line) => words.test(line))).toHaveLength(1);
   });
@@ -187,7 +187,7 @@ describe('what the ladder moved', () => {
     await ladderFile.written();
     await writeLadderFile(file, { ...ladder.state(), steps: [] });
     expect((await callAt(url, LIST)).status).toBe(200);
-    await ladderFile.look();
+    await ladderFile.checkForChanges();
     expect((await callAt(url, LIST)).status).toBe(502);
   });
 
@@ -206,7 +206,7 @@ describe('what the ladder moved', () => {
     clock.advance(1000);
     expect(ladder.lift('listIdeas', 'responses')).toBe(true);
     await ladderFile.written();
-    await ladderFile.look();
+    await ladderFile.checkForChanges();
     expect(ladder.state().steps).toMatchObject([{ operation: 'listIdeas', check: 'responses', move: 'lifted' }]);
     expect(ladder.checksFor('listIdeas').responses).toBe('report');
   });
@@ -216,7 +216,7 @@ describe("the ladder's file", () => {
   it('is a fault at start when it is broken, with its place in the configuration', async () => {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, '{"version": 1, "steps": 7}');
-    await expect(start()).rejects.toThrow(/\/ladder\/file: .*ladder\.json holds no ladder: contract must be a text/);
+    await expect(start()).rejects.toThrow(/\/ladder\/file: .*ladder\.json holds no ladder: contract must be text/);
   });
 
   it('is a fault at start when it was named and cannot be written', async () => {

@@ -54,7 +54,7 @@ describe('the ladder', () => {
     },
   });
 
-  it('demotes once, tells it, writes it down, and counts answers of requests in flight for nothing', () => {
+  it('demotes once, reports and stores it, and ignores responses that were checked before', () => {
     const made = ladderWith('enforce');
     for (let index = 0; index < 40; index += 1) made.ladder.record(traceOf('refused'));
     expect(level(made)).toBe('report');
@@ -68,18 +68,21 @@ describe('the ladder', () => {
       'is off or in report',
       traceOf('reported', { responses: { level: 'report', outcome: 'reported', verdict: 'violations' } }),
     ],
-    ['could not judge', traceOf('skipped')],
-    ['saw an error status', traceOf('refused', { upstream: { status: 404, shape: 'json', seconds: 0, attempts: 1 } })],
-    ['saw no answer', traceOf('refused', { upstream: { status: undefined, shape: 'reset', seconds: 0, attempts: 1 } })],
-    ['was not asked, because the page was in memory', traceOf('refused', { upstream: undefined })],
-    ['belongs to no operation', traceOf('refused', { operation: undefined })],
+    ['has a skipped check', traceOf('skipped')],
+    ['has an error status', traceOf('refused', { upstream: { status: 404, shape: 'json', seconds: 0, attempts: 1 } })],
+    [
+      'has no response',
+      traceOf('refused', { upstream: { status: undefined, shape: 'reset', seconds: 0, attempts: 1 } }),
+    ],
+    ['was served from the cache', traceOf('refused', { upstream: undefined })],
+    ['has no operation', traceOf('refused', { operation: undefined })],
   ])('is not moved by a request whose response check %s', (_what, trace) => {
     const made = ladderWith('enforce');
     for (let index = 0; index < 40; index += 1) made.ladder.record(trace);
     expect(made.told).toEqual([]);
   });
 
-  it('counts answers to unverified names as those of one caller', () => {
+  it('counts responses to unverified names as those of a single caller', () => {
     const made = ladderWith('enforce');
     for (let index = 0; index < 4; index += 1)
       made.ladder.record(
@@ -98,7 +101,7 @@ describe('the ladder', () => {
     expect(level(made)).toBe('enforce');
   });
 
-  it('promotes what the ledger justifies, over the window of the configuration', async () => {
+  it('promotes the checks that the ledger justifies over the configured window', async () => {
     const made = ladderWith('report');
     const asked: LedgerQuery[] = [];
     await made.ladder.promote(reader(100, asked));
@@ -118,7 +121,7 @@ describe('the ladder', () => {
     expect(made.ladder.state().steps).toHaveLength(1);
   });
 
-  it('does not promote again what was lifted, until the mark is lifted too', async () => {
+  it('does not promote a check again after an undone promotion until the mark is removed too', async () => {
     const made = ladderWith('report');
     await made.ladder.promote(reader(100));
     expect(made.ladder.lift('listIdeas', 'responses')).toBe(true);
@@ -130,7 +133,7 @@ describe('the ladder', () => {
     expect(level(made)).toBe('enforce');
   });
 
-  it('notes when a promotion was lifted, not when it was made', async () => {
+  it('records when a promotion was undone, not when it was made', async () => {
     const time = { now: NOW };
     const { ladder } = ladderWith('report', { clock: () => time.now });
     await ladder.promote(reader(100));
@@ -141,7 +144,7 @@ describe('the ladder', () => {
 
   it.each<[string, Partial<LadderParts>]>([
     ['promotion is off', { options: { ...OPTIONS, promote: { ...OPTIONS.promote, enabled: false } } }],
-    ['the mode changes nothing', { transparent: true }],
+    ['the mode is transparent', { transparent: true }],
     ['the contract is younger than the window', { state: { contract: 'v', since: NOW - HOUR_MS, steps: [] } }],
   ])('asks nothing of the ledger where %s', async (_why, more) => {
     const made = ladderWith('report', more);
@@ -151,7 +154,7 @@ describe('the ladder', () => {
     expect(level(made)).toBe('report');
   });
 
-  it('starts where it was left', () => {
+  it('starts from its stored state', () => {
     const made = ladderWith('enforce', { state: { contract: 'v', since: NOW, steps: [stepWith()] } });
     expect(level(made)).toBe('report');
     expect(made.ladder.levels()).toMatchObject([
@@ -175,7 +178,7 @@ describe('promotions', () => {
       more.options ?? OPTIONS,
     );
 
-  it('are due where enough was judged and nothing would have been refused', () => {
+  it('are due if there are enough results and nothing would have been refused', () => {
     expect(due({ passed: 100 })).toEqual([
       {
         operation: 'listIdeas',
@@ -189,14 +192,14 @@ describe('promotions', () => {
     ]);
   });
 
-  it('add the traffic of all releases up', () => {
+  it('add up the traffic of all releases', () => {
     const snapshot = snapshotOf(['listIdeas', 'responses', { passed: 60 }], ['listIdeas', 'responses', { passed: 40 }]);
     expect(promotionsDue([levelsOf('listIdeas')], snapshot, state(), OPTIONS)).toHaveLength(1);
     expect(promotionsDue([levelsOf('listUsers')], snapshot, state(), OPTIONS)).toEqual([]);
   });
 
   it.each([
-    ['too little was judged', due({ passed: 99 })],
+    ['there are too few results', due({ passed: 99 })],
     ['one would have been refused', due({ passed: 100_000, reported: 1 })],
     ['one was refused', due({ passed: 100_000, refused: 1 })],
     [
@@ -218,7 +221,7 @@ describe('promotions', () => {
       due({ passed: 100 }, { levels: levelsOf('listIdeas', { explicit: ['responses'] }) }),
     ],
     ['the check was demoted under this contract', due({ passed: 100 }, { kept: state(stepWith()) })],
-    ['an operator took its promotion back', due({ passed: 100 }, { kept: state(stepWith({ move: 'lifted' })) })],
+    ['an operator has undone its promotion', due({ passed: 100 }, { kept: state(stepWith({ move: 'lifted' })) })],
     [
       'the contract changed within the window',
       due({ passed: 100 }, { kept: { ...state(), since: NOW - WINDOW_MS + 1 } }),
@@ -227,7 +230,7 @@ describe('promotions', () => {
     expect(steps).toEqual([]);
   });
 
-  it('never touch authentication, whatever is asked for', () => {
+  it('never affect authentication, whatever is configured', () => {
     const levels = levelsOf('listIdeas', { effective: { ...levelsOf('x').effective, authentication: 'report' } });
     const snapshot = snapshotOf(['listIdeas', 'authentication', { passed: 1000 }]);
     expect(promotionsDue([levels], snapshot, state(), { ...OPTIONS, checks: ['authentication'] })).toEqual([]);

@@ -35,13 +35,13 @@ describe('ladder file', () => {
     const errors: unknown[] = [];
     const events = {
       onError: (error: unknown) => errors.push(error),
-      onTakenOut: (step: LadderStep) => taken.push(step),
+      onRemoved: (step: LadderStep) => taken.push(step),
     };
     return { path, taken, errors, open: () => createLadderFile(path, known, events) };
   }
 
   describe("the ladder's file", () => {
-    it('holds the latest state, for its owner only, and nothing unfinished beside it', async () => {
+    it('contains the latest state, is readable only by its owner, and leaves no temporary file', async () => {
       const { path, open } = fileIn('latest');
       expect(readLadderFile(path)).toBeUndefined();
       const file = open();
@@ -52,20 +52,20 @@ describe('ladder file', () => {
       expect(readdirSync(join(folder, 'latest'))).toEqual(['ladder.json']);
     });
 
-    it('tells what somebody else took out of it, once, and not what this process wrote', async () => {
+    it('reports steps that another process removed, once, and not the changes of this process', async () => {
       const { path, taken, open } = fileIn('followed');
       const file = open();
       file.write(state(ideas, users));
       await file.written();
-      await file.look();
+      await file.checkForChanges();
       expect(taken).toEqual([]);
       await writeLadderFile(path, state(users));
-      await file.look();
-      await file.look();
+      await file.checkForChanges();
+      await file.checkForChanges();
       expect(taken).toEqual([ideas]);
     });
 
-    it('tells what was taken out before it is written over', async () => {
+    it('reports removed steps before it is overwritten', async () => {
       const { path, taken, open } = fileIn('overwritten', state(ideas));
       await writeLadderFile(path, state(ideas));
       const file = open();
@@ -75,19 +75,19 @@ describe('ladder file', () => {
       expect(taken).toEqual([ideas]);
     });
 
-    it('follows nothing that belongs to another contract or is broken', async () => {
+    it('ignores changes that are invalid or belong to another contract', async () => {
       const { path, taken, errors, open } = fileIn('foreign', state(ideas));
       await writeLadderFile(path, state(ideas));
       const file = open();
       await writeLadderFile(path, { ...state(), contract: 'another' });
-      await file.look();
+      await file.checkForChanges();
       writeFileSync(path, '{');
-      await file.look();
+      await file.checkForChanges();
       expect(taken).toEqual([]);
       expect(errors).toHaveLength(1);
     });
 
-    it('writes through no link that somebody put beside it, and takes the place of one under its own name', async () => {
+    it('does not write through a link beside it, and replaces a link under its own name', async () => {
       const { path } = fileIn('linked');
       const other = join(folder, 'other.txt');
       writeFileSync(other, 'untouched');
@@ -98,7 +98,7 @@ describe('ladder file', () => {
       expect(readLadderFile(path)).toEqual(state(ideas));
     });
 
-    it('goes on in memory when it cannot be written', async () => {
+    it('stays in memory if it cannot be written', async () => {
       writeFileSync(join(folder, 'stands-in-the-way'), '');
       const { errors, open } = fileIn('stands-in-the-way');
       const file = open();
@@ -117,23 +117,23 @@ describe("the text of the ladder's file", () => {
     steps: [stepWith(), stepWith({ operation: 'listUsers', move: 'promoted' })],
   };
 
-  it('is read as it was written', () => {
+  it('can be read back', () => {
     expect(parseLadder(formatLadder(state))).toEqual(state);
   });
 
   it.each([
-    ['nothing', ''],
-    ['no JSON', '{"version": 1'],
+    ['no text', ''],
+    ['invalid JSON', '{"version": 1'],
     ['a list', '[]'],
     ['another version', formatLadder(state).replace('"version": 1', '"version": 2')],
-    ['no contract', formatLadder({ ...state, contract: '' })],
+    ['an empty contract', formatLadder({ ...state, contract: '' })],
     ['an unknown check', formatLadder(state).replace('"responses"', '"undocumented"')],
     ['an unknown move', formatLadder(state).replace('"demoted"', '"raised"')],
     ['a demotion of another check', formatLadder({ ...state, steps: [stepWith({ check: 'permissions' })] })],
     ['a broken instant', formatLadder(state).replace(/"at": "[^"]+"/, '"at": "yesterday"')],
     ['a broken count', formatLadder(state).replace('"judged": 40', '"judged": "40"')],
-    ['a step twice', formatLadder({ ...state, steps: [stepWith(), stepWith()] })],
-  ])('is refused with %s', (_what, text) => {
+    ['a repeated step', formatLadder({ ...state, steps: [stepWith(), stepWith()] })],
+  ])('is rejected with %s', (_what, text) => {
     expect(() => parseLadder(text)).toThrow(Error);
   });
 });

@@ -12,7 +12,7 @@ function responsesRow(counts: Partial<CheckCounts>, kept = state(), levels = lev
 }
 
 describe('the rows of the ladder', () => {
-  it('are one for each check of each operation, without undocumented, which is of no operation', () => {
+  it('exist for each check of each operation, except undocumented, which has no operation', () => {
     const rows = ladderRows([levelsOf('listIdeas'), levelsOf('listUsers')], snapshotOf(), state(), 1000);
     expect(rows.map(({ operation, check }) => `${operation} ${check}`)).toEqual(
       ['listIdeas', 'listUsers'].flatMap((id) =>
@@ -43,7 +43,7 @@ describe('the rows of the ladder', () => {
     expect(rows.find((row) => row.check === 'responses')?.next.text).toBe(`not yet: 1 of 1,000 judged in ${words}`);
   });
 
-  it('tell what is enforced how much it refused', () => {
+  it('show the refusals of an enforced check', () => {
     const { effective } = levelsOf('listIdeas');
     const levels = levelsOf('listIdeas', { effective: { ...effective, responses: 'enforce' } });
     expect(responsesRow({ passed: 9, refused: 1 }, state(), levels)).toMatchObject({
@@ -55,19 +55,19 @@ describe('the rows of the ladder', () => {
     });
   });
 
-  it('ask for numbers where a check is off', () => {
+  it('recommend report for a check that is off', () => {
     const { effective } = levelsOf('listIdeas');
     const levels = levelsOf('listIdeas', { effective: { ...effective, responses: 'off' } });
     expect(responsesRow({}, state(), levels)?.next.kind).toBe('off');
   });
 
-  it('never call ready what was demoted', () => {
+  it('never show a demoted check as ready', () => {
     const step = stepWith();
     expect(responsesRow({ passed: 5000 }, state(step))).toMatchObject({ step, next: { kind: 'demoted' } });
   });
 
-  it('tell of what was demoted all that failed, before it fell and since', () => {
-    const text = 'demoted: correct the contract, or lift it; 50 of 100 failed in 7 d';
+  it('show all failures of a demoted check, before and after the demotion', () => {
+    const text = 'demoted: correct the contract, or undo the demotion; 50 of 100 failed in 7 d';
     expect(responsesRow({ passed: 50, reported: 2, refused: 48 }, state(stepWith()))?.next.text).toBe(text);
   });
 });

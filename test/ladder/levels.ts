@@ -2,16 +2,16 @@ import type { LadderStep, OperationLevels } from '../../src/ladder/ladder-step.t
 import { type CheckCounts, type LedgerSnapshot } from '../../src/model/ledger-snapshot.ts';
 import { type CheckName, MODES } from '../../src/model/checks.ts';
 
-/** An instant after the epoch. */
+/** The instant of the test clocks. */
 export const NOW = Date.UTC(2026, 4, 11, 12);
 
-/** The levels of an operation in the mode staging, as configured and as they hold. */
+/** The configured and effective levels of an operation in the mode staging. */
 export function levelsOf(operation: string, more: Partial<OperationLevels> = {}): OperationLevels {
   const { checks } = MODES.staging;
   return { operation, configured: checks, effective: checks, explicit: [], ...more };
 }
 
-/** A step of the ladder. */
+/** Returns a step of the ladder. */
 export function stepWith(more: Partial<LadderStep> = {}): LadderStep {
   return {
     operation: 'listIdeas',
@@ -25,7 +25,7 @@ export function stepWith(more: Partial<LadderStep> = {}): LadderStep {
   };
 }
 
-/** A snapshot of seven days in which the checks of operations said this. */
+/** Returns a snapshot of seven days with these check results. */
 export function snapshotOf(
   ...traffic: readonly (readonly [operation: string, check: CheckName, counts: Partial<CheckCounts>])[]
 ): LedgerSnapshot {

@@ -9,31 +9,31 @@ const configured = (responses: CheckLevel, explicit: readonly 'responses'[] = []
   explicit,
 });
 
-describe('the levels that hold', () => {
-  it('are the configured ones while nothing moved', () => {
+describe('the effective levels', () => {
+  it('are the configured ones without steps', () => {
     expect(effectiveChecks(configured('enforce'), [stepWith({ operation: 'listUsers' })], true)).toEqual(
       configured('enforce').checks,
     );
   });
 
-  it('fall from enforce to report by a demotion, also where enforce is written down for the operation', () => {
+  it('are lowered from enforce to report by a demotion, even if enforce is configured for the operation itself', () => {
     expect(effectiveChecks(configured('enforce', ['responses']), [stepWith()], true).responses).toBe('report');
     expect(effectiveChecks(configured('off'), [stepWith()], true).responses).toBe('off');
   });
 
-  it('rise from report to enforce by a promotion', () => {
+  it('are raised from report to enforce by a promotion', () => {
     const steps = [stepWith({ move: 'promoted' })];
     expect(effectiveChecks(configured('report'), steps, true).responses).toBe('enforce');
     expect(effectiveChecks(configured('off'), steps, true).responses).toBe('off');
   });
 
-  it('do not rise in a mode that changes nothing, nor over a level that is written down for the operation', () => {
+  it('are not raised in a transparent mode, nor if a level is configured for the operation itself', () => {
     const steps = [stepWith({ move: 'promoted' })];
     expect(effectiveChecks(configured('report'), steps, false).responses).toBe('report');
     expect(effectiveChecks(configured('report', ['responses']), steps, true).responses).toBe('report');
   });
 
-  it('stay where a promotion was lifted', () => {
+  it('are the configured ones after an undone promotion', () => {
     expect(effectiveChecks(configured('report'), [stepWith({ move: 'lifted' })], true).responses).toBe('report');
   });
 });

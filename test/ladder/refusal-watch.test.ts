@@ -16,14 +16,14 @@ const alertsAfter = (error: string) => {
   return Array.from({ length: 8 }, () => watch.take(refusedFor(error), NOW)).filter((alert) => alert !== undefined);
 };
 
-describe('the watch over refusals', () => {
-  it.each(['credentials_refused', 'credentials_required', 'too_many_attempts'])('tells of many %s, once', (error) => {
+describe('the refusal watch', () => {
+  it.each(['credentials_refused', 'credentials_required', 'too_many_attempts'])('reports many %s, once', (error) => {
     expect(alertsAfter(error)).toMatchObject([
       { operation: 'listIdeas', check: 'authentication', judged: 4, failed: 4 },
     ]);
   });
 
-  it('tells nothing of credentials that could not be verified: the upstream is down, and nobody was refused', () => {
+  it('does not report credentials that could not be verified because the upstream is down', () => {
     expect(alertsAfter('verification_unavailable')).toEqual([]);
   });
 });

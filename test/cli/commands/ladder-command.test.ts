@@ -99,7 +99,7 @@ describe('portico ladder', () => {
     const shown = rowsOf((await ladder('--format', 'json')).out).find((row) => row.operation === 'listIdeas');
     expect(shown).toMatchObject({ configured: 'enforce', effective: 'report', refused: 4, next: 'demoted' });
     expect(shown).toMatchObject({
-      moved: { move: 'demoted', why: expect.stringContaining('4 of 4 answers') as string },
+      moved: { move: 'demoted', why: expect.stringContaining('4 of 4 responses') as string },
     });
     const lifted = await ladder('--lift', 'listIdeas:responses');
     expect(lifted).toMatchObject({ code: 0, out: expect.stringContaining('listIdeas responses') as string });
@@ -160,6 +160,6 @@ describe('portico ladder', () => {
     const { code, err } = await ladder();
     expect(code).toBe(1);
     expect(err).toContain(ladderFile);
-    expect(err).toContain('contract must be a text');
+    expect(err).toContain('contract must be text');
   });
 });

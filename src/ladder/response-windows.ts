@@ -3,10 +3,10 @@ import { ERROR_INSIDE, type Trace } from '../model/trace.ts';
 import type { DemotionOptions } from './ladder-options.ts';
 import type { LadderEvidence } from './ladder-step.ts';
 
-/** Counts judged answers of each operation and says when too many of them failed. */
-export interface AnswerWindows {
-  /** The numbers against enforcing, once they are there; the window of the operation starts anew then. */
-  take(operation: string, answer: JudgedAnswer, now: number): LadderEvidence | undefined;
+/** Counts the checked responses of each operation and reports when too many of them fail. */
+export interface ResponseWindows {
+  /** Adds a response. Returns the numbers if too many responses have failed; the window then starts again. */
+  take(operation: string, response: CheckedResponse, now: number): LadderEvidence | undefined;
 }
 
 interface Tally {
@@ -17,14 +17,14 @@ interface Tally {
 type Bucket = Map<string, Tally>;
 
 const BUCKETS = 12;
-/** Callers told apart in one bucket; the others count as one. */
+/** The maximum number of distinct callers in one bucket; all others count as one. */
 const MAX_CALLERS = 64;
 
 /**
- * Creates empty windows for these operations. One caller alone does not lower a check for the others: where the others
- * have enough answers to be believed, their share must be exceeded too without whoever failed most.
+ * Creates empty windows for these operations. A single caller cannot lower a check for the others: if the other callers
+ * have enough responses, the share must also be exceeded without the caller with the most failures.
  */
-export function createAnswerWindows(options: DemotionOptions, operations: readonly string[]): AnswerWindows {
+export function createResponseWindows(options: DemotionOptions, operations: readonly string[]): ResponseWindows {
   const windowMs = options.windowSeconds * 1000;
   const rings = new Map<string, BucketRing<Bucket>>(
     operations.map((operation) => [operation, createBucketRing<Bucket>(windowMs, BUCKETS, () => new Map())]),
@@ -34,7 +34,7 @@ export function createAnswerWindows(options: DemotionOptions, operations: readon
     take(operation, { caller, failed }, now) {
       const ring = rings.get(operation);
       if (ring === undefined) return undefined;
-      const tally = tallyOf(ring.at(now), caller);
+      const tally = tallyFor(ring.at(now), caller);
       tally.judged += 1;
       if (!failed) return undefined;
       tally.failed += 1;
@@ -49,7 +49,7 @@ export function createAnswerWindows(options: DemotionOptions, operations: readon
   };
 }
 
-function tallyOf(bucket: Bucket, caller: string): Tally {
+function tallyFor(bucket: Bucket, caller: string): Tally {
   const name = bucket.has(caller) || bucket.size < MAX_CALLERS ? caller : '';
   const tally = bucket.get(name) ?? { judged: 0, failed: 0 };
   bucket.set(name, tally);
@@ -77,21 +77,22 @@ function sum(tallies: readonly Tally[]): Tally {
   });
 }
 
-/** An answer that was judged under enforce: for whom, and whether it was refused. */
-export interface JudgedAnswer {
-  /** The verified caller's name; empty for everybody else, since other names can be made up. */
+/** A response that was checked under `enforce`: its caller and whether it was refused. */
+export interface CheckedResponse {
+  /** The name of a verified caller; empty for all others, whose names may be made up. */
   readonly caller: string;
   readonly failed: boolean;
 }
 
-// A page or a broken body in place of an answer says that the upstream is down, not that the specification is wrong.
+// An HTML page or a broken body means that the upstream is down, not that the contract is wrong.
 const OUTAGES: ReadonlySet<string> = new Set(['html', 'json']);
 
 /**
- * What a finished request says of enforcing `responses`: undefined where nothing was judged under enforce, and where the
- * upstream failed instead of answering (no answer, an error status, an HTML page, no JSON, an error inside a success).
+ * Returns the result of enforcing `responses` for a finished request. Returns undefined if no response was checked under
+ * `enforce`, and if the upstream failed: no response, an error status, an HTML page, invalid JSON or an error in a
+ * successful response.
  */
-export function judgedAnswer(trace: Trace): JudgedAnswer | undefined {
+export function checkedResponse(trace: Trace): CheckedResponse | undefined {
   const { responses, upstream, authentication } = trace;
   if (responses?.level !== 'enforce' || responses.outcome === 'skipped') return undefined;
   const status = upstream?.status;

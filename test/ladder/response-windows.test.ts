@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { createAnswerWindows } from '../../src/ladder/answer-windows.ts';
+import { createResponseWindows } from '../../src/ladder/response-windows.ts';
 import type { LadderEvidence } from '../../src/ladder/ladder-step.ts';
 import { NOW } from './levels.ts';
 
 const OPTIONS = { enabled: true, share: 0.5, windowSeconds: 60, minAnswers: 10 };
 
 function windows() {
-  const made = createAnswerWindows(OPTIONS, ['listIdeas']);
+  const made = createResponseWindows(OPTIONS, ['listIdeas']);
   return (count: number, failed: boolean, { caller = 'alice', at = NOW, operation = 'listIdeas' } = {}) => {
     let evidence: LadderEvidence | undefined;
     for (let index = 0; index < count; index += 1) evidence ??= made.take(operation, { caller, failed }, at);
@@ -14,46 +14,46 @@ function windows() {
   };
 }
 
-describe('the window of answers', () => {
-  it('speaks once the share of enough answers is exceeded, not when it is reached', () => {
+describe('the window of responses', () => {
+  it('reports when the share is exceeded with enough responses, not when it is reached', () => {
     const take = windows();
     take(10, false);
     expect(take(10, true)).toBeUndefined();
     expect(take(1, true)).toEqual({ judged: 21, failed: 11, windowSeconds: 60 });
   });
 
-  it('believes no share of too few answers', () => {
+  it('ignores the share of too few responses', () => {
     const take = windows();
     expect(take(9, true)).toBeUndefined();
     expect(take(1, true)).toBeDefined();
   });
 
-  it('forgets what has left the window', () => {
+  it('ignores responses that are older than the window', () => {
     const take = windows();
     take(9, true);
     expect(take(9, true, { at: NOW + 60_000 })).toBeUndefined();
     expect(take(1, true, { at: NOW + 60_000 })).toEqual({ judged: 10, failed: 10, windowSeconds: 60 });
   });
 
-  it('starts anew after it spoke', () => {
+  it('starts again after a report', () => {
     const take = windows();
     expect(take(10, true)).toBeDefined();
     expect(take(9, true)).toBeUndefined();
   });
 
-  it('is not moved by one caller where the others have enough good answers', () => {
+  it('is not affected by one caller if the others have enough valid responses', () => {
     const take = windows();
     take(10, false, { caller: 'bob' });
     expect(take(500, true, { caller: 'mallory' })).toBeUndefined();
   });
 
-  it('is moved by one caller where the others have too few answers to be believed', () => {
+  it('is affected by one caller if the others have too few responses', () => {
     const take = windows();
     take(9, false, { caller: 'bob' });
     expect(take(11, true, { caller: 'mallory' })).toMatchObject({ judged: 19, failed: 10 });
   });
 
-  it('is moved where the answers to the others fail too', () => {
+  it('reports if the responses to the others fail too', () => {
     const take = windows();
     take(10, false, { caller: 'bob' });
     expect(take(100, true, { caller: 'dave' })).toBeUndefined();
@@ -61,13 +61,13 @@ describe('the window of answers', () => {
     expect(take(1, true, { caller: 'bob' })).toMatchObject({ judged: 121, failed: 111 });
   });
 
-  it('tells a bounded number of callers apart', () => {
+  it('distinguishes a bounded number of callers', () => {
     const take = windows();
     for (let index = 0; index < 1000; index += 1) take(1, false, { caller: `caller ${index}` });
     expect(take(2000, true, { caller: 'one too many' })).toBeUndefined();
   });
 
-  it('knows nothing of other operations', () => {
+  it('ignores other operations', () => {
     const take = windows();
     expect(take(100, true, { operation: 'listUsers' })).toBeUndefined();
   });
