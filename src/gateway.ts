@@ -9,7 +9,7 @@ import { calibrate, type CalibrationState } from './assembly/calibrate.ts';
 import { openLadder } from './assembly/open-ladder.ts';
 import { loadStart } from './assembly/load-start.ts';
 import { switchedOff } from './assembly/switched-off.ts';
-import { tellBaseline } from './assembly/tell-baseline.ts';
+import { tellBaseline } from './assembly/assemble-ledger.ts';
 import type { Settings } from './config/settings.ts';
 import type { Readiness } from './http/admin-app.ts';
 import { listen, type Listener } from './http/listen.ts';

@@ -6,7 +6,7 @@ import { createAdminApp, type Readiness } from '../http/admin-app.ts';
 import { createListenerServer, type ListenerServer } from '../http/listen.ts';
 import { requestHeadFault } from '../http/malformed.ts';
 import { createPublicHandler, type PublicServices } from '../http/public-handler.ts';
-import { isLoopbackHost } from '../lib/is-loopback-host.ts';
+import { isLoopbackHost } from '../lib/network-address.ts';
 import { createTrace } from '../model/trace.ts';
 import type { House } from '../pipeline/house.ts';
 import { createAccessLog } from '../telemetry/access-log.ts';

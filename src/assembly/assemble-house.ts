@@ -21,7 +21,7 @@ import type { Start } from './load-start.ts';
 import { planOperation } from './plan-operation.ts';
 import { publicAddressOf, publicOriginOf } from './public-address.ts';
 import { switchedOff } from './switched-off.ts';
-import { showingBodies } from './watch-candidate.ts';
+import { showingBodies } from './watch-shadow.ts';
 
 /** The memo of targets takes at most an eighth of what stored pages may take. */
 const TARGETS_SHARE = 8;

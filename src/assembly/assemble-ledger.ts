@@ -1,10 +1,11 @@
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
 import { IN_MEMORY } from '../files/replace-file.ts';
+import type { BaselineFile } from '../ledger/baseline/baseline-file.ts';
+import type { OpenedStore } from '../ledger/ledger-store.ts';
 import { createLedger, type Ledger } from '../ledger/record/create-ledger.ts';
 import type { KindOf } from '../ledger/record/fingerprint.ts';
 import { LedgerFileError } from '../ledger/store/ledger-file-error.ts';
-import type { OpenedStore } from '../ledger/ledger-store.ts';
 import { openMemoryStore } from '../ledger/store/memory-store.ts';
 import { openFileStore } from '../ledger/store/open-file-store.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -48,4 +49,18 @@ async function openStore(
     const message = `ledger.file: ${error.message}`;
     throw new StartFault([{ ...placeOf('/ledger/file'), message, suggestion: error.fix }]);
   }
+}
+
+const MAX_TOLD = 20;
+
+/** Says in the log what people should know of a baseline file: that there is none, and what holds no longer. */
+export function tellBaseline(baseline: BaselineFile | undefined, logger: Logger, clock: Clock): void {
+  if (baseline === undefined) return;
+  const { file, missing } = baseline;
+  if (missing) logger.warn({ file }, 'there is no baseline file: nothing is accepted until the console writes it');
+  const expired = baseline.expired(clock());
+  for (const { fingerprint, expires } of expired.slice(0, MAX_TOLD))
+    logger.warn({ file, fingerprint, expires }, 'a violation is no longer accepted: its entry has expired');
+  if (expired.length > MAX_TOLD)
+    logger.warn({ file, expired: expired.length }, 'more entries of the baseline have expired');
 }

@@ -1,29 +1,31 @@
 import type { DestinationStream, Logger } from 'pino';
-import { createAudienceGuard, type AudienceGuard } from '../cache/audience-guard.ts';
+import { type AudienceGuard, createAudienceGuard } from '../cache/audience-guard.ts';
 import { createPageCache, type PageCache } from '../cache/page-cache.ts';
-import { packageVersion } from '../files/package-root.ts';
 import type { Settings } from '../config/settings.ts';
+import { packageVersion } from '../files/package-root.ts';
 import type { Authenticator } from '../identity/authenticator.ts';
-import { createKindOf, type KindOf } from '../ledger/record/fingerprint.ts';
 import type { Ladder } from '../ladder/create-ladder.ts';
 import type { LadderFile } from '../ladder/ladder-file.ts';
 import type { Ledger } from '../ledger/record/create-ledger.ts';
+import { createKindOf, type KindOf } from '../ledger/record/fingerprint.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Operation } from '../model/operation.ts';
 import { createPageCounts, type PageCounts } from '../paging/page-counts.ts';
+import { MISSING_ACCOUNT, MISSING_OWNERSHIP } from '../permissions/decide.ts';
 import { createAuthorLookUp, createOwnership, type Ownership } from '../permissions/ownership.ts';
+import { termsOf } from '../permissions/vocabulary.ts';
 import type { CandidateWatch } from '../pipeline/candidate-watch.ts';
 import { createLookUp, type LookUp } from '../pipeline/look-up.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { createTrafficHistory, type TrafficHistory } from '../telemetry/traffic-history.ts';
 import { createUpstream, type Upstream } from '../upstream/create-upstream.ts';
-import { assembleLedger } from './assemble-ledger.ts';
 import { assembleLadder } from './assemble-ladder.ts';
+import { assembleLedger } from './assemble-ledger.ts';
 import { createAuthenticator } from './create-authenticator.ts';
 import { createLearning, type Learning } from './learning.ts';
 import type { Start } from './load-start.ts';
-import { missableTerms } from './missable-terms.ts';
-import { watchCandidate } from './watch-candidate.ts';
+import { watchCandidate } from './watch-shadow.ts';
 
 /** What a test or an embedding program can put in the place of the machine's own. */
 export interface AssemblyParts {
@@ -115,4 +117,15 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     ladder,
     ladderFile,
   };
+}
+
+/** Everything that a denied caller can be told to lack: names of the contract and the configuration, never of a request. */
+export function missableTerms(
+  { undocumented }: Pick<Settings, 'undocumented'>,
+  operations: readonly Pick<Operation, 'requires'>[],
+): string[] {
+  const required = operations.flatMap(({ requires }) => (requires === undefined ? [] : termsOf(requires)));
+  const allowed = undocumented.allow.flatMap(({ permission }) => permission ?? []);
+  const names = [...required.map(({ name }) => name), ...allowed];
+  return [...new Set([...names.sort(), MISSING_OWNERSHIP, MISSING_ACCOUNT])];
 }

@@ -9,7 +9,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { createObservationWriter, readObservationFile } from './observation-file.ts';
-import { toSampledResponse } from './observed-answer.ts';
+import { toSampledResponse } from '../walk/sampled-response.ts';
 
 /** Learns from traffic and keeps what it learned. */
 export interface Learning {

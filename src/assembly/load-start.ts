@@ -1,18 +1,18 @@
 import { operationFaults, redactionFaults } from '../config/cross-faults.ts';
-import type { Settings } from '../config/settings.ts';
+import type { Place, Settings } from '../config/settings.ts';
+import type { ContractOptions } from '../contract/contract-options.ts';
 import type { Contract } from '../contract/contract.ts';
 import { loadContract } from '../contract/load-contract.ts';
+import type { LadderState } from '../ladder/ladder-step.ts';
 import { type BaselineFile, openBaselineFile } from '../ledger/baseline/baseline-file.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
+import type { Operation } from '../model/operation.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/parse-upstream-url.ts';
 import { compilePermissionMessage, type PermissionMessage } from '../upstream/permission-message.ts';
 import { serviceAuthorization } from '../upstream/service-authorization.ts';
-import type { LadderState } from '../ladder/ladder-step.ts';
-import { candidateWarnings } from './candidate-warnings.ts';
 import { keptLadder } from './assemble-ladder.ts';
 import { type LearnedBefore, loadLearned } from './learning.ts';
-import { loadCandidate } from './load-candidate.ts';
-import { loadPermissions, type LoadedPermissions, readRoles } from './load-permissions.ts';
+import { type LoadedPermissions, loadPermissions, readRoles } from './load-permissions.ts';
 
 /** Everything that is read and compiled before a service is made. */
 export interface Start extends LoadedPermissions {
@@ -103,3 +103,62 @@ function permissionMessageOf({ upstream, placeOf }: Settings): PermissionMessage
     throw new StartFault([{ ...place, message: 'holds an expression that cannot be compiled' }]);
   }
 }
+
+// So much that a page full of known differences hides none of the candidate's own.
+const MAX_COLLECTED = 1000;
+
+/** Compiles the candidate contract, where one is configured; throws a StartFault whose faults say that they are its. */
+export function loadCandidate({ candidate, ...contract }: ContractOptions): Contract | undefined {
+  if (candidate === undefined) return undefined;
+  try {
+    const { folder = contract.folder, overlays } = candidate;
+    return loadContract({
+      ...contract,
+      ...(folder !== undefined && { folder }),
+      overlays,
+      maxCollected: MAX_COLLECTED,
+    });
+  } catch (error) {
+    if (!(error instanceof StartFault)) throw error;
+    throw new StartFault(
+      error.faults.map(({ message, ...fault }) =>
+        Object.assign(fault, { message: `the candidate contract: ${message}` }),
+      ),
+    );
+  }
+}
+
+/** What of an operation no traffic is compared by, by the name that it has in the document. */
+const NOT_COMPARED = {
+  'x-requires': ({ requires }: Operation) => requires,
+  'x-credential': ({ needsCredential }: Operation) => needsCredential,
+  'x-paging': ({ paging }: Operation) => paging,
+  'x-request-rules': ({ requestRules }: Operation) => requestRules,
+} as const;
+
+/** What is odd about a candidate and no reason not to start: targets that select nothing, and changes that no report will show. */
+export function candidateWarnings(
+  live: Contract,
+  candidate: Contract | undefined,
+  { source, pointer }: Place,
+): Fault[] {
+  if (candidate === undefined) return [];
+  const known = new Map(live.operations.map((operation) => [nameOf(operation), operation]));
+  const changed = candidate.operations.flatMap((next) => {
+    const operation = known.get(nameOf(next));
+    if (operation === undefined) return [];
+    const names = Object.entries(NOT_COMPARED).flatMap(([name, of]) => (same(of(operation), of(next)) ? [] : [name]));
+    return names.length === 0 ? [] : [`${names.join(', ')} of ${next.id}`];
+  });
+  return [
+    ...candidate.warnings.map((warning) => ({ ...warning, message: `the candidate contract: ${warning.message}` })),
+    ...changed.map((what) => ({
+      source,
+      pointer,
+      message: `the candidate changes ${what}, which traffic is not compared by`,
+    })),
+  ];
+}
+
+const nameOf = ({ method, path }: Operation) => `${method} ${path}`;
+const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);

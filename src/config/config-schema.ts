@@ -2,7 +2,7 @@ import { cacheOptionsSchema } from '../cache/cache-options.ts';
 import { operationCacheSchema } from '../cache/operation-cache-options.ts';
 import { commentsOptionsSchema } from '../comments/comments-options.ts';
 import { gdprOptionsSchema } from '../gdpr/gdpr-options.ts';
-import { identityOptionsSchema } from '../identity/identity-options-schema.ts';
+import { identityOptionsSchema } from '../identity/identity-options.ts';
 import { ladderOptionsSchema } from '../ladder/ladder-options.ts';
 import { learnOptionsSchema } from '../learn/learn-options.ts';
 import { ledgerOptionsSchema } from '../ledger/ledger-options.ts';

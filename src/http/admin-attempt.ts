@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { networkOf } from '../lib/network-of.ts';
+import { networkOf } from '../lib/network-address.ts';
 
 /** What an operator's request offers as a token, and from where. */
 export interface AdminAttempt {

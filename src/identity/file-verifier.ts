@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { StartFault, type Fault } from '../model/fault.ts';
 import type { WorkBounds } from './identity-options.ts';
-import { STANDARD_COSTS, verifyPassword } from './password-hash.ts';
-import { parsePhcHash, type PhcHash } from './phc-hash.ts';
+import { parsePhcHash, type PhcHash, STANDARD_COSTS, verifyPassword } from './password-hash.ts';
 import type { Verifier } from './verifier.ts';
 import { createWorkGate } from './work-gate.ts';
 

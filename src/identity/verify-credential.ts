@@ -1,9 +1,9 @@
-import { networkOf } from '../lib/network-of.ts';
+import { LRUCache } from 'lru-cache';
+import { networkOf } from '../lib/network-address.ts';
 import { createSingleFlight } from '../lib/single-flight.ts';
 import { createFailureLimiter } from './failure-limiter.ts';
 import type { IdentityOptions } from './identity-options.ts';
 import type { KeyedHash } from './keyed-hash.ts';
-import { createVerifiedCredentials } from './verified-credentials.ts';
 import type { Credential, Verification, Verifier } from './verifier.ts';
 
 /** What came of asking for a verification; `limited` means that too many attempts failed before. */
@@ -71,5 +71,43 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
       forgotten++;
       memory.clear();
     },
+  };
+}
+
+/** What is remembered of a credential: `fresh` needs no verification, `known` was valid before, `unknown` nothing. */
+export type Memory = 'fresh' | 'known' | 'unknown';
+
+/** Remembers by keyed hash which credentials were verified, and until when. */
+export interface VerifiedCredentials {
+  recall(key: string, now: number): Memory;
+  /** The name that a fresh credential was verified for; undefined for any other. */
+  nameOf(key: string, now: number): string | undefined;
+  remember(key: string, name: string, now: number): void;
+  forget(key: string): void;
+  clear(): void;
+}
+
+interface Verified {
+  readonly name: string;
+  readonly freshUntilAt: number;
+}
+
+/** A bounded memory; entries past their time stay as `known` until they are crowded out. */
+export function createVerifiedCredentials(cacheSeconds: number, cacheEntries: number): VerifiedCredentials {
+  // The instant is the value: lru-cache's own clock would not be the injected one, and drops what it thinks too old.
+  const credentials = new LRUCache<string, Verified>({ max: cacheEntries });
+  return {
+    recall(key, now) {
+      const verified = credentials.get(key);
+      if (verified === undefined) return 'unknown';
+      return now < verified.freshUntilAt ? 'fresh' : 'known';
+    },
+    nameOf(key, now) {
+      const verified = credentials.get(key);
+      return verified !== undefined && now < verified.freshUntilAt ? verified.name : undefined;
+    },
+    remember: (key, name, now) => void credentials.set(key, { name, freshUntilAt: now + cacheSeconds * 1000 }),
+    forget: (key) => void credentials.delete(key),
+    clear: () => credentials.clear(),
   };
 }

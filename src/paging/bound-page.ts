@@ -1,5 +1,5 @@
+import type { ErrorDetail } from '../errors/gateway-error.ts';
 import type { Paging } from '../model/operation.ts';
-import { beyondLastPage, type PageRefusal, pageRefusal } from './page-refusal.ts';
 import type { PagingOptions } from './paging-options.ts';
 
 /** The page that a request asks for; undefined where the parameter is absent. */
@@ -52,4 +52,41 @@ function refused(refusal: PageRefusal): BoundPage {
 
 function isInteger(value: number, minimum: number): boolean {
   return Number.isSafeInteger(value) && value >= minimum;
+}
+
+/** The page that was asked for and what the answer's envelope says; fields may be missing or of any type. */
+export interface AnsweredPage {
+  /** The number asked for, not the one in the answer: some servers answer the last page instead. */
+  readonly page: number;
+  readonly pageCount: unknown;
+  readonly totalCount: unknown;
+  readonly firstPage: number;
+}
+
+/** The refusal of a page beyond the answer's own page count; waived for empty lists and for the first page (rules, 5). */
+export function answerOutOfBounds({ page, pageCount, totalCount, firstPage }: AnsweredPage): PageRefusal | undefined {
+  if (totalCount === 0 || page <= firstPage) return undefined;
+  if (typeof pageCount !== 'number' || !Number.isSafeInteger(pageCount) || pageCount < 0) return undefined;
+  return page > pageCount ? beyondLastPage(page, pageCount) : undefined;
+}
+
+/** A page that is refused: the code, one sentence that says what was asked and what is allowed, and where it was asked. */
+export interface PageRefusal {
+  readonly code: 'page_out_of_bounds' | 'page_size_out_of_bounds';
+  readonly message: string;
+  readonly detail: ErrorDetail;
+}
+
+/** The refusal of a parameter. */
+export function pageRefusal(name: 'page' | 'pageSize', message: string): PageRefusal {
+  const code = name === 'page' ? 'page_out_of_bounds' : 'page_size_out_of_bounds';
+  return { code, message, detail: { in: 'query', name, message } };
+}
+
+/** The refusal of a page beyond the last one that the list's `pageCount` allows. */
+export function beyondLastPage(page: number, pageCount: number): PageRefusal {
+  return pageRefusal(
+    'page',
+    `page ${page} was asked for, but page must not be greater than the page count, ${pageCount}`,
+  );
 }

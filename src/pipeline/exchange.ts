@@ -4,7 +4,7 @@ import type { Ending } from '../lib/ending.ts';
 import type { Arrival } from '../model/arrival.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Trace } from '../model/trace.ts';
-import type { AskedPage } from '../paging/asked-page.ts';
+import type { AskedPage } from '../paging/requested-page.ts';
 import type { Grants } from '../permissions/decide.ts';
 
 /** A request that a plan can answer: decoded once by `admit`, so that no later stage reads the arrival's text again. */

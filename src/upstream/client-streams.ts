@@ -1,4 +1,4 @@
-import { networkOf } from '../lib/network-of.ts';
+import { networkOf } from '../lib/network-address.ts';
 import type { Principal } from '../model/principal.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import type { UpstreamOptions } from './upstream-options.ts';

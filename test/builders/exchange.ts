@@ -9,7 +9,7 @@ import type { Operation } from '../../src/model/operation.ts';
 import type { Principal } from '../../src/model/principal.ts';
 import { createTrace, type Trace } from '../../src/model/trace.ts';
 import type { Violation } from '../../src/model/violation.ts';
-import { toAskedPage } from '../../src/paging/asked-page.ts';
+import { toAskedPage } from '../../src/paging/requested-page.ts';
 import type { Grants } from '../../src/permissions/decide.ts';
 import { bodyFactsOf } from '../../src/pipeline/body-facts.ts';
 import type { Exchange } from '../../src/pipeline/exchange.ts';

@@ -1,16 +1,16 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Paging } from '../../src/model/operation.ts';
-import { type AskedPage, boundPage } from '../../src/paging/bound-page.ts';
-
-const fromOne: Paging = { firstPage: 1, observedPageSize: 15, hasPageCount: true };
-const fromZero: Paging = { firstPage: 0, observedPageSize: 35, hasPageCount: true };
-const withoutCount: Paging = { firstPage: 1, observedPageSize: 20, hasPageCount: false };
-
-const bound = (asked: Partial<AskedPage>, learnedCount?: number, paging = fromOne) =>
-  boundPage({ page: undefined, pageSize: undefined, ...asked, paging, learnedCount, options: { maxPageSize: 100 } });
+import { type AnsweredPage, answerOutOfBounds, type AskedPage, boundPage } from '../../src/paging/bound-page.ts';
 
 describe('a page', () => {
+  const fromOne: Paging = { firstPage: 1, observedPageSize: 15, hasPageCount: true };
+  const fromZero: Paging = { firstPage: 0, observedPageSize: 35, hasPageCount: true };
+  const withoutCount: Paging = { firstPage: 1, observedPageSize: 20, hasPageCount: false };
+
+  const bound = (asked: Partial<AskedPage>, learnedCount?: number, paging = fromOne) =>
+    boundPage({ page: undefined, pageSize: undefined, ...asked, paging, learnedCount, options: { maxPageSize: 100 } });
+
   it('is the first one where none is asked for; the size stays open', () => {
     expect(bound({})).toEqual({ ok: true, effective: { page: 1, pageSize: undefined } });
     expect(bound({}, undefined, fromZero)).toEqual({ ok: true, effective: { page: 0, pageSize: undefined } });
@@ -70,5 +70,38 @@ describe('a page', () => {
         expect(bound({ page }, count, paging).ok).toBe(!refused);
       }),
     );
+  });
+});
+
+describe('an answered page', () => {
+  const answer = (changes: Partial<AnsweredPage>) =>
+    answerOutOfBounds({ page: 2, pageCount: 4, totalCount: 50, firstPage: 1, ...changes });
+
+  it('is out of bounds when page is greater than pageCount', () => {
+    expect(answer({ page: 4 })).toBeUndefined();
+    expect(answer({ page: 5 })).toMatchObject({ code: 'page_out_of_bounds', detail: { in: 'query', name: 'page' } });
+    expect(answer({ page: 5 })?.message).toBe(
+      'page 5 was asked for, but page must not be greater than the page count, 4',
+    );
+  });
+
+  it('is not refused when totalCount is 0', () => {
+    expect(answer({ page: 5, pageCount: 0, totalCount: 0 })).toBeUndefined();
+  });
+
+  it('is not refused when it is the first page', () => {
+    expect(answer({ page: 1, pageCount: 0 })).toBeUndefined();
+    expect(answer({ page: 2, pageCount: 1 })).toBeDefined();
+    expect(answer({ page: 0, pageCount: 0, firstPage: 0 })).toBeUndefined();
+    expect(answer({ page: 1, pageCount: 0, firstPage: 0 })).toBeDefined();
+  });
+
+  it('is compared by its number in lists that begin at 0', () => {
+    expect(answer({ page: 4, firstPage: 0 })).toBeUndefined();
+    expect(answer({ page: 5, firstPage: 0 })).toBeDefined();
+  });
+
+  it.each([undefined, null, '4', -1, 1.5, Number.NaN])('is not refused on a page count of %s', (pageCount) => {
+    expect(answer({ page: 99, pageCount })).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { readLearnDocument } from '../../assembly/learning.ts';
-import { walkToLearn } from '../../assembly/learn-walk.ts';
+import { walkToLearn } from '../../walk/learn-walk.ts';
 import { type Settings, withUpstreamUrl } from '../../config/settings.ts';
 import { assembleGateway } from '../../gateway.ts';
 import { loadContract } from '../../contract/load-contract.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { missableTerms } from '../../src/assembly/missable-terms.ts';
+import { missableTerms } from '../../src/assembly/assemble-services.ts';
 
 describe('what a denied caller can lack', () => {
   it('is everything that operations and allowed paths ask for, each once, and an account or ownership', () => {

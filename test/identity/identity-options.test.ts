@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { IDENTITY_DEFAULTS } from '../../src/identity/identity-options.ts';
-import { identityOptionsSchema } from '../../src/identity/identity-options-schema.ts';
+import { identityOptionsSchema } from '../../src/identity/identity-options.ts';
 
 const validate = new Ajv2020({ strict: true }).compile(identityOptionsSchema);
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ticketKeysIn } from '../../src/assembly/ticket-keys.ts';
+import { ticketKeysIn } from '../../src/walk/learn-walk.ts';
 
 it('finds keys by their form and by the names of their fields, wherever they are', () => {
   const look = { issues: [{ id: 'QA-17', link: { key: 'ticket-abc' } }, { issueKey: 'x9' }], key: '', title: 'no key' };

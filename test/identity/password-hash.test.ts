@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatPhcHash, parsePhcHash } from '../../src/identity/phc-hash.ts';
+import { formatPhcHash, parsePhcHash } from '../../src/identity/password-hash.ts';
 
 const bytes = (min: number, max: number) =>
   fc.uint8Array({ minLength: min, maxLength: max }).map((array) => Buffer.from(array));

@@ -38,3 +38,8 @@ function hexadecimal(group: string): string[] {
   const [a = 0, b = 0, c = 0, d = 0] = group.split('.').map(Number);
   return [(a * 256 + b).toString(16), (c * 256 + d).toString(16)];
 }
+
+/** Whether a host name or address that is listened on can be reached from this machine only. */
+export function isLoopbackHost(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
+}

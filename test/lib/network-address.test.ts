@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { networkOf } from '../../src/lib/network-of.ts';
+import { isLoopbackHost, networkOf } from '../../src/lib/network-address.ts';
 
 describe('the network of an address', () => {
   it.each([
@@ -25,4 +25,19 @@ describe('the network of an address', () => {
       expect(networkOf(text)).toBe(text.slice(0, 64));
     },
   );
+});
+
+describe('is loopback host', () => {
+  it.each([
+    ['localhost', true],
+    ['127.0.0.1', true],
+    ['127.10.0.2', true],
+    ['::1', true],
+    ['0.0.0.0', false],
+    ['::', false],
+    ['10.0.0.1', false],
+    ['127.0.0.1.example.org', false],
+  ])('%s is reached from this machine only: %s', (host, expected) => {
+    expect(isLoopbackHost(host)).toBe(expected);
+  });
 });

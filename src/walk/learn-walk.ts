@@ -1,18 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Learner } from '../learn/create-learner.ts';
+import { isRefusal } from '../learn/sample/page-sizes.ts';
 import { DEFAULT_JSON_LIMITS, parseBounded } from '../lib/bounded-json.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import type { House } from '../pipeline/house.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';
-import { createKnownIds, type KnownIds } from '../walk/known-ids.ts';
-import { walk } from '../walk/walk.ts';
-import type { WalkSummary } from '../walk/walk-tally.ts';
-import { toWalkedHouse } from '../walk/walked-gateway.ts';
-import { addressQuestions, openQuestions, ticketKeyQuestions, ticketQuestions } from './learn-questions.ts';
-import { isRefusal } from '../learn/sample/page-sizes.ts';
-import { type Ask, probePageSizes } from './probe-page-sizes.ts';
-import { ticketKeysIn } from './ticket-keys.ts';
-import { toSampledResponse } from './observed-answer.ts';
+import { createKnownIds, type KnownIds } from './known-ids.ts';
+import {
+  addressQuestions,
+  type Ask,
+  openQuestions,
+  probePageSizes,
+  ticketKeyQuestions,
+  ticketQuestions,
+} from './learn-questions.ts';
+import { toSampledResponse } from './sampled-response.ts';
+import type { WalkSummary } from './walk-tally.ts';
+import { walk } from './walk.ts';
+import { toWalkedHouse } from './walked-gateway.ts';
 
 /** How an upstream is asked so that something can be learned. */
 export interface LearnWalkOptions {
@@ -138,3 +143,22 @@ async function answerOf(upstream: Upstream, target: string, headers: readonly (r
     throw error;
   }
 }
+
+const NAMED = /key$/i;
+/** Keys that open something: in an address the server, and whatever stands before it, would write them down. */
+const OPENS =
+  /(?:access|api|auth|cert(?:ificate)?|encryption|host|licen[cs]e|master|pass|private|public|secret|security|service|session|shared|sign(?:ing)?|ssh|token)[_-]?key$/i;
+const FORM = /^[A-Z][A-Z0-9_]{1,19}-\d{1,9}$/;
+const MAX_DEPTH = 5;
+const MAX_ELEMENTS = 20;
+
+/** The keys of issues that a look-up of a ticket shows, wherever they are in it: by their form, or by the name of the field. */
+export function ticketKeysIn(value: unknown, name = '', depth = 0): readonly string[] {
+  if (typeof value === 'string')
+    return FORM.test(value) || (isNamed(name) && /^[\w-]{1,40}$/.test(value)) ? [value] : [];
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return [];
+  if (Array.isArray(value)) return value.slice(0, MAX_ELEMENTS).flatMap((one) => ticketKeysIn(one, name, depth + 1));
+  return Object.entries(value).flatMap(([key, member]) => ticketKeysIn(member, key, depth + 1));
+}
+
+const isNamed = (name: string) => NAMED.test(name) && !OPENS.test(name);

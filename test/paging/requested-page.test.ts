@@ -1,0 +1,168 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type CanonicalPage,
+  canonicalTarget,
+  type PageParameters,
+  targetWithoutPage,
+  toAskedPage,
+} from '../../src/paging/requested-page.ts';
+
+describe('the page that a target asks for', () => {
+  const values = (more: Partial<PageParameters> = {}): PageParameters => ({
+    page: undefined,
+    pageSize: undefined,
+    query: new Map(),
+    ...more,
+  });
+  const sent = (name: string, ...texts: string[]) => values({ query: new Map([[name, texts]]) });
+
+  it('is that of its decoded parameters, with the list that it is a page of', () => {
+    const query = new Map([
+      ['page', ['2']],
+      ['pageSize', ['15']],
+    ]);
+    expect(toAskedPage({ page: 2, pageSize: 15, query }, '/a.json?q=x&page=2&pageSize=15')).toEqual({
+      page: 2,
+      pageSize: 15,
+      unreadable: [],
+      listTarget: '/a.json?q=x&pageSize=15',
+    });
+  });
+
+  it('is none where the parameters are absent', () => {
+    expect(toAskedPage(values(), '/a.json')).toEqual({
+      page: undefined,
+      pageSize: undefined,
+      unreadable: [],
+      listTarget: '/a.json',
+    });
+  });
+
+  it.each([
+    ['page', ['9999999999999999999']],
+    ['page', ['-1']],
+    ['pageSize', ['-20']],
+    ['pageSize', ['1', '2']],
+    ['page', ['1', '1']],
+  ])('cannot be held to its bounds where %s is %j', (name, texts) => {
+    const { unreadable } = toAskedPage(sent(name, ...texts), '/a.json');
+    expect(unreadable).toMatchObject([{ code: `${name === 'page' ? 'page' : 'page_size'}_out_of_bounds` }]);
+    expect(unreadable[0]?.detail.name).toBe(name);
+  });
+
+  it.each([
+    ['page', ['first']],
+    ['page', ['1.5']],
+    ['pageSize', ['']],
+    ['page', ['1', 'x']],
+  ])('has no bound where %s is %j, which is no number', (name, texts) => {
+    expect(toAskedPage(sent(name, ...texts), '/a.json').unreadable).toEqual([]);
+  });
+
+  it('that could be read is not told as unreadable', () => {
+    const query = new Map([['page', ['3']]]);
+    expect(toAskedPage(values({ page: 3, query }), '/a.json').unreadable).toEqual([]);
+  });
+
+  it('may be unreadable twice', () => {
+    const query = new Map([
+      ['page', ['-1']],
+      ['pageSize', ['-1']],
+    ]);
+    expect(toAskedPage(values({ query }), '/a.json').unreadable).toHaveLength(2);
+  });
+});
+
+describe('canonical target', () => {
+  const target = (query: string | undefined, asked: Partial<CanonicalPage> = {}) =>
+    canonicalTarget('/l.json', query, {
+      page: undefined,
+      pageSize: undefined,
+      firstPage: 1,
+      knownDefaultPageSize: undefined,
+      ...asked,
+    });
+
+  describe('a canonical target', () => {
+    it('is the bare path where the query is absent or empty', () => {
+      expect([target(undefined), target(''), target('&&')]).toEqual(['/l.json', '/l.json', '/l.json']);
+    });
+
+    it("keeps the client's own encoding and order, byte for byte", () => {
+      const query = 'topics=a%2Cb,c&q=two+words*&Q=a%20b&includeOnly=author.username&x=%zz&%zz=1&flag&e=';
+      expect(target(query)).toBe(`/l.json?${query}`);
+    });
+
+    it('drops empty pieces', () => {
+      expect(target('&a=1&&b=2&')).toBe('/l.json?a=1&b=2');
+    });
+
+    it('is one for an absent page and the declared first page', () => {
+      expect(target('page=1&q=x', { page: 1 })).toBe(target('q=x'));
+      expect(target('q=x&page=0', { page: 0, firstPage: 0 })).toBe(target('q=x', { firstPage: 0 }));
+      expect(target('page=01', { page: 1 })).toBe('/l.json');
+      expect(target('p%61ge=1', { page: 1 })).toBe('/l.json');
+    });
+
+    it('tells page 0 from page 1', () => {
+      expect(target('page=0', { page: 0 })).toBe('/l.json?page=0');
+      expect(target('page=1', { page: 1, firstPage: 0 })).toBe('/l.json?page=1');
+    });
+
+    it('leaves out a page size only where it is given as the known default', () => {
+      expect(target('pageSize=15', { pageSize: 15 })).toBe('/l.json?pageSize=15');
+      expect(target('pageSize=15', { pageSize: 15, knownDefaultPageSize: 15 })).toBe('/l.json');
+      expect(target('pageSize=16', { pageSize: 16, knownDefaultPageSize: 15 })).toBe('/l.json?pageSize=16');
+      expect(target('pageSize=', { knownDefaultPageSize: 15 })).toBe('/l.json?pageSize=');
+    });
+
+    it('leaves an empty page size as it came', () => {
+      expect(target('pageSize=')).toBe('/l.json?pageSize=');
+      expect(target('page=')).toBe('/l.json?page=');
+    });
+
+    it('leaves a repeated parameter as it came', () => {
+      expect(target('page=1&page=2', { page: 1 })).toBe('/l.json?page=1&page=2');
+      expect(target('pageSize=1&pageSize=2', { pageSize: 1, knownDefaultPageSize: 1 })).toBe(
+        '/l.json?pageSize=1&pageSize=2',
+      );
+    });
+
+    it('does not take other names for page', () => {
+      const query = 'Page=1&page1=1&xpage=1&page%20=1';
+      expect(target(query, { page: 1 })).toBe(`/l.json?${query}`);
+    });
+
+    it('is made of the pieces of the query, in order, less those that are left out', () => {
+      const piece = fc.constantFrom('', 'a=1', 'page=1', 'pageSize=5', 'q=%20+', 'b', 'topics=x,y');
+      fc.assert(
+        fc.property(fc.array(piece), (pieces) => {
+          const made = target(pieces.join('&'), { page: 1, pageSize: 5, knownDefaultPageSize: 5 });
+          const once = (name: string) => pieces.filter((one) => one.startsWith(`${name}=`)).length === 1;
+          const kept = pieces.filter(
+            (one) => one !== '' && !(one === 'page=1' && once('page')) && !(one === 'pageSize=5' && once('pageSize')),
+          );
+          expect(made).toBe(kept.length === 0 ? '/l.json' : `/l.json?${kept.join('&')}`);
+          const [path = '', query] = made.split('?');
+          expect(canonicalTarget(path, query, { page: 1, pageSize: 5, firstPage: 1, knownDefaultPageSize: 5 })).toBe(
+            made,
+          );
+        }),
+      );
+    });
+  });
+
+  describe('a target without its page', () => {
+    it('is the same for every page of a list', () => {
+      expect(targetWithoutPage('/l.json?page=2&q=x')).toBe('/l.json?q=x');
+      expect(targetWithoutPage('/l.json?q=x&page=3')).toBe('/l.json?q=x');
+      expect(targetWithoutPage('/l.json?page=3')).toBe('/l.json');
+      expect(targetWithoutPage('/l.json')).toBe('/l.json');
+    });
+
+    it('still tells filters and sizes apart', () => {
+      expect(targetWithoutPage('/l.json?q=x&pageSize=5')).toBe('/l.json?q=x&pageSize=5');
+    });
+  });
+});
