@@ -263,11 +263,11 @@ export const MUTATIONS: readonly Mutation[] = [
     test: 'test/cache/tags.test.ts',
     why: 'a page of 1,000 items gets no tags of its own',
   },
-  // comments
+  // bounds of JSON
   {
-    file: 'src/comments/find-members.ts',
-    find: 'frames.push(frame) > MAX_DEPTH',
-    replace: 'frames.push(frame) >= MAX_DEPTH',
+    file: 'src/lib/bounded-json.ts',
+    find: 'if (depth > maxDepth) return',
+    replace: 'if (depth >= maxDepth) return',
     test: 'test/comments/redact-members.test.ts',
     why: 'a body of exactly the greatest depth is malformed',
   },
@@ -331,7 +331,7 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'every caller is remembered for ever',
   },
   {
-    file: 'src/ledger/record/harmless.ts',
+    file: 'src/privacy/shown-text.ts',
     find: 'if (known.size >= MAX_REMEMBERED) known.clear();',
     replace: '',
     test: 'test/ledger/record/create-ledger.test.ts',
