@@ -11,10 +11,10 @@ export interface DriftRow {
   readonly violation: string;
 }
 
-/** The table under `### What the ledger has of each` in docs/reference-server.md. */
+/** The table under `### Recorded violations` in docs/reference-server.md. */
 export function driftTable(): readonly DriftRow[] {
   const text = readFileSync(new URL('../../docs/reference-server.md', import.meta.url), 'utf8');
-  const [, after = ''] = text.split('### What the ledger has of each');
+  const [, after = ''] = text.split('### Recorded violations');
   const rows = after.split('\n').filter((line) => line.startsWith('| `'));
   return rows.map((line) => {
     const cells = line.split('|').map((cell) => cell.trim().replaceAll('`', ''));
