@@ -1,27 +1,27 @@
-/** Whose answer it was, and which: `caller` is the audience of the one principal that fetched it. */
-export interface FetchedAnswer {
+/** A fetched response: the audience of the principal that fetched it, and its entity tag. */
+export interface FetchedResponse {
   readonly caller: string;
   readonly etag: string;
 }
 
-/** Watches shared audiences by comparing answers of different callers now and then. */
+/** Checks shared audiences by occasionally comparing the responses of different callers. */
 export interface AudienceGuard {
-  /** True once its responses were found to differ by caller; stays so until the process ends. */
+  /** Returns true if the operation's responses were found to depend on the caller. This lasts until the process ends. */
   isDemoted(operationId: string): boolean;
-  /** True when this hit on a shared page should rather be fetched again for its own caller and compared. */
-  shouldCompare(operationId: string, stored: FetchedAnswer | undefined, caller: string): boolean;
+  /** Returns true if this hit on a shared page should be fetched again for the caller and compared. */
+  shouldCompare(operationId: string, stored: FetchedResponse | undefined, caller: string): boolean;
   /**
-   * Compares the stored answer with the caller's own; a difference between two callers demotes the operation. To be
-   * asked only of fresh pages: a list that has changed meanwhile looks the same as one that differs by caller.
+   * Compares the stored response with the caller's own. A difference between two callers demotes the operation. Use it
+   * only for fresh pages: a list that has changed since looks like one that depends on the caller.
    */
-  compare(operationId: string, stored: FetchedAnswer, own: FetchedAnswer): 'same' | 'differs' | 'not comparable';
-  /** Stores an operation per caller from now on: a response shows that it depends on who asks. */
+  compare(operationId: string, stored: FetchedResponse, own: FetchedResponse): 'same' | 'differs' | 'not comparable';
+  /** Stores an operation per caller from now on, because a response showed that it depends on the caller. */
   demote(operationId: string): void;
-  /** Ids of the demoted operations. */
+  /** Returns the ids of the demoted operations. */
   demoted(): readonly string[];
 }
 
-/** Creates the guard; `random` answers 0 ≤ x < 1, `onDemoted` hears of each operation once. */
+/** Creates the guard. `random` returns 0 ≤ x < 1; `onDemoted` is called once per operation. */
 export function createAudienceGuard(settings: {
   readonly sampleShared: number;
   readonly random: () => number;

@@ -1,14 +1,14 @@
 import type { Principal } from '../model/principal.ts';
 import type { Audience } from './operation-cache-options.ts';
 
-/** Whether other callers are given what is stored for this audience. */
+/** Returns true if other callers receive what is stored for this audience. */
 export function isShared(audience: string): boolean {
   return !audience.startsWith('caller:');
 }
 
 /**
- * The audience part of a cache key. `grantsKey` names the caller's permissions (undefined where they are not known
- * here); a demoted operation, an unverified principal and unknown permissions always stay with the caller.
+ * Returns the audience part of a cache key. `grantsKey` identifies the caller's permissions; undefined if they are unknown.
+ * The audience is the caller alone for a demoted operation, an unverified principal and unknown permissions.
  */
 export function audienceOf(
   setting: Audience,

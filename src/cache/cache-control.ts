@@ -1,11 +1,11 @@
 import type { HeaderPairs } from '../model/header-pairs.ts';
 
-/** Directives by lower-case name; those without an argument map to an empty text. */
+/** Directives by lower-case name. The value of a directive without an argument is an empty text. */
 export type CacheDirectives = ReadonlyMap<string, readonly string[]>;
 
 const DIRECTIVE = /(?:^|,)\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+)(?:=(?:"((?:[^"\\]|\\.)*)"|([^\s,;"]*)))?/g;
 
-/** Reads every `Cache-Control` field of a message (RFC 9111, 5.2); members that cannot be read are skipped. */
+/** Parses all `Cache-Control` headers of a message (RFC 9111, 5.2). Invalid members are skipped. */
 export function cacheDirectives(headers: HeaderPairs): CacheDirectives {
   const directives = new Map<string, string[]>();
   for (const [field, value] of headers) {
@@ -19,14 +19,14 @@ export function cacheDirectives(headers: HeaderPairs): CacheDirectives {
   return directives;
 }
 
-/** The seconds that a directive gives: the smallest of several; 0 when unreadable (RFC 9111, 4.2.1); undefined when absent. */
+/** Returns the seconds of a directive: the smallest of several values, 0 if invalid (RFC 9111, 4.2.1), undefined if absent. */
 export function directiveSeconds(directives: CacheDirectives, name: string): number | undefined {
   const values = directives.get(name);
   if (values === undefined) return undefined;
   return Math.min(...values.map((value) => (/^[0-9]{1,10}$/.test(value) ? Number(value) : 0)));
 }
 
-/** Whether a client asks for a fresh answer and one of its roles may (rules, 6); everybody else's wish is ignored. */
+/** Returns true if a client requests a fresh response and one of its roles allows that (rules, 6). */
 export function mayBypass(
   request: { readonly cacheControl: string | undefined; readonly pragma: string | undefined },
   roles: Iterable<string>,
@@ -42,6 +42,6 @@ function asksForFresh({ cacheControl, pragma }: { cacheControl: string | undefin
     const directives = cacheDirectives([['cache-control', cacheControl]]);
     return directives.has('no-cache') || directives.has('no-store') || directives.get('max-age')?.[0] === '0';
   }
-  // RFC 9111, 5.4: Pragma counts only where Cache-Control is absent.
+  // RFC 9111, 5.4: Pragma counts only without Cache-Control.
   return pragma !== undefined && /(?:^|,)\s*no-cache\s*(?:,|$)/i.test(pragma);
 }

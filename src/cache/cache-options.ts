@@ -1,36 +1,39 @@
-/** Which verdict on an answer lets it be stored (rules, 6). */
+/** Which verdict on a response allows it to be stored (rules, 6). */
 export type StoreRule = 'valid' | 'accepted' | 'wellFormed';
 
-/** How long a page is used: instants follow from these durations, counted from the moment it was fetched. */
+/** How long a page may be used, from the moment it was fetched. */
 export interface Freshness {
-  /** Seconds for which a page is served without asking the upstream. */
+  /** Seconds for which a page is served without a request to the upstream. */
   readonly freshSeconds: number;
-  /** Seconds after that in which it is served while a new one is fetched (RFC 5861, 3). */
+  /** Seconds after that for which it is served while a new one is fetched (RFC 5861, 3). */
   readonly staleWhileRevalidateSeconds: number;
-  /** Seconds after freshness in which it stands in for a failing upstream (RFC 5861, 4). */
+  /** Seconds after freshness for which it is served if the upstream fails (RFC 5861, 4). */
   readonly staleIfErrorSeconds: number;
 }
 
 /** The configuration key `cache:` with every default filled in. */
 export interface CacheOptions extends Freshness {
-  /** Overrides what the mode says; undefined leaves it to the mode. */
+  /** Overrides the mode; undefined leaves the decision to the mode. */
   readonly enabled: boolean | undefined;
   readonly maxBytes: number;
   readonly maxEntryBytes: number;
-  /** Whether kept pages are sent gzip-coded to clients that take it. */
+  /** True to send stored pages gzip-coded to clients that accept it. */
   readonly gzip: boolean;
   readonly store: StoreRule;
-  /** True where the upstream's `Cache-Control` and `Expires` count. */
+  /** True to respect the upstream's `Cache-Control` and `Expires`. */
   readonly respectUpstream: boolean;
-  /** The deployment's own page size where none is asked for: of all lists or by operation id; lets an absent `pageSize` share an entry. */
+  /**
+   * The upstream's default page size, for all lists or by operation id. Requests without `pageSize` then share an entry
+   * with requests for that size.
+   */
   readonly defaultPageSize: number | Readonly<Record<string, number>> | undefined;
-  /** Roles whose `no-cache` is honoured. */
+  /** Roles whose `no-cache` is honored. */
   readonly noCacheRoles: readonly string[];
-  /** The share of hits on shared pages that is compared with the caller's own answer, 0 to 1. */
+  /** The share of hits on shared pages that is compared with the caller's own response, from 0 to 1. */
   readonly sampleShared: number;
 }
 
-/** What holds where the configuration is silent. */
+/** The defaults of the configuration key `cache:`. */
 export const DEFAULT_CACHE_OPTIONS: CacheOptions = {
   enabled: undefined,
   freshSeconds: 30,
@@ -46,12 +49,12 @@ export const DEFAULT_CACHE_OPTIONS: CacheOptions = {
   sampleShared: 0.01,
 };
 
-/** Fills the defaults in. */
+/** Adds the defaults to the configured options. */
 export function toCacheOptions(config: Partial<CacheOptions> = {}): CacheOptions {
   return { ...DEFAULT_CACHE_OPTIONS, ...config };
 }
 
-/** The page size that an absent `pageSize` means for an operation, where the deployment's is configured. */
+/** Returns the configured default page size of an operation, if any. */
 export function knownDefaultPageSize(options: CacheOptions, operationId: string): number | undefined {
   const configured = options.defaultPageSize;
   if (typeof configured !== 'object') return configured;
@@ -60,17 +63,17 @@ export function knownDefaultPageSize(options: CacheOptions, operationId: string)
 
 const seconds = (description: string) => ({ type: 'number', minimum: 0, maximum: 604_800, description });
 
-/** Schema properties of the three durations, shared by the global key and the per-operation one. */
+/** The schema properties of the three durations, for the global key and the key of an operation. */
 export const freshnessProperties = {
-  freshSeconds: seconds('Seconds for which a stored page is served without asking the upstream.'),
-  staleWhileRevalidateSeconds: seconds('Seconds after freshness in which it is served while a new page is fetched.'),
-  staleIfErrorSeconds: seconds('Seconds after freshness in which it stands in for a failing upstream.'),
+  freshSeconds: seconds('Seconds for which a stored page is served without a request to the upstream.'),
+  staleWhileRevalidateSeconds: seconds('Seconds after freshness for which it is served while a new page is fetched.'),
+  staleIfErrorSeconds: seconds('Seconds after freshness for which it is served if the upstream fails.'),
 };
 
-/** Schema property of the rule on what is stored. */
+/** The schema property of the rule that decides what is stored. */
 export const storeProperty = {
   enum: ['valid', 'accepted', 'wellFormed'],
-  description: 'Which answers are stored: valid ones, accepted violations too, or any in the documented outer form.',
+  description: 'Which responses are stored: valid ones, also accepted violations, or any with the documented envelope.',
 };
 
 const pageSize = { type: 'integer', minimum: 1, maximum: 10_000 };
@@ -84,23 +87,23 @@ export const cacheOptionsSchema = {
     ...freshnessProperties,
     maxBytes: { type: 'integer', minimum: 65_536, description: 'Memory for stored pages, in bytes.' },
     maxEntryBytes: { type: 'integer', minimum: 1024, description: 'The largest page that is stored, in bytes.' },
-    gzip: { type: 'boolean', description: 'Whether kept pages are sent gzip-coded to clients that take it.' },
+    gzip: { type: 'boolean', description: 'Send stored pages gzip-coded to clients that accept it.' },
     store: storeProperty,
-    respectUpstream: { type: 'boolean', description: "Whether the upstream's Cache-Control and Expires count." },
+    respectUpstream: { type: 'boolean', description: "Respect the upstream's Cache-Control and Expires." },
     defaultPageSize: {
-      description: 'The page size of the deployment where none is asked for: one for all lists or one per operation.',
+      description: 'The default page size of the upstream: one for all lists or one per operation.',
       anyOf: [pageSize, { type: 'object', additionalProperties: pageSize }],
     },
     noCacheRoles: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
-      description: 'Roles whose no-cache is honoured.',
+      description: 'Roles whose no-cache is honored.',
     },
     sampleShared: {
       type: 'number',
       minimum: 0,
       maximum: 1,
-      description: "The share of hits on shared pages that is compared with the caller's own answer.",
+      description: "The share of hits on shared pages that is compared with the caller's own response.",
     },
   },
 };

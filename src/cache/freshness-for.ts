@@ -2,12 +2,12 @@ import { type HeaderPairs, headerValue } from '../model/header-pairs.ts';
 import { cacheDirectives, directiveSeconds } from './cache-control.ts';
 import type { Freshness } from './cache-options.ts';
 
-/** The longest freshness taken from an upstream, in seconds: a day. */
+/** The maximum freshness from the upstream's headers, in seconds: one day. */
 const MAX_SECONDS = 86_400;
 
 /**
- * How long an answer may be used. The configured durations hold, unless `respectUpstream` is set and the upstream
- * gives its own (RFC 9111, 4.2; RFC 5861); its `Age` counts against them.
+ * Returns how long a response may be used. The configured durations apply, unless `respectUpstream` is set and the upstream
+ * specifies its own (RFC 9111, 4.2; RFC 5861), which are reduced by its `Age`.
  */
 export function freshnessFor(
   headers: HeaderPairs,
@@ -33,7 +33,7 @@ export function freshnessFor(
   };
 }
 
-/** The upstream's `Age` in seconds; 0 when absent or unreadable. */
+/** Returns the upstream's `Age` in seconds; 0 if it is absent or invalid. */
 export function upstreamAge(headers: HeaderPairs): number {
   const age = headerValue(headers, 'age')?.trim() ?? '';
   return /^[0-9]{1,10}$/.test(age) ? Number(age) : 0;
@@ -44,6 +44,6 @@ function expiresSeconds(headers: HeaderPairs, receivedAt: number): number | unde
   if (expires === undefined) return undefined;
   const date = Date.parse(headerValue(headers, 'date') ?? '');
   const seconds = (Date.parse(expires) - (Number.isNaN(date) ? receivedAt : date)) / 1000;
-  // RFC 9111, 5.3: an unreadable date, above all `0`, has already passed.
+  // RFC 9111, 5.3: an invalid date, especially `0`, is in the past.
   return Number.isNaN(seconds) || !/[a-z]{3}/i.test(expires) ? 0 : Math.max(0, seconds);
 }

@@ -5,8 +5,8 @@ const MAX_TEXTS = 200;
 const MEMBER = /^\s*(gzip|x-gzip|\*)\s*(?:;\s*q=([01](?:\.[0-9]{0,3})?)\s*)?$/i;
 
 /**
- * Tells whether a client takes gzip by its `Accept-Encoding` (RFC 9110, 12.5.3): named itself, or by `*`, and not with a
- * weight of 0. Clients send few texts, so that what was read of one is remembered.
+ * Creates a function that returns true if `Accept-Encoding` accepts gzip (RFC 9110, 12.5.3): by name or by `*`, with a
+ * weight above 0. Results are cached, because clients send few distinct values.
  */
 export function createAcceptsGzip(): (acceptEncoding: string | undefined) => boolean {
   const known = new Map<string, boolean>();
@@ -33,15 +33,15 @@ function readsGzip(text: string): boolean {
   return named ?? any;
 }
 
-/** Makes the gzip form of a body without holding up the event loop. */
+/** Compresses a body without blocking the event loop. */
 export type Compress = (body: Buffer) => Promise<Buffer>;
 
-/** Compressions under way at one time; a page that comes on top is compressed later. */
+/** The maximum number of concurrent compressions. Further pages are compressed when they are next requested. */
 const MAX_COMPRESSING = 4;
 
-/** Compresses each page once, and hands over what is smaller than the page; what cannot be compressed is sent as it is. */
+/** Creates a function that compresses each page once and passes on the result if it is smaller. Errors are ignored. */
 export function createCompressOnce(compress: Compress): (page: StoredPage, keep: (bytes: Buffer) => void) => void {
-  // Pages that were compressed or are just being: what came of it is with the page.
+  // Pages whose compression has started or finished.
   const begun = new WeakSet<StoredPage>();
   let compressing = 0;
   return (page, keep) => {

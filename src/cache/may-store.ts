@@ -4,28 +4,28 @@ import type { Freshness, StoreRule } from './cache-options.ts';
 import { freshnessFor } from './freshness-for.ts';
 
 /**
- * What validation said of an answer. `skipped`: the check was on and could not judge (variants without a schema);
- * such an answer is never stored. `off`: the check was not made.
+ * The result of validating a response. `skipped`: the check was on but could not be made (a variant without a schema); such
+ * a response is never stored. `off`: the check was off.
  */
 export type Validity = 'valid' | 'accepted' | 'violations' | 'skipped' | 'off';
 
-/** An answer of the upstream, as far as storing it depends on it. */
+/** The part of an upstream response that decides whether it may be stored. */
 export interface StoreCandidate {
   readonly status: number;
   readonly headers: HeaderPairs;
   /** The media type without parameters, lower case. */
   readonly mediaType: string | undefined;
-  /** True when the body is well-formed JSON in the documented outer form (envelope, array, action list). */
+  /** True if the body is JSON with the documented envelope (an object, an array or an action list). */
   readonly isEnvelope: boolean;
   /** True for a body with `error` or `errors` at the top and no documented field. */
   readonly hasTopLevelError: boolean;
   readonly validity: Validity;
   readonly options: Freshness & { readonly store: StoreRule; readonly respectUpstream: boolean };
-  /** Epoch milliseconds; when the answer came. */
+  /** When the response was received, in epoch milliseconds. */
   readonly receivedAt: number;
 }
 
-/** Why an answer is not stored. */
+/** Why a response is not stored. */
 export type StoreRefusal =
   | 'status'
   | 'set-cookie'
@@ -37,7 +37,7 @@ export type StoreRefusal =
   | 'outer-form'
   | 'upstream-directive';
 
-/** Decides whether an answer may be stored (rules, 6). */
+/** Decides whether a response may be stored (rules, 6). */
 export function mayStore(
   candidate: StoreCandidate,
 ): { readonly store: true } | { readonly store: false; readonly reason: StoreRefusal } {
@@ -50,7 +50,7 @@ function refusal(candidate: StoreCandidate): StoreRefusal | undefined {
   if (candidate.status !== 200) return 'status';
   if (headerValue(headers, 'set-cookie') !== undefined) return 'set-cookie';
   if (variesBeyondEncoding(headers)) return 'vary';
-  // A coding that could be taken off is gone by now. Nobody can tell what is under the one that is left.
+  // Known codings have been removed by now; the content under any other coding is unknown.
   if (headerValue(headers, 'content-encoding') !== undefined) return 'content-coding';
   if (candidate.mediaType !== 'application/json') return 'media-type';
   if (candidate.hasTopLevelError) return 'error-inside';

@@ -7,19 +7,19 @@ import {
   storeProperty,
 } from './cache-options.ts';
 
-/** Who shares a stored page: one caller, callers with equal permissions, or everybody (rules, 6). */
+/** Who shares a stored page: one caller, callers with equal permissions, or all callers (rules, 6). */
 export type Audience = 'caller' | 'permissions' | 'public';
 
-/** The configuration key `cache:` of one operation, as written. */
+/** The configuration key `cache:` of one operation, without defaults. */
 export interface OperationCacheConfig extends Partial<Freshness> {
   readonly enabled?: boolean;
   readonly audience?: Audience;
   readonly store?: StoreRule;
-  /** The operator's word that the upstream answers every caller alike. */
+  /** True if the operator asserts that the upstream's responses do not depend on the caller. */
   readonly assumeImpersonal?: boolean;
 }
 
-/** How answers of one operation are kept, with everything decided. */
+/** The effective cache options of one operation. */
 export interface OperationCacheOptions extends Freshness {
   readonly enabled: boolean;
   readonly audience: Audience;
@@ -28,7 +28,7 @@ export interface OperationCacheOptions extends Freshness {
   readonly assumeImpersonal: boolean;
 }
 
-/** Decides how answers of one operation are kept; `byDefault` is the contract's word, `on` the mode's. */
+/** Returns the effective cache options of an operation. `byDefault` comes from the contract, `on` from the mode. */
 export function toOperationCacheOptions(
   options: CacheOptions,
   operation: { readonly byDefault: boolean; readonly on: boolean },
@@ -46,7 +46,10 @@ export function toOperationCacheOptions(
   };
 }
 
-/** The fault of a shared audience whose pages are fetched with callers' own credentials, unless the operator vouches for it. */
+/**
+ * Returns a configuration error if a shared audience gets pages fetched with a caller's own credential, unless the operator
+ * asserts with `assumeImpersonal` that this is safe.
+ */
 export function audienceFault(
   options: OperationCacheOptions,
   where: { readonly source: string; readonly pointer: string; readonly usesServiceCredential: boolean },
@@ -56,8 +59,8 @@ export function audienceFault(
   return {
     source: where.source,
     pointer: where.pointer,
-    message: `audience ${options.audience} shares pages that were fetched with one caller's credential`,
-    suggestion: 'use a service credential for this operation, or write assumeImpersonal: true',
+    message: `audience ${options.audience} shares pages that are fetched with one caller's credential`,
+    suggestion: 'use a service credential for this operation, or set assumeImpersonal: true',
   };
 }
 
@@ -66,13 +69,13 @@ export const operationCacheSchema = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    enabled: { type: 'boolean', description: 'Whether answers of this operation are kept.' },
+    enabled: { type: 'boolean', description: 'Store responses of this operation.' },
     audience: { enum: ['caller', 'permissions', 'public'], description: 'Who shares a stored page.' },
     ...freshnessProperties,
     store: storeProperty,
     assumeImpersonal: {
       type: 'boolean',
-      description: 'Your word that the upstream answers every caller alike; needed for a shared audience.',
+      description: "Assert that the upstream's responses do not depend on the caller; required for a shared audience.",
     },
   },
 };

@@ -6,67 +6,70 @@ import { createTagGenerations } from '../lib/tag-generations.ts';
 import type { CacheOptions } from './cache-options.ts';
 import { type Compress, createCompressOnce } from './gzip.ts';
 import { type InventoryQuery, pageInventory, type PageInventory } from './page-inventory.ts';
-import { purgeReach, spoiledBy } from './tags.ts';
+import { purgeReach, invalidatingTags } from './tags.ts';
 import { ageSeconds, pageBytes, type StoredPage, type StoredPageInput, toStoredPage } from './stored-page.ts';
 import { createTagIndex } from './tag-index.ts';
 
-/** What the cache holds under a key, judged at this instant. */
+/** A stored page and its state at the time of the lookup. */
 export interface CacheLookup {
   readonly state: 'fresh' | 'stale' | 'expired';
   readonly entry: StoredPage;
   readonly ageSeconds: number;
-  /** Seconds until it stops being fresh; negative afterwards. */
+  /** Seconds of remaining freshness; negative afterwards. */
   readonly ttlSeconds: number;
-  /** True while it may be served and refreshed behind the client's back. */
+  /** True if it may be served while it is refreshed in the background. */
   readonly mayRevalidate: boolean;
-  /** True while it may stand in for a failing upstream. */
+  /** True if it may be served when the upstream fails. */
   readonly mayServeOnError: boolean;
 }
 
-/** A fetch under way: which tags its page will carry, and when it began, among purges and among other fetches. */
+/** A fetch in progress: the tags of its page, and its order among purges and among other fetches. */
 export interface Fill {
   readonly tags: readonly string[];
   readonly generation: number;
   readonly order: number;
 }
 
-interface Held {
+interface Entry {
   readonly page: StoredPage;
   readonly bytes: number;
-  /** The gzip form of the body, once it is made; undefined where none was asked for or it saves nothing. */
+  /** The gzip form of the body; undefined until a client accepts it, and if it is not smaller. */
   readonly gzip?: Buffer;
-  /** The order of the fill that it came from. */
+  /** The order of the fill that stored it. */
   readonly order: number;
 }
 
-/** Smaller bodies fit into a packet or two as they are. */
+/** The minimum size for compression in bytes. Smaller bodies fit into one or two packets anyway. */
 const MIN_GZIP_BYTES = 1024;
 
 /** The store of list pages. */
 export interface PageCache {
   lookup(key: string): CacheLookup | undefined;
-  /** To be called before the upstream is asked. */
+  /** Starts a fill; call it before the request to the upstream. */
   beginFill(tags: readonly string[]): Fill;
-  /** False when the page is too large, one of its tags was purged since the fill began, or a later fill was faster. */
+  /**
+   * Stores a page. Returns false if it is too large, one of its tags was purged since the fill began, or a later fill has
+   * already finished.
+   */
   store(key: string, fill: Fill, page: StoredPageInput): boolean;
   /**
-   * The gzip form of a kept page's body: made once, beside the event loop, for the first client that takes it. Undefined until
-   * then, where it saves nothing, and for a body that is not the kept one.
+   * Returns the gzip form of a stored page's body. The first call starts the compression in the background and returns
+   * undefined. It is also undefined if compression saves nothing, and if `body` is not the stored buffer.
    */
   gzip(key: string, body: Buffer): Buffer | undefined;
-  /** Removes every page that carries one of the tags and spoils fills under way; answers how many went. */
+  /** Removes every page with one of the tags and invalidates fills in progress. Returns the number of removed pages. */
   purge(tags: readonly string[]): number;
   purgeAll(): number;
-  /** Removes one page; fills under way go on. */
+  /** Removes one page without affecting fills in progress. */
   drop(key: string): void;
-  /** Grows with every purge; part of a coalescing key, so that nobody joins a fetch older than a write. */
+  /** Returns a number that grows with every purge. As a part of coalescing keys it prevents joining a fetch older than a write. */
   generation(): number;
   stats(): { readonly entries: number; readonly bytes: number; readonly tags: number };
-  /** What is kept, by operation and by tag, for operators; looks at every page. */
+  /** Returns counts of the stored pages by operation and by tag, for operators. Reads every entry. */
   inventory(query: InventoryQuery): PageInventory;
 }
 
-/** Creates the store on lru-cache, which keeps sizes and the order of use; time is judged here, by instants. */
+/** Creates the cache on top of lru-cache, which tracks sizes and the order of use. Expiry is handled here. */
 export function createPageCache(
   options: Pick<CacheOptions, 'maxBytes' | 'maxEntryBytes' | 'gzip'>,
   clock: Clock,
@@ -75,19 +78,19 @@ export function createPageCache(
   const index = createTagIndex();
   const generations = createTagGenerations();
   const maxEntryBytes = Math.min(options.maxEntryBytes, options.maxBytes);
-  // No ttl: lru-cache takes an entry stored while the clock reads 0 for one that never ends.
-  const pages = new LRUCache<string, Held>({
+  // No ttl: in lru-cache, an entry stored when the clock is at 0 never expires.
+  const pages = new LRUCache<string, Entry>({
     maxSize: options.maxBytes,
     sizeCalculation: ({ bytes }) => bytes,
-    dispose: ({ page }, key) => index.remove(key, spoiledBy(page.tags)),
+    dispose: ({ page }, key) => index.remove(key, invalidatingTags(page.tags)),
   });
   let fills = 0;
-  const keepGzip = (key: string, page: StoredPage, bytes: Buffer) => {
-    const held = pages.peek(key);
-    const grown = (held?.bytes ?? 0) + bytes.length;
-    if (held?.page !== page || grown > maxEntryBytes) return;
-    // Its tags stay, so that it is not to be disposed of.
-    pages.set(key, { ...held, gzip: bytes, bytes: grown }, { noDisposeOnSet: true });
+  const storeGzip = (key: string, page: StoredPage, bytes: Buffer) => {
+    const entry = pages.peek(key);
+    const size = (entry?.bytes ?? 0) + bytes.length;
+    if (entry?.page !== page || size > maxEntryBytes) return;
+    // The page keeps its tags, so the old entry must not be disposed of.
+    pages.set(key, { ...entry, gzip: bytes, bytes: size }, { noDisposeOnSet: true });
   };
   const compressOnce = createCompressOnce(compress);
 
@@ -97,7 +100,7 @@ export function createPageCache(
       if (entry === undefined) return undefined;
       const now = clock();
       const mayServeOnError = now < entry.errorUntilAt;
-      // A clock that was set back says nothing about the age of what was stored before.
+      // After the clock was set back, the age of earlier pages is unknown.
       if (now < entry.storedAt || (now >= entry.freshUntilAt && now >= entry.staleUntilAt && !mayServeOnError)) {
         pages.delete(key);
         return undefined;
@@ -118,23 +121,23 @@ export function createPageCache(
     },
     store(key, fill, input) {
       const tags = [...new Set([...fill.tags, ...(input.tags ?? [])])];
-      const spoilers = spoiledBy(tags);
-      if (!generations.unmoved(spoilers, fill.generation)) return false;
+      const invalidating = invalidatingTags(tags);
+      if (!generations.unmoved(invalidating, fill.generation)) return false;
       if ((pages.peek(key)?.order ?? 0) > fill.order) return false;
       const page = toStoredPage(input, tags, clock());
       const bytes = pageBytes(page, key);
-      // Asked here, because lru-cache would drop the page already there: that one outlives a refresh that cannot be kept.
+      // Checked here, because lru-cache would remove the existing page. It must survive a refresh that is too large.
       if (bytes > maxEntryBytes) return false;
       pages.set(key, { page, bytes, order: fill.order });
-      index.add(key, spoilers);
+      index.add(key, invalidating);
       return true;
     },
     gzip(key, body) {
-      const held = pages.peek(key);
-      if (held === undefined || held.page.body !== body || body.length < MIN_GZIP_BYTES || !options.gzip)
+      const entry = pages.peek(key);
+      if (entry === undefined || entry.page.body !== body || body.length < MIN_GZIP_BYTES || !options.gzip)
         return undefined;
-      if (held.gzip === undefined) compressOnce(held.page, (bytes) => keepGzip(key, held.page, bytes));
-      return held.gzip;
+      if (entry.gzip === undefined) compressOnce(entry.page, (bytes) => storeGzip(key, entry.page, bytes));
+      return entry.gzip;
     },
     purge(tags) {
       const reached = purgeReach(tags);

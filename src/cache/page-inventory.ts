@@ -2,78 +2,78 @@ import { operationOfKey } from './cache-key.ts';
 import type { StoredPage } from './stored-page.ts';
 import type { TagIndex } from './tag-index.ts';
 
-/** What is kept of a group of pages; neither targets nor callers, which may be personal. */
-export interface KeptPages {
+/** Counts of a group of stored pages, without targets and callers, which may be personal. */
+export interface StoredPages {
   readonly entries: number;
   readonly bytes: number;
   /** Seconds since the oldest of them was stored. */
   readonly oldestSeconds: number;
 }
 
-/** What the cache holds, by operation and by tag. */
-export interface PageInventory extends Omit<KeptPages, 'oldestSeconds'> {
+/** The contents of the cache, by operation and by tag. */
+export interface PageInventory extends Omit<StoredPages, 'oldestSeconds'> {
   readonly maxBytes: number;
-  readonly operations: readonly (KeptPages & { readonly operation: string; readonly fresh: number })[];
-  /** The tags that most pages carry, at most as many as were asked for. */
-  readonly tags: readonly (KeptPages & { readonly tag: string })[];
-  /** Tags that hold the text that was asked for. */
+  readonly operations: readonly (StoredPages & { readonly operation: string; readonly fresh: number })[];
+  /** The tags with the most pages, at most `limit`. */
+  readonly tags: readonly (StoredPages & { readonly tag: string })[];
+  /** Number of tags that contain the requested text. */
   readonly matchingTags: number;
 }
 
-/** What to tell of tags. */
+/** Selects the tags of an inventory. */
 export interface InventoryQuery {
-  /** Only tags that hold this text. */
+  /** Only tags that contain this text. */
   readonly text: string;
   readonly limit: number;
 }
 
-/** What an inventory is made of: the pages by key, and which keys carry which tag. */
-export interface InventoryStock {
-  readonly pages: Iterable<readonly [key: string, held: Kept]>;
-  readonly peek: (key: string) => Kept | undefined;
+/** The data of an inventory: the pages by key, and the keys by tag. */
+export interface InventorySource {
+  readonly pages: Iterable<readonly [key: string, entry: Entry]>;
+  readonly peek: (key: string) => Entry | undefined;
   readonly index: TagIndex;
   readonly maxBytes: number;
 }
 
-interface Kept {
+interface Entry {
   readonly page: StoredPage;
   readonly bytes: number;
 }
 
-/** Counts what is kept; the order of use stays as it is. */
-export function pageInventory(stock: InventoryStock, now: number, { text, limit }: InventoryQuery): PageInventory {
+/** Counts the stored pages without affecting their order of use. */
+export function pageInventory(source: InventorySource, now: number, { text, limit }: InventoryQuery): PageInventory {
   const operations = new Map<string, { entries: number; bytes: number; oldestSeconds: number; fresh: number }>();
-  for (const [key, { page, bytes }] of stock.pages) {
+  for (const [key, { page, bytes }] of source.pages) {
     const operation = operationOfKey(key);
-    const kept = operations.get(operation) ?? { entries: 0, bytes: 0, oldestSeconds: 0, fresh: 0 };
-    operations.set(operation, kept);
-    kept.entries += 1;
-    kept.bytes += bytes;
-    kept.fresh += now < page.freshUntilAt ? 1 : 0;
-    kept.oldestSeconds = Math.max(kept.oldestSeconds, secondsSince(page, now));
+    const counts = operations.get(operation) ?? { entries: 0, bytes: 0, oldestSeconds: 0, fresh: 0 };
+    operations.set(operation, counts);
+    counts.entries += 1;
+    counts.bytes += bytes;
+    counts.fresh += now < page.freshUntilAt ? 1 : 0;
+    counts.oldestSeconds = Math.max(counts.oldestSeconds, secondsSince(page, now));
   }
-  const matching = [...stock.index.counts()].filter(([tag]) => !tag.endsWith(':**') && tag.includes(text));
+  const matching = [...source.index.counts()].filter(([tag]) => !tag.endsWith(':**') && tag.includes(text));
   const widest = matching.sort(([a, many], [b, few]) => few - many || a.localeCompare(b, 'en', { numeric: true }));
-  const rows = [...operations].map(([operation, kept]) => Object.assign({ operation }, kept));
+  const rows = [...operations].map(([operation, counts]) => Object.assign({ operation }, counts));
   return {
     entries: rows.reduce((sum, row) => sum + row.entries, 0),
     bytes: rows.reduce((sum, row) => sum + row.bytes, 0),
-    maxBytes: stock.maxBytes,
+    maxBytes: source.maxBytes,
     operations: rows.sort((a, b) => b.bytes - a.bytes),
-    tags: widest.slice(0, limit).map(([tag]) => Object.assign({ tag }, keptUnder(tag, stock, now))),
+    tags: widest.slice(0, limit).map(([tag]) => Object.assign({ tag }, pagesWithTag(tag, source, now))),
     matchingTags: matching.length,
   };
 }
 
-function keptUnder(tag: string, { index, peek }: InventoryStock, now: number): KeptPages {
-  const held = index
+function pagesWithTag(tag: string, { index, peek }: InventorySource, now: number): StoredPages {
+  const entries = index
     .keysOf(tag)
     .map(peek)
-    .filter((kept) => kept !== undefined);
+    .filter((entry) => entry !== undefined);
   return {
-    entries: held.length,
-    bytes: held.reduce((sum, { bytes }) => sum + bytes, 0),
-    oldestSeconds: held.reduce((oldest, { page }) => Math.max(oldest, secondsSince(page, now)), 0),
+    entries: entries.length,
+    bytes: entries.reduce((sum, { bytes }) => sum + bytes, 0),
+    oldestSeconds: entries.reduce((oldest, { page }) => Math.max(oldest, secondsSince(page, now)), 0),
   };
 }
 

@@ -1,27 +1,27 @@
 import { createRecentTexts } from '../lib/recent-texts.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
 
-/** What the cache did for one request. */
+/** The outcome of the cache for one request. */
 export type CacheOutcome =
   /** `ttlSeconds` is negative when the page was served stale. */
   | { readonly kind: 'hit'; readonly ttlSeconds: number }
   | {
       readonly kind: 'forward';
       readonly because: 'miss' | 'stale' | 'bypass';
-      /** The upstream's status, where it answered and the client got another. */
+      /** The upstream's status, if the client received a different one. */
       readonly upstreamStatus?: number;
       readonly stored?: boolean;
-      /** True when the answer came from another request's call. */
+      /** True if the response came from another request's exchange. */
       readonly collapsed?: boolean;
-      /** Set when a stored page was answered after all. */
+      /** Set if a stored page was served after all. */
       readonly ttlSeconds?: number;
-      /** A short token that says more, for example `stale-if-error`. */
+      /** A short token with details, for example `stale-if-error`. */
       readonly detail?: string;
     };
 
 const hitText = createRecentTexts((ttlSeconds) => `portico; hit; ttl=${ttlSeconds}`);
 
-/** The value of `Cache-Status` (RFC 9211). */
+/** Returns the value of `Cache-Status` (RFC 9211). */
 export function cacheStatus(outcome: CacheOutcome): string {
   if (outcome.kind === 'hit') return hitText(Math.floor(outcome.ttlSeconds));
   const parts = ['portico', `fwd=${outcome.because}`];
@@ -33,17 +33,17 @@ export function cacheStatus(outcome: CacheOutcome): string {
   return parts.join('; ');
 }
 
-// An allowlist: a field that nobody thought of may name the caller it was meant for.
-const KEPT: ReadonlySet<string> = new Set(['content-type', 'content-language', 'link']);
+// An allowlist, because an unknown header may identify the caller.
+const STORED_HEADERS: ReadonlySet<string> = new Set(['content-type', 'content-language', 'link']);
 
-/** The fields that are kept with a stored page; send the same ones on a miss, so that hit and miss look alike. */
-export function keptHeaders(headers: HeaderPairs): HeaderPairs {
-  return headers.filter(([name]) => KEPT.has(name.toLowerCase()));
+/** Returns the headers that are stored with a page. A miss sends the same ones, so that hit and miss look the same. */
+export function storedHeaders(headers: HeaderPairs): HeaderPairs {
+  return headers.filter(([name]) => STORED_HEADERS.has(name.toLowerCase()));
 }
 
-/** What clients are told of pages that may be kept here: keep them for yourself, ask before each use (rules, 6). */
+/** The headers for pages that the gateway may store: clients may store them privately and must revalidate (rules, 6). */
 export const CLIENT_CACHE_HEADERS: HeaderPairs = [
   ['Cache-Control', 'private, no-cache'],
-  // Kept pages have a gzip form.
+  // Stored pages have a gzip form.
   ['Vary', 'Accept-Encoding'],
 ];

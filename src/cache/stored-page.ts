@@ -1,18 +1,18 @@
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { Freshness } from './cache-options.ts';
 import { etagOf } from './etag.ts';
-import { keptHeaders } from './response-headers.ts';
+import { storedHeaders } from './response-headers.ts';
 import type { Validity } from './may-store.ts';
 
-/** What is handed in to be stored. */
+/** A response that is to be stored. */
 export interface StoredPageInput {
-  /** The answer's fields; only the kept ones stay. */
+  /** The response's headers; only those on an allowlist are stored. */
   readonly headers: HeaderPairs;
   readonly body: Buffer;
-  /** The strong entity tag of the body, when it is known already. */
+  /** The strong entity tag of the body, if it is already known. */
   readonly etag?: string;
   readonly freshness: Freshness;
-  /** Tags known only from the answer, beside those of the fill (`node:5`). */
+  /** Tags from the response (`node:5`), in addition to those of the fill. */
   readonly tags?: readonly string[];
   readonly pageCount?: number;
   readonly carriesPrivate: boolean;
@@ -23,18 +23,18 @@ export interface StoredPageInput {
   readonly ageSeconds?: number;
 }
 
-/** A page in the cache: frozen and shared by everybody who is served from it, so its body is never written to. */
+/** A page in the cache. It is frozen and shared by all requests that are served from it, so its body must not be changed. */
 export interface StoredPage {
   readonly status: 200;
   readonly headers: HeaderPairs;
   readonly body: Buffer;
   readonly etag: string;
-  /** Epoch milliseconds, as all instants here. */
+  /** Epoch milliseconds, like all instants here. */
   readonly storedAt: number;
   readonly freshUntilAt: number;
-  /** Until then it is served while a new one is fetched. */
+  /** Until then the page may be served while a new one is fetched. */
   readonly staleUntilAt: number;
-  /** Until then it stands in for a failing upstream. */
+  /** Until then the page may be served if the upstream fails. */
   readonly errorUntilAt: number;
   readonly initialAgeSeconds: number;
   readonly tags: readonly string[];
@@ -44,7 +44,7 @@ export interface StoredPage {
   readonly filledBy: string | undefined;
 }
 
-/** Makes a page of what was fetched; the body is copied, so that neither its writer nor a larger buffer behind it stays. */
+/** Creates a page from a fetched response. The body is copied, so that the page does not retain a larger buffer. */
 export function toStoredPage(input: StoredPageInput, tags: readonly string[], storedAt: number): StoredPage {
   const { freshSeconds, staleWhileRevalidateSeconds, staleIfErrorSeconds } = input.freshness;
   const freshUntilAt = storedAt + freshSeconds * 1000;
@@ -52,7 +52,7 @@ export function toStoredPage(input: StoredPageInput, tags: readonly string[], st
   input.body.copy(body);
   return Object.freeze({
     status: 200,
-    headers: Object.freeze(keptHeaders(input.headers).map(([name, value]) => Object.freeze([name, value] as const))),
+    headers: Object.freeze(storedHeaders(input.headers).map(([name, value]) => Object.freeze([name, value] as const))),
     body,
     etag: input.etag ?? etagOf(body),
     storedAt,
@@ -68,7 +68,7 @@ export function toStoredPage(input: StoredPageInput, tags: readonly string[], st
   });
 }
 
-/** About how many bytes a page takes in memory, its key and its place in the tag index included. */
+/** Returns the approximate size of a page in memory in bytes, including its key and its entries in the tag index. */
 export function pageBytes(page: StoredPage, key: string): number {
   let bytes = 512 + key.length * 2 + page.body.length;
   for (const [name, value] of page.headers) bytes += 64 + name.length + value.length;
@@ -76,7 +76,7 @@ export function pageBytes(page: StoredPage, key: string): number {
   return bytes;
 }
 
-/** The `Age` of a page in whole seconds (RFC 9111, 5.1). */
+/** Returns the `Age` of a page in whole seconds (RFC 9111, 5.1). */
 export function ageSeconds(page: StoredPage, now: number): number {
   return page.initialAgeSeconds + Math.max(0, Math.floor((now - page.storedAt) / 1000));
 }

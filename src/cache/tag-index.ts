@@ -1,10 +1,10 @@
-/** Which keys carry a tag; holds exactly what was added and not yet removed. */
+/** The keys of stored pages by tag. */
 export interface TagIndex {
   add(key: string, tags: Iterable<string>): void;
   remove(key: string, tags: Iterable<string>): void;
   keysOf(tag: string): readonly string[];
   clear(): void;
-  /** Every tag with how many keys carry it. */
+  /** Returns every tag with its number of keys. */
   counts(): Iterable<readonly [tag: string, keys: number]>;
   /** The number of different tags. */
   readonly size: number;

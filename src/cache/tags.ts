@@ -1,23 +1,23 @@
 import type { ItemsAt } from '../model/operation.ts';
 
-/** The tag of one thing. Ids beyond 2^53 are rounded as JSON.parse rounds them: two may share a tag, none is missed. */
+/** Returns the tag of one resource. Ids beyond 2^53 are rounded like JSON.parse does: two may share a tag, none is missed. */
 export function tagOf(kind: string, id: string | number): string {
   const text = String(id);
   return /^[0-9]{1,20}$/.test(text) ? `${kind}:${Number(text)}` : `${kind}:${text}`;
 }
 
-/** The tag of pages that may show anything of a kind; purging it purges everything of that kind. */
+/** Returns the tag of pages that may show any resource of a kind. Purging it purges all pages of that kind. */
 export function wildcardOf(kind: string): string {
   return `${kind}:*`;
 }
 
-/** The kind of a tag (`node` of `node:5`); undefined for tags without one. */
+/** Returns the kind of a tag (`node` of `node:5`); undefined for tags without one. */
 export function kindOf(tag: string): string | undefined {
   const colon = tag.indexOf(':');
   return colon > 0 ? tag.slice(0, colon) : undefined;
 }
 
-/** Fills path parameters into tag templates of the contract (`node:{nodeId}`); a name that is missing gives the wildcard. */
+/** Inserts path parameters into the contract's tag templates (`node:{nodeId}`). A missing parameter results in the wildcard. */
 export function tagsOf(templates: readonly string[], parameters: Readonly<Record<string, string | number>>): string[] {
   return templates.map((template) => {
     const [, kind, name] = /^([^:{}]+):\{([^{}]+)\}$/.exec(template) ?? [];
@@ -30,12 +30,12 @@ function valueOf(parameters: Readonly<Record<string, string | number>>, name: st
   return Object.hasOwn(parameters, name) ? (parameters[name] ?? '*') : '*';
 }
 
-/** The most items of one page that get tags of their own. */
+/** The maximum number of items of one page that get their own tags. */
 const MAX_ITEMS = 1000;
 
 /**
- * Tags of the items that a page shows (`node:5`), so that a write to one of them purges the page. A page with an item
- * of unknown id, or with too many items, gets the wildcard of the kind, which every purge of that kind meets.
+ * Returns the tags of the items on a page (`node:5`), so that a write to one of them purges the page. A page with an item of
+ * unknown id, or with too many items, gets the wildcard of the kind, which every purge of that kind affects.
  */
 export function itemTags(json: unknown, itemsAt: ItemsAt, kind = 'node'): string[] {
   const items = itemsOf(json, itemsAt);
@@ -59,10 +59,10 @@ function member(value: unknown, name: string): unknown {
   return (value as Record<string, unknown>)[name];
 }
 
-// No tag ends so: it stands for "everything of this kind was purged".
+// An internal tag that means "everything of this kind was purged".
 const wholeKind = (kind: string) => `${kind}:**`;
 
-/** What a purge of these tags moves: themselves, the wildcards of their kinds, and whole kinds where a wildcard is purged. */
+/** Returns all tags affected by a purge: the tags, the wildcards of their kinds, and whole kinds if a wildcard is purged. */
 export function purgeReach(tags: Iterable<string>): ReadonlySet<string> {
   const reached = new Set<string>();
   for (const tag of tags) {
@@ -75,13 +75,13 @@ export function purgeReach(tags: Iterable<string>): ReadonlySet<string> {
   return reached;
 }
 
-/** What a page with these tags is spoiled by. */
-export function spoiledBy(tags: Iterable<string>): ReadonlySet<string> {
-  const spoilers = new Set<string>();
+/** Returns the tags whose purge invalidates a page with these tags. */
+export function invalidatingTags(tags: Iterable<string>): ReadonlySet<string> {
+  const invalidating = new Set<string>();
   for (const tag of tags) {
-    spoilers.add(tag);
+    invalidating.add(tag);
     const kind = kindOf(tag);
-    if (kind !== undefined) spoilers.add(wholeKind(kind));
+    if (kind !== undefined) invalidating.add(wholeKind(kind));
   }
-  return spoilers;
+  return invalidating;
 }

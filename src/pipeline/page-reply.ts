@@ -1,4 +1,4 @@
-import { type CacheOutcome, cacheStatus, CLIENT_CACHE_HEADERS, keptHeaders } from '../cache/response-headers.ts';
+import { type CacheOutcome, cacheStatus, CLIENT_CACHE_HEADERS, storedHeaders } from '../cache/response-headers.ts';
 import { etagOf } from '../cache/etag.ts';
 import type { CacheLookup } from '../cache/page-cache.ts';
 import { createRecentTexts } from '../lib/recent-texts.ts';
@@ -29,7 +29,7 @@ export function keptReply(key: string, { entry, ageSeconds }: CacheLookup, outco
 export function withCacheStatus(reply: Reply, outcome: CacheOutcome): Reply {
   // A miss looks like the hit that follows it. None follows a body whose coding could not be taken off: its header stays with it.
   const storable = reply.status === 200 && headerValue(reply.headers, 'content-encoding') === undefined;
-  const kept = storable ? keptHeaders(reply.headers) : visibleHeaders(reply.headers);
+  const kept = storable ? storedHeaders(reply.headers) : visibleHeaders(reply.headers);
   const headers = [...kept, ...CLIENT_CACHE_HEADERS, ['Cache-Status', cacheStatus(outcome)] as const];
   return { ...reply, headers };
 }

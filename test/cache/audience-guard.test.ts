@@ -19,7 +19,7 @@ describe('the audience guard', () => {
     expect(always.shouldCompare('listIdeas', byAlice, 'bob')).toBe(true);
   });
 
-  it('does not compare a caller with itself, nor a page whose fetcher is not one caller', () => {
+  it('does not compare a caller with itself, nor a page that was not fetched for a single caller', () => {
     const guard = createAudienceGuard({ sampleShared: 1, random: () => 0 });
     expect(guard.shouldCompare('listIdeas', byAlice, 'alice')).toBe(false);
     expect(guard.shouldCompare('listIdeas', undefined, 'alice')).toBe(false);
@@ -27,7 +27,7 @@ describe('the audience guard', () => {
     expect(guard.isDemoted('listIdeas')).toBe(false);
   });
 
-  it('demotes an operation when the answers of two callers differ, once, and no other operation', () => {
+  it('demotes an operation once if the responses of two callers differ, and no other operation', () => {
     const heard: string[] = [];
     const onDemoted = (id: string) => heard.push(id);
     const guard = createAudienceGuard({ sampleShared: 1, random: () => 0, onDemoted });
@@ -46,7 +46,7 @@ describe('the audience guard', () => {
     expect([heard, guard.isDemoted('listIdeas')]).toEqual([['listIdeas'], true]);
   });
 
-  it('keeps an operation shared while the answers are the same', () => {
+  it('does not demote an operation while the responses are the same', () => {
     const guard = createAudienceGuard({ sampleShared: 1, random: () => 0 });
     expect(guard.compare('listIdeas', byAlice, { ...byAlice, caller: 'bob' })).toBe('same');
     expect(guard.isDemoted('listIdeas')).toBe(false);

@@ -19,12 +19,12 @@ describe('an audience', () => {
     expect(audienceOf('caller', alice, 'g', false)).not.toBe(audienceOf('caller', bob, 'g', false));
   });
 
-  it('is shared by callers of equal permissions where so set', () => {
+  it('is shared by callers with equal permissions if configured', () => {
     expect(audienceOf('permissions', alice, 'g', false)).toBe(audienceOf('permissions', bob, 'g', false));
     expect(audienceOf('permissions', alice, 'g', false)).not.toBe(audienceOf('permissions', bob, 'h', false));
   });
 
-  it('is everybody where so set', () => {
+  it('is all callers if configured', () => {
     expect(audienceOf('public', alice, 'g', false)).toBe(audienceOf('public', ANONYMOUS, 'h', false));
   });
 
@@ -37,11 +37,11 @@ describe('an audience', () => {
     expect(audienceOf(setting, claimed, 'g', false)).toBe(audienceOf('caller', claimed, 'g', false));
   });
 
-  it('is the caller where the permissions are not known here', () => {
+  it('is the caller if the permissions are unknown', () => {
     expect(audienceOf('permissions', alice, undefined, false)).toBe(audienceOf('caller', alice, undefined, false));
   });
 
-  it('never joins two callers by the words of a name', () => {
+  it('never combines two callers because of their names', () => {
     const anyPrincipal = fc
       .tuple(fc.constantFrom<Principal['kind'][]>('verified', 'anonymous', 'unverified'), fc.string())
       .map(([kind, audience]) => principal(kind, audience));

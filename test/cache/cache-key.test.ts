@@ -23,7 +23,7 @@ describe('a cache key', () => {
     );
   });
 
-  it('does not let one part run into the next', () => {
+  it('separates its parts unambiguously', () => {
     const base = { contractVersion: '1', operationId: 'o', upstreamTarget: '/t' };
     const key = cacheKey({ ...base, audience: 'a","/t' });
     expect(key).not.toBe(cacheKey({ ...base, audience: 'a', upstreamTarget: '/t","/t' }));

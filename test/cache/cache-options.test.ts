@@ -10,7 +10,7 @@ import {
 const valid = new Ajv2020({ strict: true }).compile(cacheOptionsSchema);
 
 describe('cache options', () => {
-  it('are fresh for 30 s, stale while revalidated for 30 s, stale on errors for 300 s, in 64 MiB, when nothing is said', () => {
+  it('default to 30 s of freshness, 30 s of revalidation, 300 s on errors, and 64 MiB', () => {
     expect(DEFAULT_CACHE_OPTIONS).toMatchObject({
       freshSeconds: 30,
       staleWhileRevalidateSeconds: 30,
@@ -21,11 +21,11 @@ describe('cache options', () => {
     });
   });
 
-  it('keep what is configured beside the defaults', () => {
+  it('combine configured values with the defaults', () => {
     expect(toCacheOptions({ freshSeconds: 5 })).toMatchObject({ freshSeconds: 5, staleIfErrorSeconds: 300 });
   });
 
-  it('have a schema that accepts every key and refuses unknown ones', () => {
+  it('have a schema that accepts every key and rejects unknown ones', () => {
     const { enabled: _, defaultPageSize: __, ...defaults } = DEFAULT_CACHE_OPTIONS;
     expect(valid({ ...defaults, enabled: true, defaultPageSize: { listIdeas: 15 } })).toBe(true);
     expect(Object.keys(cacheOptionsSchema.properties).sort()).toEqual(Object.keys(DEFAULT_CACHE_OPTIONS).sort());
@@ -34,7 +34,7 @@ describe('cache options', () => {
     expect(valid({ store: 'any' })).toBe(false);
   });
 
-  it('know the default page size for all operations or for those that are named', () => {
+  it('specify the default page size for all operations or for individual ones', () => {
     expect(knownDefaultPageSize(toCacheOptions({ defaultPageSize: 20 }), 'listIdeas')).toBe(20);
     const named = toCacheOptions({ defaultPageSize: { listIdeas: 15 } });
     expect(knownDefaultPageSize(named, 'listIdeas')).toBe(15);

@@ -9,28 +9,28 @@ const fresh = (...headers: HeaderPairs) => freshnessFor(headers, respecting, now
 const stale = (value: string) => freshnessFor([['Cache-Control', value]], respecting, now);
 
 describe('freshness', () => {
-  it("is the configured one, whatever the upstream's Cache-Control says, unless respectUpstream is set", () => {
+  it("is the configured one regardless of the upstream's Cache-Control, unless respectUpstream is set", () => {
     expect(freshnessFor([['Cache-Control', 'max-age=5']], DEFAULT_CACHE_OPTIONS, now).freshSeconds).toBe(30);
     expect(fresh(['Cache-Control', 'max-age=5'])).toBe(5);
   });
 
-  it('is the configured one where the upstream says nothing', () => {
+  it('is the configured one if the upstream specifies none', () => {
     expect(fresh(['Content-Type', 'application/json'])).toBe(30);
   });
 
-  it('follows s-maxage before max-age before Expires', () => {
+  it('prefers s-maxage over max-age, and max-age over Expires', () => {
     const expires = ['Expires', 'Thu, 05 Nov 2026 10:00:09 GMT'] as const;
     expect(fresh(expires)).toBe(9);
     expect(fresh(['Cache-Control', 'max-age=8'], expires)).toBe(8);
     expect(fresh(['Cache-Control', 'max-age=8, s-maxage=7'], expires)).toBe(7);
   });
 
-  it("counts Expires from the upstream's own Date", () => {
+  it("computes Expires relative to the upstream's Date", () => {
     const date = ['Date', 'Thu, 05 Nov 2026 09:00:00 GMT'] as const;
     expect(fresh(['Expires', 'Thu, 05 Nov 2026 09:00:20 GMT'], date)).toBe(20);
   });
 
-  it.each(['0', '-1', 'soon', 'Thu, 05 Nov 2026 09:59:59 GMT'])('has ended with Expires: %s', (expires) => {
+  it.each(['0', '-1', 'soon', 'Thu, 05 Nov 2026 09:59:59 GMT'])('is zero with Expires: %s', (expires) => {
     expect(fresh(['Expires', expires])).toBe(0);
   });
 
@@ -44,7 +44,7 @@ describe('freshness', () => {
     expect(fresh(['Cache-Control', 'max-age=9999999999'])).toBe(86_400);
   });
 
-  it('leaves no stale use where the upstream asks for revalidation, and follows RFC 5861', () => {
+  it('excludes stale use if the upstream requires revalidation, and respects RFC 5861', () => {
     expect(stale('max-age=5, must-revalidate')).toMatchObject({
       staleWhileRevalidateSeconds: 0,
       staleIfErrorSeconds: 0,

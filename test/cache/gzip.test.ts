@@ -35,7 +35,7 @@ const NO = [
   ',,,',
 ];
 
-describe('a client takes gzip', () => {
+describe('a client accepts gzip', () => {
   const accepts = createAcceptsGzip();
 
   it.each(YES)('with Accept-Encoding: %s', (text) => {
@@ -48,17 +48,17 @@ describe('a client takes gzip', () => {
     expect(accepts(text)).toBe(false);
   });
 
-  it('never without the field', () => {
+  it('never without the header', () => {
     expect(accepts(undefined)).toBe(false);
   });
 
-  it('never by a text that is longer than any client sends', () => {
+  it('never with an overlong header', () => {
     expect(accepts(`gzip,${' '.repeat(994)}`)).toBe(true);
     expect(accepts(`gzip,${' '.repeat(996)}`)).toBe(false);
   });
 
-  // Whoever sends another text each time could otherwise fill the memory.
-  it('without a memory that grows with every text', async () => {
+  // A client that sends a different value with each request could otherwise fill the memory.
+  it('without memory that grows with every distinct value', async () => {
     const many = createAcceptsGzip();
     const held = await heldMemory(() => {
       for (let number = 0; number < 20_000; number += 1) many(flatText(number));
@@ -67,7 +67,7 @@ describe('a client takes gzip', () => {
     expect(many('gzip')).toBe(true);
   });
 
-  it('the same after more texts than are remembered', () => {
+  it('consistently after more values than are cached', () => {
     const many = createAcceptsGzip();
     for (let number = 0; number < 500; number += 1) {
       expect(many(`gzip;q=0, x${number}`)).toBe(false);

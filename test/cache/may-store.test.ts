@@ -18,7 +18,7 @@ const reason = (changes: Partial<StoreCandidate>) => {
   return verdict.store ? 'stored' : verdict.reason;
 };
 
-describe('what is stored', () => {
+describe('a response that may be stored', () => {
   it('is a valid 200', () => {
     expect(mayStore(candidate())).toEqual({ store: true });
   });
@@ -27,18 +27,18 @@ describe('what is stored', () => {
     expect(reason({ status })).toBe('status');
   });
 
-  it('is never a 200 with an error inside', () => {
+  it('is never a 200 with an error in its body', () => {
     expect(reason({ hasTopLevelError: true })).toBe('error-inside');
     expect(reason({ hasTopLevelError: true, options: { ...DEFAULT_CACHE_OPTIONS, store: 'wellFormed' } })).toBe(
       'error-inside',
     );
   });
 
-  it('is never an answer with Set-Cookie', () => {
+  it('never has Set-Cookie', () => {
     expect(reason({ headers: [['set-cookie', 'JSESSIONID=1']] })).toBe('set-cookie');
   });
 
-  it('is never an answer with a Vary beyond Accept-Encoding', () => {
+  it('never has Vary with anything except Accept-Encoding', () => {
     expect(reason({ headers: [['Vary', 'Accept-Encoding, Cookie']] })).toBe('vary');
     expect(reason({ headers: [['Vary', '*']] })).toBe('vary');
     const two = [
@@ -49,7 +49,7 @@ describe('what is stored', () => {
     expect(reason({ headers: [['Vary', 'Accept-Encoding']] })).toBe('stored');
   });
 
-  it.each(['text/html', 'application/problem+json', undefined])('is never of the media type %s', (mediaType) => {
+  it.each(['text/html', 'application/problem+json', undefined])('never has the media type %s', (mediaType) => {
     expect(reason({ mediaType })).toBe('media-type');
   });
 
@@ -58,7 +58,7 @@ describe('what is stored', () => {
     ['accepted', { valid: true, accepted: true, violations: false, skipped: false, off: true }],
     ['wellFormed', { valid: true, accepted: true, violations: true, skipped: false, off: true }],
   ];
-  it.each(table)('follows the verdicts under store: %s', (store, verdicts) => {
+  it.each(table)('has one of the verdicts for store: %s', (store, verdicts) => {
     const options = { ...DEFAULT_CACHE_OPTIONS, store };
     for (const [validity, stored] of Object.entries(verdicts)) {
       expect([validity, mayStore(candidate({ options, validity: validity as Validity })).store]).toEqual([
@@ -68,7 +68,7 @@ describe('what is stored', () => {
     }
   });
 
-  it('needs the documented outer form where no schema vouches for it', () => {
+  it('has the documented envelope if it is not valid', () => {
     expect(reason({ validity: 'off', isEnvelope: false })).toBe('outer-form');
     const options = { ...DEFAULT_CACHE_OPTIONS, store: 'wellFormed' } as const;
     expect(reason({ validity: 'violations', isEnvelope: false, options })).toBe('outer-form');
@@ -85,7 +85,7 @@ describe('what is stored', () => {
     },
   );
 
-  it('is a page with a lifetime of its own under respectUpstream', () => {
+  it('may specify its own lifetime with respectUpstream', () => {
     const options = { ...DEFAULT_CACHE_OPTIONS, respectUpstream: true };
     expect(reason({ headers: [['Cache-Control', 'public, max-age=60']], options })).toBe('stored');
     expect(reason({ headers: [['Expires', '0']], options })).toBe('upstream-directive');

@@ -11,30 +11,30 @@ const options = toCacheOptions();
 const list = { byDefault: true, on: true };
 
 describe("an operation's cache options", () => {
-  it('keep operations that the contract keeps by default, and others only when switched on', () => {
+  it('cache operations that the contract caches by default, and others only if enabled', () => {
     const other = { byDefault: false, on: true };
     expect(toOperationCacheOptions(options, list).enabled).toBe(true);
     expect(toOperationCacheOptions(options, other).enabled).toBe(false);
     expect(toOperationCacheOptions(options, other, { enabled: true }).enabled).toBe(true);
   });
 
-  it('keep nothing where the mode or the configuration switches the cache off', () => {
+  it('disable caching if the mode or the configuration does', () => {
     const off = { byDefault: true, on: false };
     expect(toOperationCacheOptions(options, off, { enabled: true }).enabled).toBe(false);
     expect(toOperationCacheOptions(toCacheOptions({ enabled: false }), list).enabled).toBe(false);
     expect(toOperationCacheOptions(toCacheOptions({ enabled: true }), off).enabled).toBe(true);
   });
 
-  it('have the audience caller unless told otherwise', () => {
+  it('have the audience caller by default', () => {
     expect(toOperationCacheOptions(options, list)).toMatchObject({ audience: 'caller', assumeImpersonal: false });
   });
 
-  it('override the global durations one by one', () => {
+  it('override the global durations individually', () => {
     const own = toOperationCacheOptions(options, list, { freshSeconds: 0 });
     expect(own).toMatchObject({ freshSeconds: 0, staleIfErrorSeconds: 300 });
   });
 
-  it('have a schema that accepts every key and refuses unknown ones', () => {
+  it('have a schema that accepts every key and rejects unknown ones', () => {
     const valid = new Ajv2020({ strict: true }).compile(operationCacheSchema);
     expect(valid({ enabled: true, audience: 'public', assumeImpersonal: true, freshSeconds: 1 })).toBe(true);
     expect(valid({ audience: 'everybody' })).toBe(false);
@@ -46,7 +46,7 @@ describe('a shared audience', () => {
   const where = { source: 'portico.yaml', pointer: '/operations/listIdeas/cache', usesServiceCredential: false };
   const shared = toOperationCacheOptions(options, list, { audience: 'public' });
 
-  it("is a fault when pages are fetched with callers' own credentials", () => {
+  it("causes a configuration error if pages are fetched with callers' own credentials", () => {
     expect(audienceFault(shared, where)).toMatchObject({ source: 'portico.yaml', pointer: where.pointer });
   });
 

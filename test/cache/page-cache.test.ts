@@ -22,7 +22,7 @@ function cacheAt(startAt: number, bounds = limits) {
   return { time, cache: createPageCache(bounds, () => time.now) };
 }
 
-/** What a purge reaches, by the rule's own words. */
+/** The pages that a purge affects, written directly from the rule. */
 const meets = (purged: string, carried: string) =>
   purged === carried ||
   (purged.startsWith('node:') && carried === 'node:*') ||
@@ -44,7 +44,7 @@ describe('a stored page', () => {
     expect(cache.lookup('k')?.state).toBe(state);
   });
 
-  it('may be revalidated only while stale, and stands in for a failing upstream until its limit', () => {
+  it('may be revalidated only while stale, and serves for a failing upstream until its limit', () => {
     const { cache, time } = cacheAt(1_000_000);
     cache.store('k', cache.beginFill([]), page());
     const seen = [0, 30_000, 60_000].map((ms) => {
@@ -59,7 +59,7 @@ describe('a stored page', () => {
     ]);
   });
 
-  it('is gone once no use of it is left', () => {
+  it('is removed when it can no longer be used', () => {
     const { cache, time } = cacheAt(1_000_000);
     const freshness = { freshSeconds: 1, staleWhileRevalidateSeconds: 5, staleIfErrorSeconds: 0 };
     cache.store('k', cache.beginFill(['t']), page({ freshness }));
@@ -70,7 +70,7 @@ describe('a stored page', () => {
     expect(cache.stats()).toEqual({ entries: 0, bytes: 0, tags: 0 });
   });
 
-  it('ends although it was stored while the clock read 0', () => {
+  it('expires even if it was stored when the clock was at 0', () => {
     const { cache, time } = cacheAt(0);
     cache.store('k', cache.beginFill([]), page());
     expect(cache.lookup('k')?.state).toBe('fresh');
@@ -78,21 +78,21 @@ describe('a stored page', () => {
     expect(cache.lookup('k')).toBeUndefined();
   });
 
-  it('is dropped when the clock was set back behind its storing', () => {
+  it('is removed if the clock was set back to before it was stored', () => {
     const { cache, time } = cacheAt(1_000_000);
     cache.store('k', cache.beginFill([]), page());
     time.now -= 1;
     expect(cache.lookup('k')).toBeUndefined();
   });
 
-  it("tells its age in whole seconds, the upstream's own included, and the seconds left", () => {
+  it('has an age in whole seconds, including that of the upstream, and the remaining seconds', () => {
     const { cache, time } = cacheAt(1_000_000);
     cache.store('k', cache.beginFill([]), page({ ageSeconds: 4 }));
     time.now += 2500;
     expect(cache.lookup('k')).toMatchObject({ ageSeconds: 6, ttlSeconds: 27 });
   });
 
-  it('is frozen, and its body is a copy of its own', () => {
+  it('is frozen and has its own copy of the body', () => {
     const { cache } = cacheAt(1_000_000);
     const body = Buffer.from('{"list":[]}');
     cache.store('k', cache.beginFill(['t']), page({ body }));
@@ -104,7 +104,7 @@ describe('a stored page', () => {
     expect(parts.map((part) => Object.isFrozen(part))).toEqual([true, true, true, true]);
   });
 
-  it('never keeps Set-Cookie', () => {
+  it('never contains Set-Cookie', () => {
     const { cache } = cacheAt(1_000_000);
     const headers = [
       ['Set-Cookie', 'a=b'],
@@ -116,7 +116,7 @@ describe('a stored page', () => {
 });
 
 describe('a fill', () => {
-  it('is thrown away when one of its tags has been purged since it began', () => {
+  it('is discarded if one of its tags was purged since it began', () => {
     const { cache } = cacheAt(1_000_000);
     const fill = cache.beginFill(['questions', 'ideas']);
     cache.purge(['ideas']);
@@ -124,28 +124,28 @@ describe('a fill', () => {
     expect(cache.lookup('k')).toBeUndefined();
   });
 
-  it('is thrown away when a node that it turns out to show has been purged since it began', () => {
+  it('is discarded if a node on its page was purged since it began', () => {
     const { cache } = cacheAt(1_000_000);
     const fill = cache.beginFill(['questions']);
     cache.purge(['node:5']);
     expect(cache.store('k', fill, page({ tags: ['node:5'] }))).toBe(false);
   });
 
-  it('is kept when only other tags have been purged', () => {
+  it('is stored if only other tags were purged', () => {
     const { cache } = cacheAt(1_000_000);
     const fill = cache.beginFill(['questions']);
     cache.purge(['ideas', 'node:6']);
     expect(cache.store('k', fill, page({ tags: ['node:5'] }))).toBe(true);
   });
 
-  it('is thrown away when everything has been purged since it began', () => {
+  it('is discarded if everything was purged since it began', () => {
     const { cache } = cacheAt(1_000_000);
     const fill = cache.beginFill([]);
     cache.purgeAll();
     expect(cache.store('k', fill, page())).toBe(false);
   });
 
-  it('is thrown away when it shows nodes of unknown ids and any node has been purged, and the other way round', () => {
+  it('is discarded if it shows nodes with unknown ids and any node was purged, and vice versa', () => {
     const { cache } = cacheAt(1_000_000);
     const first = cache.beginFill([]);
     cache.purge(['node:5']);
@@ -155,7 +155,7 @@ describe('a fill', () => {
     expect(cache.store('k', second, page({ tags: ['node:5'] }))).toBe(false);
   });
 
-  it('does not replace what a later fill has brought already', () => {
+  it('does not replace the page of a later fill', () => {
     const { cache } = cacheAt(1_000_000);
     const slow = cache.beginFill([]);
     const quick = cache.beginFill([]);
@@ -164,14 +164,14 @@ describe('a fill', () => {
     expect(cache.lookup('k')?.entry.body.toString()).toBe('new');
   });
 
-  it('is refused when its page is too large, and the page already there stays', () => {
+  it('is rejected if its page is too large, and the existing page remains', () => {
     const { cache } = cacheAt(1_000_000);
     cache.store('k', cache.beginFill([]), page());
     expect(cache.store('k', cache.beginFill([]), page({ body: Buffer.alloc(100_001) }))).toBe(false);
     expect(cache.lookup('k')?.entry.body.length).toBe(11);
   });
 
-  it('is refused when its page is larger than the whole cache', () => {
+  it('is rejected if its page is larger than the whole cache', () => {
     const { cache } = cacheAt(1_000_000, { maxBytes: 1000, maxEntryBytes: 100_000, gzip: true });
     expect(cache.store('k', cache.beginFill([]), page({ body: Buffer.alloc(2000) }))).toBe(false);
     expect(cache.stats().entries).toBe(0);
@@ -179,7 +179,7 @@ describe('a fill', () => {
 });
 
 describe('a purge', () => {
-  it('removes the pages that carry a tag, tells how many, and leaves the others', () => {
+  it('removes the pages with a tag, returns their number, and leaves the others', () => {
     const { cache } = cacheAt(1_000_000);
     cache.store('a', cache.beginFill(['questions']), page({ tags: ['node:5'] }));
     cache.store('b', cache.beginFill(['questions']), page({ tags: ['node:6'] }));
@@ -189,13 +189,13 @@ describe('a purge', () => {
     expect(cache.lookup('c')?.state).toBe('fresh');
   });
 
-  it('reaches pages that may show the node without naming it', () => {
+  it('affects pages that may show the node without naming it', () => {
     const { cache } = cacheAt(1_000_000);
     cache.store('a', cache.beginFill([]), page({ tags: ['node:*'] }));
     expect(cache.purge(['node:5'])).toBe(1);
   });
 
-  it('of a whole kind reaches every page of that kind', () => {
+  it('of a whole kind affects every page of that kind', () => {
     const { cache } = cacheAt(1_000_000);
     cache.store('a', cache.beginFill([]), page({ tags: ['node:5'] }));
     cache.store('b', cache.beginFill([]), page({ tags: ['user:5'] }));
@@ -203,14 +203,14 @@ describe('a purge', () => {
     expect(cache.lookup('b')?.state).toBe('fresh');
   });
 
-  it('of everything leaves nothing', () => {
+  it('of everything empties the cache', () => {
     const { cache } = cacheAt(1_000_000);
     cache.store('a', cache.beginFill(['t']), page());
     expect(cache.purgeAll()).toBe(1);
     expect(cache.stats()).toEqual({ entries: 0, bytes: 0, tags: 0 });
   });
 
-  it('moves the generation, so that nobody joins a fetch that began before it', () => {
+  it('increases the generation, so that no request joins an earlier fetch', () => {
     const { cache } = cacheAt(1_000_000);
     const before = cache.generation();
     cache.purge(['t']);
@@ -221,7 +221,7 @@ describe('a purge', () => {
 });
 
 describe('the page cache', () => {
-  it('stays within its bytes, giving up what was used longest ago, tags and all', () => {
+  it('stays within its size and evicts the least recently used pages with their tags', () => {
     const { cache } = cacheAt(1_000_000, { maxBytes: 10_000, maxEntryBytes: 10_000, gzip: true });
     for (let index = 0; index < 50; index += 1) {
       cache.store(`k${index}`, cache.beginFill([`t:${index}`]), page({ body: Buffer.alloc(1000) }));
@@ -230,11 +230,11 @@ describe('the page cache', () => {
     expect(cache.stats().bytes).toBeLessThanOrEqual(10_000);
     expect(cache.lookup('k0')).toBeDefined();
     expect(cache.lookup('k1')).toBeUndefined();
-    // Each page carries its own tag and the mark of its kind, which they share.
+    // Each page has its own tag and the shared tag of its kind.
     expect(cache.stats().tags).toBe(cache.stats().entries + 1);
   });
 
-  it('counts what tags and fields take beside the body', () => {
+  it('includes tags and headers in its size', () => {
     const { cache } = cacheAt(1_000_000);
     cache.store('k', cache.beginFill([]), page({ headers: [] }));
     const { bytes } = cache.stats();
@@ -245,7 +245,7 @@ describe('the page cache', () => {
     expect(cache.stats().bytes - withTags).toBeGreaterThan('Content-Typeapplication/json'.length);
   });
 
-  it('keeps a stale page whose refresh has failed', () => {
+  it('retains a stale page after a failed refresh', () => {
     const { cache, time } = cacheAt(1_000_000);
     cache.store('k', cache.beginFill([]), page());
     time.now += 40_000;
@@ -253,7 +253,7 @@ describe('the page cache', () => {
     expect(cache.lookup('k')).toMatchObject({ state: 'stale', mayServeOnError: true });
   });
 
-  it('forgets the tags of a page that is replaced by one with others', () => {
+  it('removes the tags of a page that is replaced', () => {
     const { cache } = cacheAt(1_000_000);
     cache.store('k', cache.beginFill([]), page({ tags: ['a'] }));
     cache.store('k', cache.beginFill([]), page({ tags: ['b'] }));
@@ -262,7 +262,7 @@ describe('the page cache', () => {
     expect(cache.purge(['b'])).toBe(1);
   });
 
-  it('never shows a page that carries a tag purged after its fill began', () => {
+  it('never returns a page with a tag that was purged after its fill began', () => {
     const tag = fc.constantFrom('questions', 'ideas', 'node:1', 'node:2', 'node:*');
     const step = fc.oneof(
       fc.record({ kind: fc.constant('begin' as const), key: fc.constantFrom('a', 'b') }),
@@ -309,7 +309,7 @@ describe('the page cache', () => {
 
 const TEXT = Buffer.from(`{"list":["${'long '.repeat(400)}"]}`);
 
-/** A cache whose compressions wait to be told what comes of them. */
+/** Creates a cache whose compressions are finished by the test. */
 function compressing(bounds = limits) {
   const begun: { readonly body: Buffer; readonly end: (bytes?: Buffer) => Promise<void> }[] = [];
   const compress: Compress = (body) => {
@@ -326,7 +326,7 @@ function compressing(bounds = limits) {
   return { cache, begun, time };
 }
 
-/** Keeps a page and gives the very body that is kept. */
+/** Stores a page and returns the stored buffer. */
 function keep(cache: PageCache, key = 'k', body = TEXT, tags: readonly string[] = []): Buffer {
   expect(cache.store(key, cache.beginFill(tags), page({ body }))).toBe(true);
   const kept = cache.lookup(key)?.entry.body;
@@ -334,8 +334,8 @@ function keep(cache: PageCache, key = 'k', body = TEXT, tags: readonly string[] 
   return kept;
 }
 
-describe('the gzip form of a kept page', () => {
-  it('is made once, however many ask before and after it is there', async () => {
+describe('the gzip form of a stored page', () => {
+  it('is created once, regardless of the number of requests before and after', async () => {
     const { cache, begun } = compressing();
     const body = keep(cache);
     for (let times = 0; times < 5; times += 1) expect(cache.gzip('k', body)).toBeUndefined();
@@ -347,7 +347,7 @@ describe('the gzip form of a kept page', () => {
     expect(begun).toHaveLength(1);
   });
 
-  it('is made of the kept bytes by the compressor of the machine where none is given', async () => {
+  it('is created from the stored body by the default compressor', async () => {
     const { cache } = cacheAt(1_000_000);
     const body = keep(cache);
     cache.gzip('k', body);
@@ -355,7 +355,7 @@ describe('the gzip form of a kept page', () => {
     expect(gunzipSync(cache.gzip('k', body) ?? '').equals(body)).toBe(true);
   });
 
-  it('is given only for the very body that is kept, not for an equal one, nor for what is left of it', async () => {
+  it('is returned only for the stored buffer, not for an equal one or a part of it', async () => {
     const { cache, begun } = compressing();
     const body = keep(cache);
     cache.gzip('k', body);
@@ -377,7 +377,7 @@ describe('the gzip form of a kept page', () => {
     expect(begun).toEqual([]);
   });
 
-  it('is made of a body that is just large enough', () => {
+  it('is created for a body of the minimum size', () => {
     const { cache, begun } = compressing();
     cache.gzip('k', keep(cache, 'k', Buffer.alloc(1024, 0x20)));
     expect(begun).toHaveLength(1);
@@ -397,7 +397,7 @@ describe('the gzip form of a kept page', () => {
     expect(cache.stats()).toEqual(before);
   });
 
-  it('that cannot be made leaves the page as it is', async () => {
+  it('leaves the page unchanged if compression fails', async () => {
     let tried = 0;
     const compress: Compress = () => {
       tried += 1;
@@ -414,7 +414,7 @@ describe('the gzip form of a kept page', () => {
     expect(tried).toBe(6);
   });
 
-  it('counts among the bytes of the cache, and goes with its page', async () => {
+  it('counts towards the size of the cache and is removed with its page', async () => {
     const { cache, begun } = compressing();
     const body = keep(cache, 'k', TEXT, ['t']);
     const before = cache.stats();
@@ -427,7 +427,7 @@ describe('the gzip form of a kept page', () => {
     expect(cache.gzip('k', body)).toBeUndefined();
   });
 
-  it('leaves the page what it was: its tags, its order among fills, its freshness', async () => {
+  it('does not change the tags, the fill order and the freshness of the page', async () => {
     const { cache, begun, time } = compressing();
     const slow = cache.beginFill(['t']);
     const body = keep(cache, 'k', TEXT, ['t']);
@@ -439,7 +439,7 @@ describe('the gzip form of a kept page', () => {
     expect(cache.purge(['t'])).toBe(1);
   });
 
-  it('of a page that was replaced meanwhile is thrown away', async () => {
+  it('is discarded if the page was replaced in the meantime', async () => {
     const { cache, begun } = compressing();
     const old = keep(cache);
     cache.gzip('k', old);
@@ -465,7 +465,7 @@ describe('the gzip form of a kept page', () => {
     expect(cache.stats()).toEqual({ entries: 0, bytes: 0, tags: 0 });
   });
 
-  it('is not kept where the page would become larger than one may be', async () => {
+  it('is not stored if the entry would exceed the limit', async () => {
     const { cache, begun } = compressing({ ...limits, maxEntryBytes: 3000 });
     const body = keep(cache);
     cache.gzip('k', body);
@@ -474,7 +474,7 @@ describe('the gzip form of a kept page', () => {
     expect(cache.lookup('k')?.entry.body).toBe(body);
   });
 
-  it('keeps the cache within its bytes', async () => {
+  it('does not exceed the size of the cache', async () => {
     const { cache, begun } = compressing({ maxBytes: 12_000, maxEntryBytes: 12_000, gzip: true });
     const bodies = ['a', 'b', 'c', 'd'].map((key) => [key, keep(cache, key)] as const);
     for (const [key, body] of bodies) cache.gzip(key, body);
@@ -483,7 +483,7 @@ describe('the gzip form of a kept page', () => {
     expect(cache.stats().entries).toBe(2);
   });
 
-  it('is made of four pages at a time; others wait until they are asked for again', async () => {
+  it('is created for four pages at a time; others wait for their next request', async () => {
     const { cache, begun } = compressing();
     const bodies = ['a', 'b', 'c', 'd', 'e'].map((key) => [key, keep(cache, key)] as const);
     for (const [key, body] of bodies) cache.gzip(key, body);

@@ -43,18 +43,18 @@ describe('the inventory of the cache', () => {
     ]);
   });
 
-  it('shows the tags that hold a text, the widest first and no more than asked for', () => {
+  it('contains the tags with a given text, the most frequent first, up to the limit', () => {
     const { cache } = cacheWith(...pages);
     const { tags, matchingTags } = cache.inventory({ text: 'node:1', limit: 1 });
     expect([tags.map(({ tag }) => tag), matchingTags]).toEqual([['node:17'], 2]);
   });
 
-  it('names neither targets nor callers', () => {
+  it('contains neither targets nor callers', () => {
     const { cache } = cacheWith(...pages);
     expect(JSON.stringify(cache.inventory({ text: '', limit: 100 }))).not.toMatch(/secret|alice/);
   });
 
-  it('does not count as use', () => {
+  it('does not affect the order of use', () => {
     const clock = createTestClock();
     const cache = createPageCache({ maxBytes: 2_000, maxEntryBytes: 2_000, gzip: false }, clock);
     const store = (key: string) =>

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { cacheStatus, CLIENT_CACHE_HEADERS, keptHeaders } from '../../src/cache/response-headers.ts';
+import { cacheStatus, CLIENT_CACHE_HEADERS, storedHeaders } from '../../src/cache/response-headers.ts';
 
 describe('Cache-Status', () => {
-  it('says hit with the seconds left', () => {
+  it('shows a hit with the remaining seconds', () => {
     expect(cacheStatus({ kind: 'hit', ttlSeconds: 12.7 })).toBe('portico; hit; ttl=12');
     expect(cacheStatus({ kind: 'hit', ttlSeconds: -0.5 })).toBe('portico; hit; ttl=-1');
   });
 
-  it('says why a request was forwarded, and what became of the answer', () => {
+  it('shows why a request was forwarded, and what happened to the response', () => {
     expect(cacheStatus({ kind: 'forward', because: 'miss', stored: true })).toBe('portico; fwd=miss; stored');
     expect(cacheStatus({ kind: 'forward', because: 'miss', stored: false })).toBe('portico; fwd=miss');
     expect(cacheStatus({ kind: 'forward', because: 'stale' })).toBe('portico; fwd=stale');
@@ -15,7 +15,7 @@ describe('Cache-Status', () => {
     expect(cacheStatus({ kind: 'forward', because: 'miss', collapsed: true })).toBe('portico; fwd=miss; collapsed');
   });
 
-  it('says that a stale page stood in for a failing upstream', () => {
+  it('shows that a stale page was served because the upstream failed', () => {
     expect(
       cacheStatus({
         kind: 'forward',
@@ -28,13 +28,13 @@ describe('Cache-Status', () => {
   });
 });
 
-describe('the fields of a stored page', () => {
-  it('are those that describe its content, in their own case and order', () => {
+describe('the headers of a stored page', () => {
+  it('are those that describe its content, with their case and order preserved', () => {
     const kept = [
       ['content-language', 'en'],
       ['Content-Type', 'application/json;charset=UTF-8'],
     ] as const;
-    expect(keptHeaders(kept)).toEqual(kept);
+    expect(storedHeaders(kept)).toEqual(kept);
   });
 
   it.each([
@@ -53,12 +53,12 @@ describe('the fields of a stored page', () => {
     'X-AUSERNAME',
     'X-Request-Id',
   ])('are never %s', (name) => {
-    expect(keptHeaders([[name, 'x']])).toEqual([]);
+    expect(storedHeaders([[name, 'x']])).toEqual([]);
   });
 });
 
-describe('what clients are told', () => {
-  it('is to keep the page for themselves, to ask before each use, and that it has coded forms', () => {
+describe('the cache headers for clients', () => {
+  it('require private storage and revalidation, and announce coded forms', () => {
     expect(CLIENT_CACHE_HEADERS).toEqual([
       ['Cache-Control', 'private, no-cache'],
       ['Vary', 'Accept-Encoding'],
