@@ -56,7 +56,7 @@ export interface Assembly {
 }
 
 /** A gateway that takes requests. */
-export interface Gateway extends Pick<Assembly, 'planLines' | 'explain' | 'services' | 'baseline'> {
+export interface Gateway extends Pick<Assembly, 'planLines' | 'explain' | 'house' | 'services' | 'baseline'> {
   readonly publicUrl: string;
   readonly adminUrl: string;
   /**
@@ -163,13 +163,14 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
     opened.push(publicSide);
     const adminSide = await listen(assembly.edges.adminServer, { host: adminHost, port: adminPort });
     opened.push(adminSide);
-    const { planLines, explain: explainRequest, services, baseline } = assembly;
+    const { planLines, explain: explainRequest, house, services, baseline } = assembly;
     let closing: Promise<void> | undefined;
     return {
       publicUrl: publicSide.url,
       adminUrl: adminSide.url,
       planLines,
       explain: explainRequest,
+      house,
       services,
       baseline,
       close: ({ lameDuckSeconds = 0 } = {}) => (closing ??= close(drainSeconds * 1000, lameDuckSeconds * 1000)),

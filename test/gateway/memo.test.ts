@@ -1,13 +1,15 @@
+import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
-import { assert as check, asyncProperty, constantFrom, record } from 'fast-check';
-import { afterAll, afterEach, beforeAll, describe, expect, it, type MockInstance, vi } from 'vitest';
-import type { Authenticator } from '../../src/identity/authenticator.ts';
+import { type Arbitrary, array, assert as check, asyncProperty, constantFrom, record } from 'fast-check';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Targets, TargetText } from '../../src/pipeline/targets.ts';
 import { basic } from '../builders/call.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
 import { errorText, PERMISSION_HTML } from '../builders/error-shapes.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
-import { type FakeHandler, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { type FakeHandler, type FakeRequest, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { knowing } from '../builders/knowing-upstream.ts';
 import { operationOf, targetOf } from '../builders/operations.ts';
 import { createTestClock, type TestClock } from '../builders/test-clock.ts';
@@ -15,17 +17,14 @@ import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../
 import { until } from '../builders/until.ts';
 
 /*
- * A plain request for a page that was answered from memory before is not read again. Nobody may be able to tell but by the
- * time that it takes: whoever goes the long way instead, by a field that changes nothing, gets the same.
+ * What a request target means is remembered by its text. Nobody may be able to tell that but by the time that it takes: a
+ * gateway that forgets everything before each request does the same.
  */
 
 const QUESTIONS = targetOf(operationOf('listQuestions'));
 const IDEAS = targetOf(operationOf('listIdeas'));
 const COMMENTS = targetOf(operationOf('listAnswerComments'));
 const WRITE = targetOf(operationOf('cancelWiki'));
-/** Has a request read whole and says nothing: no role's wish for a fresh answer counts. */
-const LONG_WAY: Field = ['Pragma', 'none'];
-
 type Field = readonly [name: string, value: string];
 
 interface Asked {
@@ -113,15 +112,14 @@ function textOf({ target, method = 'GET', user = 'alice', fields = [] }: Asked):
   return [`${method} ${target} HTTP/1.1`, ...all.map(([name, value]) => `${name}: ${value}`), '', ''].join('\r\n');
 }
 
-/** A gateway whose requests are told apart by the way they go. */
+/** A gateway whose memo can be looked into. */
 interface Watched extends TestGateway {
-  /** Asked for every request that goes the long way, unless it is refused before. */
-  readonly authenticate: MockInstance<Authenticator['authenticate']>;
+  readonly targets: Targets;
+  /** Whether a target is found without being read. */
+  isRemembered(rawTarget: string): boolean;
   /** One request on a connection of its own. */
   ask(asked: Asked): Promise<Heard>;
-  /** Gives what the work does, and expects that nothing of it went the long way. */
-  fast<T>(work: () => Promise<T>): Promise<T>;
-  /** Asks until the target is known and its page is answered from memory to this caller. */
+  /** Asks until the target is remembered, and its page comes from the cache for this caller. */
   warm(asked: Asked): Promise<Heard>;
   /** Asks until the gzip form of the page is there. */
   gzipped(target: string): Promise<Heard>;
@@ -129,29 +127,38 @@ interface Watched extends TestGateway {
 
 async function watch(options: TestGatewayOptions): Promise<Watched> {
   const gateway = await startTestGateway(options);
-  const authenticate = vi.spyOn(gateway.gateway.services.authenticator, 'authenticate');
+  const { targets } = gateway.gateway.house;
   const ask = async (asked: Asked) => {
     const wire = open(gateway.url);
     const heard = await wire.ask(asked);
     wire.close();
     return heard;
   };
+  const isRemembered = (rawTarget: string) => {
+    const unread = {
+      method: 'GET',
+      rawTarget,
+      get path(): string {
+        throw new Error('was read');
+      },
+    };
+    try {
+      return targets.resolve(unread as TargetText) !== undefined;
+    } catch {
+      return false;
+    }
+  };
   return Object.assign(gateway, {
-    authenticate,
+    targets,
+    isRemembered,
     ask,
-    async fast<T>(work: () => Promise<T>) {
-      authenticate.mockClear();
-      const result = await work();
-      expect(authenticate.mock.calls).toEqual([]);
-      return result;
-    },
     async warm(asked: Asked) {
       for (let times = 0; times < 4; times += 1) {
-        authenticate.mockClear();
+        const before = isRemembered(asked.target);
         const heard = await ask(asked);
-        if (authenticate.mock.calls.length === 0) return heard;
+        if (before && /^portico; hit|^$/.test(heard.fields['cache-status'] ?? '')) return heard;
       }
-      throw new Error(`${asked.target} is never answered the fast way`);
+      throw new Error(`${asked.target} is not remembered`);
     },
     async gzipped(target: string) {
       for (let times = 0; times < 500; times += 1) {
@@ -163,7 +170,6 @@ async function watch(options: TestGatewayOptions): Promise<Watched> {
   });
 }
 
-const lastLine = ({ log }: TestGateway) => JSON.parse(log.at(-1) ?? '{}') as Record<string, unknown>;
 const jsonOf = ({ text }: Heard) => JSON.parse(text) as Record<string, unknown>;
 
 /** A list of that operation with text enough to be worth compressing. */
@@ -210,175 +216,227 @@ const inSpace = (space: number) => {
   };
 };
 
-afterAll(() => {
-  vi.restoreAllMocks();
-});
+/** What the upstream does for a step. */
+const MOODS = {
+  well: telling,
+  fails: () => ({ status: 500, json: { error: 'no' } }),
+  shrinks: () => listNamed('listQuestions', 'short', { pageCount: 3 }),
+  drifts: (request: FakeRequest, response: ServerResponse) =>
+    request.path.endsWith(QUESTIONS)
+      ? listNamed('listQuestions', 'drift', { pageCount: 'many' })
+      : telling(request, response),
+} satisfies Record<string, FakeHandler>;
 
-describe('the fast way and the long way', () => {
-  const KEPT = [`${QUESTIONS}?page=2&pageSize=15`, `${IDEAS}?q=a%20b`, COMMENTS];
-  const TARGETS = [...KEPT, targetOf(operationOf('getComment'))];
-  const NAMES = ['alice', 'bob', 'guest', 'nobody'];
-  let gateway: Watched;
-  let tags: readonly string[];
+const OPEN = '/services/v2/execution.json';
+const GUARDED = '/services/v2/revision/7.json';
+const ALLOW = [
+  { method: 'GET', path: OPEN },
+  { method: 'GET', path: '/services/v2/revision/{id}.json', permission: 'View analytics' },
+];
+
+describe.each([
+  ['strict', '', { checks: {} }],
+  [
+    'report',
+    '/qa',
+    { checks: { requests: 'report', undocumented: 'report', permissions: 'report', responses: 'report' } },
+  ],
+  ['observe', '', { mode: 'observe' }],
+])('a gateway with the memo and one without it, in %s', (_name, basePath, config) => {
+  const HOT = [`${QUESTIONS}?page=2&pageSize=15`, QUESTIONS, `${QUESTIONS}?page=2`, IDEAS, COMMENTS, OPEN, GUARDED];
+  const ODD = ['?page=0', '?page=-', '?page=2&page=2', '?nothing=known', '?pageSize=150', '?page=2&', '?q=%FF'];
+  const TARGETS = [
+    ...HOT,
+    ...HOT,
+    ...HOT,
+    ...['?q=a%20b', '?page=1', '?page=5', '?spaceId=8', ...ODD].map((query) => QUESTIONS + query),
+    `${IDEAS}?page=2`,
+    targetOf(operationOf('getComment')),
+    `${OPEN}?a=1`,
+    '/services/v2/unknown.json',
+    `${QUESTIONS}/`,
+    QUESTIONS.replace('v2', 'V2'),
+    '/services/v2/../v2/question.json',
+    `http://qa.example.org${QUESTIONS}`,
+    `${QUESTIONS}?q=${'x'.repeat(9000)}`,
+  ].map((target) => (target.startsWith('/') ? basePath + target : target.replace('.org', `.org${basePath}`)));
+
+  interface Side {
+    readonly gateway: Watched;
+    readonly upstream: FakeUpstream;
+    readonly clock: TestClock;
+    /** The last entity tag of each target and caller. */
+    readonly tags: Map<string, string>;
+  }
+  let sides: readonly [remembering: Side, forgetting: Side];
 
   beforeAll(async () => {
-    const upstream = await startFakeUpstream(telling);
-    const clock = createTestClock();
-    const failures = { limit: 1000 };
-    gateway = await watch({
-      upstream,
-      clock,
-      // An alert about refusals would be one line more, once in a while.
-      config: {
-        ...SHARED,
-        authentication: { anonymous: 'allow', failures },
-        ladder: { demote: { minAnswers: 1_000_000 } },
-      },
-    });
-    const found = new Set<string>();
-    for (const target of TARGETS) {
-      await gateway.warm({ target });
-      for (const name of [...NAMES, null]) {
-        for (const encoding of ['gzip', 'gzip', 'identity']) {
-          const fields: Field[] = [['Accept-Encoding', encoding]];
-          const { fields: heard } = await gateway.ask({ target, user: name, fields });
-          if (heard['etag'] !== undefined) found.add(heard['etag']);
-        }
-      }
-    }
-    for (const target of KEPT) found.add((await gateway.gzipped(target)).fields['etag'] ?? '');
-    tags = [...found];
-    clock.advance(7);
+    const side = async (): Promise<Side> => {
+      const upstream = await startFakeUpstream(telling);
+      const clock = createTestClock();
+      const gateway = await watch({
+        upstream,
+        clock,
+        random: () => 0.999,
+        config: {
+          ...SHARED,
+          publicBasePath: basePath,
+          authentication: { anonymous: 'allow', failures: { limit: 1000 } },
+          undocumented: { allow: ALLOW },
+          ladder: { demote: { minAnswers: 1_000_000 } },
+          logging: { principalNames: true },
+          ...config,
+        },
+      });
+      return { gateway, upstream, clock, tags: new Map() };
+    };
+    sides = [await side(), await side()];
   });
 
-  /** Portico's own counters and gauges by name and labels. */
-  async function series(): Promise<Map<string, number>> {
-    const lines = (await gateway.gateway.services.metrics.exposition()).split('\n');
-    // A scrape tells of itself too.
-    const own = lines.filter((line) => line.startsWith('portico_') && !line.startsWith('portico_scrape_'));
-    return new Map(
-      own.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]),
-    );
-  }
-
-  /** Everything that can be seen of a request but its ids. */
-  async function seen(asked: Asked) {
-    const marked = gateway.log.length;
-    const before = await series();
-    gateway.authenticate.mockClear();
-    const heard = await gateway.ask(asked);
-    await until(() => gateway.log.length > marked);
-    const after = await series();
-    const id = heard.fields['x-request-id'] ?? '';
-    const line = lastLine(gateway);
-    const traces = (asked.fields ?? []).filter(([name, value]) => name === 'traceparent' && value === TRACE);
-    expect(gateway.log.length).toBe(marked + 1);
-    expect(line['requestId']).toBe(id);
-    expect(heard.raw.filter((name) => name === 'X-Request-Id')).toHaveLength(1);
-    if (traces.length === 1) expect(line['traceId']).toBe(TRACE.slice(3, 35));
-    return {
-      went: gateway.authenticate.mock.calls.length === 0 ? 'fast' : 'long',
-      id,
-      status: heard.status,
-      raw: heard.raw.map((text) => (text === id ? 'ID' : text.replace(/^\w{3}, .* GMT$/, 'DATE'))),
-      text: heard.body.toString('latin1').replaceAll(id, 'ID'),
-      line: JSON.stringify({ ...line, requestId: 'ID', traceId: '' }),
-      // The counters of a request go on from those of the last one.
-      counted: [...after].flatMap(([name, value]) =>
-        value === before.get(name) ? [] : [[name, value - (before.get(name) ?? 0)]],
-      ),
-    };
-  }
-
   const credentials = {
+    right: (name: string): readonly Field[] => [['Authorization', basic(name)]],
     none: () => [],
-    right,
     wrong: (name: string): readonly Field[] => [['Authorization', basic(name, 'guessed')]],
     'in another spelling': (name: string): readonly Field[] => [
-      ['authorization', basic(name).replace('Basic', 'basic')],
+      ['authorization', basic(name).replace('Basic', ' basic ')],
+    ],
+    'without padding': (name: string): readonly Field[] => [['Authorization', basic(name).replaceAll('=', '')]],
+    bearer: (): readonly Field[] => [['Authorization', 'Bearer x']],
+    'beside a cookie': (name: string): readonly Field[] => [
+      ['Authorization', basic(name)],
+      ['Cookie', 'session=1'],
+    ],
+    'beside a token': (name: string): readonly Field[] => [
+      ['X-Auth-Token', 't'],
+      ['Authorization', basic(name)],
     ],
   };
+  const mostlyRight = Array.from({ length: 8 }, () => 'right' as const);
   const request = record({
     target: constantFrom(...TARGETS),
-    method: constantFrom('GET', 'GET', 'GET', 'GET', 'HEAD'),
-    name: constantFrom(...NAMES),
-    credential: constantFrom(
-      ...Array.from({ length: 8 }, () => 'right' as const),
-      ...(Object.keys(credentials) as (keyof typeof credentials)[]),
-    ),
-    condition: constantFrom(undefined, undefined, '*', '"other"', 0, 1, 2, 3, 4, 5, 6, 7, 8),
-    encoding: oneOf('Accept-Encoding', [], [], ['gzip'], ['br, gzip;q=0.5'], ['gzip;q=0'], ['*'], ['gzip', 'br'], ['']),
+    method: constantFrom('GET', 'GET', 'GET', 'GET', 'GET', 'GET', 'HEAD', 'PUT', 'DELETE'),
+    name: constantFrom('alice', 'bob', 'guest', 'moderator', 'nobody'),
+    credential: constantFrom(...mostlyRight, ...(Object.keys(credentials) as (keyof typeof credentials)[])),
+    condition: constantFrom(undefined, undefined, undefined, '*', '"other"', 'own'),
+    encoding: oneOf('Accept-Encoding', [], [], ['gzip'], ['br, gzip;q=0.5'], ['gzip;q=0'], ['gzip', 'br'], ['']),
+    accept: oneOf('Accept', [], [], [], ['application/problem+json'], ['text/html']),
     requestId: oneOf(
       'X-Request-Id',
       [],
       [],
       [],
-      ['a:b/c+d=e.f_g-h'],
       ['mine-1'],
       ['not mine'],
       ['mine-1', 'mine-2'],
       [''],
       ['a'.repeat(129)],
     ),
-    trace: oneOf('traceparent', [], [], [], [TRACE], [TRACE], ['00-0-0-00'], [TRACE, TRACE]),
-    host: oneOf(
-      'Host',
-      ['qa.example.org'],
-      ['qa.example.org'],
-      ['qa.example.org:8080'],
-      ['qa.example.org'],
-      [''],
-      ['[::1]:80'],
-    ),
+    trace: oneOf('traceparent', [], [], [], [TRACE], ['00-0-0-00'], [TRACE, TRACE]),
+    fresh: oneOf('Cache-Control', [], [], [], [], ['no-cache'], ['max-age=0']),
+    host: oneOf('Host', ['qa.example.org'], ['qa.example.org'], ['qa.example.org'], ['other.example:8080']),
     connection: oneOf('Connection', [], ['close'], ['keep-alive']),
+    seconds: constantFrom(0, 0, 0, 0, 0, 0, 1, 31, 400),
+    mood: constantFrom(...(['well', 'well', 'well', 'well', 'well', 'fails', 'shrinks', 'drifts'] as const)),
+    writes: constantFrom(false, false, false, false, false, false, true),
   });
-  const DOUBLED = new Set(['Accept-Encoding', 'X-Request-Id', 'traceparent']);
+  type Step = typeof request extends Arbitrary<infer T> ? T : never;
 
-  it('give the same status, fields and body, count the same and log the same', async () => {
-    const went = { fast: 0, long: 0 };
+  function askedOf(step: Step, tag: string | undefined): Asked {
+    const { target, method, name, condition } = step;
+    if (step.writes)
+      return { target: basePath + WRITE, method: 'PUT', user: 'moderator', fields: [['Content-Length', '0']] };
+    const matching = condition === 'own' ? tag : condition;
+    const fields: Field[] = [
+      ...step.host,
+      ...step.encoding,
+      ...step.accept,
+      ...step.requestId,
+      ...credentials[step.credential](name),
+      ...step.trace,
+      ...step.fresh,
+      ...step.connection,
+      ...(matching === undefined ? [] : [['If-None-Match', matching] as const]),
+    ];
+    return { target, method, user: null, fields };
+  }
+
+  /** Everything that can be seen of a request but its ids and the time of day. */
+  async function seen(side: Side, step: Step, forgetsFirst: boolean) {
+    const { gateway, upstream, clock, tags } = side;
+    const { services } = gateway.gateway;
+    clock.advance(step.seconds);
+    upstream.handler = MOODS[step.mood];
+    const marked = gateway.log.length;
+    const requested = upstream.requests.length;
+    if (forgetsFirst) gateway.targets.clear();
+    const remembered = gateway.isRemembered(step.target);
+    const key = `${step.name} ${step.target}`;
+    const heard = await gateway.ask(askedOf(step, tags.get(key)));
+    await until(() => gateway.log.length > marked);
+    // A refresh or a comparison in the background is part of it.
+    await until(() => services.upstream.stats().inFlight === 0);
+    for (let turns = 0; turns < 5; turns += 1) await turn();
+    const { etag } = heard.fields;
+    if (etag !== undefined) tags.set(key, etag);
+    const id = heard.fields['x-request-id'] ?? '';
+    const { host } = new URL(upstream.url);
+    const plain = (text: string) => text.replaceAll(id, 'ID').replaceAll(host, 'UPSTREAM');
+    const packed = heard.fields['content-encoding'] === 'gzip';
+    const lines = gateway.log.slice(marked).map((line) => {
+      const data = JSON.parse(line) as { time: string; traceId: string; upstream?: { requestId?: string } };
+      data.time = '';
+      if (data.traceId !== TRACE.slice(3, 35)) data.traceId = '';
+      delete data.upstream?.requestId;
+      return data;
+    });
+    return {
+      remembered,
+      packed,
+      outcome: {
+        status: heard.status,
+        // Whether the gzip form is made by now is not decided by the request.
+        headers: heard.raw
+          .map((text, at) => (heard.raw[at - 1] === 'Date' ? 'DATE' : plain(text)))
+          .filter((_text, at, all) => !/^Content-(?:Encoding|Length)$/i.test(all[at - (at % 2)] ?? ''))
+          .map((text) => text.replace('-gzip"', '"')),
+        body: plain(packed ? gunzipSync(heard.body).toString() : heard.text),
+        lines: JSON.stringify(lines).replaceAll(id, 'ID'),
+        upstream: upstream.requests.slice(requested).map((one) => [one.method, one.target, lasting(one).map(plain)]),
+      },
+    };
+  }
+
+  /** Portico's own counters and gauges by name and labels, but those of bytes. */
+  async function series({ gateway }: Side): Promise<readonly string[]> {
+    const lines = (await gateway.gateway.services.metrics.exposition()).split('\n');
+    // A scrape tells of itself too.
+    return lines.filter((line) => /^portico_(?!scrape_|cache_bytes)/.test(line));
+  }
+
+  it('do the same, whatever came before', async () => {
+    const [remembering, forgetting] = sides;
+    let remembered = 0;
+    const history = array(request, { minLength: 10, maxLength: 30 });
     await check(
-      asyncProperty(request, async (given) => {
-        const condition = typeof given.condition === 'number' ? tags[given.condition % tags.length] : given.condition;
-        const fields: Field[] = [
-          ...given.host,
-          ...given.encoding,
-          ...given.requestId,
-          ...credentials[given.credential](given.name),
-          ...given.trace,
-          ...given.connection,
-          ...(condition === undefined ? [] : [['If-None-Match', condition] as const]),
-        ];
-        const { target, method } = given;
-        const { went: firstWay, id, ...first } = await seen({ target, method, user: null, fields });
-        const {
-          went: _way,
-          id: otherId,
-          ...expected
-        } = await seen({
-          target,
-          method,
-          user: null,
-          fields: [...fields, LONG_WAY],
-        });
-        expect(first).toEqual(expected);
-        expect(first.counted).not.toEqual([]);
-        if (given.requestId[0]?.[1] === 'mine-1' && given.requestId.length === 1)
-          expect([id, otherId]).toEqual(['mine-1', 'mine-1']);
-        const plain =
-          method === 'GET' &&
-          (given.credential === 'right' || given.credential === 'none') &&
-          !fields.some(([name], at) => DOUBLED.has(name) && fields.findIndex((other) => other[0] === name) !== at);
-        expect(firstWay).toBe(plain ? 'fast' : 'long');
-        went[plain ? 'fast' : 'long'] += 1;
+      asyncProperty(history, async (steps) => {
+        for (const step of steps) {
+          const one = await seen(remembering, step, false);
+          const other = await seen(forgetting, step, true);
+          if (one.packed !== other.packed) delete (one.outcome as Partial<typeof one.outcome>).lines;
+          expect(other.remembered).toBe(false);
+          expect(other.outcome, JSON.stringify(step)).toMatchObject(one.outcome);
+          if (one.remembered) remembered += 1;
+        }
+        expect(await series(remembering)).toEqual(await series(forgetting));
       }),
-      { numRuns: 200 },
+      { numRuns: 20, endOnFailure: true },
     );
-    expect(Math.min(went.fast, went.long)).toBeGreaterThan(20);
-  }, 60_000);
+    expect(remembered).toBeGreaterThan(20);
+  }, 120_000);
 });
 
 describe('a draining gateway', () => {
-  it('says on the fast way too that the connection ends', async () => {
+  it('says that the connection ends, of targets that are remembered too', async () => {
     const gateway = await watch({
       upstream: await startFakeUpstream(telling),
       clock: createTestClock(),
@@ -392,14 +450,10 @@ describe('a draining gateway', () => {
     ];
     await gateway.warm({ target: QUESTIONS });
     await gateway.warm({ target: IDEAS });
-    await gateway.warm({ target: QUESTIONS, user: 'guest' });
-    const halves = asks.flatMap((asked) =>
-      [asked, { ...asked, fields: [...(asked.fields ?? []), LONG_WAY] }].map((one) => {
-        const text = textOf(one);
-        const wire = open(gateway.url);
-        return { wire, rest: text.slice(-2), first: text.slice(0, -2) };
-      }),
-    );
+    const halves = asks.map((asked) => {
+      const text = textOf(asked);
+      return { wire: open(gateway.url), rest: text.slice(-2), first: text.slice(0, -2) };
+    });
     // A connection is used before, so that the gateway has taken it; half a request keeps it open.
     for (const { wire, first } of halves) {
       await wire.ask({ target: QUESTIONS });
@@ -409,27 +463,13 @@ describe('a draining gateway', () => {
     const closed = gateway.close();
     const heard: Heard[] = [];
     for (const { wire, rest } of halves) {
-      const marked = gateway.log.length;
-      gateway.authenticate.mockClear();
       wire.send(rest);
-      const one = await wire.answer();
-      await until(() => gateway.log.length > marked);
-      heard.push(one);
-      expect(gateway.authenticate.mock.calls).toHaveLength(heard.length % 2 === 1 ? 0 : 1);
+      heard.push(await wire.answer());
     }
     await closed;
-    const shown = ({ status, raw, text, fields }: Heard) => ({
-      status,
-      fields: raw.filter((name, at) => at % 2 === 0 && name !== 'Date'),
-      text: text.replaceAll(fields['x-request-id'] ?? '', 'ID'),
-    });
-    for (let at = 0; at < heard.length; at += 2) {
-      const [fast, long] = heard.slice(at, at + 2);
-      if (fast === undefined || long === undefined) throw new Error('no answer');
-      expect(fast.fields['connection']).toBe('close');
-      expect(shown(fast)).toEqual(shown(long));
-    }
-    expect(heard.map(({ status }) => status)).toEqual([200, 200, 304, 304, 403, 403, 200, 200]);
+    expect(heard.map(({ status, fields }) => [status, fields['connection']])).toEqual(
+      [200, 304, 403, 200].map((status) => [status, 'close']),
+    );
   });
 });
 
@@ -461,7 +501,7 @@ describe('a credential', () => {
   it('with another password for the same name gets nothing, before and after a hit of the right one', async () => {
     await gateway.warm({ target: QUESTIONS });
     await refused({ target: QUESTIONS, fields: [['Authorization', basic('alice', 'alicf')]] });
-    const { status } = await gateway.fast(() => gateway.ask({ target: QUESTIONS }));
+    const { status } = await gateway.ask({ target: QUESTIONS });
     expect(status).toBe(200);
     await refused({ target: QUESTIONS, fields: [['Authorization', basic('alice', 'alicf')]] });
   });
@@ -472,23 +512,21 @@ describe('a credential', () => {
     for (let at = 'Basic '.length; at < own.length - 1; at += 1) {
       const other = own[at] === 'A' ? 'B' : 'A';
       const wrong = own.slice(0, at) + other + own.slice(at + 1);
-      gateway.authenticate.mockClear();
       const { status } = await gateway.ask({ target: QUESTIONS, fields: [['Authorization', wrong]] });
-      expect([status, gateway.authenticate.mock.calls.length], wrong).toEqual([401, 1]);
+      expect(status, wrong).toBe(401);
     }
   });
 
-  it('in another spelling is judged from the start', async () => {
-    await gateway.warm({ target: QUESTIONS });
+  it('in another spelling is the same one', async () => {
+    const { text: own } = await gateway.warm({ target: QUESTIONS });
     const [scheme = '', text = ''] = basic('alice').split(' ');
     for (const spelled of [
       `${scheme.toLowerCase()} ${text}`,
       `${scheme}  ${text}`,
       `${scheme} ${text.replace('=', '')}`,
     ]) {
-      gateway.authenticate.mockClear();
-      await gateway.ask({ target: QUESTIONS, fields: [['Authorization', spelled]] });
-      expect(gateway.authenticate).toHaveBeenCalledTimes(1);
+      const heard = await gateway.ask({ target: QUESTIONS, fields: [['Authorization', spelled]] });
+      expect([heard.status, heard.text]).toEqual([200, own]);
     }
   });
 
@@ -514,7 +552,7 @@ describe('a credential', () => {
   it('that is verified for one name does not open the pages of another', async () => {
     await gateway.warm({ target: QUESTIONS });
     await gateway.warm({ target: QUESTIONS, user: 'bob' });
-    const heard = await gateway.fast(() => gateway.ask({ target: QUESTIONS, user: 'bob' }));
+    const heard = await gateway.ask({ target: QUESTIONS, user: 'bob' });
     expect(heard.text).toContain('of bob for');
     await gateway.ask({ target: QUESTIONS, user: null }).then(({ status }) => expect(status).toBe(401));
   });
@@ -538,15 +576,13 @@ describe('a permission', () => {
     await gateway.warm({ target: IDEAS, user: 'admin' });
     const wire = open(gateway.url);
     const asked = fake.requests.length;
-    await gateway.fast(async () => {
-      for (let times = 0; times < 3; times += 1) {
-        expect((await wire.ask({ target: IDEAS, user: 'admin' })).status).toBe(200);
-        const denied = await wire.ask({ target: IDEAS, user: 'guest' });
-        expect([denied.status, jsonOf(denied)['code']]).toEqual([403, 'permission_denied']);
-        expect(denied.text).not.toContain(' for ');
-        expect((await wire.ask({ target: IDEAS, user: 'bob' })).text).toContain('of admin for');
-      }
-    });
+    for (let times = 0; times < 3; times += 1) {
+      expect((await wire.ask({ target: IDEAS, user: 'admin' })).status).toBe(200);
+      const denied = await wire.ask({ target: IDEAS, user: 'guest' });
+      expect([denied.status, jsonOf(denied)['code']]).toEqual([403, 'permission_denied']);
+      expect(denied.text).not.toContain(' for ');
+      expect((await wire.ask({ target: IDEAS, user: 'bob' })).text).toContain('of admin for');
+    }
     expect(fake.requests).toHaveLength(asked);
   });
 
@@ -557,30 +593,26 @@ describe('a permission', () => {
     fake.handler = () => errorText(403, PERMISSION_HTML);
     const { cache } = gateway.gateway.services;
     const { entries } = cache.stats();
-    await gateway.fast(async () => {
-      const stale = await gateway.ask({ target });
-      expect([stale.status, stale.fields['cache-status']]).toEqual([200, 'portico; hit; ttl=-1']);
-      await until(() => cache.stats().entries < entries);
-      const denied = await gateway.ask({ target });
-      expect([denied.status, jsonOf(denied)['code']]).toEqual([403, 'upstream_permission_denied']);
-      expect(denied.text).not.toContain(' for ');
-    });
+    const stale = await gateway.ask({ target });
+    expect([stale.status, stale.fields['cache-status']]).toEqual([200, 'portico; hit; ttl=-1']);
+    await until(() => cache.stats().entries < entries);
+    const denied = await gateway.ask({ target });
+    expect([denied.status, jsonOf(denied)['code']]).toEqual([403, 'upstream_permission_denied']);
+    expect(denied.text).not.toContain(' for ');
   });
 
   it('never mixes the pages of callers on one connection', async () => {
     const names = ['alice', 'bob', 'admin', 'moderator'];
     for (const user of names) await gateway.warm({ target: QUESTIONS, user });
     const wire = open(gateway.url);
-    await gateway.fast(() =>
-      check(
-        asyncProperty(constantFrom(...names), constantFrom(undefined, 'gzip'), async (user, encoding) => {
-          const fields: Field[] = encoding === undefined ? [] : [['Accept-Encoding', encoding]];
-          const heard = await wire.ask({ target: QUESTIONS, user, fields });
-          const text = heard.fields['content-encoding'] === 'gzip' ? gunzipSync(heard.body).toString() : heard.text;
-          expect(text).toContain(`of ${user} for`);
-        }),
-        { numRuns: 60 },
-      ),
+    await check(
+      asyncProperty(constantFrom(...names), constantFrom(undefined, 'gzip'), async (user, encoding) => {
+        const fields: Field[] = encoding === undefined ? [] : [['Accept-Encoding', encoding]];
+        const heard = await wire.ask({ target: QUESTIONS, user, fields });
+        const text = heard.fields['content-encoding'] === 'gzip' ? gunzipSync(heard.body).toString() : heard.text;
+        expect(text).toContain(`of ${user} for`);
+      }),
+      { numRuns: 60 },
     );
   });
 
@@ -589,16 +621,14 @@ describe('a permission', () => {
     const fields: Field[] = [['Accept-Encoding', 'gzip']];
     const whole = await gateway.gzipped(COMMENTS);
     expect(gunzipSync(whole.body).toString()).toContain('recipients');
-    await gateway.fast(async () => {
-      for (const condition of [undefined, whole.fields['etag']]) {
-        const matching: Field[] = condition === undefined ? [] : [['If-None-Match', condition]];
-        const left = await gateway.ask({ target: COMMENTS, user: 'bob', fields: [...fields, ...matching] });
-        expect([left.status, left.fields['content-encoding']]).toEqual([200, undefined]);
-        expect(left.text).not.toContain('recipients');
-        expect(left.fields).toMatchObject({ vary: 'Accept-Encoding', 'portico-redacted': 'visibility, recipients' });
-        expect(left.fields['etag']).not.toBe(whole.fields['etag']);
-      }
-    });
+    for (const condition of [undefined, whole.fields['etag']]) {
+      const matching: Field[] = condition === undefined ? [] : [['If-None-Match', condition]];
+      const left = await gateway.ask({ target: COMMENTS, user: 'bob', fields: [...fields, ...matching] });
+      expect([left.status, left.fields['content-encoding']]).toEqual([200, undefined]);
+      expect(left.text).not.toContain('recipients');
+      expect(left.fields).toMatchObject({ vary: 'Accept-Encoding', 'portico-redacted': 'visibility, recipients' });
+      expect(left.fields['etag']).not.toBe(whole.fields['etag']);
+    }
   });
 });
 
@@ -631,7 +661,7 @@ describe('a page that is asked for again', () => {
       fields: [['Content-Length', '0']],
     });
     expect(written.status).toBe(200);
-    const later = await gateway.fast(() => gateway.ask({ target: QUESTIONS }));
+    const later = await gateway.ask({ target: QUESTIONS });
     expect(later.text).not.toBe(text);
     expect(later.text).toContain('after the write');
     expect(later.fields['cache-status']).toBe('portico; fwd=miss; stored');
@@ -642,13 +672,8 @@ describe('a page that is asked for again', () => {
     fake.handler = () => listNamed('listQuestions', 'short', { pageCount: 3 });
     expect((await gateway.ask(shrinking(2))).status).toBe(200);
     const asked = fake.requests.length;
-    const beyond = await gateway.fast(() => gateway.ask(shrinking(5)));
+    const beyond = await gateway.ask(shrinking(5));
     expect(answerOf(beyond)).toEqual([400, 'page_out_of_bounds']);
-    expect(beyond.text).toBe(
-      (await gateway.ask({ ...shrinking(5), fields: [LONG_WAY] })).text.replace(/"requestId":"[^"]*"/, (id) =>
-        beyond.text.includes(id) ? id : (/"requestId":"[^"]*"/.exec(beyond.text)?.[0] ?? ''),
-      ),
-    );
     expect(fake.requests).toHaveLength(asked);
   });
 
@@ -662,8 +687,8 @@ describe('a page that is asked for again', () => {
     ['page=2&PageSize=15', 'unknown_parameter'],
   ])('is not taken for another one that differs by a little: %s is %s', async (query, code) => {
     await gateway.warm({ target: `${QUESTIONS}?page=2&pageSize=15` });
-    for (const fields of [[], [], [LONG_WAY]])
-      expect(answerOf(await gateway.ask({ target: `${QUESTIONS}?${query}`, fields }))).toEqual([400, code]);
+    for (let times = 0; times < 3; times += 1)
+      expect(answerOf(await gateway.ask({ target: `${QUESTIONS}?${query}` }))).toEqual([400, code]);
   });
 
   it('is not taken for one of another path, fragment or method', async () => {
@@ -673,13 +698,11 @@ describe('a page that is asked for again', () => {
     expect(answerOf(await gateway.ask({ target: QUESTIONS, method: 'DELETE' }))).toEqual([405, 'method_not_allowed']);
   });
 
-  it('with a wrong parameter is never remembered, however often it is asked for', async () => {
+  // The attack: targets that are refused cost their sender nothing, and would drive out those that others request.
+  it('with a wrong parameter is never remembered, however often it is requested', async () => {
     const target = `${QUESTIONS}?nothing=known`;
-    for (let times = 0; times < 4; times += 1) {
-      gateway.authenticate.mockClear();
-      expect((await gateway.ask({ target })).status).toBe(400);
-      expect(gateway.authenticate).toHaveBeenCalledTimes(1);
-    }
+    for (let times = 0; times < 4; times += 1) expect((await gateway.ask({ target })).status).toBe(400);
+    expect(gateway.isRemembered(target)).toBe(false);
   });
 
   it('and has left memory is asked of the upstream as it was the first time', async () => {
@@ -688,7 +711,7 @@ describe('a page that is asked for again', () => {
     fake.requests.length = 0;
     await gateway.warm({ target });
     await forget();
-    const again = await gateway.fast(() => gateway.ask({ target }));
+    const again = await gateway.ask({ target });
     expect(again.fields['cache-status']).toBe('portico; fwd=miss; stored');
     const [first, second] = fake.requests;
     expect(fake.requests).toHaveLength(2);
@@ -702,11 +725,11 @@ describe('a page that is asked for again', () => {
     await gateway.warm({ target });
     await forget();
     fake.handler = () => inSpace(9);
-    const wrong = await gateway.fast(() => gateway.ask({ target }));
+    const wrong = await gateway.ask({ target });
     expect(answerOf(wrong)).toEqual([502, 'upstream_invalid_response']);
     expect(wrong.text).toContain('containerIds');
     fake.handler = () => inSpace(8);
-    expect((await gateway.fast(() => gateway.ask({ target }))).status).toBe(200);
+    expect((await gateway.ask({ target })).status).toBe(200);
   });
 
   it.each([
@@ -722,23 +745,11 @@ describe('a page that is asked for again', () => {
       await forget();
       fake.handler = handler;
       for (const type of ['application/json', 'application/problem+json']) {
-        const marked = gateway.log.length;
-        const fast = await gateway.fast(() => gateway.ask({ target, fields: [['Accept', type]] }));
-        const long = await gateway.ask({ target, fields: [['Accept', type], LONG_WAY] });
-        await until(() => gateway.log.length >= marked + 2);
-        const lines = gateway.log.slice(marked).map((line) => JSON.parse(line) as Record<string, unknown>);
-        const plain = ({ raw, text, fields: { 'x-request-id': id = '', date = '' } }: Heard) =>
-          [...raw, text].map((one) => one.replaceAll(id, 'ID').replaceAll(date, 'DATE'));
-        expect(fast.status).toBe(status);
-        expect(fast.fields['content-type']).toContain(type);
-        expect(plain(fast)).toEqual(plain(long));
-        const [first, second] = lines.map((line) => {
-          const upstream = { ...(line['upstream'] as object), requestId: '' };
-          return { ...line, upstream, requestId: '', traceId: '' };
-        });
-        expect(lines).toHaveLength(2);
-        expect(JSON.stringify(first)).toBe(JSON.stringify(second));
-        expect(lines[0]?.['requestId']).toBe(fast.fields['x-request-id']);
+        const heard = await gateway.ask({ target, fields: [['Accept', type]] });
+        expect(heard.status).toBe(status);
+        expect(heard.fields['content-type']).toContain(type);
+        const line = await gateway.lineOf(heard.fields['x-request-id'] ?? '');
+        expect(line).toMatchObject({ status, operation: 'listQuestions', error: jsonOf(heard)['code'] });
       }
     },
   );
@@ -754,19 +765,17 @@ describe('a page that is asked for again', () => {
     };
     const asked = fake.requests.length;
     const marked = gateway.log.length;
-    await gateway.fast(async () => {
-      const [leaving, staying] = [open(gateway.url), open(gateway.url)];
-      leaving.send(textOf({ target, fields: [['X-Request-Id', 'leaving']] }));
-      await fake.received(asked + 1);
-      staying.send(textOf({ target, fields: [['X-Request-Id', 'staying']] }));
-      leaving.close();
-      expect(await gateway.lineOf('leaving')).toMatchObject({ status: 0, operation: 'listQuestions', cache: 'miss' });
-      gate.resolve(undefined);
-      expect((await staying.answer()).status).toBe(200);
-      expect(await gateway.lineOf('staying')).toMatchObject({ status: 200, cache: 'coalesced' });
-    });
+    const [leaving, staying] = [open(gateway.url), open(gateway.url)];
+    leaving.send(textOf({ target, fields: [['X-Request-Id', 'leaving']] }));
+    await fake.received(asked + 1);
+    staying.send(textOf({ target, fields: [['X-Request-Id', 'staying']] }));
+    leaving.close();
+    expect(await gateway.lineOf('leaving')).toMatchObject({ status: 0, operation: 'listQuestions', cache: 'miss' });
+    gate.resolve(undefined);
+    expect((await staying.answer()).status).toBe(200);
+    expect(await gateway.lineOf('staying')).toMatchObject({ status: 200, cache: 'coalesced' });
     expect(fake.requests).toHaveLength(asked + 1);
-    await gateway.fast(() => gateway.ask({ target }));
+    await gateway.ask({ target });
     await until(() => gateway.log.length >= marked + 3);
     const ids = gateway.log.slice(marked).map((line) => (JSON.parse(line) as Record<string, unknown>)['requestId']);
     expect(ids.filter((id) => id === 'leaving')).toHaveLength(1);
@@ -804,8 +813,6 @@ describe('a page that is asked for again', () => {
 });
 
 describe('a request past the contract', () => {
-  const OPEN = '/services/v2/execution.json';
-  const GUARDED = '/services/v2/revision/7.json';
   let upstream: FakeUpstream;
   let gateway: Watched;
 
@@ -813,55 +820,34 @@ describe('a request past the contract', () => {
     upstream = await startFakeUpstream(({ target, user, headers }) => ({
       json: { target, user, cookie: headers.cookie ?? 'none' },
     }));
-    const allow = [
-      { method: 'GET', path: OPEN },
-      { method: 'GET', path: '/services/v2/revision/{id}.json', permission: 'View analytics' },
-    ];
-    gateway = await watch({ upstream, config: { undocumented: { allow } } });
+    gateway = await watch({ upstream, config: { undocumented: { allow: ALLOW } } });
   });
 
-  it('is recognised too, and nothing of its answer, its counts and its line tells', async () => {
-    await gateway.warm({ target: `${OPEN}?a=1` });
-    const seen = async (fields: readonly Field[]) => {
-      const before = gateway.log.length;
-      const heard = await gateway.ask({
-        target: `${OPEN}?a=1`,
-        fields: [['X-Request-Id', 'same'], ...right('alice'), ...fields],
-      });
-      await until(() => gateway.log.length > before);
-      const { time: _time, seconds: _seconds, traceId: _traceId, upstream: asked, ...line } = lastLine(gateway);
-      const raw = heard.raw.filter((text, at) => text !== 'Date' && heard.raw[at - 1] !== 'Date');
-      return { status: heard.status, text: heard.text, raw, line, asked: { ...(asked as object), seconds: 0 } };
-    };
-    const short = await gateway.fast(() => seen([]));
-    gateway.authenticate.mockClear();
-    expect(short).toEqual(await seen([LONG_WAY]));
-    expect(gateway.authenticate).toHaveBeenCalledTimes(1);
-    expect(short).toMatchObject({ status: 200, line: { route: 'passthrough', operation: 'undocumented' } });
+  it('is remembered too', async () => {
+    const target = `${OPEN}?a=1`;
+    await gateway.warm({ target });
+    const { fields, status } = await gateway.ask({ target });
+    expect(status).toBe(200);
+    const line = await gateway.lineOf(fields['x-request-id'] ?? '');
+    expect(line).toMatchObject({ status: 200, route: 'passthrough', operation: 'undocumented', path: OPEN });
   });
 
   it('is asked for its permission each time', async () => {
     await gateway.warm({ target: GUARDED, user: 'admin' });
     await gateway.warm({ target: OPEN, user: 'bob' });
-    const answers = await gateway.fast(async () => [
+    const answers = [
       await gateway.ask({ target: GUARDED, user: 'bob' }),
       await gateway.ask({ target: GUARDED, user: 'admin' }),
       await gateway.ask({ target: GUARDED, user: 'bob' }),
-    ]);
+    ];
     expect(answers.map(({ status }) => status)).toEqual([403, 200, 403]);
   });
 
-  it('goes the long way with a cookie or a token, which may be another credential', async () => {
+  it('travels with the cookie and the token that may be another credential', async () => {
     await gateway.warm({ target: OPEN });
-    for (const field of [
-      ['Cookie', 'session=1'],
-      ['X-Auth-Token', 't'],
-    ] as const) {
-      gateway.authenticate.mockClear();
-      const heard = await gateway.ask({ target: OPEN, fields: [...right('alice'), field] });
-      expect(heard.status).toBe(200);
-      expect(gateway.authenticate).toHaveBeenCalledTimes(1);
-    }
+    const fields: Field[] = [...right('alice'), ['Cookie', 'session=1'], ['X-Auth-Token', 't']];
+    expect(jsonOf(await gateway.ask({ target: OPEN, fields }))).toMatchObject({ user: 'alice', cookie: 'session=1' });
+    expect(jsonOf(await gateway.ask({ target: OPEN }))).toMatchObject({ user: 'alice', cookie: 'none' });
   });
 
   it('travels with the credential of its own caller', async () => {
@@ -869,7 +855,7 @@ describe('a request past the contract', () => {
     await gateway.warm({ target: OPEN, user: 'bob' });
     const wire = open(gateway.url);
     const asked = async (user: string) => jsonOf(await wire.ask({ target: OPEN, user }))['user'];
-    const users = await gateway.fast(async () => [await asked('alice'), await asked('bob'), await asked('alice')]);
+    const users = [await asked('alice'), await asked('bob'), await asked('alice')];
     expect(users).toEqual(['alice', 'bob', 'alice']);
   });
 
@@ -877,20 +863,20 @@ describe('a request past the contract', () => {
     await gateway.warm({ target: OPEN });
     const answering = upstream.handler;
     upstream.handler = (_request, response) => void response.destroy();
-    const heard = await gateway.fast(() => gateway.ask({ target: OPEN }));
+    const heard = await gateway.ask({ target: OPEN });
     upstream.handler = answering;
     expect([heard.status, jsonOf(heard)['code']]).toEqual([502, 'upstream_reset']);
   });
 });
 
 describe('what clients are told of addresses', () => {
-  it('the public base path is part of what is recognised, and no part of what the upstream is asked', async () => {
+  it('the public base path is part of what is remembered, and no part of what the upstream is asked', async () => {
     const fake = await startFakeUpstream(telling);
     const gateway = await watch({ upstream: fake, clock: createTestClock(), config: { publicBasePath: '/qa' } });
     const target = `${QUESTIONS}?page=2`;
     await gateway.warm({ target: `/qa${target}` });
     await gateway.admin('/cache/purge', { method: 'POST', body: { all: true } });
-    const again = await gateway.fast(() => gateway.ask({ target: `/qa${target}` }));
+    const again = await gateway.ask({ target: `/qa${target}` });
     expect(again.fields['cache-status']).toBe('portico; fwd=miss; stored');
     expect(fake.requests.map((request) => request.target)).toEqual([target, target]);
     for (const other of [target, `/qb${target}`, `/qa/qa${target}`, `//qa${target}`])
@@ -901,20 +887,18 @@ describe('what clients are told of addresses', () => {
     const fake = await startFakeUpstream(() => listNamed('listQuestions', `see ${fake.url}/answer`));
     const gateway = await watch({ upstream: fake, clock: createTestClock(), config: { rewriteUrls: true } });
     await gateway.warm({ target: QUESTIONS });
-    await gateway.fast(async () => {
-      const tags = new Set<string | undefined>();
-      for (const host of ['one.example.org', 'two.example.org', 'one.example.org']) {
-        const fields: Field[] = [
-          ['Host', host],
-          ['Accept-Encoding', 'gzip'],
-        ];
-        const heard = await gateway.ask({ target: QUESTIONS, fields });
-        expect(heard.text).toContain(`see http://${host}/answer`);
-        expect(heard.text).not.toContain(fake.url);
-        tags.add(heard.fields['etag']);
-      }
-      expect(tags.size).toBe(2);
-    });
+    const tags = new Set<string | undefined>();
+    for (const host of ['one.example.org', 'two.example.org', 'one.example.org']) {
+      const fields: Field[] = [
+        ['Host', host],
+        ['Accept-Encoding', 'gzip'],
+      ];
+      const heard = await gateway.ask({ target: QUESTIONS, fields });
+      expect(heard.text).toContain(`see http://${host}/answer`);
+      expect(heard.text).not.toContain(fake.url);
+      tags.add(heard.fields['etag']);
+    }
+    expect(tags.size).toBe(2);
   });
 });
 
@@ -956,7 +940,7 @@ describe('the gzip form of a page', () => {
           ['Accept-Encoding', encoding],
           ['If-None-Match', tag],
         ];
-        const heard = await gateway.fast(() => gateway.ask({ target, fields }));
+        const heard = await gateway.ask({ target, fields });
         expect([heard.status, heard.text, heard.fields['vary']]).toEqual([304, '', 'Accept-Encoding']);
         expect(tag).toContain(heard.fields['etag'] ?? 'none');
         expect(heard.fields).not.toHaveProperty('content-encoding');
