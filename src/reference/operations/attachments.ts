@@ -2,7 +2,7 @@ import { demandCredential } from '../http/demand.ts';
 import { jsonResponse } from '../http/legacy-response.ts';
 import { notFound, plainError, refuse } from '../http/errors.ts';
 import type { LegacyRoute } from '../http/route.ts';
-import { findNode } from '../http/find-node.ts';
+import { findNode } from '../render/visible-nodes.ts';
 import { readPathId } from '../http/path-id.ts';
 import type { AttachmentRow } from '../store/rows.ts';
 import { sendAttachments } from '../tracker/send-attachments.ts';

@@ -1,6 +1,6 @@
 import { demandCredential, demandPermissions } from '../http/demand.ts';
 import { notFound, refuse } from '../http/errors.ts';
-import { findNode } from '../http/find-node.ts';
+import { findNode } from '../render/visible-nodes.ts';
 import { jsonResponse } from '../http/legacy-response.ts';
 import { readPathId } from '../http/path-id.ts';
 import type { LegacyRoute } from '../http/route.ts';

@@ -1,5 +1,7 @@
 import type { Caller } from '../http/caller.ts';
-import type { SqlValue } from '../store/sql.ts';
+import { missingPermission, notFound, refuse } from '../http/errors.ts';
+import type { NodeRow } from '../store/rows.ts';
+import type { Sql, SqlValue } from '../store/sql.ts';
 
 /** A condition of a WHERE clause with its bound values. */
 export interface SqlCondition {
@@ -21,4 +23,17 @@ export function visibleNodes(caller: Caller): SqlCondition {
       (r.kind = 'user' AND r.recipient_id = ?) OR (r.kind = 'group' AND r.recipient_id IN
         (SELECT group_id FROM group_members WHERE user_id = ?)))))`;
   return { text, values: [caller.id, caller.moderator ? 1 : 0, caller.id, caller.id, caller.id] };
+}
+
+/**
+ * Finds a node of one of the types, or of any type if none is given. Refuses with 404 if it does not exist, and with the
+ * permission error if the caller may not see it.
+ */
+export function findNode(sql: Sql, id: number, caller: Caller, ...types: readonly string[]): NodeRow {
+  const node = sql.get<NodeRow>('SELECT * FROM nodes WHERE id = ?', id);
+  if (node === undefined || (types.length > 0 && !types.includes(node.type))) refuse(notFound());
+  const visible = visibleNodes(caller);
+  const seen = sql.get(`SELECT 1 FROM nodes n WHERE n.id = ? AND ${visible.text}`, id, ...visible.values);
+  if (seen === undefined) refuse(missingPermission());
+  return node;
 }

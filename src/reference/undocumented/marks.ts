@@ -4,7 +4,7 @@ import { missingPermission, plainError, refuse } from '../http/errors.ts';
 import type { LegacyRoute } from '../http/route.ts';
 import { toAction } from '../render/to-action.ts';
 import { favoriteCount, recordAction } from '../store/actions.ts';
-import { findNode } from '../http/find-node.ts';
+import { findNode } from '../render/visible-nodes.ts';
 import { readPathId } from '../http/path-id.ts';
 
 const markFavorite: LegacyRoute = {
