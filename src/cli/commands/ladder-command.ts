@@ -6,10 +6,9 @@ import { type Clock, startOfHour, systemClock } from '../../lib/clock.ts';
 import type { LedgerSnapshot } from '../../model/ledger-snapshot.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Assembly } from '../../gateway.ts';
-import { parseSince } from '../../report/parse-since.ts';
+import { parseSince, requireKnownOperation } from '../flag-values.ts';
 import { type Command, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../config-flags.ts';
-import { requireKnownOperation } from '../flag-values.ts';
 import { ladderJson, ladderTable } from '../terminal/ladder-table.ts';
 import { liftLevels, otherContract } from './lift-levels.ts';
 

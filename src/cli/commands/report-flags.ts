@@ -1,7 +1,7 @@
 import { parseFailRule, type FailRule } from '../../report/fail-on.ts';
 import { REPORT_FORMATS } from '../../report/formats.ts';
 import { startOfHour } from '../../lib/clock.ts';
-import { parseSince } from '../../report/parse-since.ts';
+import { parseSince } from '../flag-values.ts';
 import { COMPARISON_FORMATS } from '../../report/render-comparison.ts';
 import { closestName } from '../../lib/closest-name.ts';
 import { type CommandLine, type Flag, UsageError } from '../command.ts';

@@ -1,4 +1,5 @@
-import { parseScheduleTime } from '../render/text.ts';
+import type { ReferenceContext } from '../reference-context.ts';
+import { parseScheduleTime, toScheduleTime } from '../render/text.ts';
 import type { GdprJobRow } from '../store/rows.ts';
 import { nextId, type Sql } from '../store/sql.ts';
 
@@ -75,4 +76,30 @@ export function readScheduleRequest(body: unknown, now: number): ScheduleRequest
   const dueAt = absent ? now : typeof scheduleTime === 'string' ? parseScheduleTime(scheduleTime) : undefined;
   if (dueAt === undefined) return { problem: "The provided 'scheduleTime' is/are invalid" };
   return { fileId: id, operations: names.join(','), dueAt };
+}
+
+interface ExecutionRow {
+  readonly id: number;
+  readonly user_id: number;
+  readonly status: string;
+}
+
+/** Renders a GDPR job. Only a finished job has `executions`, each with the absolute URL of its status. */
+export function toGdprJob(context: ReferenceContext, job: GdprJobRow): Record<string, unknown> {
+  const { sql, url } = context;
+  const shown = {
+    id: job.id,
+    scheduleTime: toScheduleTime(job.due_at),
+    operations: job.operations,
+    userId: job.user_id,
+    status: job.finished_at === null ? 'PENDING' : 'FINISHED',
+  };
+  if (job.finished_at === null) return shown;
+  const rows = sql.all<ExecutionRow>('SELECT * FROM gdpr_executions WHERE job_id = ? ORDER BY id', job.id);
+  const executions = rows.map((row) => ({
+    userId: row.user_id,
+    executionStatus: row.status,
+    executionURL: `${url}/services/v2/users/gdpr/execution/${row.id}/status.json`,
+  }));
+  return { ...shown, executions };
 }

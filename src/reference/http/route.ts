@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import type { ReferenceContext } from '../reference-context.ts';
 import type { Caller } from './caller.ts';
-import { plainError, refuse } from './errors.ts';
+import { invalidId, notFound, plainError, refuse } from './errors.ts';
 import type { LegacyResponse } from './legacy-response.ts';
 
 /** A request as an operation sees it: authenticated, with decoded path parameters and parsed body. */
@@ -45,4 +45,14 @@ export function readRequest(request: Request, caller: Caller): LegacyRequest {
       return typeof value === 'string' ? value : '';
     },
   };
+}
+
+const MAX_ID = 9_223_372_036_854_775_807n;
+
+/** Parses an id in the path. Refuses with 400 if it is not a 64-bit integer, and with 404 if it exceeds 2^53. */
+export function readPathId(text: string, name: string): number {
+  if (!/^\d{1,19}$/.test(text) || BigInt(text) > MAX_ID) refuse(invalidId(name));
+  const id = Number(text);
+  if (!Number.isSafeInteger(id)) refuse(notFound());
+  return id;
 }

@@ -1,9 +1,8 @@
-import { demandCredential, demandGroup, demandPermissions } from '../http/demand.ts';
+import { demandCredential, demandGroup, demandPermissions } from '../http/caller.ts';
 import { missingPermission, plainError, refuse } from '../http/errors.ts';
 import { findNode } from '../render/visible-nodes.ts';
 import { htmlErrorPage, jsonResponse } from '../http/legacy-response.ts';
-import { readPathId } from '../http/path-id.ts';
-import type { LegacyRoute } from '../http/route.ts';
+import { type LegacyRoute, readPathId } from '../http/route.ts';
 import { readPageRequest } from '../lists/paging.ts';
 import { project, readProjection } from '../lists/projection.ts';
 import { toAction } from '../render/to-action.ts';

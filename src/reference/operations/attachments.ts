@@ -1,9 +1,8 @@
-import { demandCredential } from '../http/demand.ts';
+import { demandCredential } from '../http/caller.ts';
 import { jsonResponse } from '../http/legacy-response.ts';
 import { notFound, plainError, refuse } from '../http/errors.ts';
-import type { LegacyRoute } from '../http/route.ts';
+import { type LegacyRoute, readPathId } from '../http/route.ts';
 import { findNode } from '../render/visible-nodes.ts';
-import { readPathId } from '../http/path-id.ts';
 import type { AttachmentRow } from '../store/rows.ts';
 import { sendAttachments } from '../tracker/send-attachments.ts';
 

@@ -1,11 +1,10 @@
 import { readCommentDraft } from '../comments/comment-draft.ts';
 import { decideVisibility, setVisibility } from '../comments/decide-visibility.ts';
-import { demandCredential, demandPermissions } from '../http/demand.ts';
+import { demandCredential, demandPermissions } from '../http/caller.ts';
 import { missingPermission, refuse } from '../http/errors.ts';
 import { findNode, visibleNodes } from '../render/visible-nodes.ts';
 import { jsonResponse } from '../http/legacy-response.ts';
-import { readPathId } from '../http/path-id.ts';
-import type { LegacyRoute } from '../http/route.ts';
+import { type LegacyRoute, readPathId } from '../http/route.ts';
 import { listNodes } from '../lists/list-nodes.ts';
 import { project, readProjection } from '../lists/projection.ts';
 import { toNode } from '../render/to-node.ts';

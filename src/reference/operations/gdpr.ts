@@ -1,10 +1,9 @@
 import { findCsvUsers, parseGdprCsv } from '../gdpr/csv.ts';
-import { demandAdministrator, demandCredential } from '../http/demand.ts';
+import { demandAdministrator, demandCredential } from '../http/caller.ts';
 import { notFound, plainError, refuse } from '../http/errors.ts';
 import { jsonResponse } from '../http/legacy-response.ts';
-import { readPathId } from '../http/path-id.ts';
-import type { LegacyRoute } from '../http/route.ts';
-import { toGdprJob } from '../render/to-gdpr-job.ts';
+import { type LegacyRoute, readPathId } from '../http/route.ts';
+import { toGdprJob } from '../gdpr/jobs.ts';
 import type { GdprJobRow } from '../store/rows.ts';
 import { nextId } from '../store/sql.ts';
 

@@ -1,12 +1,10 @@
-import { demandCredential, demandPermissions } from '../http/demand.ts';
+import { demandCredential, demandPermissions } from '../http/caller.ts';
 import { notFound, refuse } from '../http/errors.ts';
 import { findNode } from '../render/visible-nodes.ts';
 import { jsonResponse } from '../http/legacy-response.ts';
-import { readPathId } from '../http/path-id.ts';
-import type { LegacyRoute } from '../http/route.ts';
-import { listFollowers } from '../lists/list-followers.ts';
+import { type LegacyRoute, readPathId } from '../http/route.ts';
+import { listFollowers, listUsers } from '../lists/list-people.ts';
 import { listTopics } from '../lists/list-topics.ts';
-import { listUsers } from '../lists/list-users.ts';
 
 /** Operation 9: the users of a group. */
 export const listGroupUsers: LegacyRoute = {

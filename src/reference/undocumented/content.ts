@@ -1,9 +1,8 @@
-import { demandCredential, demandPermissions } from '../http/demand.ts';
+import { demandCredential, demandPermissions } from '../http/caller.ts';
 import { plainError, refuse } from '../http/errors.ts';
 import { findNode } from '../render/visible-nodes.ts';
 import { jsonResponse, type LegacyResponse } from '../http/legacy-response.ts';
-import { readPathId } from '../http/path-id.ts';
-import type { LegacyRequest, LegacyRoute } from '../http/route.ts';
+import { type LegacyRequest, type LegacyRoute, readPathId } from '../http/route.ts';
 import { listNodes } from '../lists/list-nodes.ts';
 import { project, readProjection, withExtraFields } from '../lists/projection.ts';
 import type { ReferenceContext } from '../reference-context.ts';

@@ -1,11 +1,9 @@
-import { demandAdministrator, demandCredential } from '../http/demand.ts';
+import { demandAdministrator, demandCredential } from '../http/caller.ts';
 import { jsonResponse } from '../http/legacy-response.ts';
 import { notFound, plainError, refuse } from '../http/errors.ts';
-import type { LegacyRoute } from '../http/route.ts';
-import { readScheduleRequest, runDueJobs } from '../gdpr/jobs.ts';
-import { toGdprJob } from '../render/to-gdpr-job.ts';
+import { type LegacyRoute, readPathId } from '../http/route.ts';
+import { readScheduleRequest, runDueJobs, toGdprJob } from '../gdpr/jobs.ts';
 import { nextId } from '../store/sql.ts';
-import { readPathId } from '../http/path-id.ts';
 import type { GdprJobRow } from '../store/rows.ts';
 
 /** The route that schedules a job for an uploaded file, and the one that returns the status of an execution. */

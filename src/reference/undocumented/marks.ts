@@ -1,11 +1,10 @@
-import { demandCredential, demandPermissions } from '../http/demand.ts';
+import { demandCredential, demandPermissions } from '../http/caller.ts';
 import { htmlErrorPage, jsonResponse } from '../http/legacy-response.ts';
 import { missingPermission, plainError, refuse } from '../http/errors.ts';
-import type { LegacyRoute } from '../http/route.ts';
+import { type LegacyRoute, readPathId } from '../http/route.ts';
 import { toAction } from '../render/to-action.ts';
 import { favoriteCount, recordAction } from '../store/actions.ts';
 import { findNode } from '../render/visible-nodes.ts';
-import { readPathId } from '../http/path-id.ts';
 
 const markFavorite: LegacyRoute = {
   method: 'PUT',

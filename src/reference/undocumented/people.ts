@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { demandCredential, demandPermissions } from '../http/demand.ts';
+import { demandCredential, demandPermissions } from '../http/caller.ts';
 import { notFound } from '../http/errors.ts';
 import { jsonResponse } from '../http/legacy-response.ts';
-import { readPathId } from '../http/path-id.ts';
-import type { LegacyRoute } from '../http/route.ts';
-import { listUsers } from '../lists/list-users.ts';
+import { type LegacyRoute, readPathId } from '../http/route.ts';
+import { listUsers } from '../lists/list-people.ts';
 import { project, readProjection } from '../lists/projection.ts';
 import { toUser } from '../render/to-user.ts';
 import type { UserRow } from '../store/rows.ts';

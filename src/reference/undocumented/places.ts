@@ -1,4 +1,4 @@
-import { demandPermissions } from '../http/demand.ts';
+import { demandPermissions } from '../http/caller.ts';
 import { jsonResponse } from '../http/legacy-response.ts';
 import type { LegacyRoute } from '../http/route.ts';
 import { listTopics } from '../lists/list-topics.ts';

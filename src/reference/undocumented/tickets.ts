@@ -1,9 +1,8 @@
-import { demandCredential } from '../http/demand.ts';
+import { demandCredential } from '../http/caller.ts';
 import { notFound, plainError } from '../http/errors.ts';
 import { findNode } from '../render/visible-nodes.ts';
 import { htmlErrorPage, jsonResponse, type LegacyResponse } from '../http/legacy-response.ts';
-import { readPathId } from '../http/path-id.ts';
-import type { LegacyRoute } from '../http/route.ts';
+import { type LegacyRoute, readPathId } from '../http/route.ts';
 import type { AttachmentRow } from '../store/rows.ts';
 import { KNOWN_ISSUE } from '../tracker/issues.ts';
 import { findTicket } from '../tracker/send-attachments.ts';

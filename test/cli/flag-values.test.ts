@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseSince } from '../../src/report/parse-since.ts';
+import { parseSince } from '../../src/cli/flag-values.ts';
 
 const NOW = Date.UTC(2026, 4, 4, 10);
 
