@@ -15,19 +15,19 @@ import {
 } from './roles-file.ts';
 import { createVocabulary, type Term, termsOf } from './vocabulary.ts';
 
-/** What the permission rules are compiled from. */
+/** The input from which the permission rules are compiled. */
 export interface PermissionsParts {
   readonly roles: RolesFile;
   readonly operations: readonly Pick<Operation, 'id' | 'requires'>[];
   readonly unmapped: UnmappedPolicy;
   readonly verifier: 'file' | 'upstream';
-  /** Requirements beside those of the operations that will be compiled later (undocumented paths, comment options). */
+  /** Other requirements that will be compiled later (undocumented paths, comment options). */
   readonly further?: readonly Requirement[];
-  /** What shows the private fields of comments. */
+  /** The requirement for reading private fields of comments. */
   readonly privateFields?: Requirement;
 }
 
-/** A role or an account with what it holds, for tables. */
+/** A role or an account with its grants, for tables. */
 export interface Subject {
   readonly kind: 'role' | 'account';
   readonly name: string;
@@ -37,20 +37,21 @@ export interface Subject {
 /** The permission rules, compiled. */
 export interface Permissions {
   /**
-   * Returns what a caller holds. Where permissions are enforced, which is assumed unless `level` says otherwise, an
-   * unverified caller holds what an anonymous one does: a claimed name must never be worth more than no name (rules, 2).
+   * Returns the grants of a caller. `level` is that of the check `permissions`, by default `enforce`. At `enforce` an
+   * unverified caller has the grants of an anonymous one, so that a claimed name never gives more access than no name
+   * (rules, 2).
    */
   grantsOf(principal: Principal, level?: CheckLevel): Grants;
   /** Throws RangeError for an operation that was not compiled. */
   requirementOf(operationId: string): CompiledRequirement;
-  /** Throws RangeError where the requirement names something that nobody declared. */
+  /** Throws RangeError if the requirement contains an undeclared term. */
   compile(requirement: Requirement | undefined): CompiledRequirement;
-  /** Whether `visibility` and `recipients` are shown; always for delegated callers, whose upstream decides. */
+  /** Returns true if the caller may read `visibility` and `recipients`. For delegated callers the upstream decides. */
   mayReadPrivateFields(grants: Grants): boolean;
   readonly subjects: readonly Subject[];
 }
 
-/** Compiles roles, accounts and requirements into bits. */
+/** Compiles roles, accounts and requirements to bit sets. */
 export function compilePermissions(parts: PermissionsParts): Permissions {
   const { roles, operations, unmapped, privateFields = PRIVATE_FIELDS_REQUIREMENT } = parts;
   const vocabulary = createVocabulary([...declaredTerms(parts), ...termsOf(privateFields)]);
@@ -71,9 +72,9 @@ export function compilePermissions(parts: PermissionsParts): Permissions {
 
   const anonymous = grant(roles.roles.has(ANONYMOUS_ROLE) ? [ANONYMOUS_ROLE] : [], [], []);
   const accounts = new Map(roles.accounts.map((one) => [one.name, grant(one.roles, one.groups, one.flags)]));
-  const stranger = grantStranger(unmapped, anonymous, (role) => grant([role], [], []));
+  const unmappedGrants = grantUnmapped(unmapped, anonymous, (role) => grant([role], [], []));
   const leaveToUpstream = unmapped.kind === 'delegate' && parts.verifier === 'upstream';
-  const claimant: Grants = leaveToUpstream ? { ...anonymous, delegated: true, key: undefined } : anonymous;
+  const unverifiedGrants: Grants = leaveToUpstream ? { ...anonymous, delegated: true, key: undefined } : anonymous;
 
   const compile = (requirement: Requirement | undefined) => compileRequirement(requirement, vocabulary);
   const requirements = new Map(operations.map(({ id, requires }) => [id, compile(requires)]));
@@ -82,8 +83,8 @@ export function compilePermissions(parts: PermissionsParts): Permissions {
   return {
     grantsOf({ kind, name }, level = 'enforce') {
       if (kind === 'anonymous') return anonymous;
-      if (kind === 'unverified') return level === 'enforce' ? anonymous : claimant;
-      return (name === undefined ? undefined : accounts.get(name)) ?? stranger;
+      if (kind === 'unverified') return level === 'enforce' ? anonymous : unverifiedGrants;
+      return (name === undefined ? undefined : accounts.get(name)) ?? unmappedGrants;
     },
     requirementOf(operationId) {
       const requirement = requirements.get(operationId);
@@ -94,7 +95,11 @@ export function compilePermissions(parts: PermissionsParts): Permissions {
     mayReadPrivateFields: (grants) => !grants.denied && (grants.delegated || meets(shown, grants.bits)),
     subjects: [
       ...[...roles.roles.keys()].map((name): Subject => ({ kind: 'role', name, grants: grant([name], [], []) })),
-      ...roles.accounts.map(({ name }): Subject => ({ kind: 'account', name, grants: accounts.get(name) ?? stranger })),
+      ...roles.accounts.map(({ name }): Subject => ({
+        kind: 'account',
+        name,
+        grants: accounts.get(name) ?? unmappedGrants,
+      })),
     ],
   };
 }
@@ -104,7 +109,7 @@ function meets(requirement: CompiledRequirement, bits: BitSet): boolean {
   return requirement.alternatives.some((one) => !one.own && containsAll(bits, one.bits));
 }
 
-function grantStranger(unmapped: UnmappedPolicy, anonymous: Grants, grantRole: (role: string) => Grants): Grants {
+function grantUnmapped(unmapped: UnmappedPolicy, anonymous: Grants, grantRole: (role: string) => Grants): Grants {
   if (unmapped.kind === 'role') return grantRole(unmapped.role);
   const delegated = unmapped.kind === 'delegate';
   return { ...anonymous, roles: [], delegated, denied: !delegated, key: undefined };
@@ -113,17 +118,17 @@ function grantStranger(unmapped: UnmappedPolicy, anonymous: Grants, grantRole: (
 function* declaredTerms({ roles, operations, further = [] }: PermissionsParts): Generator<Term> {
   for (const { permissions } of roles.roles.values())
     for (const name of permissions) yield { kind: 'permission', name };
-  for (const account of roles.accounts) yield* heldDirectly(account);
+  for (const account of roles.accounts) yield* accountTerms(account);
   for (const { requires } of operations) if (requires) yield* termsOf(requires);
   for (const requirement of further) yield* termsOf(requirement);
 }
 
-function* heldDirectly({ groups, flags }: Account): Generator<Term> {
+function* accountTerms({ groups, flags }: Account): Generator<Term> {
   for (const name of groups) yield { kind: 'group', name };
   for (const name of flags) yield { kind: 'flag', name };
 }
 
-/** What a caller must hold to be shown `visibility` and `recipients` of comments (rules, 3). */
+/** The default requirement for reading `visibility` and `recipients` of comments (rules, 3). */
 export const PRIVATE_FIELDS_REQUIREMENT: Requirement = {
   all: [
     { permission: 'Use Private Comments' },
@@ -137,14 +142,14 @@ export const PRIVATE_FIELDS_REQUIREMENT: Requirement = {
   ],
 };
 
-/** A role with everything it inherits. */
+/** A role with everything that it inherits. */
 export interface ResolvedRole {
-  /** The role itself first, then those it inherits, each once. */
+  /** The role itself first, then the roles that it inherits, without duplicates. */
   readonly names: readonly string[];
   readonly permissions: readonly string[];
 }
 
-/** Follows inheritance; names without a role give nothing, and a cycle ends where it closes. */
+/** Follows the inheritance of a role. Unknown names are ignored, and cycles are followed only once. */
 export function resolveRole(roles: ReadonlyMap<string, Role>, name: string): ResolvedRole {
   const names = new Set<string>();
   const permissions = new Set<string>();

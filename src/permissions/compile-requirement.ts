@@ -2,15 +2,15 @@ import { containsAll, membersOf, type BitSet } from '../lib/bit-set.ts';
 import type { Requirement } from '../model/requirement.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
-/** One way to meet a requirement: holding all of `bits`, and being the node's author where `own` is true. */
+/** One way to meet a requirement: having all of `bits` and, if `own` is true, being the author of the node. */
 export interface Alternative {
   readonly bits: BitSet;
   readonly own: boolean;
-  /** The names behind the bits, in the order of the requirement. */
+  /** The names of the bits, in the order of the requirement. */
   readonly names: readonly { readonly index: number; readonly name: string }[];
 }
 
-/** A requirement as alternatives, any of which is enough; the cheapest to explain come first. */
+/** A requirement as a list of alternatives, any of which is sufficient. */
 export interface CompiledRequirement {
   readonly alternatives: readonly Alternative[];
 }
@@ -20,7 +20,7 @@ interface Way {
   readonly own: boolean;
 }
 
-/** Compiles a requirement into its alternatives; undefined asks for nothing. */
+/** Compiles a requirement to its alternatives. An undefined requirement is always met. */
 export function compileRequirement(requirement: Requirement | undefined, vocabulary: Vocabulary): CompiledRequirement {
   const ways = requirement === undefined ? [{ indices: [], own: false }] : waysOf(requirement, vocabulary);
   const alternatives = ways.map(({ indices, own }): Alternative => {
@@ -32,7 +32,7 @@ export function compileRequirement(requirement: Requirement | undefined, vocabul
   };
 }
 
-/** Whether a requirement asks for nothing, so that every caller meets it. */
+/** Returns true if every caller meets the requirement. */
 export function asksNothing({ alternatives }: CompiledRequirement): boolean {
   return alternatives.some(({ bits, own }) => !own && membersOf(bits).length === 0);
 }
@@ -58,7 +58,7 @@ const leaf = (index: number): Way[] => [{ indices: [index], own: false }];
 
 const join = (a: Way, b: Way): Way => ({ indices: [...a.indices, ...b.indices], own: a.own || b.own });
 
-/** Whether `other` makes `one` superfluous: whoever meets `one` meets `other`; of two equal ones the first stays. */
+/** Returns true if `other` makes `one` redundant: all callers who meet `one` meet `other`. Of two equal ones the first stays. */
 function covers(other: Alternative, otherAt: number, one: Alternative, at: number): boolean {
   if (otherAt === at || (other.own && !one.own) || !containsAll(one.bits, other.bits)) return false;
   const equal = other.own === one.own && containsAll(other.bits, one.bits);

@@ -2,16 +2,16 @@ import { type BitSet, containsAll } from '../lib/bit-set.ts';
 import type { Decision } from '../model/requirement.ts';
 import { type Alternative, asksNothing, type CompiledRequirement } from './compile-requirement.ts';
 
-/** Whose node a request names: `not-asked` decides like `unknown`, before anybody has looked. */
+/** Whether the caller owns the node of a request. `not-asked`, before the lookup, has the same effect as `unknown`. */
 export type OwnershipState = 'own' | 'other' | 'unknown' | 'not-asked';
 
-/** What a caller lacks who has no account where every caller needs one. */
+/** What is missing for a caller without an account if `unmapped` is `deny`. */
 export const MISSING_ACCOUNT = 'an account in the roles file';
 
-/** What a caller lacks where only the author of a node may do something. */
+/** What is missing for a caller who is not the author of the node. */
 export const MISSING_OWNERSHIP = 'ownership of the node';
 
-/** Decides whether grants meet a requirement; ownership counts only where it would change the verdict. */
+/** Decides whether grants meet a requirement. Ownership is considered only if it would change the verdict. */
 export function decide(requirement: CompiledRequirement, grants: Grants, ownership: OwnershipState): Decision {
   if (grants.denied) return { verdict: 'denied', missing: [MISSING_ACCOUNT] };
   if (asksNothing(requirement)) return { verdict: 'allowed', because: 'nothing is required' };
@@ -28,7 +28,10 @@ function describe({ names, own }: Alternative): string {
   return own ? ['own node', held].filter(Boolean).join(', ') : held;
 }
 
-/** What is missing to the alternative that is nearest, then to the others; one for own nodes helps only on own nodes. */
+/**
+ * Returns what is missing, starting with the alternative that lacks least. Alternatives for own nodes are omitted for nodes
+ * of others, unless there are no other alternatives.
+ */
 function missingFrom({ alternatives }: CompiledRequirement, grants: Grants, ownership: OwnershipState): string[] {
   const open = alternatives.filter(({ own }) => !own || ownership === 'own');
   const gaps = (open.length > 0 ? open : alternatives).map(({ names, own }) => {
@@ -38,16 +41,16 @@ function missingFrom({ alternatives }: CompiledRequirement, grants: Grants, owne
   return [...new Set(gaps.sort((a, b) => a.length - b.length).flat())];
 }
 
-/** What a caller holds, compiled; shared by all callers who hold the same, so never changed. */
+/** The compiled grants of a caller. Callers with equal grants share them, so they must not be changed. */
 export interface Grants {
   /** Permissions, groups and flags as bits. */
   readonly bits: BitSet;
-  /** The roles held, inherited ones too. */
+  /** The roles, including inherited ones. */
   readonly roles: readonly string[];
-  /** True where only the upstream knows what this caller may do. */
+  /** True if only the upstream knows what this caller may do. */
   readonly delegated: boolean;
-  /** True where a verified caller has no account in the roles file and `unmapped` is `deny`. */
+  /** True if a verified caller has no account in the roles file and `unmapped` is `deny`. */
   readonly denied: boolean;
-  /** Stable text that is the same for callers who hold the same; undefined where that is not known here. */
+  /** A stable text that is the same for callers with equal grants; undefined if the grants are unknown. */
   readonly key: string | undefined;
 }

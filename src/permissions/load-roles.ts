@@ -4,7 +4,7 @@ import { type Fault, StartFault } from '../model/fault.ts';
 import { parseRolesText, type RawRoles } from './parse-roles-text.ts';
 import type { RolesFile } from './roles-file.ts';
 
-/** Reads and checks a roles file; throws StartFault with every fault in it. `catalogue` is what the contract speaks of. */
+/** Parses and checks a roles file. Throws StartFault with all errors in it. `catalogue` contains the names in the contract. */
 export function loadRoles(text: string, source: string, catalogue: Catalogue | undefined): RolesFile {
   const parsed = parseRolesText(text, source);
   const faults: readonly Fault[] = parsed.raw ? checkRoles(parsed.raw, source, catalogue) : parsed.faults;
@@ -25,14 +25,14 @@ function toRolesFile(raw: RawRoles, source: string): RolesFile {
   };
 }
 
-/** Every name that the contract and the configuration speak of. */
+/** All names in the contract and the configuration. */
 export interface Catalogue {
   readonly permissions: readonly string[];
   readonly groups: readonly string[];
   readonly flags: readonly string[];
 }
 
-/** Everything in a well-shaped roles file that cannot be meant: unknown names, cycles, accounts twice. */
+/** Returns the errors in a roles file that matches the schema: unknown names, cycles and duplicate accounts. */
 export function checkRoles(raw: RawRoles, source: string, catalogue: Catalogue | undefined): Fault[] {
   const faults: Fault[] = [];
   const roleNames = Object.keys(raw.roles);
@@ -42,7 +42,7 @@ export function checkRoles(raw: RawRoles, source: string, catalogue: Catalogue |
     given.forEach((name, index) => {
       if (known === undefined || known.includes(name)) return;
       const suggestion = closestName(name, known);
-      const message = `"${name}" is no known ${what}`;
+      const message = `"${name}" is not a known ${what}`;
       faults.push({ source, pointer: `${pointer}/${index}`, message, ...(suggestion ? { suggestion } : {}) });
     });
   };
@@ -58,7 +58,7 @@ export function checkRoles(raw: RawRoles, source: string, catalogue: Catalogue |
   const seen = new Set<string>();
   (raw.accounts ?? []).forEach((account, index) => {
     const pointer = `/accounts/${index}`;
-    if (seen.has(account.name)) faults.push({ source, pointer, message: `a second account "${account.name}"` });
+    if (seen.has(account.name)) faults.push({ source, pointer, message: `duplicate account "${account.name}"` });
     seen.add(account.name);
     expect('role', account.roles, roleNames, `${pointer}/roles`);
     expect('group', account.groups ?? [], groups, `${pointer}/groups`);
@@ -72,13 +72,13 @@ function expectUnmapped(unmapped: string, roleNames: readonly string[], source: 
   const known = ['delegate', 'deny', ...roleNames];
   if (known.includes(unmapped)) return;
   const suggestion = closestName(unmapped, known);
-  const message = `"${unmapped}" is neither delegate nor deny nor a role`;
+  const message = `"${unmapped}" is not delegate, deny or a role`;
   faults.push({ source, pointer: '/unmapped', message, ...(suggestion ? { suggestion } : {}) });
 }
 
 type Inheritance = Readonly<Record<string, { readonly inherits?: readonly string[] }>>;
 
-/** Every cycle of inheritance once, as the roles on it with the first one repeated at the end. */
+/** Returns each inheritance cycle once, as its roles with the first one repeated at the end. */
 export function inheritanceCycles(roles: Inheritance): string[][] {
   const heirs = new Map(Object.entries(roles).map(([name, { inherits = [] }]) => [name, inherits]));
   const cycles = new Map<string, string[]>();

@@ -4,26 +4,26 @@ import { valueAt } from '../lib/json-pointer.ts';
 import type { Principal } from '../model/principal.ts';
 import type { OwnershipOptions } from './permissions-options.ts';
 
-/** Asks the upstream for a node's author with the caller's own credential; undefined when it does not tell. */
+/** Requests a node's author from the upstream with the caller's credential; returns undefined if it is not available. */
 export type AuthorLookUp = (nodeId: string, principal: Principal) => Promise<string | undefined>;
 
-/** Knows whose a node is, from valid answers and from the configured look-up. */
+/** Caches the authors of nodes from valid responses and from the configured lookup. */
 export interface Ownership {
-  /** Notes the author that a valid answer showed; ids as text, because they have 64 bits. */
+  /** Stores the author from a valid response. Ids are text, because they have 64 bits. */
   learn(nodeId: string, authorName: string): void;
-  /** The author as far as remembered. */
+  /** Returns the author if it is cached. */
   authorOf(nodeId: string): string | undefined;
-  /** Whether the caller is the author, asking the upstream when nobody remembers; a failed look-up is `unknown`. */
+  /** Returns whether the caller is the author, after a lookup if necessary. A failed lookup results in `unknown`. */
   of(principal: Principal, nodeId: string): Promise<'own' | 'other' | 'unknown'>;
 }
 
-/** A bounded memory of authors in front of an optional look-up. */
+/** Creates a bounded cache of authors with an optional lookup. */
 export function createOwnership(options: OwnershipOptions, clock: Clock, lookUp?: AuthorLookUp): Ownership {
   const authors = new LRUCache<string, { readonly name: string; learnedAt: number }>({ max: options.maxEntries });
 
   const learn = (nodeId: string, name: string) => {
     const known = authors.get(nodeId);
-    // A page shows many nodes that were known before; putting each in anew would take longer than judging the page.
+    // Most nodes of a page are already known. Inserting each again would take longer than validating the page.
     if (known?.name === name) known.learnedAt = clock();
     else authors.set(nodeId, { name, learnedAt: clock() });
   };
@@ -31,7 +31,7 @@ export function createOwnership(options: OwnershipOptions, clock: Clock, lookUp?
     const author = authors.get(nodeId);
     return author && clock() - author.learnedAt < options.maxAgeSeconds * 1000 ? author.name : undefined;
   };
-  async function ask(principal: Principal, nodeId: string): Promise<string | undefined> {
+  async function requestAuthor(principal: Principal, nodeId: string): Promise<string | undefined> {
     const name = await lookUp?.(nodeId, principal).catch(() => undefined);
     if (name !== undefined) learn(nodeId, name);
     return name;
@@ -42,28 +42,28 @@ export function createOwnership(options: OwnershipOptions, clock: Clock, lookUp?
     authorOf,
     async of(principal, nodeId) {
       const remembered = authorOf(nodeId);
-      // Only a verified caller's name can be compared with what a look-up tells.
-      const asks = remembered === undefined && principal.kind === 'verified';
-      return ownershipOf(principal, asks ? await ask(principal, nodeId) : remembered);
+      // Only a verified caller's name can be compared with the author.
+      const needsLookUp = remembered === undefined && principal.kind === 'verified';
+      return ownershipOf(principal, needsLookUp ? await requestAuthor(principal, nodeId) : remembered);
     },
   };
 }
 
-/** Whether a caller is the author of something; `unknown` where nobody knows the author or who the caller is. */
+/** Returns whether a caller is an author; `unknown` if the author is unknown or the caller unverified. */
 export function ownershipOf(
   { kind, name }: Pick<Principal, 'kind' | 'name'>,
   author: string | undefined,
 ): 'own' | 'other' | 'unknown' {
   if (kind === 'anonymous') return 'other';
-  // A claimed name owns nothing, and nothing is known of it either.
+  // A claimed name may be false.
   if (kind === 'unverified' || author === undefined) return 'unknown';
   return author === name ? 'own' : 'other';
 }
 
-/** Fetches a target under the base address with the caller's own credential; parsed JSON of a success, else undefined. */
+/** Fetches a target with the caller's credential; returns the JSON of a successful response, otherwise undefined. */
 export type FetchJson = (target: string, principal: Principal) => Promise<unknown>;
 
-/** The configured look-up of a node's author; undefined where none is configured. */
+/** Creates the configured lookup of a node's author; returns undefined if none is configured. */
 export function createAuthorLookUp(options: OwnershipOptions, fetchJson: FetchJson): AuthorLookUp | undefined {
   const { lookup, authorPointer } = options;
   if (lookup === undefined) return undefined;

@@ -4,7 +4,7 @@ import { closestName } from '../lib/closest-name.ts';
 import { escapePointer } from '../lib/json-pointer.ts';
 import type { Fault } from '../model/fault.ts';
 
-/** The roles file as it is written, once its shape is known to be right. */
+/** The data of a roles file that matches the schema. */
 export interface RawRoles {
   readonly unmapped?: string;
   readonly groups?: readonly string[];
@@ -22,12 +22,12 @@ export interface RawRoles {
   }[];
 }
 
-/** The text as data, or everything that is wrong with its syntax and shape. */
+/** The data of a roles file, or all errors in its syntax and structure. */
 export type ParsedRoles =
   | { readonly raw: RawRoles; readonly faults: readonly [] }
   | { readonly raw: undefined; readonly faults: readonly Fault[] };
 
-/** Reads YAML and holds it against the schema; messages never quote the text, which holds password hashes. */
+/** Parses YAML and validates it with the schema. Messages never quote the text, because it contains password hashes. */
 export function parseRolesText(text: string, source: string): ParsedRoles {
   const document = parseDocument(text);
   const broken = document.errors.map(({ code, linePos: [at] = [{ line: 1, col: 1 }] }): Fault => {
@@ -41,11 +41,11 @@ export function parseRolesText(text: string, source: string): ParsedRoles {
   } catch {
     return {
       raw: undefined,
-      faults: [{ source, pointer: '', message: 'an alias that leads nowhere, or too many of them' }],
+      faults: [{ source, pointer: '', message: 'an undefined alias, or too many aliases' }],
     };
   }
-  // Compiled here and not once: the file is read at start only.
-  // Its schema is a constant that a test holds against the meta-schema, which takes longer to compile than it does.
+  // Compiled here, because the file is read only at start. The schema is not validated here, because compiling the
+  // meta-schema takes longer; a test validates it.
   const constant = { validateSchema: false, meta: false, code: { optimize: false } };
   const validate = new Ajv2020({ allErrors: true, ownProperties: true, verbose: true, ...constant }).compile<RawRoles>(
     rolesFileSchema,
@@ -55,15 +55,13 @@ export function parseRolesText(text: string, source: string): ParsedRoles {
 }
 
 function toFault(error: ErrorObject, source: string): Fault {
-  const { instancePath, params, keyword, parentSchema, message = 'is not as the schema says' } = error;
+  const { instancePath, params, keyword, parentSchema, message = 'does not match the schema' } = error;
   const unknown: unknown = params['additionalProperty'];
   if (typeof unknown !== 'string') return { source, pointer: instancePath, message: `${message} (${keyword})` };
   const known = Object.keys((parentSchema?.['properties'] ?? {}) as object);
   const suggestion = closestName(unknown, known) ?? `one of ${known.join(', ')}`;
   return { source, pointer: `${instancePath}/${escapePointer(unknown)}`, message: 'unknown key', suggestion };
 }
-
-/** A name as a part of a JSON pointer (RFC 6901, 3). */
 
 const names = (description: string) => ({
   description,
@@ -72,25 +70,25 @@ const names = (description: string) => ({
   items: { type: 'string', minLength: 1, maxLength: 200 },
 });
 
-/** The JSON Schema of the roles file; `config/roles.schema.json` is the same for editors. */
+/** The JSON Schema of the roles file. `config/roles.schema.json` is a copy for editors. */
 export const rolesFileSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'Roles of Portico',
-  description: 'Who may do what: roles, and the accounts that hold them.',
+  description: 'Who may do what: roles, and the accounts that have them.',
   type: 'object',
   additionalProperties: false,
   required: ['roles'],
   properties: {
     unmapped: {
       description:
-        'What a verified caller without an account here may do: delegate leaves it to the upstream, deny refuses everything, the name of a role grants that role. The default is delegate with the verifier upstream and deny with the verifier file.',
+        'What a verified caller without an account may do: delegate leaves the decision to the upstream, deny refuses everything, and the name of a role grants that role. The default is delegate with the verifier upstream and deny with the verifier file.',
       type: 'string',
       minLength: 1,
     },
     groups: names('Every group that an account may be a member of.'),
-    flags: names('Every flag that an account may carry; superuser grants all permissions and no group.'),
+    flags: names('Every flag that an account may have; superuser grants all permissions, but no groups.'),
     roles: {
-      description: 'Roles by name; callers without a credential hold the role anonymous.',
+      description: 'Roles by name. Callers without a credential have the role anonymous.',
       type: 'object',
       propertyNames: { minLength: 1, maxLength: 100, not: { enum: ['delegate', 'deny'] } },
       additionalProperties: {
@@ -98,30 +96,30 @@ export const rolesFileSchema = {
         additionalProperties: false,
         properties: {
           description: { description: 'For readers of this file.', type: 'string' },
-          inherits: names('Roles whose permissions this one holds too.'),
+          inherits: names('Roles whose permissions this role inherits.'),
           permissions: names('Permissions by the names of the role editor.'),
         },
       },
     },
     accounts: {
-      description: 'What verified names hold.',
+      description: 'The roles, groups and flags of verified names.',
       type: 'array',
       items: {
         type: 'object',
         additionalProperties: false,
         required: ['name', 'roles'],
         properties: {
-          name: { description: 'The name of the credential, exactly.', type: 'string', minLength: 1, maxLength: 256 },
+          name: { description: 'The exact name of the credential.', type: 'string', minLength: 1, maxLength: 256 },
           roles: names('Roles of the account.'),
           groups: names('Groups that the account is a member of.'),
-          flags: names('Flags that the account carries.'),
+          flags: names('Flags of the account.'),
           demo: {
-            description: 'Marks a public account, which is left out with a real upstream.',
+            description: 'Marks a public account, which is ignored with a real upstream.',
             type: 'boolean',
             default: false,
           },
           passwordHash: {
-            description: 'An argon2id hash from: portico hash-password. Needed by the verifier file only.',
+            description: 'An argon2id hash from portico hash-password. Needed only by the verifier file.',
             type: 'string',
             pattern: '^\\$argon2id\\$v=19\\$m=[0-9]+,t=[0-9]+,p=[0-9]+\\$[A-Za-z0-9+/]+\\$[A-Za-z0-9+/]+$',
           },

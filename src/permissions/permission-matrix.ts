@@ -2,10 +2,10 @@ import type { Operation } from '../model/operation.ts';
 import type { Permissions } from './compile-permissions.ts';
 import { decide, type Grants } from './decide.ts';
 
-/** What a role or account may do with an operation: everything, on own nodes only, nothing, or what the upstream says. */
+/** The access of a role or account to an operation; `own` means own nodes only, `delegated` that the upstream decides. */
 export type MatrixCell = 'allowed' | 'own' | 'denied' | 'delegated';
 
-/** One operation with a cell per role and account, in the order of `subjects`. */
+/** One operation with one cell per role and account, in the order of `subjects`. */
 export interface MatrixRow {
   readonly operation: string;
   readonly method: string;
@@ -13,13 +13,13 @@ export interface MatrixRow {
   readonly cells: readonly MatrixCell[];
 }
 
-/** Role × operation and account × operation. */
+/** The access of all roles and accounts to all operations. */
 export interface PermissionMatrix {
   readonly subjects: readonly { readonly kind: 'role' | 'account'; readonly name: string }[];
   readonly rows: readonly MatrixRow[];
 }
 
-/** Decides every operation for every role alone and for every account. */
+/** Decides each operation for each single role and each account. */
 export function permissionMatrix(
   permissions: Permissions,
   operations: readonly Pick<Operation, 'id' | 'method' | 'path'>[],
@@ -39,7 +39,7 @@ export function permissionMatrix(
 
 const MARKS: Readonly<Record<MatrixCell, string>> = { allowed: 'yes', own: 'own', denied: '-', delegated: 'upstream' };
 
-/** The matrix as two tables of text: roles, then accounts. */
+/** Formats the matrix as two text tables: roles, then accounts. */
 export function formatPermissionMatrix(matrix: PermissionMatrix): string {
   return [formatTable('role', 'Roles', matrix), formatTable('account', 'Accounts', matrix)].join('\n\n');
 }

@@ -2,15 +2,15 @@
 export interface RolesOptions {
   /** The roles file, relative to the configuration file. */
   readonly file: string;
-  /** Overrides what the roles file says of verified callers without an account. */
+  /** Overrides the roles file's policy for verified callers without an account. */
   readonly unmapped: string | undefined;
 }
 
-/** How the author of a node is found and remembered. */
+/** How the author of a node is found and cached. */
 export interface OwnershipOptions {
-  /** Path template of the look-up under the base address, with `{nodeId}`; undefined where there is none. */
+  /** Path template of the lookup below the base address, with `{nodeId}`; undefined for no lookup. */
   readonly lookup: string | undefined;
-  /** JSON pointer to the author's name in the answer of the look-up. */
+  /** JSON pointer to the author's name in the response of the lookup. */
   readonly authorPointer: string;
   readonly maxEntries: number;
   readonly maxAgeSeconds: number;
@@ -21,10 +21,10 @@ export interface PermissionsOptions {
   readonly ownership: OwnershipOptions;
 }
 
-/** What holds where `roles:` is silent. */
+/** The defaults of the configuration key `roles:`. */
 export const ROLES_DEFAULTS: RolesOptions = { file: 'roles.yaml', unmapped: undefined };
 
-/** What holds where `permissions:` is silent. */
+/** The defaults of the configuration key `permissions:`. */
 export const PERMISSIONS_DEFAULTS: PermissionsOptions = {
   ownership: { lookup: undefined, authorPointer: '/author/username', maxEntries: 50_000, maxAgeSeconds: 3600 },
 };
@@ -51,7 +51,7 @@ export const rolesOptionsSchema = {
 
 /** The JSON Schema of the key `permissions:`. */
 export const permissionsOptionsSchema = {
-  description: 'How permission rules find what they need to know.',
+  description: 'How permission rules get the data that they need.',
   type: 'object',
   additionalProperties: false,
   properties: {
@@ -61,26 +61,26 @@ export const permissionsOptionsSchema = {
       additionalProperties: false,
       properties: {
         lookup: {
-          description: 'Path that shows a node, with {nodeId}; asked with the credential of the caller.',
+          description: 'Path of a node, with {nodeId}; requested with the credential of the caller.',
           type: 'string',
           pattern: '^/[!-~]*\\{nodeId\\}[!-~]*$',
           examples: ['/services/v2/node/{nodeId}.json'],
         },
         authorPointer: {
-          description: "JSON pointer to the author's name in that answer.",
+          description: "JSON pointer to the author's name in that response.",
           type: 'string',
           pattern: '^(/([^~/]|~[01])*)+$',
           default: PERMISSIONS_DEFAULTS.ownership.authorPointer,
         },
         maxEntries: {
-          description: 'How many authors are remembered.',
+          description: 'The maximum number of cached authors.',
           type: 'integer',
           minimum: 1,
           maximum: 10_000_000,
           default: PERMISSIONS_DEFAULTS.ownership.maxEntries,
         },
         maxAgeSeconds: {
-          description: 'How long an author is remembered, in seconds.',
+          description: 'How long an author is cached, in seconds.',
           type: 'integer',
           minimum: 0,
           maximum: 604_800,

@@ -1,46 +1,46 @@
 import { closestName } from '../lib/closest-name.ts';
 import { StartFault } from '../model/fault.ts';
 
-/** A role: the permissions it holds beside those of the roles it inherits. */
+/** A role: its own permissions and the roles that it inherits from. */
 export interface Role {
   readonly inherits: readonly string[];
   readonly permissions: readonly string[];
 }
 
-/** An account of the roles file: what a verified name holds. */
+/** An account of the roles file: the roles, groups and flags of a verified name. */
 export interface Account {
   readonly name: string;
   readonly roles: readonly string[];
   readonly groups: readonly string[];
   readonly flags: readonly string[];
-  /** True for the public accounts that only the embedded upstream may know. */
+  /** True for the public accounts, which exist only on the embedded upstream. */
   readonly demo: boolean;
-  /** PHC text of an argon2id hash; needed by the verifier `file` only. */
+  /** An argon2id hash in PHC format; needed only by the verifier `file`. */
   readonly passwordHash: string | undefined;
 }
 
-/** The roles file, read and checked. */
+/** The parsed and checked roles file. */
 export interface RolesFile {
-  /** Where it was read from, for faults. */
+  /** The name of the file, for configuration errors. */
   readonly source: string;
-  /** `delegate`, `deny` or the name of a role; undefined leaves it to the verifier. */
+  /** `delegate`, `deny` or the name of a role; undefined for the default, which depends on the verifier. */
   readonly unmapped: string | undefined;
   readonly roles: ReadonlyMap<string, Role>;
   readonly accounts: readonly Account[];
 }
 
-/** The role that callers without a credential hold. */
+/** The role of callers without a credential. */
 export const ANONYMOUS_ROLE = 'anonymous';
 
-/** The flag that grants every permission, and no group membership. */
+/** The flag that grants all permissions, but no group memberships. */
 export const SUPERUSER_FLAG = 'superuser';
 
-/** The names of the public accounts, whose passwords everybody knows. */
+/** Returns the names of the demo accounts, whose passwords are public. */
 export function demoAccounts({ accounts }: RolesFile): string[] {
   return accounts.filter(({ demo }) => demo).map(({ name }) => name);
 }
 
-/** The roles file as it holds with a real upstream: nobody is mapped or let in by a public account. */
+/** Returns the roles file without demo accounts, for use with a real upstream. */
 export function withoutDemoAccounts(roles: RolesFile): RolesFile {
   return { ...roles, accounts: roles.accounts.filter(({ demo }) => !demo) };
 }
@@ -49,21 +49,24 @@ export function withoutDemoAccounts(roles: RolesFile): RolesFile {
 export type UnmappedPolicy =
   { readonly kind: 'delegate' } | { readonly kind: 'deny' } | { readonly kind: 'role'; readonly role: string };
 
-/** The policy that holds: the configuration's, else the roles file's, else the verifier's; throws StartFault for an unknown role. */
+/**
+ * Returns the effective policy: from the configuration, otherwise from the roles file, otherwise the default of the
+ * verifier. Throws StartFault for an unknown role.
+ */
 export function unmappedPolicyOf(
   roles: RolesFile,
   configured: string | undefined,
   verifier: 'file' | 'upstream',
 ): UnmappedPolicy {
-  const said = configured ?? roles.unmapped ?? (verifier === 'upstream' ? 'delegate' : 'deny');
-  if (said === 'delegate' || said === 'deny') return { kind: said };
-  if (roles.roles.has(said)) return { kind: 'role', role: said };
-  const suggestion = closestName(said, ['delegate', 'deny', ...roles.roles.keys()]);
+  const policy = configured ?? roles.unmapped ?? (verifier === 'upstream' ? 'delegate' : 'deny');
+  if (policy === 'delegate' || policy === 'deny') return { kind: policy };
+  if (roles.roles.has(policy)) return { kind: 'role', role: policy };
+  const suggestion = closestName(policy, ['delegate', 'deny', ...roles.roles.keys()]);
   throw new StartFault([
     {
       source: configured === undefined ? roles.source : 'configuration',
       pointer: configured === undefined ? '/unmapped' : '/roles/unmapped',
-      message: `"${said}" is neither delegate nor deny nor a role`,
+      message: `"${policy}" is not delegate, deny or a role`,
       ...(suggestion === undefined ? {} : { suggestion }),
     },
   ]);

@@ -2,25 +2,25 @@ import { createHash } from 'node:crypto';
 import { createBitSet, membersOf, type BitSet } from '../lib/bit-set.ts';
 import type { Requirement } from '../model/requirement.ts';
 
-/** Something that can be held. */
+/** A permission, group or flag that a caller can have. */
 export interface Term {
   readonly kind: 'permission' | 'group' | 'flag';
   readonly name: string;
 }
 
-/** Numbers every term that rules and accounts speak of, so that sets of them are sets of bits. */
+/** Numbers all terms in rules and accounts, so that sets of terms are bit sets. */
 export interface Vocabulary {
   readonly terms: readonly Term[];
-  /** Throws RangeError for a term that nobody declared. */
+  /** Throws RangeError for an undeclared term. */
   indexOf(term: Term): number;
   setOf(terms: Iterable<Term>): BitSet;
-  /** Stable text for a set, the same whatever else the vocabulary holds. */
+  /** Returns a stable text for a set, independent of the other terms in the vocabulary. */
   keyOf(set: BitSet): string;
 }
 
 const textOf = ({ kind, name }: Term) => `${kind}:${name}`;
 
-/** Numbers terms in the order of their text, each once. */
+/** Creates a vocabulary of the distinct terms, sorted by their text. */
 export function createVocabulary(declared: Iterable<Term>): Vocabulary {
   const byText = new Map([...declared].map((term) => [textOf(term), term]));
   const texts = [...byText.keys()].sort();
@@ -28,7 +28,7 @@ export function createVocabulary(declared: Iterable<Term>): Vocabulary {
   const indices = new Map(texts.map((text, index) => [text, index]));
   const indexOf = (term: Term) => {
     const index = indices.get(textOf(term));
-    if (index === undefined) throw new RangeError(`no rule or account speaks of ${textOf(term)}`);
+    if (index === undefined) throw new RangeError(`no rule or account uses ${textOf(term)}`);
     return index;
   };
   return {
@@ -42,7 +42,7 @@ export function createVocabulary(declared: Iterable<Term>): Vocabulary {
   };
 }
 
-/** Every term that a requirement speaks of. */
+/** Returns all terms in a requirement. */
 export function termsOf(requirement: Requirement): Term[] {
   if ('permission' in requirement) return [{ kind: 'permission', name: requirement.permission }];
   if ('group' in requirement) return [{ kind: 'group', name: requirement.group }];

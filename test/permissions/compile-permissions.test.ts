@@ -5,7 +5,7 @@ import { loadRoles } from '../../src/permissions/load-roles.ts';
 import { compiled, OPERATIONS, principal } from './permissions-fixtures.ts';
 
 describe('compile permissions', () => {
-  /** What each demo account may do with each operation: 1 allowed, 0 denied, o on own nodes. */
+  /** The access of each demo account to each operation: 1 allowed, 0 denied, o on own nodes. */
   const TABLE = {
     //                 admin moderator alice bob guest
     upload: '10000',
@@ -25,7 +25,7 @@ describe('compile permissions', () => {
   const ACCOUNTS = ['admin', 'moderator', 'alice', 'bob', 'guest'];
   const MARKS = { allowed: '1', denied: '0', delegated: 'o' } as const;
 
-  describe('the seeded roles (rules, 3)', () => {
+  describe('the bundled roles (rules, 3)', () => {
     const permissions = compiled();
     const verdicts = (operation: string, names: readonly string[]) =>
       names
@@ -33,15 +33,15 @@ describe('compile permissions', () => {
         .map((grants) => MARKS[decide(permissions.requirementOf(operation), grants, 'not-asked').verdict])
         .join('');
 
-    it.each(Object.entries(TABLE))('let the demo accounts use %s as %s says', (operation, expected) => {
+    it.each(Object.entries(TABLE))('grant the demo accounts access to %s as %s', (operation, expected) => {
       expect(verdicts(operation, ACCOUNTS)).toBe(expected);
     });
 
-    it('speak of every operation of the table', () => {
+    it('cover every operation of the table', () => {
       expect(Object.keys(TABLE)).toEqual(OPERATIONS.map(({ id }) => id));
     });
 
-    it('show private fields to those who may use private comments and send one kind of them', () => {
+    it('show private fields to callers who may use private comments and send one kind of them', () => {
       const shown = ACCOUNTS.filter((name) =>
         permissions.mayReadPrivateFields(permissions.grantsOf(principal('verified', name))),
       );
@@ -59,7 +59,7 @@ describe('compile permissions', () => {
   const rolesOf = (text: string) => loadRoles(text, 'roles.yaml', undefined);
 
   describe('compiled permissions (rules, 3)', () => {
-    it('give the super-user flag every permission, but no group', () => {
+    it('grant the superuser flag all permissions, but no groups', () => {
       const roles = rolesOf('{roles: {}, flags: [superuser], accounts: [{name: root, roles: [], flags: [superuser]}]}');
       const permissions = compiled({ roles });
       const grants = permissions.grantsOf(principal('verified', 'root'));
@@ -83,7 +83,7 @@ describe('compile permissions', () => {
       expect(permissions.mayReadPrivateFields(permissions.grantsOf(principal('verified', 'a')))).toBe(shown);
     });
 
-    it('follow inheritance to its end', () => {
+    it('follow inheritance completely', () => {
       const roles = rolesOf(`
       roles: {c: {inherits: [b]}, b: {inherits: [a]}, a: {permissions: [View list idea]}}
       accounts: [{name: x, roles: [c]}]
@@ -94,16 +94,16 @@ describe('compile permissions', () => {
       expect(decide(permissions.requirementOf('ideas'), grants, 'not-asked').verdict).toBe('allowed');
     });
 
-    it('give a claimed name nothing', () => {
+    it('grant a claimed name nothing', () => {
       const permissions = compiled();
       expect(permissions.grantsOf(principal('unverified', 'admin'))).toBe(permissions.grantsOf(principal('anonymous')));
     });
 
-    it.each(['__proto__', 'constructor', 'toString', 'Admin', 'admin '])('take %j for nobody', (name) => {
+    it.each(['__proto__', 'constructor', 'toString', 'Admin', 'admin '])('treat %j as unknown', (name) => {
       expect(compiled().grantsOf(principal('verified', name))).toMatchObject({ denied: true, key: undefined });
     });
 
-    it('have one key for callers who hold the same, by whatever roles, and another for others', () => {
+    it('have the same key for callers with equal grants from any roles, and another key for others', () => {
       const roles = rolesOf(`
       groups: [g]
       flags: [f]
@@ -121,7 +121,7 @@ describe('compile permissions', () => {
       expect(new Set(['one', 'less', 'group', 'flag', 'nothing'].map(keyOf)).size).toBe(5);
     });
 
-    it('know no rule for an operation that was not compiled', () => {
+    it('have no rule for an operation that was not compiled', () => {
       expect(() => compiled().requirementOf('nothing')).toThrow(RangeError);
     });
   });
@@ -131,7 +131,7 @@ describe('compile permissions', () => {
     const verdictOf = (permissions: ReturnType<typeof compiled>, operation: string) =>
       decide(permissions.requirementOf(operation), permissions.grantsOf(stranger), 'not-asked');
 
-    it('is left to the upstream under delegate, except where nothing is required', () => {
+    it('is left to the upstream with delegate, unless nothing is required', () => {
       const permissions = compiled({ unmapped: { kind: 'delegate' }, verifier: 'upstream' });
       expect(verdictOf(permissions, 'questions')).toEqual({ verdict: 'delegated', because: 'unmapped' });
       expect(verdictOf(permissions, 'job').verdict).toBe('allowed');
@@ -139,12 +139,12 @@ describe('compile permissions', () => {
       expect(permissions.mayReadPrivateFields(permissions.grantsOf(stranger))).toBe(true);
     });
 
-    it('is denied everything under deny', () => {
+    it('is denied everything with deny', () => {
       const permissions = compiled({ unmapped: { kind: 'deny' } });
       for (const { id } of OPERATIONS) expect(verdictOf(permissions, id).verdict).toBe('denied');
     });
 
-    it('is shown no private field under deny, not even one that everybody else sees', () => {
+    it('may not read private fields with deny, even if all other callers may', () => {
       const roles = rolesOf(
         '{roles: {anonymous: {permissions: [Use Private Comments, Send private comments to moderators]}}}',
       );
@@ -153,13 +153,13 @@ describe('compile permissions', () => {
       expect(permissions.mayReadPrivateFields(permissions.grantsOf(stranger))).toBe(false);
     });
 
-    it('holds the role that is named', () => {
+    it('has the configured role', () => {
       const permissions = compiled({ unmapped: { kind: 'role', role: 'standard' } });
       expect(verdictOf(permissions, 'unfavorite').verdict).toBe('allowed');
       expect(verdictOf(permissions, 'ideas').verdict).toBe('denied');
     });
 
-    it('is left to the upstream while unverified, where the upstream decides about strangers and nothing is enforced', () => {
+    it('is left to the upstream while unverified, if the upstream decides about unmapped callers and nothing is enforced', () => {
       const claimant = principal('unverified', 'admin');
       const left = compiled({ unmapped: { kind: 'delegate' }, verifier: 'upstream' }).grantsOf(claimant, 'report');
       expect(left).toMatchObject({ delegated: true, key: undefined, roles: ['anonymous'] });
@@ -167,9 +167,9 @@ describe('compile permissions', () => {
       expect(ours).toMatchObject({ delegated: false, roles: ['anonymous'] });
     });
 
-    // A credential that cannot be verified, such as an overlong one, once made its sender a stranger whom the upstream judges:
-    // no page was refused and no private field was taken out, although permissions were enforced.
-    it('holds what an anonymous caller holds while unverified, where permissions are enforced', () => {
+    // Attack: a credential that cannot be verified, such as an overlong one, must not delegate the decision to the upstream.
+    // Otherwise no request is refused and no private field is removed, although permissions are enforced.
+    it('has the grants of an anonymous caller while unverified, if permissions are enforced', () => {
       const permissions = compiled({ unmapped: { kind: 'delegate' }, verifier: 'upstream' });
       const anonymous = permissions.grantsOf(principal('anonymous'));
       expect(permissions.grantsOf(principal('unverified', 'admin'), 'enforce')).toBe(anonymous);
@@ -179,7 +179,7 @@ describe('compile permissions', () => {
 });
 
 describe('a resolved role', () => {
-  it('holds what it inherits, each once, itself first', () => {
+  it('contains itself first, then what it inherits, without duplicates', () => {
     const roles = new Map([
       ['a', { inherits: ['b', 'c'], permissions: ['p'] }],
       ['b', { inherits: ['d'], permissions: ['q'] }],
@@ -189,7 +189,7 @@ describe('a resolved role', () => {
     expect(resolveRole(roles, 'a')).toEqual({ names: ['a', 'b', 'd', 'c'], permissions: ['p', 'q', 's', 'r'] });
   });
 
-  it('ends where inheritance goes round or leads nowhere', () => {
+  it('ignores cycles and unknown roles in its inheritance', () => {
     const roles = new Map([['a', { inherits: ['a', 'nowhere'], permissions: ['p'] }]]);
     expect(resolveRole(roles, 'a')).toEqual({ names: ['a'], permissions: ['p'] });
     expect(resolveRole(roles, 'nowhere')).toEqual({ names: [], permissions: [] });

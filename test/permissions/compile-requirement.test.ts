@@ -5,7 +5,7 @@ import { asksNothing, compileRequirement } from '../../src/permissions/compile-r
 import { decide } from '../../src/permissions/decide.ts';
 import { createVocabulary, type Term } from '../../src/permissions/vocabulary.ts';
 
-// The same names in every kind, so that a permission taken for a group of its name would show.
+// All kinds have the same names, so that confusing a permission with a group of the same name would be noticed.
 const TERMS: readonly Term[] = ['a', 'b', 'c', 'd'].flatMap((name) => [
   { kind: 'permission', name },
   { kind: 'group', name },
@@ -26,7 +26,7 @@ const requirement = fc.letrec<{ node: Requirement }>((tie) => ({
   ),
 })).node;
 
-/** The requirement read word for word. */
+/** Evaluates the requirement directly. */
 function meets(one: Requirement, held: readonly Term[], own: boolean): boolean {
   if ('all' in one) return one.all.every((part) => meets(part, held, own));
   if ('any' in one) return one.any.some((part) => meets(part, held, own));
@@ -35,7 +35,7 @@ function meets(one: Requirement, held: readonly Term[], own: boolean): boolean {
 }
 
 describe('a compiled requirement', () => {
-  it('decides as the requirement reads word for word', () => {
+  it('decides like a direct evaluation of the requirement', () => {
     fc.assert(
       fc.property(requirement, fc.uniqueArray(term), fc.boolean(), (one, held, own) => {
         const grants = { ...NO_GRANTS, bits: vocabulary.setOf(held) };
@@ -46,7 +46,7 @@ describe('a compiled requirement', () => {
     );
   });
 
-  it('leaves a verdict to ownership exactly where ownership would change it', () => {
+  it('depends on ownership exactly when ownership would change the verdict', () => {
     fc.assert(
       fc.property(
         requirement,
@@ -63,7 +63,7 @@ describe('a compiled requirement', () => {
     );
   });
 
-  it('names as missing nothing that is held, and enough of it', () => {
+  it('reports nothing as missing that the caller has, and everything that is needed', () => {
     fc.assert(
       fc.property(requirement, fc.uniqueArray(term), (one, held) => {
         const compiledOne = compileRequirement(one, vocabulary);
@@ -77,7 +77,7 @@ describe('a compiled requirement', () => {
     );
   });
 
-  it('keeps no alternative that another makes superfluous', () => {
+  it('contains no redundant alternatives', () => {
     const one: Requirement = {
       any: [
         { all: [{ permission: 'a' }, { permission: 'b' }] },
@@ -90,14 +90,14 @@ describe('a compiled requirement', () => {
     expect(alternatives.map(({ names, own }) => [names.map(({ name }) => name), own])).toEqual([[['a'], false]]);
   });
 
-  it('asks nothing where nothing is required, and the impossible where any of nothing is', () => {
+  it('is always met if nothing is required, and never met by an empty any', () => {
     expect(asksNothing(compileRequirement(undefined, vocabulary))).toBe(true);
     expect(asksNothing(compileRequirement({ all: [] }, vocabulary))).toBe(true);
     expect(asksNothing(compileRequirement({ own: { all: [] } }, vocabulary))).toBe(false);
     expect(compileRequirement({ any: [] }, vocabulary).alternatives).toEqual([]);
   });
 
-  it('takes no name that nobody declared', () => {
+  it('rejects undeclared names', () => {
     expect(() => compileRequirement({ permission: 'x' }, vocabulary)).toThrow(RangeError);
   });
 });

@@ -7,7 +7,7 @@ const unwikify = permissions.requirementOf('unwikify');
 const grantsOf = (name: string) => permissions.grantsOf(principal('verified', name));
 
 describe('a decision on unwikify (rules, 3)', () => {
-  it('allows a holder of the wiki permission, whoever wrote the node', () => {
+  it('allows callers with the wiki permission, for any author', () => {
     for (const ownership of ['own', 'other', 'unknown', 'not-asked'] as const)
       expect(decide(unwikify, grantsOf('moderator'), ownership)).toEqual({
         verdict: 'allowed',
@@ -15,7 +15,7 @@ describe('a decision on unwikify (rules, 3)', () => {
       });
   });
 
-  it('depends on ownership for a holder of the permission on own posts', () => {
+  it('depends on ownership for callers with the permission for own posts', () => {
     const alice = grantsOf('alice');
     expect(decide(unwikify, alice, 'own')).toEqual({
       verdict: 'allowed',
@@ -26,23 +26,23 @@ describe('a decision on unwikify (rules, 3)', () => {
     expect(decide(unwikify, alice, 'not-asked')).toEqual({ verdict: 'delegated', because: 'ownership' });
   });
 
-  it('denies whoever has neither, without asking for the author', () => {
+  it('denies callers with neither permission, without looking up the author', () => {
     expect(decide(unwikify, grantsOf('guest'), 'not-asked')).toMatchObject({ verdict: 'denied' });
   });
 });
 
-describe('what a denial names', () => {
-  it('is everything that all-of lacks, in the order of the rule', () => {
+describe('the missing permissions of a denial', () => {
+  it('are all that are missing from an all rule, in its order', () => {
     const decision = decide(permissions.requirementOf('actions'), grantsOf('bob'), 'not-asked');
     expect(decision).toEqual({ verdict: 'denied', missing: ['View analytics', 'Super Users'] });
   });
 
-  it('is each way of any-of', () => {
+  it('are those of each alternative of an any rule', () => {
     const decision = decide(permissions.requirementOf('upload'), grantsOf('bob'), 'not-asked');
     expect(decision).toEqual({ verdict: 'denied', missing: ['admin', 'superuser'] });
   });
 
-  it('begins with the way that lacks least', () => {
+  it('start with the alternative that lacks least', () => {
     const nearest = permissions.compile({
       any: [
         { all: [{ permission: 'View analytics' }, { group: 'Super Users' }] },
@@ -55,7 +55,7 @@ describe('what a denial names', () => {
     });
   });
 
-  it('is ownership where nothing else would be enough', () => {
+  it('consist of ownership if nothing else would suffice', () => {
     const authorOnly = permissions.compile({ own: { all: [] } });
     expect(decide(authorOnly, grantsOf('admin'), 'other')).toEqual({
       verdict: 'denied',

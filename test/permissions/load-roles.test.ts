@@ -26,19 +26,19 @@ function faultsOf(text: string): readonly Fault[] {
   return [];
 }
 
-describe('the seeded roles file', () => {
-  it('loads, and names only what the contract speaks of', () => {
+describe('the bundled roles file', () => {
+  it('is valid and contains only names from the contract', () => {
     expect(faultsOf(SEED)).toEqual([]);
   });
 
-  it('marks all its accounts as demo accounts, none of which is left with a real upstream', () => {
+  it('contains only demo accounts, which are removed with a real upstream', () => {
     const roles = loadRoles(SEED, 'roles.yaml', CATALOGUE);
     expect(demoAccounts(roles)).toEqual(['admin', 'moderator', 'alice', 'bob', 'guest']);
     expect(withoutDemoAccounts(roles).accounts).toEqual([]);
     expect([...withoutDemoAccounts(roles).roles.keys()]).toContain('standard');
   });
 
-  it('keeps accounts that are no demo accounts with a real upstream', () => {
+  it('retains other accounts with a real upstream', () => {
     const roles = loadRoles(
       '{roles: {}, accounts: [{name: a, roles: [], demo: true}, {name: b, roles: []}]}',
       '',
@@ -47,14 +47,14 @@ describe('the seeded roles file', () => {
     expect(withoutDemoAccounts(roles).accounts.map(({ name }) => name)).toEqual(['b']);
   });
 
-  it('has a schema for editors that is the one it is checked with', () => {
+  it('has the same schema for editors as for validation', () => {
     const path = join(import.meta.dirname, '../../config/roles.schema.json');
     expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(rolesFileSchema);
   });
 });
 
-describe('a roles file with faults', () => {
-  it('is refused with all of them at once', () => {
+describe('a roles file with errors', () => {
+  it('is rejected with all of them in one run', () => {
     const faults = faultsOf(`
       unmapped: standart
       groups: [Super Users]
@@ -81,7 +81,7 @@ describe('a roles file with faults', () => {
     expect(faults.every(({ source }) => source === 'roles.yaml')).toBe(true);
   });
 
-  it('may name permissions that no catalogue is there to check', () => {
+  it('may contain any permissions if there is no catalogue', () => {
     expect(() => loadRoles('{roles: {r: {permissions: [anything]}}}', 'roles.yaml', undefined)).not.toThrow();
   });
 
@@ -93,19 +93,19 @@ describe('a roles file with faults', () => {
     ['a wrong type', '{roles: {a: {permissions: x}}}', '/roles/a/permissions', undefined],
     ['an account without a name', '{roles: {}, accounts: [{roles: []}]}', '/accounts/0', undefined],
     ['an empty file', '', '', undefined],
-    ['an alias that leads nowhere', '{roles: *x}', '', undefined],
-  ])('is refused for %s', (_, text, pointer, suggestion) => {
+    ['an undefined alias', '{roles: *x}', '', undefined],
+  ])('is rejected for %s', (_, text, pointer, suggestion) => {
     expect(faultsOf(text)).toContainEqual(
       expect.objectContaining({ pointer, ...(suggestion === undefined ? {} : { suggestion }) }),
     );
   });
 
-  it('is refused for broken syntax and repeated keys, with line and column', () => {
+  it('is rejected for invalid syntax and repeated keys, with line and column', () => {
     expect(faultsOf('roles:\n  a: {}\n  a: {}')[0]?.message).toBe('line 3, column 3: duplicate key');
     expect(faultsOf('roles: {')[0]?.message).toMatch(/^line 1, column \d+: /);
   });
 
-  it('is refused for a bad hash, which no message shows', () => {
+  it('is rejected for an invalid hash, which no message contains', () => {
     const faults = faultsOf('{roles: {}, accounts: [{name: a, roles: [], passwordHash: hunter2}]}');
     expect(faults).toMatchObject([{ pointer: '/accounts/0/passwordHash' }]);
     const broken = faultsOf('roles: {}\naccounts:\n  - passwordHash: "hunter2\n');

@@ -19,7 +19,7 @@ describe('ownership', () => {
   }
 
   describe('ownership (rules, 3)', () => {
-    it('comes from what valid answers showed', async () => {
+    it('comes from valid responses', async () => {
       const { ownership } = remembering();
       ownership.learn(BIG_ID, 'alice');
       ownership.learn('2', 'bob');
@@ -28,7 +28,7 @@ describe('ownership', () => {
       await expect(ownership.of(alice, '9007199254740992')).resolves.toBe('unknown');
     });
 
-    it('comes from the configured look-up, once, where no answer showed it', async () => {
+    it('comes from one configured lookup if no response contained it', async () => {
       const asked: unknown[] = [];
       const { ownership } = remembering(async (nodeId, who) => {
         asked.push([nodeId, who.name]);
@@ -39,14 +39,14 @@ describe('ownership', () => {
       expect(asked).toEqual([['1', 'alice']]);
     });
 
-    it('is unknown when the look-up fails or tells nothing', async () => {
+    it('is unknown if the lookup fails or returns nothing', async () => {
       await expect(remembering(() => Promise.reject(new Error('away'))).ownership.of(alice, '1')).resolves.toBe(
         'unknown',
       );
       await expect(remembering(async () => undefined).ownership.of(alice, '1')).resolves.toBe('unknown');
     });
 
-    it('is never given to a claimed name or to nobody', async () => {
+    it('is never granted to unverified or anonymous callers', async () => {
       const { ownership } = remembering(async () => 'alice');
       ownership.learn('1', 'alice');
       await expect(ownership.of(principal('unverified', 'alice'), '1')).resolves.toBe('unknown');
@@ -54,8 +54,8 @@ describe('ownership', () => {
       await expect(remembering().ownership.of(principal('anonymous'), '1')).resolves.toBe('other');
     });
 
-    // Anybody can claim a name; each claim would be a request to the upstream that nobody has paid for with a credential.
-    it('sends no look-up for a caller whom nobody has verified', async () => {
+    // Anyone can claim a name. Without this guard each claim would cause a request to the upstream without a valid credential.
+    it('does not cause a lookup for an unverified caller', async () => {
       const asked: string[] = [];
       const { ownership } = remembering(async (nodeId) => {
         asked.push(nodeId);
@@ -66,7 +66,7 @@ describe('ownership', () => {
       expect(asked).toEqual([]);
     });
 
-    it('is remembered for its time and for a bounded number of nodes', () => {
+    it('is cached for a limited time and a bounded number of nodes', () => {
       const { ownership, time } = remembering();
       for (const id of ['1', '2', '3']) ownership.learn(id, 'alice');
       expect(['1', '2', '3'].map((id) => ownership.authorOf(id))).toEqual([undefined, 'alice', 'alice']);
@@ -75,10 +75,10 @@ describe('ownership', () => {
     });
   });
 
-  describe('the look-up of an author', () => {
+  describe('the lookup of an author', () => {
     const options = { ...OPTIONS, lookup: '/services/v2/node/{nodeId}.json' };
 
-    it('asks for the node with the credential of the caller and reads the author at the pointer', async () => {
+    it('requests the node with the credential of the caller and reads the author at the pointer', async () => {
       const lookUp = createAuthorLookUp(options, async (target, who) => {
         expect([target, who]).toEqual(['/services/v2/node/1%2F..%2F2.json', alice]);
         return { author: { username: 'bob' } };
@@ -105,12 +105,12 @@ describe('ownership', () => {
       await expect(createAuthorLookUp(options, async () => node)?.('1', alice)).resolves.toBeUndefined();
     });
 
-    it('finds nobody in what every object inherits', async () => {
+    it('ignores inherited properties of objects', async () => {
       const lookUp = createAuthorLookUp(options, async () => Object.create({ author: { username: 'bob' } }) as unknown);
       await expect(lookUp?.('1', alice)).resolves.toBeUndefined();
     });
 
-    it('does not exist where none is configured', () => {
+    it('does not exist if none is configured', () => {
       expect(createAuthorLookUp(OPTIONS, async () => ({}))).toBeUndefined();
     });
   });

@@ -11,13 +11,13 @@ const operations = ['unwikify', 'questions', 'actions'].map((id) => ({
 const matrix = permissionMatrix(compiled(), operations);
 
 describe('the permission matrix (rules, 3)', () => {
-  it('has a cell per operation and role or account', () => {
+  it('has one cell per operation and role or account', () => {
     expect(matrix.subjects.map(({ kind, name }) => `${kind} ${name}`)).toContain('account alice');
     expect(matrix.rows.every(({ cells }) => cells.length === matrix.subjects.length)).toBe(true);
     expect(matrix.rows[1]).toMatchObject({ operation: 'questions', method: 'GET', path: '/questions.json' });
   });
 
-  it('reads as two tables', () => {
+  it('is formatted as two tables', () => {
     expect(`\n${formatPermissionMatrix(matrix)}\n`).toMatchInlineSnapshot(`
       "
       Roles      anonymous  standard  custom  site administration  moderation  private comments  attachments

@@ -5,13 +5,13 @@ import type { Requirement } from '../../src/model/requirement.ts';
 import { compilePermissions, type PermissionsParts } from '../../src/permissions/compile-permissions.ts';
 import { loadRoles } from '../../src/permissions/load-roles.ts';
 
-/** The seeded roles file, as text. */
+/** The text of the bundled roles file. */
 export const SEED = readFileSync(join(import.meta.dirname, '../../config/roles.yaml'), 'utf8');
 
 const permission = (name: string): Requirement => ({ permission: name });
 const page = [permission('View answers in the question page'), permission('View the question page')];
 
-/** What the specification's table asks of each operation, by its row; `unwikify` and others where rules.md says more. */
+/** The requirements from the specification's table, by row; `unwikify` and others with the additions in rules.md. */
 export const REQUIREMENTS: Readonly<Record<string, Requirement | undefined>> = {
   upload: { any: [{ flag: 'admin' }, { flag: 'superuser' }] },
   job: undefined,
@@ -30,16 +30,16 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement | undefined>> = {
   expertise: permission("View user's profile"),
 };
 
-/** The operations of the table as far as permissions go. */
+/** The operations of the table with their requirements. */
 export const OPERATIONS = Object.entries(REQUIREMENTS).map(([id, requires]) => ({ id, requires }));
 
-/** Permissions compiled from the seeded roles file. */
+/** Returns permissions compiled from the bundled roles file. */
 export function compiled(parts: Partial<PermissionsParts> = {}) {
   const roles = loadRoles(SEED, 'roles.yaml', undefined);
   return compilePermissions({ roles, operations: OPERATIONS, unmapped: { kind: 'deny' }, verifier: 'file', ...parts });
 }
 
-/** A principal of a kind. */
+/** Returns a principal of a kind. */
 export function principal(kind: Principal['kind'], name?: string): Principal {
   return { kind, name, audience: `${kind}:${name ?? ''}`, authorization: undefined };
 }

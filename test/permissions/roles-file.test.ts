@@ -11,12 +11,12 @@ describe('the policy for unmapped callers (rules, 3)', () => {
     expect(unmappedPolicyOf(silent, undefined, 'file')).toEqual({ kind: 'deny' });
   });
 
-  it('is what the roles file says, unless the configuration says otherwise', () => {
+  it('comes from the roles file, unless the configuration overrides it', () => {
     expect(unmappedPolicyOf(speaking, undefined, 'upstream')).toEqual({ kind: 'role', role: 'standard' });
     expect(unmappedPolicyOf(speaking, 'deny', 'upstream')).toEqual({ kind: 'deny' });
   });
 
-  it('is no role that does not exist', () => {
+  it('cannot be a role that does not exist', () => {
     expect(() => unmappedPolicyOf(silent, 'standart', 'file')).toThrow(/configuration \/roles\/unmapped.*standart/);
   });
 });
