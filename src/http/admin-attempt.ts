@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { parseBasicCredentials } from '../lib/basic-credentials.ts';
 import { networkOf } from '../lib/network-address.ts';
 
 /** What an operator's request offers as a token, and from where. */
@@ -13,7 +14,7 @@ interface Peer {
   readonly remoteAddress?: string | undefined;
 }
 
-const SCHEME = /^(?<scheme>[A-Za-z]+) +(?<value>\S+)$/;
+const BEARER = /^bearer +(\S+)$/i;
 
 /** Reads the token of a request: `Bearer TOKEN`, or `Basic` with any name and the token as password, as browsers send it. */
 export function attemptOf(req: Pick<IncomingMessage, 'headers'> & { socket?: Peer }): AdminAttempt {
@@ -25,10 +26,5 @@ export function attemptOf(req: Pick<IncomingMessage, 'headers'> & { socket?: Pee
 }
 
 function tokenIn(authorization: string): string {
-  const { scheme = '', value = '' } = SCHEME.exec(authorization)?.groups ?? {};
-  if (scheme.toLowerCase() === 'bearer') return value;
-  if (scheme.toLowerCase() !== 'basic') return '';
-  const pair = Buffer.from(value, 'base64').toString();
-  const colon = pair.indexOf(':');
-  return colon < 0 ? '' : pair.slice(colon + 1);
+  return BEARER.exec(authorization)?.[1] ?? parseBasicCredentials(authorization)?.password ?? '';
 }

@@ -70,6 +70,78 @@ export const MUTATIONS: readonly Mutation[] = [
     test: 'test/permissions/ownership.test.ts',
     why: 'an unverified caller makes us ask the upstream for the author of a node',
   },
+  // the path of a request
+  {
+    file: 'src/http/request-headers.ts',
+    find: "found[header] = earlier === undefined ? value : earlier + (header === 'cookie' ? '; ' : ', ') + value;",
+    replace: 'found[header] = earlier ?? value;',
+    test: 'test/http/request-headers.test.ts',
+    why: 'the first of two credentials is read, while the upstream may read the second one',
+  },
+  {
+    file: 'src/http/write-reply.ts',
+    find: 'ifNoneMatch: plan.transparent ? undefined : ifNoneMatch,',
+    replace: 'ifNoneMatch,',
+    test: 'test/http/write-reply.test.ts',
+    why: 'observe answers 304 in the place of the upstream',
+  },
+  {
+    file: 'src/http/record-trace.ts',
+    find: 'res.writableEnded && !res.destroyed && res.socket?.writableLength === 0',
+    replace: 'res.writableEnded && !res.destroyed',
+    test: 'test/http/record-trace.test.ts',
+    why: 'a response that the client never got is recorded as whole',
+  },
+  {
+    file: 'src/pipeline/targets.ts',
+    find: 'violations.length * VIOLATION_BYTES',
+    replace: '0',
+    test: 'test/pipeline/targets.test.ts',
+    why: 'targets with many violations take more memory than the memo may',
+  },
+  {
+    file: 'src/pipeline/targets.ts',
+    find: 'plan.cache === undefined ? values().query.size * QUERY_PARAMETER_BYTES : 0',
+    replace: '0',
+    test: 'test/pipeline/targets.test.ts',
+    why: 'targets with many parameters take more memory than the memo may',
+  },
+  {
+    file: 'src/pipeline/targets.ts',
+    find: 'plans.get(target.plan.operation.id) !== target.plan',
+    replace: 'false',
+    test: 'test/pipeline/targets.test.ts',
+    why: 'a plan that the ladder replaced stays in use',
+  },
+  {
+    file: 'src/pipeline/targets.ts',
+    find: 'admit: always(plan.cache === undefined ? admission : { ...admission, values: decoder(plan, contract, text) })',
+    replace:
+      'admit: () => (plan.cache === undefined ? admission : { ...admission, values: decoder(plan, contract, text) })',
+    test: 'test/pipeline/targets.test.ts',
+    why: 'decoded parameters stay in memory for pages that never need them',
+  },
+  {
+    file: 'src/pipeline/targets.ts',
+    find: "arrival.method === 'GET' ? memo.get(arrival.rawTarget) : undefined",
+    replace: 'memo.get(arrival.rawTarget)',
+    test: 'test/pipeline/targets.test.ts',
+    why: 'a PUT is handled as the GET of its target',
+  },
+  {
+    file: 'src/pipeline/dispatch.ts',
+    find: 'if (!verdict.reported) house.targets.remember(arrival, target);',
+    replace: 'house.targets.remember(arrival, target);',
+    test: 'test/http/public-handler.test.ts',
+    why: 'undocumented targets that are only reported drive others out of the memo',
+  },
+  {
+    file: 'src/lib/basic-credentials.ts',
+    find: "const colon = text.indexOf(':');",
+    replace: "const colon = text.lastIndexOf(':');",
+    test: 'test/lib/basic-credentials.test.ts',
+    why: 'a password with a colon makes another name',
+  },
   // contract
   {
     file: 'src/contract/compile/check-response.ts',
