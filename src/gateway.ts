@@ -21,6 +21,7 @@ import { formatPermissionMatrix, permissionMatrix } from './permissions/permissi
 import { explain, type ExplainRequest } from './pipeline/explain.ts';
 import type { House } from './pipeline/house.ts';
 import { planLine } from './pipeline/plan.ts';
+import { undocumentedPlanLine } from './pipeline/undocumented/plan.ts';
 import { bytesTo } from './telemetry/bytes-to.ts';
 import { createLineBatch } from './telemetry/line-batch.ts';
 
@@ -95,7 +96,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     warnings: start.warnings,
     keptLadder: start.ladder,
     edges,
-    planLines: [...house.plans.values()].map(planLine),
+    planLines: [...[...house.plans.values()].map(planLine), undocumentedPlanLine(house.undocumented)],
     permissionsMatrix: formatPermissionMatrix(permissionMatrix(start.permissions, start.contract.operations)),
     explain: (request) => explain(house, rules, settings.mode.name, request),
     baseline: start.baseline,

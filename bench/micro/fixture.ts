@@ -54,10 +54,10 @@ export async function createFixture(folder: string, upstreamPort: number): Promi
   };
   await answered();
   const { trace, dispatched } = await answered();
-  if (dispatched.kind !== 'reply' || trace.cache?.status !== 'hit')
-    throw new Error('the second request for the page is no hit');
   Object.assign(trace, { status: 200, seconds: 0.000_123, bytes: 29_000 });
   const { plan, exchange } = dispatched;
+  if (plan.operation === undefined || exchange === undefined || trace.cache?.status !== 'hit')
+    throw new Error('the second request for the page is no hit');
   const target = assembly.house.targets.resolve(exchange.arrival);
   if (target.plan !== plan) throw new Error('the target of the page is not that of its plan');
   return {

@@ -11,13 +11,11 @@ import { createTrace } from '../model/trace.ts';
 import type { House } from '../pipeline/house.ts';
 import { createAccessLog } from '../telemetry/access-log.ts';
 import { TRAFFIC_HISTORY } from '../telemetry/traffic-history.ts';
-import { createPassthrough } from '../upstream/create-passthrough.ts';
 import type { AssemblyParts, Services } from './assemble-services.ts';
 import { createLazyConsole } from './lazy-console.ts';
 import type { Start } from './load-start.ts';
 import { ownAddress } from './own-address.ts';
 import { publicOriginOf } from './public-address.ts';
-import { createPass } from './pass-undocumented.ts';
 
 /** Both sides of the gateway, not listening yet. */
 export interface Edges {
@@ -26,7 +24,7 @@ export interface Edges {
   readonly adminApp: Express;
   readonly publicServer: ListenerServer;
   readonly adminServer: ListenerServer;
-  /** Ends the connections that passthrough keeps to the upstream, and the sampling of traffic. */
+  /** Ends the sampling of traffic. */
   close(): void;
 }
 
@@ -44,12 +42,8 @@ export function assembleEdges(
   parts: AssemblyParts,
   state: EdgeState,
 ): Edges {
-  const { upstream, cache, pageCounts, metrics, ledger, ladder, kindOf, logger } = services;
+  const { cache, pageCounts, metrics, ledger, ladder, kindOf, logger } = services;
   const { listen } = settings;
-  const passthrough = createPassthrough(start.address, settings.upstream, {
-    gate: upstream.gate,
-    rewriteUrls: settings.rewriteUrls,
-  });
   const purge = (tags: readonly string[] | 'all'): number => {
     if (tags === 'all') pageCounts.dropAll();
     else pageCounts.drop(tags);
@@ -71,14 +65,7 @@ export function assembleEdges(
     contractStatusHeader: settings.contractStatusHeader,
     reportIdOf: (trace, violation) => kindOf(trace.operation, trace.upstream?.status, violation).fingerprint,
     gzip: (key, body) => cache.gzip(key, body),
-    pass: createPass({
-      passthrough,
-      transparent: settings.mode.transparent,
-      publicBasePath: settings.publicBasePath,
-      purge: (tags) => purge(tags ?? 'all'),
-      clock,
-      observe: services.learning?.observePath,
-    }),
+    clientTimeoutMs: settings.upstream.clientTimeoutMs,
     accessLog: createAccessLog({
       level: settings.logging.level,
       principalNames: settings.logging.principalNames,
@@ -115,10 +102,7 @@ export function assembleEdges(
   };
   const publicServer = createListenerServer(createPublicHandler(publicServices), { ...listen, onRefused });
   const adminServer = createListenerServer(adminApp, { ...listen, onRefused });
-  const close = () => {
-    clearInterval(sampling);
-    passthrough.close();
-  };
+  const close = () => clearInterval(sampling);
   const handle = createPublicHandler({ ...publicServices, checkHead: requestHeadFault });
   return { handle, adminApp, publicServer, adminServer, close };
 }

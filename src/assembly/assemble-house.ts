@@ -13,7 +13,12 @@ import { stagePlanners } from '../pipeline/order.ts';
 import { compilePlan } from '../pipeline/plan.ts';
 import type { StageServices } from '../pipeline/stage-services.ts';
 import { createTargets } from '../pipeline/targets.ts';
-import { compileUndocumentedPolicy } from '../pipeline/undocumented-policy.ts';
+import {
+  compileUndocumentedPlan,
+  type UndocumentedPlan,
+  type UndocumentedPlanParts,
+} from '../pipeline/undocumented/plan.ts';
+import { compileUndocumentedPolicy } from '../pipeline/undocumented/policy.ts';
 import { decodeForInspection } from '../upstream/answer-body.ts';
 import { compileLegacyAddresses, findLegacyAddresses, rewriteLegacyAddresses } from '../upstream/legacy-addresses.ts';
 import type { AssemblyParts, Services } from './assemble-services.ts';
@@ -33,6 +38,9 @@ export function assembleHouse(settings: Settings, start: Start, services: Servic
   const requirementOf = memoise((permission: string) => permissions.compile({ permission }));
   const decidePermission: House['decidePermission'] = (permission, grants) =>
     decide(requirementOf(permission), grants, 'not-asked');
+  const { grantsOf } = permissions;
+  const serviceCredential = start.serviceAuthorization !== undefined;
+  const access = { decidePermission, grantsOf, challenge, serviceCredential };
   const planners = stagePlanners(stageServices(settings, start, services, { clock, challenge, decidePermission }));
   const { ladder } = services;
   const planned = (operation: Operation) =>
@@ -67,11 +75,12 @@ export function assembleHouse(settings: Settings, start: Start, services: Servic
   return {
     contract,
     plans,
+    undocumented: undocumentedPlan(settings, start, services, { access, clock }),
     checks: settings.checks,
     authenticator: services.authenticator,
     anonymous: settings.authentication.anonymous,
     targets,
-    grantsOf: permissions.grantsOf,
+    grantsOf,
     audienceOf: ({ cache, operation }, principal, grants) =>
       audienceOf(
         grants.delegated ? 'caller' : (cache?.audience ?? 'caller'),
@@ -81,10 +90,38 @@ export function assembleHouse(settings: Settings, start: Start, services: Servic
       ),
     decidePermission,
     candidate: services.candidate,
-    serviceCredential: start.serviceAuthorization !== undefined,
     challenge,
     clock,
   };
+}
+
+function undocumentedPlan(
+  settings: Settings,
+  { address }: Start,
+  { upstream, cache, pageCounts, learning }: Services,
+  { access, clock }: Pick<UndocumentedPlanParts, 'access' | 'clock'>,
+): UndocumentedPlan {
+  return compileUndocumentedPlan({
+    checks: settings.checks,
+    transparent: settings.mode.transparent,
+    allow: settings.undocumented.allow,
+    rewriteUrls: settings.rewriteUrls,
+    legacy: compileLegacyAddresses(address, settings.upstream.legacyOrigins),
+    publicAddress: (origin) => publicAddressOf(origin, settings.publicBasePath),
+    access,
+    upstream,
+    clock,
+    observe: learning?.observePath,
+    purge: (tags) => {
+      if (tags === undefined) {
+        pageCounts.dropAll();
+        cache.purgeAll();
+      } else {
+        pageCounts.drop(tags);
+        cache.purge(tags);
+      }
+    },
+  });
 }
 
 function stageServices(

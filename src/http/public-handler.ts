@@ -1,35 +1,18 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { GatewayError } from '../errors/gateway-error.ts';
-import type { Arrival } from '../model/arrival.ts';
-import type { HeaderPairs } from '../model/header-pairs.ts';
-import type { Principal } from '../model/principal.ts';
 import { createTrace, type Trace } from '../model/trace.ts';
 import { dispatch, type Dispatched } from '../pipeline/dispatch.ts';
 import type { House } from '../pipeline/house.ts';
 import { type ArrivalOptions, createArrivalReader, type HttpArrival } from './arrival.ts';
 import { clientGone } from './client-gone.ts';
-import { edgeHeaders } from './edge-headers.ts';
 import { recordAtClose, recordAtEnd, type RecordTraceServices } from './record-trace.ts';
 import { writeError, type WriteErrorOptions } from './write-error.ts';
 import { writeReply, type WriteReplyOptions } from './write-reply.ts';
-
-/** A request for an undocumented path that the policy allows. */
-export interface PassedRequest {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
-  readonly arrival: Arrival;
-  readonly principal: Principal;
-  readonly trace: Trace;
-  /** Returns the headers that the edge adds to a response that has these already. */
-  readonly extra: (present: HeaderPairs) => HeaderPairs;
-}
 
 /** What the public side consists of. */
 export interface PublicServices extends WriteErrorOptions, WriteReplyOptions, RecordTraceServices {
   readonly house: House;
   readonly arrival: ArrivalOptions;
-  /** Forwards a request for an undocumented path; throws while nothing is written yet. */
-  readonly pass: (passed: PassedRequest) => Promise<void>;
   /** Returns why the head of a request is refused. Our own listener has checked it already, other listeners have not. */
   readonly checkHead?: (req: IncomingMessage) => GatewayError | undefined;
 }
@@ -60,7 +43,7 @@ export function createPublicHandler(services: PublicServices): RequestListener {
 }
 
 /** Returns a promise where the reply has to be waited for; errors end in `writeError`, so that it never rejects. */
-function handle(request: Handled, services: PublicServices): Promise<void> | undefined {
+function handle(request: Handled, services: PublicServices): Promise<unknown> | undefined {
   const { req, res, arrival, trace } = request;
   const fail = (thrown: unknown) => writeError(thrown, req, res, trace, services);
   try {
@@ -79,16 +62,14 @@ function handle(request: Handled, services: PublicServices): Promise<void> | und
   }
 }
 
-function respond(request: Handled, dispatched: Dispatched, services: PublicServices): Promise<void> | undefined {
-  const { req, res, arrival, trace } = request;
-  if (dispatched.kind === 'passthrough') {
-    trace.route = 'passthrough';
-    const extra = (present: HeaderPairs) => edgeHeaders(trace, services, present);
-    return services.pass({ req, res, arrival, principal: dispatched.principal, trace, extra });
-  }
-  const { plan, reply } = dispatched;
+function respond(
+  request: Handled,
+  { plan, reply }: Dispatched,
+  services: PublicServices,
+): Promise<unknown> | undefined {
+  const { res, arrival, trace } = request;
   const written = writeReply(res, plan, reply, arrival, trace, services);
-  if (written instanceof Promise) return written.then((bytes) => void (trace.bytes = bytes));
+  if (written instanceof Promise) return written;
   trace.bytes = written;
   return undefined;
 }

@@ -5,7 +5,7 @@ import { createAcceptsGzip } from '../cache/gzip.ts';
 import type { PageCache } from '../cache/page-cache.ts';
 import { headerValue, type HeaderPairs } from '../model/header-pairs.ts';
 import type { Trace } from '../model/trace.ts';
-import type { Plan } from '../pipeline/plan.ts';
+import type { Dispatched } from '../pipeline/dispatch.ts';
 import type { Reply } from '../pipeline/reply.ts';
 import { visibleHeaders } from '../pipeline/visible-headers.ts';
 import { edgeHeaders, type EdgeHeaderOptions } from './edge-headers.ts';
@@ -14,6 +14,8 @@ import { edgeHeaders, type EdgeHeaderOptions } from './edge-headers.ts';
 export interface WriteReplyOptions extends EdgeHeaderOptions {
   /** Returns the gzip form of a stored page. */
   readonly gzip: PageCache['gzip'];
+  /** Longest pause of a client that reads a streamed body. */
+  readonly clientTimeoutMs: number;
 }
 
 /** What of the request decides how its reply is written. */
@@ -28,23 +30,35 @@ const UNCACHED: HeaderPairs = [['Cache-Control', 'private, no-store']];
 
 const acceptsGzip = createAcceptsGzip();
 
-/** Writes the reply of a plan; returns the bytes of body sent, at once where the body is whole. */
+/**
+ * Writes the reply of a plan; returns the bytes of body sent, at once where the body is whole. A streamed body is destroyed
+ * where it cannot be written to its end.
+ */
 export function writeReply(
   res: ServerResponse,
-  plan: Plan,
+  plan: Dispatched['plan'],
   reply: Reply,
   { method, ifNoneMatch, acceptEncoding }: ReplyTo,
   trace: Trace,
   options: WriteReplyOptions,
 ): number | Promise<number> {
-  const finished = plan.transparent || plan.cache !== undefined;
+  const isDocumented = plan.operation !== undefined;
+  const finished = !isDocumented || plan.transparent || plan.cache !== undefined;
   const visible = finished ? reply : { ...reply, headers: [...visibleHeaders(reply.headers), ...UNCACHED] };
-  return write(res, visible, {
-    gzip: acceptsGzip(acceptEncoding) ? gzipOf(reply, options) : undefined,
-    method,
-    ifNoneMatch: plan.transparent ? undefined : ifNoneMatch,
-    extra: [...edgeHeaders(trace, options, visible.headers), ...sniffingHeaders(visible)],
-  });
+  const edge = edgeHeaders(trace, options, visible.headers);
+  try {
+    return write(res, visible, {
+      gzip: acceptsGzip(acceptEncoding) ? gzipOf(reply, options) : undefined,
+      method,
+      ifNoneMatch: plan.transparent ? undefined : ifNoneMatch,
+      extra: isDocumented ? [...edge, ...sniffingHeaders(visible)] : edge,
+      trace,
+      clientTimeoutMs: options.clientTimeoutMs,
+    });
+  } catch (error) {
+    if (!Buffer.isBuffer(reply.body)) reply.body.destroy();
+    throw error;
+  }
 }
 
 const NO_SNIFFING: HeaderPairs = [['X-Content-Type-Options', 'nosniff']];
@@ -73,6 +87,8 @@ interface ReplyContext {
   readonly gzip: Buffer | undefined;
   /** Headers that the edge adds. */
   readonly extra: HeaderPairs;
+  readonly trace: Pick<Trace, 'bytes'>;
+  readonly clientTimeoutMs: number;
 }
 
 /** Sends a reply: 304 for a matching entity tag, no body for HEAD. */
@@ -94,14 +110,13 @@ function write(res: ServerResponse, reply: Reply, context: ReplyContext): number
   }
   if (context.gzip !== undefined) headers.push('Content-Encoding', 'gzip');
   if (!Buffer.isBuffer(reply.body)) {
-    res.writeHead(reply.status, headers);
-    if (context.method === 'HEAD') {
-      reply.body.destroy();
-      res.end();
-      return 0;
-    }
-    // A body that breaks must break the client's connection too: a clean end would look like a whole answer.
-    return writeStream(res, reply.body);
+    if (reply.reason === undefined) res.writeHead(reply.status, headers);
+    else res.writeHead(reply.status, reply.reason, headers);
+    if (context.method !== 'HEAD') return writeStream(res, reply.body, context);
+    // It has no body, but its end gives the upstream's connection back.
+    reply.body.on('error', () => undefined).resume();
+    res.end();
+    return 0;
   }
   // An upstream that was asked for the head alone may not have said how long the body is.
   const body = context.gzip ?? reply.body;
@@ -129,23 +144,60 @@ function etagFor(
   return notModified(ifNoneMatch, other) ? { tag: other, matches: true } : { tag, matches: false };
 }
 
-/** Writes a body as it comes. One that breaks breaks the connection, but only after everything that came is on its way. */
-async function writeStream(res: ServerResponse, body: Readable): Promise<number> {
-  const leave = () => body.destroy();
-  res.once('close', leave);
+/**
+ * Writes a body as it comes, no faster than the client reads it; returns how many bytes were written once the response is
+ * closed. A body that breaks must break the client's connection too, because a clean end would look like a whole response; but
+ * only after everything before that has been sent. A client that leaves, or that pauses for too long, ends the body.
+ */
+function writeStream(res: ServerResponse, body: Readable, { trace, clientTimeoutMs }: ReplyContext): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>();
   let bytes = 0;
-  try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      await new Promise<void>((resolve, reject) => res.write(chunk, (error) => (error ? reject(error) : resolve())));
-    }
+  // Counted as they go, for a response that closes before its end is recorded at that moment.
+  trace.bytes = 0;
+  let unsent = 0;
+  let state: 'reading' | 'read' | 'broken' = 'reading';
+  let patience: NodeJS.Timeout | undefined;
+  const awaitClient = () => {
+    clearTimeout(patience);
+    patience = setTimeout(() => res.destroy(), clientTimeoutMs);
+  };
+  const sent = () => {
+    unsent -= 1;
+    if (state === 'broken' && unsent === 0) res.destroy();
+  };
+  const breakOff = () => {
+    if (state !== 'reading') return;
+    state = 'broken';
+    if (unsent === 0) res.destroy();
+    else awaitClient();
+  };
+  res.on('drain', () => {
+    clearTimeout(patience);
+    body.resume();
+  });
+  res.once('close', () => {
+    clearTimeout(patience);
+    body.destroy();
+    resolve(bytes);
+  });
+  body.on('data', (part: Buffer) => {
+    bytes += part.length;
+    trace.bytes = bytes;
+    unsent += 1;
+    if (res.write(part, sent)) return;
+    body.pause();
+    awaitClient();
+  });
+  body.once('end', () => {
+    state = 'read';
+    awaitClient();
     res.end();
-  } catch {
-    res.destroy();
-  } finally {
-    res.off('close', leave);
-  }
-  return bytes;
+  });
+  body.once('error', breakOff);
+  body.once('close', breakOff);
+  if (body.destroyed) breakOff();
+  else body.resume();
+  return promise;
 }
 
 /** Adds fields without the iterators that taking each pair apart would cost. */

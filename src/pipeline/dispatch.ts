@@ -4,19 +4,22 @@ import type { Arrival } from '../model/arrival.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Trace } from '../model/trace.ts';
 import type { AuthenticationResult } from '../identity/authenticator.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange, KnownRequest } from './exchange.ts';
 import type { House } from './house.ts';
-import { passUndocumented } from './judge-undocumented.ts';
 import type { Plan } from './plan.ts';
 import type { Reply } from './reply.ts';
 import type { OperationTarget, Target } from './targets.ts';
-import type { PassingVerdict } from './undocumented-policy.ts';
+import type { UndocumentedPlan } from './undocumented/plan.ts';
+import { admitUndocumented } from './undocumented/verdict.ts';
 import { tellUnverified } from './upstream-violation.ts';
 
-/** What becomes of a request: the reply of its plan, or a passthrough that the policy allows. */
-export type Dispatched =
-  | { readonly kind: 'reply'; readonly reply: Reply; readonly exchange: Exchange; readonly plan: Plan }
-  | { readonly kind: 'passthrough'; readonly principal: Principal; readonly verdict: PassingVerdict };
+/** The reply of a request's plan. */
+export interface Dispatched {
+  readonly plan: Plan | UndocumentedPlan;
+  readonly reply: Reply;
+  /** The request with its decoded parameters; undefined for an undocumented path. */
+  readonly exchange?: Exchange;
+}
 
 /**
  * Takes a request from its arrival to the reply of its plan. Returns at once where nothing has to be waited for; throws or
@@ -35,30 +38,50 @@ export function dispatch(
   return principal instanceof Promise ? principal.then(proceed) : proceed(principal);
 }
 
-/** A request whose caller is known. */
-type Request = Pick<Exchange, 'arrival' | 'principal' | 'trace' | 'clientGone'>;
-
-function follow(house: House, request: Request, target: Target): Dispatched | Promise<Dispatched> {
-  const { arrival, principal, trace } = request;
+function follow(house: House, request: KnownRequest, target: Target): Dispatched | Promise<Dispatched> {
+  const { arrival, trace } = request;
   if (target.plan === undefined) {
-    const verdict = passUndocumented(house, arrival, trace, principal, target.verdict);
-    if (!verdict.reported) house.targets.remember(arrival, target);
-    return { kind: 'passthrough', principal, verdict };
+    const plan = house.undocumented;
+    const { permission, reported } = admitUndocumented(house, request, target.verdict);
+    if (!reported) house.targets.remember(arrival, target);
+    return settled(
+      plan,
+      trace,
+      () => plan.handle({ ...request, permission }),
+      (reply) => ({ plan, reply }),
+    );
   }
   const { plan } = target;
   house.candidate?.arrived(trace, arrival);
   const exchange = admitted(house, request, target);
+  return settled(
+    plan,
+    trace,
+    () => plan.handle(exchange),
+    (reply) => {
+      if (isWorthRemembering(plan, reply)) house.targets.remember(arrival, target);
+      return { plan, exchange, reply };
+    },
+  );
+}
+
+/** Runs a plan; where everything passes as it is, the upstream's response then says whether the credential was accepted. */
+function settled(
+  { transparent }: Plan | UndocumentedPlan,
+  trace: Trace,
+  handle: () => Reply | Promise<Reply>,
+  finish: (reply: Reply) => Dispatched,
+): Dispatched | Promise<Dispatched> {
   const replied = (reply: Reply): Dispatched => {
-    if (plan.transparent) judgeCredentialByAnswer(trace);
-    if (isWorthRemembering(plan, reply)) house.targets.remember(arrival, target);
-    return { kind: 'reply', plan, exchange, reply };
+    if (transparent) judgeCredentialByAnswer(trace);
+    return finish(reply);
   };
   const failed = (error: unknown): never => {
-    if (plan.transparent) judgeCredentialByAnswer(trace);
+    if (transparent) judgeCredentialByAnswer(trace);
     throw error;
   };
   try {
-    const reply = plan.handle(exchange);
+    const reply = handle();
     return reply instanceof Promise ? reply.then(replied, failed) : replied(reply);
   } catch (error) {
     return failed(error);
@@ -66,7 +89,7 @@ function follow(house: House, request: Request, target: Target): Dispatched | Pr
 }
 
 /** Checks the parameters and completes the exchange that the stages get; throws where the parameters are refused. */
-export function admitted(house: House, request: Request, { plan, admit }: OperationTarget): Exchange {
+export function admitted(house: House, request: KnownRequest, { plan, admit }: OperationTarget): Exchange {
   const { arrival, principal, trace, clientGone } = request;
   const { values, asked, target, verdict, violations, refusal, failure } = admit();
   trace.requests = verdict;

@@ -7,10 +7,17 @@ import type { Trace } from '../model/trace.ts';
 import type { AskedPage } from '../paging/requested-page.ts';
 import type { Grants } from '../permissions/decide.ts';
 
-/** A request that a plan can answer: decoded once by `admit`, so that no later stage reads the arrival's text again. */
-export interface Exchange {
+/** A request whose caller is known. */
+export interface KnownRequest {
   readonly arrival: Arrival;
   readonly principal: Principal;
+  /** Returns what ends with the client's connection, made when first called; undefined for work that several callers share. */
+  readonly clientGone?: (() => Ending) | undefined;
+  readonly trace: Trace;
+}
+
+/** A request that a plan can answer: decoded once by `admit`, so that no later stage reads the arrival's text again. */
+export interface Exchange extends KnownRequest {
   readonly grants: Grants;
   /** Tells whose stored answers this caller may be given. */
   readonly audience: string;
@@ -24,7 +31,10 @@ export interface Exchange {
   readonly body?: Buffer | Readable;
   /** True when only the upstream can decide, so that the caller's own credential must travel. */
   readonly delegated: boolean;
-  /** Gives what ends with the client's connection, made when first asked for; undefined for work that several callers share. */
-  readonly clientGone?: (() => Ending) | undefined;
-  readonly trace: Trace;
+}
+
+/** A request for an undocumented path that the policy lets pass. */
+export interface PassedExchange extends KnownRequest {
+  /** The permission that its entry in `undocumented.allow` asks for. */
+  readonly permission: string | undefined;
 }

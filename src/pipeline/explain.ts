@@ -23,7 +23,7 @@ import type { House } from './house.ts';
 import { pageKey } from './page-key.ts';
 import type { Plan } from './plan.ts';
 import { permissionRefusal } from './stages/authorize.ts';
-import type { UndocumentedVerdict } from './undocumented-policy.ts';
+import type { UndocumentedVerdict } from './undocumented/policy.ts';
 import { unsafeTargetReason } from './unsafe-path.ts';
 
 /** A request that nobody makes, to see what would become of it. */

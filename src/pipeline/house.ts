@@ -9,12 +9,15 @@ import type { Grants } from '../permissions/decide.ts';
 import type { CandidateWatch } from './candidate-watch.ts';
 import type { Plan } from './plan.ts';
 import type { Targets } from './targets.ts';
+import type { UndocumentedPlan } from './undocumented/plan.ts';
 
 /** Everything that a request can meet, compiled at start; the live path and `explain` both read it. */
 export interface House {
   readonly contract: Contract;
   /** By operation id. */
   readonly plans: ReadonlyMap<string, Plan>;
+  /** For requests that match no operation and that the policy lets pass. */
+  readonly undocumented: UndocumentedPlan;
   /** The global levels, for requests that match no operation. */
   readonly checks: Checks;
   readonly authenticator: Authenticator;
@@ -26,8 +29,6 @@ export interface House {
   readonly decidePermission: (permission: string, grants: Grants) => Decision;
   /** Sees the traffic that a candidate contract judges too; undefined where there is none. */
   readonly candidate?: Pick<CandidateWatch, 'arrived'> | undefined;
-  /** True when a service account is configured. */
-  readonly serviceCredential: boolean;
   /** `WWW-Authenticate` of a 401. */
   readonly challenge: string;
   readonly clock: Clock;

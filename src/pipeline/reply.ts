@@ -12,6 +12,8 @@ export interface AnswerFacts {
 /** What a handler answers with; the edge turns it into bytes on a connection. */
 export interface Reply {
   readonly status: number;
+  /** The upstream's reason phrase, where it is passed on; else the usual one is written. */
+  readonly reason?: string;
   readonly headers: HeaderPairs;
   readonly body: Buffer | Readable;
   /** A strong entity tag, where conditional requests are answered. */

@@ -3,7 +3,7 @@ import type { Contract } from '../contract/contract.ts';
 import type { Arrival } from '../model/arrival.ts';
 import { admit, type Admission } from './admit.ts';
 import type { Plan } from './plan.ts';
-import { type UndocumentedPolicy, undocumentedVerdict, type UndocumentedVerdict } from './undocumented-policy.ts';
+import { type UndocumentedPolicy, undocumentedVerdict, type UndocumentedVerdict } from './undocumented/policy.ts';
 
 /** What the text of a request target means. It depends on that text, the method and the contract alone. */
 export type Target = OperationTarget | UndocumentedTarget;

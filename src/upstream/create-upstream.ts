@@ -9,6 +9,9 @@ import { decodedAnswer, transparentAnswer } from './answer-body.ts';
 import type { StreamOwner } from './client-streams.ts';
 import { createConnections } from './connections.ts';
 import type { UpstreamAddress } from './parse-upstream-url.ts';
+import { createProxy } from './proxy/create-proxy.ts';
+import { sendProxied } from './proxy/send-proxied.ts';
+import { isShort, readShort, type Upload } from './proxy/upload.ts';
 import { sendBuffered } from './send-buffered.ts';
 import { sendRequest } from './send-request.ts';
 import type { SendProgress, WireRequest } from './sending.ts';
@@ -27,14 +30,17 @@ export interface UpstreamRequest {
   /** Hop-by-hop fields, `Host` and `Expect` are left out; the length is counted again. */
   readonly headers: HeaderPairs;
   readonly body?: Buffer | Readable;
+  /** A client's body, for the mode `streamed`; the proxy library sends it. */
+  readonly upload?: Upload | undefined;
   readonly signal?: Ending;
   /** Whom a body counts for that is streamed up or down; needed where one may be. */
   readonly owner?: StreamOwner;
   /**
    * `buffered`: the whole body without its content coding, or a failure.
    * `transparent`: the bytes as they come; too large or broken bodies as a stream that ends or breaks as they do.
+   * `streamed`: the bytes as they come, always as a stream; it is one of its client's streams from the head on.
    */
-  readonly mode: 'buffered' | 'transparent';
+  readonly mode: 'buffered' | 'transparent' | 'streamed';
 }
 
 /** An answer and how often the request was sent. */
@@ -51,8 +57,6 @@ export interface UpstreamStats extends ReturnType<UpstreamGate['stats']> {
 export interface Upstream {
   /** Throws `UpstreamFailure`, and `GatewayError` for a target that cannot be written. */
   exchange(request: UpstreamRequest): Promise<ExchangedAnswer>;
-  /** The bound and circuit that passthrough has to share. */
-  readonly gate: UpstreamGate;
   stats(): UpstreamStats;
   /** Lets exchanges in flight end for at most `graceMs`, then breaks them. */
   close(graceMs?: number): Promise<void>;
@@ -62,6 +66,7 @@ export interface Upstream {
 export function createUpstream(address: UpstreamAddress, options: UpstreamOptions, clock: Clock): Upstream {
   const gate = createUpstreamGate(options, clock);
   const connections = createConnections(address.origin, options);
+  const proxy = createProxy(address.origin);
 
   /** Sends at most twice: what a kept connection lost before its answer goes again on a fresh one. */
   const send = async <T>(request: UpstreamRequest, path: string, once: SendOnce<T>) => {
@@ -124,7 +129,20 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
       throw error;
     }
     pass.stream(owner);
-    finished(body, { writable: false }, (error) => done(error ? kindOf(error) : undefined));
+    leaveAtEnd(body, done);
+  };
+
+  const streamed = async (request: UpstreamRequest, path: string, stop: Stop): Promise<ExchangedAnswer> => {
+    const { method, headers, body, upload } = request;
+    if (upload !== undefined) {
+      const proxied = { method, path, headers, body: body ?? upload.stream, length: upload.length };
+      return { ...(await sendProxied(proxy, proxied, { stop, options })), attempts: 1 };
+    }
+    const bounds = { stop, readerTimeoutMs: options.clientTimeoutMs };
+    const { sent, attempts } = await send(request, path, (to, wire, progress) =>
+      sendRequest(to, wire, bounds, progress),
+    );
+    return { ...sent, attempts };
   };
 
   const attempt = async (
@@ -136,7 +154,11 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
     const { signal } = request;
     const stop = createStop();
     const abort = () => stop.stop(new UpstreamFailure('aborted', { cause: signal?.reason }));
-    const timer = setTimeout(() => stop.stop(new UpstreamFailure('deadline')), options.totalTimeoutMs);
+    // What is streamed in either direction takes as long as its client wants; the upstream's silence is bounded elsewhere.
+    const timer =
+      request.mode === 'streamed'
+        ? undefined
+        : setTimeout(() => stop.stop(new UpstreamFailure('deadline')), options.totalTimeoutMs);
     if (signal?.aborted) abort();
     signal?.addEventListener('abort', abort, { once: true });
     const done = (failure?: UpstreamFailureKind) => {
@@ -147,6 +169,14 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
       if (request.mode === 'buffered') {
         const answer = await buffered(request, path, stop);
         done();
+        return answer;
+      }
+      if (request.mode === 'streamed') {
+        // Others may have opened streams while this request waited for its place.
+        if (!isStreamedUp(request)) gate.checkStreams(request.owner ?? NOBODY);
+        const answer = await streamed(request, path, stop);
+        pass.stream(request.owner ?? NOBODY);
+        leaveAtEnd(answer.body, done);
         return answer;
       }
       // A body that is passed on as it comes may take as long as it keeps coming; silence is bounded elsewhere.
@@ -163,13 +193,25 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
   };
 
   return {
-    gate,
     async exchange(request) {
       const path = upstreamPath(address.basePath, request.target);
-      const entering = isStreamedUp(request)
-        ? gate.enterStream(request.owner ?? NOBODY)
-        : gate.enter(() => request.signal);
-      return attempt(request, path, entering);
+      const { owner = NOBODY } = request;
+      if (isStreamedUp(request)) return attempt(request, path, gate.enterStream(owner));
+      if (request.mode !== 'streamed')
+        return attempt(
+          request,
+          path,
+          gate.enter(() => request.signal),
+        );
+      // Before anything is sent: a response is never refused for want of a stream, because a write was carried out by then.
+      gate.checkStreams(owner);
+      const { upload } = request;
+      const body = upload && (await readShort(upload, options.clientTimeoutMs));
+      return attempt(
+        { ...request, ...(body && { body }) },
+        path,
+        gate.enter(() => request.signal),
+      );
     },
     stats: () => ({ ...gate.stats(), openConnections: connections.open() }),
     async close(graceMs = 10_000) {
@@ -185,12 +227,19 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
 // Of requests that are sent for no client, none streams.
 const NOBODY: StreamOwner = { caller: undefined, address: '' };
 
-const isStreamedUp = ({ body }: UpstreamRequest) => body !== undefined && !Buffer.isBuffer(body);
+const isStreamedUp = ({ body, upload }: UpstreamRequest) =>
+  (body !== undefined && !Buffer.isBuffer(body)) || (upload !== undefined && !isShort(upload));
 
 // A kept connection may also die before the request is written to it, which looks like one that never stood.
 const isDead = (error: unknown) =>
   error instanceof UpstreamFailure && (error.kind === 'reset' || error.kind === 'refused');
 
 const kindOf = (error: unknown) => toTransportFailure(error, 'body').kind;
+
+/** Calls back once a body was read, or with how it broke. */
+function leaveAtEnd(body: Buffer | Readable, done: (failure?: UpstreamFailureKind) => void): void {
+  if (Buffer.isBuffer(body)) done();
+  else finished(body, { writable: false }, (error) => done(error ? kindOf(error) : undefined));
+}
 
 type SendOnce<T> = (dispatcher: Dispatcher, wire: WireRequest, progress: SendProgress) => Promise<T>;

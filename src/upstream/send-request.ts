@@ -10,6 +10,8 @@ import type { ExchangePhase } from './transport-failure.ts';
 /** The head of an answer whose body is still coming. */
 export interface SentAnswer {
   readonly status: number;
+  /** The reason phrase, a character for each of its bytes. */
+  readonly reason: string;
   /** End-to-end fields only. */
   readonly headers: HeaderPairs;
   /** Ends when the body is whole; otherwise errors with `UpstreamFailure`. */
@@ -66,7 +68,7 @@ export function sendRequest(
         if (!isFinalHead(status, reason)) return giveUp(new UpstreamFailure('reset'));
         phase = 'body';
         body = readableOf(given, () => clearTimeout(pause), finish);
-        resolve({ status, headers: answerHeaders(given), body });
+        resolve({ status, reason: reasonBytes(reason), headers: answerHeaders(given), body });
       },
       onResponseData(given, chunk) {
         if (body?.push(chunk) !== false) return;
@@ -82,6 +84,11 @@ export function sendRequest(
       onResponseError: (_given, error) => fail(error),
     });
   });
+}
+
+// undici decodes it as UTF-8; Node writes only characters that stand for one byte each.
+function reasonBytes(reason = ''): string {
+  return /^[\x20-\x7e]*$/.test(reason) ? reason : Buffer.from(reason).toString('latin1');
 }
 
 function readableOf(controller: Dispatcher.DispatchController, onRead: () => void, finish: () => void): Readable {

@@ -40,8 +40,8 @@ export async function sendWalkRequest(
   };
   try {
     const dispatched = await house.dispatch(arrival, trace, caller.signal);
-    if (dispatched.kind !== 'reply') throw new Error(`${target} is not in the contract`);
     const { exchange, reply } = dispatched;
+    if (exchange === undefined) throw new Error(`${target} is not in the contract`);
     const bytes = await house.read(reply.headers, reply.body);
     end(reply.status);
     trace.bytes = bytes?.length;

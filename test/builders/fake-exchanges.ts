@@ -11,12 +11,6 @@ export function fakeExchanges(answer: (request: UpstreamRequest) => ExchangedAns
       sent.push(request);
       return answer(request);
     },
-    gate: {
-      enter: () => ({ leave: () => undefined, stream: () => undefined }),
-      enterStream: () => ({ leave: () => undefined, stream: () => undefined }),
-      checkStreams: () => undefined,
-      stats: () => ({ inFlight: 0, queued: 0, streams: 0, circuit: 'closed' }),
-    },
     stats: () => ({ inFlight: 0, queued: 0, streams: 0, circuit: 'closed', openConnections: 0 }),
     close: () => Promise.resolve(),
   };

@@ -4,7 +4,11 @@ import { MODES } from '../../src/model/checks.ts';
 import type { House } from '../../src/pipeline/house.ts';
 import type { Plan } from '../../src/pipeline/plan.ts';
 import { createTargets } from '../../src/pipeline/targets.ts';
-import type { UndocumentedPolicy, UndocumentedVerdict } from '../../src/pipeline/undocumented-policy.ts';
+import { compileUndocumentedPlan } from '../../src/pipeline/undocumented/plan.ts';
+import type { UndocumentedPolicy, UndocumentedVerdict } from '../../src/pipeline/undocumented/policy.ts';
+import type { ExchangedAnswer } from '../../src/upstream/create-upstream.ts';
+import { compileLegacyAddresses } from '../../src/upstream/legacy-addresses.ts';
+import { fakeExchanges } from './fake-exchanges.ts';
 import { callerNamed, createNext, exchangeWith, type FakeNext, grantsWith, plannedWith } from './exchange.ts';
 
 /** What a test chooses of a house. */
@@ -14,6 +18,9 @@ export interface HouseParts extends Partial<House> {
   readonly authenticate?: (input: AuthenticationInput) => AuthenticationResult | Promise<AuthenticationResult>;
   readonly verdict?: UndocumentedVerdict;
   readonly match?: Partial<PathMatch>;
+  /** How the upstream responds to undocumented paths; with 299 where nothing is said. */
+  readonly passed?: () => ExchangedAnswer | Promise<ExchangedAnswer>;
+  readonly serviceCredential?: boolean;
 }
 
 /** A house with one documented list, whose plan is a fake; everything else is undocumented. */
@@ -24,8 +31,8 @@ export function houseWith({ plan: planParts = {}, ...parts }: HouseParts = {}) {
   const authenticated: AuthenticationInput[] = [];
   const judged: Parameters<UndocumentedPolicy>[] = [];
   const principal = callerNamed('alice');
-  const passed = { level: 'enforce', outcome: 'passed', principal: 'verified' } as const;
-  const authenticate = parts.authenticate ?? (() => Promise.resolve({ principal, trace: passed }));
+  const trace = { level: 'enforce', outcome: 'passed', principal: 'verified' } as const;
+  const authenticate = parts.authenticate ?? (() => Promise.resolve({ principal, trace }));
   const match: PathMatch = {
     template: plan.operation.path,
     byMethod: new Map([[plan.operation.method, plan.operation]]),
@@ -39,10 +46,30 @@ export function houseWith({ plan: planParts = {}, ...parts }: HouseParts = {}) {
     decodeParameters: () => ({ values: exchangeWith().values(), violations: [], reported: [] }),
   } as unknown as House['contract'];
   const { contract = fakeContract, plans = new Map([[plan.operation.id, plan]]) } = parts;
+  const { checks = MODES.strict.checks } = parts;
+  const passed = parts.passed ?? (() => ({ status: 299, headers: [], body: Buffer.from('passed'), attempts: 1 }));
+  const { upstream, sent } = fakeExchanges(passed);
   const house: House = {
     contract,
     plans,
-    checks: MODES.strict.checks,
+    checks,
+    undocumented: compileUndocumentedPlan({
+      checks,
+      transparent: false,
+      allow: [{ method: '*', path: '/**', permission: 'any' }],
+      rewriteUrls: false,
+      legacy: compileLegacyAddresses({ origin: 'http://upstream.example', basePath: '' }, []),
+      publicAddress: () => 'http://public.example',
+      access: {
+        decidePermission: (...asked) => house.decidePermission(...asked),
+        grantsOf: (...asked) => house.grantsOf(...asked),
+        challenge: 'Basic realm="test"',
+        serviceCredential: parts.serviceCredential ?? false,
+      },
+      upstream,
+      clock: () => 1_000,
+      purge: () => undefined,
+    }),
     authenticator: {
       authenticate: (input) => {
         authenticated.push(input);
@@ -64,12 +91,11 @@ export function houseWith({ plan: planParts = {}, ...parts }: HouseParts = {}) {
     grantsOf: () => grantsWith(),
     audienceOf: (_plan, { audience }) => `caller:${audience}`,
     decidePermission: () => ({ verdict: 'allowed', because: 'all' }),
-    serviceCredential: false,
     challenge: 'Basic realm="test"',
     clock: () => 1_000,
     ...parts,
   };
-  return { house, next, plan, authenticated, judged };
+  return { house, next, plan, authenticated, judged, sent };
 }
 
 /** The parts of a fake house that tests look into. */

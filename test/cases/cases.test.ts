@@ -119,7 +119,8 @@ describe('cases', () => {
 
   it('there is one for each stage that a request can pass', async () => {
     const { gateway } = await gatewayFor({ rewriteUrls: true });
-    const stages = gateway.planLines.flatMap(
+    // Without an entry in `undocumented.allow` nothing undocumented passes, so that its plan has no stages.
+    const stages = gateway.planLines.slice(0, -1).flatMap(
       (line) =>
         line
           .split(/\s{2,}/)

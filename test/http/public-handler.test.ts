@@ -4,8 +4,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/errors/gateway-error.ts';
 import type { ArrivalOptions } from '../../src/http/arrival.ts';
-import { createPublicHandler, type PassedRequest, type PublicServices } from '../../src/http/public-handler.ts';
+import { createPublicHandler, type PublicServices } from '../../src/http/public-handler.ts';
 import type { AuthenticationResult } from '../../src/identity/authenticator.ts';
+import type { HeaderPairs } from '../../src/model/header-pairs.ts';
 import type { Trace } from '../../src/model/trace.ts';
 import type { Exchange } from '../../src/pipeline/exchange.ts';
 import type { Reply } from '../../src/pipeline/reply.ts';
@@ -77,9 +78,9 @@ async function published({ arrival, services, ...parts }: Parts = {}) {
     errorsFor: () => 'normalized',
     contractStatusHeader: true,
     reportIdOf: () => 'a1',
-    pass: () => Promise.reject(new Error('nothing passes')),
     accessLog: { write: (entry) => void lines.push(entry) },
     gzip: () => undefined,
+    clientTimeoutMs: 60_000,
     record: (trace) => recorded.push(structuredClone({ ...trace, cause: String(trace.cause) })),
     clock: () => (now += 500),
     ...services,
@@ -403,35 +404,30 @@ describe('a request past the contract', () => {
   const passes: HouseParts = { verdict: { pass: true, permission: undefined, reported: true } };
   const OTHER = '/services/v2/other.json';
 
-  it('is passed with its principal, its trace and the headers of the edge', async () => {
-    const passed: PassedRequest[] = [];
-    const pass = (request: PassedRequest) => {
-      passed.push(request);
-      const headers = request.extra([['X-Request-Id', 'theirs']]);
-      request.res.writeHead(204, headers.flat()).end();
-      return Promise.resolve();
-    };
-    const { call, recorded } = await published({ ...passes, services: { pass } });
-    const answer = await call(OTHER);
-    expect(answer.status).toBe(204);
-    expect(answer.headers).toMatchObject({ via: '1.1 portico' });
-    expect(answer.headers).not.toHaveProperty('x-request-id');
-    expect([passed[0]?.principal.name, passed[0]?.arrival.path]).toEqual(['alice', OTHER]);
+  const answer = (headers: HeaderPairs = []) => ({ status: 200, headers, body: Readable.from(['x']), attempts: 1 });
+
+  it('gets the upstream’s response as it is, with the headers of the edge', async () => {
+    const { call, recorded, sent } = await published({ ...passes, passed: () => answer([['X-Request-Id', 'theirs']]) });
+    const { status, text, headers } = await call(OTHER);
+    expect([status, text]).toEqual([200, 'x']);
+    expect(headers).toMatchObject({ via: '1.1 portico', 'x-request-id': 'theirs' });
+    for (const name of ['cache-control', 'x-content-type-options']) expect(headers).not.toHaveProperty(name);
+    expect(sent).toMatchObject([{ target: OTHER, owner: { caller: callerNamed('alice').audience } }]);
     await until(() => recorded.length === 1);
-    expect(recorded[0]).toMatchObject({ route: 'passthrough', status: 204 });
+    expect(recorded[0]).toMatchObject({ route: 'passthrough', status: 200, bytes: 1 });
   });
 
   it('gets the one body of errors when it fails', async () => {
-    const { call, recorded } = await published(passes);
+    const passed = () => Promise.reject(new Error('unexpected'));
+    const { call, recorded } = await published({ ...passes, passed });
     expectError(await call(OTHER), 500, 'internal_error');
     await until(() => recorded.length === 1);
   });
 
   it('is remembered where nothing is reported about it', async () => {
-    const pass = ({ res }: PassedRequest) => Promise.resolve(void res.end());
     for (const reported of [true, false]) {
       const verdict = { pass: true, permission: undefined, reported } as const;
-      const { call, house, judged, authenticated } = await published({ verdict, services: { pass } });
+      const { call, house, judged, authenticated } = await published({ verdict, passed: answer });
       for (let times = 0; times < 3; times += 1) await call(OTHER);
       expect([house.targets.size, judged.length]).toEqual(reported ? [0, 3] : [1, 1]);
       expect(authenticated).toHaveLength(3);

@@ -16,7 +16,12 @@ const planWith = (planned: PlannedParts = { cache: kept() }): Plan => ({
   stages: [],
   handle: createNext().handle,
 });
-const OPTIONS: WriteReplyOptions = { contractStatusHeader: true, reportIdOf: () => 'a1', gzip: () => undefined };
+const OPTIONS: WriteReplyOptions = {
+  contractStatusHeader: true,
+  reportIdOf: () => 'a1',
+  gzip: () => undefined,
+  clientTimeoutMs: 60_000,
+};
 const GET = { method: 'GET', ifNoneMatch: undefined, acceptEncoding: undefined };
 
 interface Context {
@@ -292,11 +297,53 @@ describe('a reply that streams', () => {
     expect([answer.status, answer.text, answer.complete, bytes]).toEqual([200, 'abc', false, 3]);
   });
 
-  it('is given up for HEAD', async () => {
+  it('is not sent for HEAD, and leaves nothing open', async () => {
     const body = Readable.from([Buffer.from('abc')]);
     const reply: Reply = { status: 203, headers: [['Content-Length', '99']], body };
     const { answer, bytes } = await written(reply, {}, { method: 'HEAD' });
     expect([answer.status, answer.headers['content-length'], bytes, body.destroyed]).toEqual([203, '99', 0, true]);
+  });
+
+  // A client that gets half of it with a proper end takes it for all there is.
+  it('breaks the connection of the client when it goes away without an error', async () => {
+    const body = new Readable({ read: () => undefined });
+    body.push(Buffer.from('abc'));
+    body.once('data', () => setImmediate(() => body.destroy()));
+    body.pause();
+    const { answer, bytes } = await written({ status: 200, headers: [], body });
+    expect([answer.status, answer.text, answer.complete, bytes]).toEqual([200, 'abc', false, 3]);
+  });
+
+  it('breaks the connection of the client when it is broken before it can be read', async () => {
+    const body = new Readable({ read: () => undefined });
+    body.on('error', () => undefined);
+    body.destroy(new Error('broken'));
+    await once(body, 'close').catch(() => undefined);
+    const { port } = await serve((_request, response) => {
+      void writeReply(response, planWith(), { status: 200, headers: [], body }, GET, traceWith(), OPTIONS);
+    });
+    const { heard } = talk(port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    expect(await heard).not.toMatch(/\r\n0\r\n\r\n$/);
+  });
+
+  // A client that asks for much and reads nothing must not fill the memory, nor keep the upstream waiting for ever.
+  it('is read no faster than the client reads, and given up after a pause that is too long', async () => {
+    const part = Buffer.alloc(65_536);
+    const body = new Readable({
+      read() {
+        this.push(part);
+      },
+    });
+    const trace = traceWith();
+    const { port } = await serve((_request, response) => {
+      const options = { ...OPTIONS, clientTimeoutMs: 60 };
+      void writeReply(response, planWith(), { status: 200, headers: [], body }, GET, trace, options);
+    });
+    const { socket } = talk(port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    socket.pause();
+    await until(() => body.destroyed);
+    expect(trace.bytes).toBeLessThan(15_000_000);
+    socket.destroy();
   });
 
   it('is given up when the client leaves', async () => {

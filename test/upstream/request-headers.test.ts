@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { forwardingHeaders } from '../../src/upstream/forwarding-headers.ts';
-import { requestHeaders } from '../../src/upstream/request-headers.ts';
-import { transparentHeaders } from '../../src/upstream/transparent-headers.ts';
+import { passthroughHeaders, requestHeaders, transparentHeaders } from '../../src/upstream/request-headers.ts';
 import { arrivalOf } from './support/gateway.ts';
 
 const client = [
@@ -78,9 +77,23 @@ describe('rules 1: the fields of an observed request', () => {
       ...traced,
     ]);
   });
+});
 
-  it('carry another credential when one is given', () => {
-    const fields = transparentHeaders(arrival, 'Basic chosen').filter(([name]) => name === 'Authorization');
-    expect(fields).toEqual([['Authorization', 'Basic chosen']]);
+describe('rules 2: the headers of a request for an undocumented path', () => {
+  const names = (choice: Parameters<typeof passthroughHeaders>[1]) =>
+    passthroughHeaders(arrival, choice).map(([name, value]) => (name === 'Authorization' ? value : name));
+
+  it('hold the credential that was chosen and nothing that changes the method', () => {
+    const found = names({ authorization: 'Basic chosen', identityCoding: false });
+    expect(found).toContain('Basic chosen');
+    expect(found).not.toContain('Basic own');
+    expect(found).not.toContain('X-HTTP-Method-Override');
+    expect(found).toContain('Range');
+  });
+
+  it('ask for all of the body, uncoded, where it is rewritten', () => {
+    const found = passthroughHeaders(arrival, { authorization: undefined, identityCoding: true });
+    expect(found).toContainEqual(['Accept-Encoding', 'identity']);
+    expect(found.map(([name]) => name)).not.toContain('Range');
   });
 });

@@ -2,7 +2,7 @@ import { contractWords, warningLines } from '../terminal/banner.ts';
 import { type Command, EXIT } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../config-flags.ts';
 
-/** `portico plan`: prints the stages of each operation, one line per operation. */
+/** `portico plan`: prints the stages of each operation, one line per operation, and one line for undocumented paths. */
 export const planCommand: Command = {
   name: 'plan',
   summary: 'Print the stages of each operation',

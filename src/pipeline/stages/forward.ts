@@ -16,9 +16,9 @@ import {
   type SharedIdentity,
 } from '../../upstream/forwarding-headers.ts';
 import type { PermissionMessage } from '../../upstream/permission-message.ts';
-import { requestHeaders } from '../../upstream/request-headers.ts';
+import { uploadOf } from '../../upstream/proxy/upload.ts';
+import { requestHeaders, transparentHeaders } from '../../upstream/request-headers.ts';
 import { toTransportFailure } from '../../upstream/transport-failure.ts';
-import { transparentHeaders } from '../../upstream/transparent-headers.ts';
 import type { Exchange } from '../exchange.ts';
 import { isPermissionDenial } from '../permission-denial.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
@@ -117,7 +117,7 @@ async function decoded(answer: UpstreamAnswer, { decode }: ForwardServices): Pro
 function rawRequest(exchange: Exchange) {
   const { arrival, body } = exchange;
   const signal = exchange.clientGone?.();
-  const raw = body ?? (hasBody(arrival.headers) ? arrival.body : undefined);
+  const raw = body ?? uploadOf(arrival)?.stream;
   return {
     method: arrival.method,
     target: arrival.target,
@@ -178,8 +178,4 @@ function authorizationFor(
   if (planned.serviceCredential && !delegated) return service;
   if (principal.authorization !== undefined) return principal.authorization;
   throw new GatewayError('needs_caller_credential', 'This operation needs the credential of the caller itself.');
-}
-
-function hasBody(headers: Exchange['arrival']['headers']): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }

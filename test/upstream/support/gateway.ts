@@ -2,33 +2,47 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach } from 'vitest';
+import { clientGone } from '../../../src/http/client-gone.ts';
+import { writeReply } from '../../../src/http/write-reply.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import type { Arrival } from '../../../src/model/arrival.ts';
-import type { HeaderPairs } from '../../../src/model/header-pairs.ts';
+import { MODES } from '../../../src/model/checks.ts';
+import { createTrace, type Trace } from '../../../src/model/trace.ts';
 import { UpstreamFailure } from '../../../src/model/upstream-failure.ts';
-import { createPassthrough } from '../../../src/upstream/create-passthrough.ts';
-import type { PassthroughContext, PassthroughResult } from '../../../src/upstream/passthrough-context.ts';
-import { createUpstreamGate, type UpstreamGate } from '../../../src/upstream/upstream-gate.ts';
+import { compileUndocumentedPlan } from '../../../src/pipeline/undocumented/plan.ts';
+import type { UpstreamStats } from '../../../src/upstream/create-upstream.ts';
+import { compileLegacyAddresses } from '../../../src/upstream/legacy-addresses.ts';
 import { UPSTREAM_DEFAULTS, type UpstreamOptions } from '../../../src/upstream/upstream-options.ts';
+import { callerNamed } from '../../builders/exchange.ts';
+import { upstreamAt } from './settings.ts';
 
 /** What a test chooses. */
-export interface GatewayChoice extends Partial<Omit<PassthroughContext, 'arrival'>> {
+export interface GatewayChoice {
   readonly options?: Partial<UpstreamOptions>;
   readonly basePath?: string;
   readonly rewriteUrls?: boolean;
-  /** Called with each response before anything is passed. */
+  readonly transparent?: boolean;
+  /** The credential of the caller. */
+  readonly authorization?: string;
+  /** Called with each response before anything is forwarded. */
   readonly onResponse?: (response: ServerResponse) => void | Promise<void>;
 }
 
-/** A server that passes everything on, as the edge would. */
+/** What became of a request. */
+export interface Passed extends Pick<Trace, 'upstream' | 'bytes' | 'legacyAddress'> {
+  /** How the transport failed, from `upstream.shape` or from what was thrown. */
+  readonly failure: string | undefined;
+  /** Whether the client got all of its response. */
+  readonly whole: boolean;
+}
+
+/** A server that takes every request to the plan for undocumented paths, and writes its reply. */
 export interface TestGateway {
   readonly port: number;
   readonly origin: string;
-  readonly gate: UpstreamGate;
-  /** What became of each request, in the order in which they ended. */
-  readonly results: (PassthroughResult | UpstreamFailure)[];
-  readonly heads: { status: number; headers: HeaderPairs }[];
-  legacyFound: number;
+  stats(): UpstreamStats;
+  /** What became of each request, in the order in which their responses closed. */
+  readonly results: Passed[];
 }
 
 const closers = new Set<() => void>();
@@ -38,40 +52,62 @@ afterEach(() => {
 });
 
 /** Starts the server; failures are written as `<kind>` with status 502. */
-export async function startGateway(upstream: string, choice: GatewayChoice = {}): Promise<TestGateway> {
+export async function startGateway(origin: string, choice: GatewayChoice = {}): Promise<TestGateway> {
+  const { basePath = '', transparent = false, rewriteUrls = false, authorization } = choice;
   const options = { ...UPSTREAM_DEFAULTS, ...choice.options };
-  const gate = createUpstreamGate(options, systemClock);
-  const passthrough = createPassthrough({ origin: upstream, basePath: choice.basePath ?? '' }, options, {
-    gate,
-    rewriteUrls: choice.rewriteUrls ?? false,
-  });
-  const server = createServer((request, response) => {
-    const context: PassthroughContext = {
-      transparent: false,
-      authorization: undefined,
-      owner: { caller: undefined, address: '203.0.113.7' },
-      publicAddress: 'https://public.example/p',
-      onAnswer: (status, headers) => void gateway.heads.push({ status, headers }),
-      onLegacyAddress: () => (gateway.legacyFound += 1),
-      ...choice,
-      arrival: arrivalOf(request),
-    };
-    const before = async () => choice.onResponse?.(response);
-    const passing = before().then(() => passthrough.pass(request, response, context));
-    passing.then(
-      (result) => gateway.results.push(result),
-      (error: unknown) => {
-        if (error instanceof UpstreamFailure) gateway.results.push(error);
-        if (response.destroyed) return;
-        response.statusCode = 502;
-        response.end(error instanceof UpstreamFailure ? error.kind : String(error));
+  const upstream = upstreamAt(origin, options, { basePath });
+  const plan = compileUndocumentedPlan({
+    checks: MODES.staging.checks,
+    transparent,
+    allow: [],
+    rewriteUrls,
+    legacy: compileLegacyAddresses({ origin, basePath }, options.legacyOrigins),
+    publicAddress: () => 'https://public.example/p',
+    access: {
+      decidePermission: () => ({ verdict: 'allowed', because: 'all' }),
+      grantsOf: () => {
+        throw new Error('no permission is asked for');
       },
-    );
+      challenge: 'Basic',
+      serviceCredential: false,
+    },
+    purge: () => undefined,
+    upstream,
+    clock: systemClock,
+  });
+  const principal = { ...callerNamed('alice'), authorization };
+
+  const pass = async (request: IncomingMessage, response: ServerResponse, trace: Trace) => {
+    await choice.onResponse?.(response);
+    const arrival = arrivalOf(request);
+    const exchange = { arrival, principal, trace, permission: undefined, clientGone: () => clientGone(response) };
+    const to = { method: arrival.method, ifNoneMatch: undefined, acceptEncoding: undefined };
+    const { clientTimeoutMs } = options;
+    const edge = { contractStatusHeader: false, reportIdOf: () => '', gzip: () => undefined, clientTimeoutMs };
+    trace.bytes = await writeReply(response, plan, await plan.handle(exchange), to, trace, edge);
+  };
+  const server = createServer((request, response) => {
+    const { method = '' } = request;
+    const trace = createTrace({ requestId: 'request-1', traceparent: '', method, startedAt: systemClock() });
+    let thrown: string | undefined;
+    const failureOf = ({ upstream: told }: Trace) =>
+      thrown ?? (told?.status === undefined && told !== undefined ? told.shape : undefined);
+    const end = () => {
+      const { upstream: told, bytes, legacyAddress } = trace;
+      const whole = response.writableFinished;
+      gateway.results.push({ upstream: told, bytes, legacyAddress, failure: failureOf(trace), whole });
+    };
+    pass(request, response, trace).catch((error: unknown) => {
+      thrown = error instanceof UpstreamFailure ? error.kind : String(error);
+      if (response.destroyed) return;
+      response.statusCode = 502;
+      response.end(thrown);
+    });
+    response.once('close', () => setImmediate(end));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   closers.add(() => {
-    passthrough.close();
     server.close();
     server.closeAllConnections();
   });
@@ -79,10 +115,8 @@ export async function startGateway(upstream: string, choice: GatewayChoice = {})
   const gateway: TestGateway = {
     port,
     origin: `http://127.0.0.1:${port}`,
-    gate,
+    stats: () => upstream.stats(),
     results: [],
-    heads: [],
-    legacyFound: 0,
   };
   return gateway;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { passthroughPurges } from '../../src/pipeline/passthrough-purges.ts';
+import { passthroughPurges } from '../../../src/pipeline/undocumented/purges.ts';
 
 describe('what a write past the contract purges', () => {
   it('is the node that it names and the lists of its resource', () => {

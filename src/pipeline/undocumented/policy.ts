@@ -1,8 +1,8 @@
-import type { PathMatch } from '../contract/paths.ts';
-import type { Arrival } from '../model/arrival.ts';
-import type { CheckLevel } from '../model/checks.ts';
-import type { Operation } from '../model/operation.ts';
-import { compilePathPattern, type PathPattern } from './path-pattern.ts';
+import type { PathMatch } from '../../contract/paths.ts';
+import type { Arrival } from '../../model/arrival.ts';
+import type { CheckLevel } from '../../model/checks.ts';
+import type { Operation } from '../../model/operation.ts';
+import { compilePathPattern, type PathPattern } from '../path-pattern.ts';
 
 /** An entry of `undocumented.allow`: what passes although the contract does not know it. */
 export interface AllowEntry {
@@ -44,7 +44,7 @@ export type UndocumentedPolicy = (
 /** The base path that passthrough is limited to outside of `observe` (rules, 11). */
 const PASSTHROUGH_BASE = '/services/v2/';
 
-const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
+const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Compiles the policy for undocumented paths. */
 export function compileUndocumentedPolicy(
@@ -70,7 +70,7 @@ export function compileUndocumentedPolicy(
   };
 }
 
-/** Returns what the policy says of a request that no operation answers; `match` is what the contract knows of its path. */
+/** Returns what the policy says about a request that matches no operation; `match` is what the contract knows of its path. */
 export function undocumentedVerdict(
   policy: UndocumentedPolicy,
   { method, path }: Pick<Arrival, 'method' | 'path'>,

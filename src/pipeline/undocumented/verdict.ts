@@ -1,20 +1,15 @@
-import { GatewayError } from '../errors/gateway-error.ts';
-import type { Arrival } from '../model/arrival.ts';
-import type { Principal } from '../model/principal.ts';
-import type { Trace } from '../model/trace.ts';
-import type { Violation } from '../model/violation.ts';
-import { safePath } from '../privacy/path-text.ts';
-import type { House } from './house.ts';
-import { traceDecision } from './permission-violation.ts';
-import { permissionRefusal } from './stages/authorize.ts';
-import type { PassingVerdict, UndocumentedVerdict } from './undocumented-policy.ts';
+import { GatewayError } from '../../errors/gateway-error.ts';
+import type { Arrival } from '../../model/arrival.ts';
+import type { Violation } from '../../model/violation.ts';
+import { safePath } from '../../privacy/path-text.ts';
+import type { KnownRequest } from '../exchange.ts';
+import type { House } from '../house.ts';
+import type { PassingVerdict, UndocumentedVerdict } from './policy.ts';
 
-/** Writes what the policy says of a request past the contract; throws where it, or a permission, says no. */
-export function passUndocumented(
-  house: House,
-  arrival: Pick<Arrival, 'method' | 'path' | 'query'>,
-  trace: Trace,
-  principal: Principal,
+/** Records what the policy says about a request for an undocumented path; throws where it does not let the request pass. */
+export function admitUndocumented(
+  house: Pick<House, 'candidate' | 'checks'>,
+  { arrival, trace }: Pick<KnownRequest, 'arrival' | 'trace'>,
   verdict: UndocumentedVerdict,
 ): PassingVerdict {
   house.candidate?.arrived(trace, arrival);
@@ -27,16 +22,6 @@ export function passUndocumented(
     outcome: !verdict.pass ? 'refused' : verdict.reported ? 'reported' : level === 'off' ? 'skipped' : 'passed',
   };
   if (!verdict.pass) throw undocumentedRefusal(arrival, verdict.code, verdict.allow);
-  const { permission } = verdict;
-  const permissions = house.checks.permissions;
-  if (permission !== undefined && permissions !== 'off') {
-    const decision = house.decidePermission(permission, house.grantsOf(principal, permissions));
-    traceDecision(trace, permissions, decision);
-    if (decision.verdict === 'denied' && permissions === 'enforce')
-      throw permissionRefusal(undefined, { principal, trace }, decision.missing, house.challenge);
-  }
-  if (house.serviceCredential && principal.authorization === undefined)
-    throw new GatewayError('needs_caller_credential', 'This address needs the credential of the caller itself.');
   return verdict;
 }
 
@@ -62,7 +47,7 @@ function undocumentedRefusal(
   });
 }
 
-/** The path is told with the words of such addresses only: any other part of it may name somebody. */
+/** Shows only the parts of the path that are words of such addresses: any other part may name somebody. */
 function undocumented(
   { method, path }: Pick<Arrival, 'method' | 'path'>,
   documentedPath: boolean,

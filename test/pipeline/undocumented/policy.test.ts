@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Operation } from '../../src/model/operation.ts';
-import { compileUndocumentedPolicy } from '../../src/pipeline/undocumented-policy.ts';
+import type { Operation } from '../../../src/model/operation.ts';
+import { compileUndocumentedPolicy } from '../../../src/pipeline/undocumented/policy.ts';
 
 const known = new Map([['GET', {} as Operation]]);
 const entry = { method: 'POST', path: '/services/v2/question/{id}/answer.json', permission: 'Answer' };

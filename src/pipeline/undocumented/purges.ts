@@ -1,3 +1,10 @@
+const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE']);
+
+/** Returns whether a successful request of this method may have changed something. */
+export function mayWrite(method: string): boolean {
+  return !SAFE.has(method);
+}
+
 // A Map, because the name comes from the client and every object has a `constructor`.
 const LISTS: ReadonlyMap<string, readonly string[]> = new Map([
   ['question', ['questions']],

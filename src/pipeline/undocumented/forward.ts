@@ -1,0 +1,60 @@
+import type { Clock } from '../../lib/clock.ts';
+import { UpstreamFailure } from '../../model/upstream-failure.ts';
+import { streamOwner } from '../../upstream/client-streams.ts';
+import type { Upstream } from '../../upstream/create-upstream.ts';
+import { uploadOf } from '../../upstream/proxy/upload.ts';
+import { passthroughHeaders, transparentHeaders } from '../../upstream/request-headers.ts';
+import { toTransportFailure } from '../../upstream/transport-failure.ts';
+import type { PassedExchange } from '../exchange.ts';
+import type { Reply } from '../reply.ts';
+import type { Handler } from '../stage.ts';
+import { endedEarly, tellFailure, tellServerError } from '../upstream-violation.ts';
+
+/** What requests for undocumented paths are forwarded with. */
+export interface ForwardUndocumentedServices {
+  readonly upstream: Pick<Upstream, 'exchange'>;
+  /** Raw in both directions, as in `observe`. */
+  readonly transparent: boolean;
+  /** True where bodies of responses are rewritten on their way. */
+  readonly rewriteUrls: boolean;
+  readonly clock: Clock;
+  /** Counts a path outside the contract; undefined where nothing is learned. */
+  readonly observe?: ((method: string, path: string, status: number) => void) | undefined;
+}
+
+/** Exchanges a request for an undocumented path with the upstream; bodies are streamed in both directions. */
+export function forwardUndocumented(services: ForwardUndocumentedServices): Handler<PassedExchange> {
+  const { upstream, transparent, rewriteUrls: identityCoding, clock, observe } = services;
+  return async ({ arrival, principal, clientGone, trace }) => {
+    const startedAt = clock();
+    const seconds = () => Math.max(0, clock() - startedAt) / 1000;
+    trace.route = 'passthrough';
+    const { authorization } = principal;
+    const signal = clientGone?.();
+    try {
+      const { status, reason, headers, body, attempts } = await upstream.exchange({
+        method: arrival.method,
+        target: arrival.target,
+        headers: transparent
+          ? transparentHeaders(arrival)
+          : passthroughHeaders(arrival, { authorization, identityCoding }),
+        mode: 'streamed',
+        upload: uploadOf(arrival),
+        owner: streamOwner(principal, arrival.clientAddress),
+        ...(signal === undefined ? {} : { signal }),
+      });
+      trace.upstream = { status, shape: 'passed', seconds: seconds(), attempts };
+      observe?.(arrival.method, arrival.path, status);
+      if (status >= 500) tellServerError(trace);
+      if (!Buffer.isBuffer(body))
+        body.once('error', (error: unknown) => endedEarly(trace, toTransportFailure(error, 'body')));
+      return { status, headers, body, ...(reason === undefined ? {} : { reason }) } satisfies Reply;
+    } catch (error) {
+      if (error instanceof UpstreamFailure) {
+        trace.upstream = { status: undefined, shape: error.kind, seconds: seconds(), attempts: 1 };
+        tellFailure(trace, error);
+      }
+      throw error;
+    }
+  };
+}

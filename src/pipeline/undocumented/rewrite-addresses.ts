@@ -1,0 +1,73 @@
+import { pipeline, type Readable } from 'node:stream';
+import type { PublicOrigin } from '../../model/arrival.ts';
+import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
+import { publicHeaders } from '../../upstream/answer-headers.ts';
+import { contentCodings } from '../../upstream/content-coding.ts';
+import { createLegacyAddressRewriter, createLegacyAddressScan } from '../../upstream/legacy-address-stream.ts';
+import type { LegacyAddresses } from '../../upstream/legacy-addresses.ts';
+import type { PassedExchange } from '../exchange.ts';
+import type { Stage } from '../stage.ts';
+
+/** How addresses of the legacy server are treated in responses from undocumented paths. */
+export interface AddressServices {
+  readonly legacy: LegacyAddresses;
+  /** True where those in bodies are rewritten too (rules, 11). */
+  readonly rewriteUrls: boolean;
+  /** Returns the address of the gateway under an origin. */
+  readonly publicAddress: (origin: PublicOrigin) => string;
+}
+
+/** Puts the public address in the place of the legacy one in headers, and in bodies where the configuration says so. */
+export function rewriteAddresses(services: AddressServices): Stage<PassedExchange> {
+  const { legacy, rewriteUrls, publicAddress } = services;
+  const report = findAddresses(services);
+  const rewritten: Stage<PassedExchange> = (next) => async (exchange) => {
+    const address = publicAddress(exchange.arrival);
+    const reply = await next(exchange);
+    const headers = publicHeaders(reply.headers, legacy, address);
+    if (!rewriteUrls || Buffer.isBuffer(reply.body) || !isText(headers)) return { ...reply, headers };
+    const body = createLegacyAddressRewriter(legacy, address);
+    pipeline(reply.body, body, () => undefined);
+    return { ...reply, headers: changedLength(headers), body };
+  };
+  return rewriteUrls ? rewritten : (next) => rewritten(report(next));
+}
+
+/** Reports addresses of the legacy server in bodies, which are passed as they are. */
+export function findAddresses({ legacy }: Pick<AddressServices, 'legacy'>): Stage<PassedExchange> {
+  return (next) => async (exchange) => {
+    const reply = await next(exchange);
+    if (!Buffer.isBuffer(reply.body) && isText(reply.headers))
+      watch(
+        reply.body,
+        createLegacyAddressScan(legacy, () => {
+          exchange.trace.legacyAddress = true;
+        }),
+      );
+    return reply;
+  };
+}
+
+/** Shows a body's parts to somebody else than its reader, without letting them flow before the reader wants them. */
+function watch(body: Readable, onPart: (part: Buffer) => void): void {
+  body.on('data', onPart);
+  body.pause();
+}
+
+// Coded bodies are neither read nor rewritten.
+function isText(headers: HeaderPairs): boolean {
+  const type = headerValue(headers, 'content-type') ?? '';
+  return (
+    contentCodings(headers).length === 0 &&
+    /^\s*(?:text\/|application\/(?:[\w.+-]*\+)?(?:json|xml|javascript))/i.test(type)
+  );
+}
+
+// Length and strong validators belong to the bytes that were, not to those that will be.
+function changedLength(headers: HeaderPairs): HeaderPairs {
+  return headers.flatMap(([name, value]): HeaderPairs => {
+    const key = name.toLowerCase();
+    if (/^(?:content-length|content-md5|digest|content-digest|repr-digest|accept-ranges)$/.test(key)) return [];
+    return [[name, key === 'etag' && !value.startsWith('W/') ? `W/${value}` : value]];
+  });
+}

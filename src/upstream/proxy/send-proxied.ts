@@ -1,0 +1,125 @@
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { createSilenceWatch } from '../../lib/silence-watch.ts';
+import { UpstreamFailure } from '../../model/upstream-failure.ts';
+import { isFinalHead } from '../final-head.ts';
+import { endToEnd, toHeaderPairs } from '../hop-by-hop.ts';
+import { MAX_INTERIM_RESPONSES } from '../interim-responses.ts';
+import type { SentAnswer } from '../send-request.ts';
+import type { Stop } from '../stop.ts';
+import { toTransportFailure, type ExchangePhase } from '../transport-failure.ts';
+import type { UpstreamOptions } from '../upstream-options.ts';
+import type { ProxiedRequest, Proxy } from './create-proxy.ts';
+
+/** What bounds the sending of a request with a body. */
+export interface ProxiedBounds {
+  /** Its reason is what the exchange fails with. */
+  readonly stop: Stop;
+  readonly options: Pick<
+    UpstreamOptions,
+    'connectTimeoutMs' | 'headersTimeoutMs' | 'bodyTimeoutMs' | 'clientTimeoutMs'
+  >;
+}
+
+/** Sends a request with its body once and resolves with the head of the response; rejects with `UpstreamFailure`. */
+export function sendProxied(
+  proxy: Proxy,
+  request: ProxiedRequest,
+  { stop, options }: ProxiedBounds,
+): Promise<SentAnswer> {
+  return new Promise((resolve, reject) => {
+    if (stop.reason) return reject(stop.reason);
+    const patienceMs = options.clientTimeoutMs;
+    let phase: ExchangePhase = 'connecting';
+    let outgoing: ClientRequest | undefined;
+    let incoming: IncomingMessage | undefined;
+    let body: Readable | undefined;
+    let ended = false;
+
+    const watch = createSilenceWatch((end) => fail(new UpstreamFailure(end === 'silence' ? 'deadline' : 'aborted')));
+    const finish = () => {
+      ended = true;
+      watch.stop();
+      stop.listen(undefined);
+      outgoing?.destroy();
+      end();
+    };
+    const fail = (error: unknown) => {
+      if (ended) return;
+      finish();
+      const isClients = request.body instanceof Readable && request.body.errored !== null;
+      const failure = isClients ? new UpstreamFailure('aborted', { cause: error }) : toTransportFailure(error, phase);
+      if (body) body.destroy(failure);
+      else reject(failure);
+    };
+    // What becomes of a connection after the last byte of the response is of no interest to the client.
+    const onError = (error: unknown) => {
+      if (incoming?.complete !== true) fail(error);
+    };
+
+    const onRequest = (given: ClientRequest, upload: Readable) => {
+      outgoing = given;
+      if (ended) return void given.destroy();
+      // The library reports errors a turn later. By then Node has ended a body without a length as if it were whole.
+      given.once('error', onError);
+      // Without a listener Node would close the connection, and the request would wait for its deadline.
+      given.once('upgrade', (_switched, socket) => {
+        socket.destroy();
+        fail(new UpstreamFailure('reset'));
+      });
+      let interim = 0;
+      given.on('information', () => {
+        interim += 1;
+        if (interim > MAX_INTERIM_RESPONSES) fail(new UpstreamFailure('reset'));
+      });
+      const connected = () => {
+        phase = 'waiting';
+        // A body on its way up may be slow because the client is; the upstream is silent only when it does not read.
+        watch.start(options.bodyTimeoutMs, { excused: () => !given.writableNeedDrain, patienceMs });
+      };
+      watch.start(options.connectTimeoutMs);
+      const { socket } = given;
+      socket?.once('encrypted' in socket ? 'secureConnect' : 'connect', connected);
+      upload.on('data', watch.touch);
+      given.once('finish', () => {
+        upload.off('data', watch.touch);
+        if (phase === 'waiting') watch.start(options.headersTimeoutMs);
+      });
+      return undefined;
+    };
+
+    const onResponse = (given: IncomingMessage) => {
+      // It may come with the bytes that were the failure.
+      if (ended) return void given.destroy();
+      const { statusCode: status = 0, statusMessage: reason = '' } = given;
+      if (!isFinalHead(status, reason)) return fail(new UpstreamFailure('reset'));
+      incoming = given;
+      phase = 'body';
+      // While nothing more is read, whatever is slow is the client.
+      watch.start(options.bodyTimeoutMs, { excused: () => given.isPaused(), patienceMs });
+      body = new Readable({
+        read: () => void given.resume(),
+        destroy(error, done) {
+          finish();
+          done(error);
+        },
+      });
+      // It may break before its reader listens; the reader still finds it broken.
+      body.on('error', () => undefined);
+      given.on('data', (part: Buffer) => {
+        watch.touch();
+        if (body?.push(part) === false) given.pause();
+      });
+      given.once('error', onError);
+      given.once('end', () => {
+        if (ended) return;
+        watch.stop();
+        body?.push(null);
+      });
+      return resolve({ status, reason, headers: endToEnd(toHeaderPairs(given.rawHeaders)), body });
+    };
+
+    const end = proxy(request, { onRequest, onResponse, onError });
+    return stop.listen(fail);
+  });
+}
