@@ -1,5 +1,5 @@
 import { bundlePlace, SCHEMA_BASE } from '../../src/contract/contract-files.ts';
-import type { SchemaFiles } from '../../src/contract/explain/find-errors.ts';
+import type { SchemaFiles } from '../../src/contract/explain/schema-errors.ts';
 
 /**
  * Puts generated schemas into the files that are committed: one per resource and one per operation. A file is a compound

@@ -2,7 +2,7 @@ import type { Violation } from '../../model/violation.ts';
 import { createDescribeFound, type DescribeFound } from '../explain/schema-violation.ts';
 import { compileFieldShape } from '../explain/compile-field-shape.ts';
 import { findUnknownFields } from '../explain/find-unknown-fields.ts';
-import { findErrors, type SchemaError, type SchemaFiles } from '../explain/find-errors.ts';
+import type { Explain, SchemaFiles } from '../explain/schema-errors.ts';
 import { ofFirstKinds } from '../violations.ts';
 import { oneCause } from '../explain/one-cause.ts';
 import { type SchemaPlace, toViolations } from '../explain/schema-violation.ts';
@@ -11,9 +11,10 @@ import { unknownFieldViolation } from '../explain/unknown-field.ts';
 /** Applies a compiled schema to a value and tells what is wrong, then which fields the contract does not know. */
 export type SchemaCheck = (value: unknown) => Violation[];
 
-/** One schema: compiled to a verdict, and as it is written, to say why. */
+/** One schema: compiled to a verdict, and to say why a value breaks it. */
 export interface CompiledSchema {
   readonly accepts: (value: unknown) => boolean;
+  readonly explain: Explain;
   readonly file: string;
   readonly files: SchemaFiles;
 }
@@ -28,16 +29,12 @@ export interface CheckOptions {
   readonly max?: number;
 }
 
-/** How many elements of each array are looked at for more than the first error. */
-const MAX_ELEMENTS = 25;
-
 /** More than any configuration collects. */
 const MAX_ERRORS = 1000;
 
 /**
- * Turns a compiled schema into a check; Ajv says whether a value is right, and stops at the
- * first error. Why it is not is looked for afterwards, in the schema as it is written: Ajv would need every schema compiled
- * a second time for that, and time quadratic in the number of errors.
+ * Turns a compiled schema into a check. The validator that accepts stops at the first error, because nearly every value is
+ * right; only one that is not is explained.
  */
 export function toSchemaCheck(
   compiled: CompiledSchema | undefined,
@@ -45,12 +42,12 @@ export function toSchemaCheck(
   { unknownFields = false, describe = createDescribeFound(new Set()), max = MAX_ERRORS }: CheckOptions = {},
 ): SchemaCheck {
   if (!compiled) return () => [];
-  const { accepts, file, files } = compiled;
+  const { accepts, explain, file, files } = compiled;
   const shape = unknownFields ? compileFieldShape(files, file) : undefined;
   return (value) => {
     const unknown = findUnknownFields(shape, value, max);
     if (accepts(value)) return unknown.map((field) => unknownFieldViolation(field, place));
-    const causes = oneCause(shape, value, whyNot(files, file, value), unknown);
+    const causes = oneCause(shape, value, explain(value), unknown);
     // A client is told of each item that it has to mend; what a server does to every item of a list is one thing.
     const told = place.direction === 'request' ? causes.errors.slice(0, max) : ofFirstKinds(causes.errors, max);
     return [
@@ -58,12 +55,4 @@ export function toSchemaCheck(
       ...causes.unknown.map((field) => unknownFieldViolation(field, place)),
     ];
   };
-}
-
-function whyNot(files: SchemaFiles, file: string, value: unknown): SchemaError[] {
-  const all = findErrors(files, file, value, { elements: MAX_ELEMENTS, errors: MAX_ERRORS, meantOnly: true });
-  if (all.length > 0) return all;
-  const [first] = findErrors(files, file, value, { elements: Number.POSITIVE_INFINITY, errors: 1 });
-  // Whatever cannot be explained is wrong all the same.
-  return [first ?? { keyword: 'schema', at: '', schema: `${file}#`, limit: undefined }];
 }

@@ -1,7 +1,8 @@
-import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020, type AnySchemaObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Fault } from '../../model/fault.ts';
 import { SCHEMA_BASE } from '../contract-files.ts';
-import type { SchemaFiles } from '../explain/find-errors.ts';
+import { openExplanations } from '../explain/explain-errors.ts';
+import type { SchemaFiles } from '../explain/schema-errors.ts';
 import type { CompiledSchema } from './schema-check.ts';
 
 /** The generated schemas, compiled one by one at start. */
@@ -18,10 +19,15 @@ export function openSchemaStore(schemas: SchemaFiles): SchemaStore {
   const faults: Fault[] = [];
   const texts = [...schemas.values()].map((schema) => JSON.stringify(schema));
   const resources = [...schemas].filter(([file]) => file.startsWith('resources/')).map(([, schema]) => schema);
-  const ajv = createAjv(
-    resources,
-    texts.some((text) => INHERITED.test(text)),
-  );
+  const settings: Options = {
+    ...SETTINGS,
+    // Bodies come from JSON and own what they have, so that this is asked for inherited names only: it takes three
+    // quarters of the time of a check.
+    ownProperties: texts.some((text) => INHERITED.test(text)),
+    schemas: resources,
+  };
+  const ajv = new Ajv2020(settings);
+  const explain = openExplanations(schemas, settings);
   const compiled = new Map<string, ValidateFunction>();
 
   return {
@@ -38,7 +44,7 @@ export function openSchemaStore(schemas: SchemaFiles): SchemaStore {
         const meaning = meaningOf(target, schema);
         const accepts = compiled.get(meaning) ?? ajv.getSchema(SCHEMA_BASE + target) ?? ajv.compile(schema);
         compiled.set(meaning, accepts);
-        return { accepts, file: target, files: schemas };
+        return { accepts, explain: explain(target), file: target, files: schemas };
       } catch (error) {
         faults.push(fault(file, error instanceof Error ? error.message : 'cannot be compiled'));
         return undefined;
@@ -50,25 +56,20 @@ export function openSchemaStore(schemas: SchemaFiles): SchemaStore {
 // A schema that may name what every object inherits, also in a way that JSON hides.
 const INHERITED = new RegExp(String.raw`"(?:${Object.getOwnPropertyNames(Object.prototype).join('|')})"|\\u`);
 
-function createAjv(schemas: AnySchemaObject[], namesInherited: boolean): Ajv2020 {
-  return new Ajv2020({
-    strict: true,
-    // What an overlay adds beside a reference has no type of its own.
-    strictTypes: false,
-    allowUnionTypes: true,
-    // Bodies come from JSON and own what they have, so that this is asked for inherited names only: it takes three
-    // quarters of the time of a check.
-    ownProperties: namesInherited,
-    // Why a value is wrong is told by other means, see schema-check.ts.
-    messages: false,
-    // The files are generated and a test holds them against the meta-schema; doing it again would double the start.
-    validateSchema: false,
-    meta: false,
-    // The code that Ajv writes is small; making it smaller costs a third of the time to compile it.
-    code: { optimize: false },
-    schemas,
-  });
-}
+/** The settings of both compilations: of verdicts and of their explanations. */
+const SETTINGS: Options = {
+  strict: true,
+  // What an overlay adds beside a reference has no type of its own.
+  strictTypes: false,
+  allowUnionTypes: true,
+  // The sentences are in schema-violation.ts.
+  messages: false,
+  // The files are generated and a test holds them against the meta-schema; doing it again would double the start.
+  validateSchema: false,
+  meta: false,
+  // The code that Ajv writes is small; making it smaller costs a third of the time to compile it.
+  code: { optimize: false },
+};
 
 const ANNOTATIONS = new Set(['$id', '$comment', 'title', 'description']);
 

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import type { SchemaObject, SchemaOrBoolean } from '../openapi-document.ts';
 import type { FieldShape, InnerField, ObjectShape } from './field-shape.ts';
-import type { SchemaFiles } from './find-errors.ts';
+import type { SchemaFiles } from './schema-errors.ts';
 
 /** What one alternative says of objects: nothing that narrows them, that there are none, or which fields they have. */
 type Said<T> = 'open' | 'none' | T;

@@ -2,7 +2,7 @@ import { valueAt } from '../../lib/json-pointer.ts';
 import type { FieldShape } from './field-shape.ts';
 import type { UnknownField } from './find-unknown-fields.ts';
 import { shapeAt } from './field-shape.ts';
-import type { SchemaError } from './find-errors.ts';
+import type { SchemaError } from './schema-errors.ts';
 
 /** The keyword of an object that is another one altogether: it has none of the fields that it must have, or could have. */
 export const OTHER_SHAPE = 'shape';

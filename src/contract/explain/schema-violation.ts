@@ -2,7 +2,7 @@ import { valueAt } from '../../lib/json-pointer.ts';
 import type { CheckName } from '../../model/checks.ts';
 import type { Violation, ViolationCategory, ViolationLocation } from '../../model/violation.ts';
 import { describeValue, SIZE_ONLY } from '../../privacy/describe-value.ts';
-import type { SchemaError } from './find-errors.ts';
+import type { SchemaError } from './schema-errors.ts';
 import { OTHER_SHAPE } from './one-cause.ts';
 
 /** In which part of which message a schema was applied. */

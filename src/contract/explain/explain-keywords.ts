@@ -1,0 +1,155 @@
+import { _, type CodeKeywordDefinition, type ErrorObject, type KeywordCxt, Name, str } from 'ajv/dist/2020.js';
+import { Type } from 'ajv/dist/compile/util.js';
+import { escapePointer } from '../../lib/json-pointer.ts';
+import { plainName } from '../../privacy/client-text.ts';
+
+/** How much of a value is explained. The compiled code reads this on each run, so that one compilation serves every limit. */
+export interface ExplainLimits {
+  /** How many elements of each array. */
+  elements: number;
+  /** After how many errors a loop over elements or members ends. */
+  errors: number;
+  /** True reports only the alternative of an `anyOf` that a value was meant for, where that is clear. */
+  meantOnly: boolean;
+}
+
+// The variables of the functions that Ajv generates.
+const ERRORS = new Name('errors');
+const ALL_ERRORS = new Name('vErrors');
+const INSTANCE_PATH = new Name('instancePath');
+
+/**
+ * Returns the keywords that replace Ajv's own where a value is explained. They accept the same values. Loops end at the limits,
+ * because whoever sends a value chooses how long it is, and a choice reports what concerns the alternative that was meant.
+ */
+export function explainKeywords(limits: ExplainLimits): readonly CodeKeywordDefinition[] {
+  const limitsIn = ({ gen }: KeywordCxt) => gen.scopeValue('obj', { ref: limits });
+
+  const items = (cxt: KeywordCxt): void => {
+    const { gen, data, it } = cxt;
+    const valid = gen.let('valid', true);
+    const limit = limitsIn(cxt);
+    const start = gen.const('start', ERRORS);
+    const one = gen.name('valid');
+    gen.forRange('i', 0, _`Math.min(${data}.length, ${limit}.elements)`, (index) => {
+      gen.if(_`${ERRORS} - ${start} >= ${limit}.errors`, () => gen.break());
+      cxt.subschema({ keyword: 'items', dataProp: index, dataPropType: Type.Num }, one);
+      gen.if(_`!${one}`, () => {
+        gen.assign(valid, false);
+        if (it.allErrors !== true) gen.break();
+      });
+    });
+    cxt.ok(valid);
+  };
+
+  const additionalProperties = (cxt: KeywordCxt): void => {
+    const { gen, data, it, parentSchema } = cxt;
+    const schema: unknown = cxt.schema;
+    const valid = gen.let('valid', true);
+    const limit = limitsIn(cxt);
+    const known = gen.scopeValue('obj', { ref: new Set(Object.keys((parentSchema['properties'] ?? {}) as object)) });
+    const shorten = gen.scopeValue('func', { ref: shortenPaths });
+    const start = gen.const('start', ERRORS);
+    gen.forOf('key', _`Object.keys(${data})`, (key) => {
+      gen.if(_`${ERRORS} - ${start} >= ${limit}.errors`, () => gen.break());
+      gen.if(_`!${known}.has(${key})`, () => {
+        if (schema === false) {
+          gen.assign(valid, false);
+          cxt.setParams({ additionalProperty: key });
+          cxt.error();
+          if (it.allErrors !== true) gen.break();
+          return;
+        }
+        const one = gen.name('valid');
+        const before = gen.const('before', ERRORS);
+        cxt.subschema({ keyword: 'additionalProperties', dataProp: key, dataPropType: Type.Str }, one);
+        gen.if(_`!${one}`, () => {
+          if (it.createErrors !== false) gen.code(_`${shorten}(${ALL_ERRORS}, ${before}, ${pathOf(cxt)}, ${key})`);
+          gen.assign(valid, false);
+          if (it.allErrors !== true) gen.break();
+        });
+      });
+    });
+    cxt.ok(valid);
+  };
+
+  const choice = (cxt: KeywordCxt): void => {
+    const { gen, it, keyword, errsCount: start } = cxt;
+    const fitting = gen.let('fitting', 0);
+    const ends = gen.const('ends', _`[]`);
+    const one = gen.name('valid');
+    (cxt.schema as unknown[]).forEach((_branch, index) => {
+      cxt.subschema({ keyword, schemaProp: index, compositeRule: true }, one);
+      gen.if(one, () => gen.code(_`${fitting}++`));
+      gen.code(_`${ends}.push(${ERRORS})`);
+    });
+    const isOne = keyword === 'oneOf';
+    const explainBranches = () => {
+      if (isOne) cxt.reset();
+      // Inside a `not`, Ajv counts errors without describing them.
+      if (isOne || it.createErrors === false) return cxt.error(true);
+      const meant = gen.scopeValue('func', { ref: reportMeant });
+      const reported = _`${limitsIn(cxt)}.meantOnly && ${meant}(${ALL_ERRORS}, ${start}, ${ends}, ${pathOf(cxt)})`;
+      gen.if(
+        reported,
+        () => gen.assign(ERRORS, _`${ALL_ERRORS}.length`),
+        () => cxt.error(true),
+      );
+    };
+    cxt.result(isOne ? _`${fitting} === 1` : _`${fitting} > 0`, () => cxt.reset(), explainBranches);
+  };
+
+  return [
+    { keyword: 'items', type: 'array', schemaType: ['object', 'boolean'], before: 'uniqueItems', code: items },
+    {
+      keyword: 'additionalProperties',
+      type: 'object',
+      schemaType: ['object', 'boolean'],
+      before: 'properties',
+      code: additionalProperties,
+      error: {
+        message: '',
+        params: ({ params }) => _`{additionalProperty: ${params['additionalProperty']}}`,
+      },
+    },
+    { keyword: 'anyOf', schemaType: 'array', trackErrors: true, before: 'allOf', code: choice },
+    { keyword: 'oneOf', schemaType: 'array', trackErrors: true, before: 'allOf', code: choice },
+  ];
+}
+
+const pathOf = ({ it }: KeywordCxt) => str`${INSTANCE_PATH}${it.errorPath}`;
+
+/** A member's name is the sender's, so not each can be repeated. */
+function shortenPaths(errors: ErrorObject[], start: number, at: string, name: string): void {
+  const length = at.length + 1 + escapePointer(name).length;
+  for (const error of errors.slice(start))
+    error.instancePath = `${at}/${plainName(name)}${error.instancePath.slice(length)}`;
+}
+
+/** Leaves of the errors of several alternatives only those of the one that was meant; returns false where that is not clear. */
+function reportMeant(errors: ErrorObject[], start: number, ends: readonly number[], at: string): boolean {
+  const branches = ends.map((end, index) => errors.slice(ends[index - 1] ?? start, end));
+  const meant = meantBranch(branches, at);
+  if (meant === undefined) return false;
+  errors.splice(start, Number.POSITIVE_INFINITY, ...meant);
+  return true;
+}
+
+/**
+ * Returns the errors of the alternative that a value was meant for: the one of its type that lacks the fewest required fields.
+ * Undefined where that is not clear.
+ */
+function meantBranch(branches: readonly ErrorObject[][], at: string): readonly ErrorObject[] | undefined {
+  const [nearest, next] = branches
+    .map((errors) => ({ errors, distance: distanceOf(errors, at) }))
+    .toSorted((a, b) => a.distance - b.distance);
+  if (nearest === undefined || !Number.isFinite(nearest.distance)) return undefined;
+  return nearest.distance === next?.distance ? undefined : nearest.errors;
+}
+
+/** How far a value as a whole is from an alternative: another type is another thing. */
+function distanceOf(errors: readonly ErrorObject[], at: string): number {
+  const own = errors.filter(({ instancePath }) => instancePath === at);
+  if (own.some(({ keyword }) => keyword === 'type')) return Number.POSITIVE_INFINITY;
+  return own.filter(({ keyword }) => keyword === 'required').length;
+}
