@@ -79,16 +79,17 @@ describe('the explanation of errors', () => {
     const keywords = new Set<string>();
     for (const [file, schema] of files) {
       const explain = explanationOf(file);
-      for (let round = 0; round < 60; round++) {
+      for (let round = 0; round < 25; round++) {
         const value = valueFor(random, schema, file);
         const expected = ajv(file, value);
         for (const { keyword } of expected) keywords.add(keyword);
         if (expected.length === 0) continue;
         const explained = explain(value);
-        const told = `${file} ${JSON.stringify(value)}`;
-        if (!expected.some(({ keyword }) => keyword === 'anyOf')) expect(explained, told).toEqual(expected);
+        const reported = expected.map(textOf);
         // Of a choice, only the alternative that was meant.
-        else expect(expected.map(textOf), told).toEqual(expect.arrayContaining(explained.map(textOf)));
+        const isChoice = expected.some(({ keyword }) => keyword === 'anyOf');
+        const texts = explained.map(textOf).filter((text) => !isChoice || !reported.includes(text));
+        expect(texts, `${file} ${JSON.stringify(value)}`).toEqual(isChoice ? [] : reported);
       }
     }
     const written = new Set([...files.values()].flatMap(keywordsIn));
