@@ -26,8 +26,8 @@ interface Frame {
 }
 
 /**
- * Finds members by name in one pass over the bytes of a JSON text, without recursion; undefined when it is malformed. The
- * caller bounds how deep the text is and how many members it has.
+ * Finds members by name in one pass over the bytes of a JSON text, without recursion; undefined when it is malformed.
+ * The caller bounds how deep the text is and how many members it has.
  */
 export function findMembers(bytes: Buffer, names: ReadonlySet<string>): FoundMembers | undefined {
   const nameOf = createNameMatcher(names);

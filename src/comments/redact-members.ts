@@ -10,8 +10,8 @@ export interface Redacted {
 
 /**
  * Takes the named members out of a JSON text, at any depth, without altering any other byte: numbers keep all their
- * digits, strings their escapes. Returns the same buffer when there is none, and undefined for what is not JSON or exceeds
- * the limits: the caller then must not send it.
+ * digits, strings their escapes. Returns the same buffer when there is none, and undefined for what is not JSON or
+ * exceeds the limits: the caller then must not send it.
  */
 export function redactMembers(body: Buffer, names: ReadonlySet<string>, limits: JsonLimits): Redacted | undefined {
   if (exceededLimit(body, limits) !== undefined) return undefined;

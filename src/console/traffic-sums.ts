@@ -18,7 +18,7 @@ export interface TrafficSums {
 /** Adds up the steps, of one operation or of all. */
 export function trafficSums(window: TrafficWindow, steps: readonly TrafficStep[], operation?: string): TrafficSums {
   const rows = operation === undefined ? undefined : window.operations.indexOf(operation);
-  const kept = operation === undefined ? undefined : window.keptOperations.indexOf(operation);
+  const kept = operation === undefined ? undefined : window.cachedOperations.indexOf(operation);
   const classes = sumRow(steps, 'requests', STATUS_CLASSES.length, rows);
   const of = (name: (typeof STATUS_CLASSES)[number]) => classes[STATUS_CLASSES.indexOf(name)] ?? 0;
   const seconds = sumRow(steps, 'duration', window.buckets.duration.length + 1, rows);

@@ -5,8 +5,9 @@ export const READ_ONLY_REASON =
   'The console only shows: set PORTICO_ADMIN_TOKEN (adminToken) and restart to change things here.';
 
 /**
- * Lets writes through where a token is set, as JSON, and from the console's own pages: a browser adds Basic credentials to
- * requests of foreign pages too, so that those must tell where they come from. A Bearer token is never added by itself.
+ * Lets writes through where a token is set, as JSON, and from the console's own pages: a browser adds Basic credentials
+ * to requests of foreign pages too, so that those must tell where they come from. A Bearer token is never added by
+ * itself.
  */
 export function createWriteGuard(writable: boolean): RequestHandler {
   return (req, res, next) => {

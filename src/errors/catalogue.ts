@@ -1,12 +1,12 @@
-/** One kind of error that Portico answers with: its status and the short title of RFC 9457. */
+/** One kind of error reply: its status and its title (RFC 9457). */
 export interface ErrorEntry {
   readonly status: number;
   readonly title: string;
 }
 
 /**
- * Every error code that Portico answers with. Codes are stable: clients may compare them.
- * A test compares docs/errors.md with this list.
+ * All error codes of Portico's own replies. Codes are stable: clients may rely on them. A test compares docs/errors.md
+ * with this list.
  */
 export const ERRORS = {
   malformed_request: { status: 400, title: 'Malformed request' },
@@ -40,7 +40,7 @@ export const ERRORS = {
   upstream_conflict: { status: 409, title: 'Conflict at the upstream' },
   upstream_unprocessable: { status: 422, title: 'Unprocessable for the upstream' },
   upstream_rate_limited: { status: 429, title: 'The upstream limits requests' },
-  client_closed: { status: 499, title: 'The client left before the answer' },
+  client_closed: { status: 499, title: 'The client disconnected before the reply' },
   internal_error: { status: 500, title: 'Internal error' },
   unknown_transfer_coding: { status: 501, title: 'Unknown transfer coding' },
   needs_caller_credential: { status: 501, title: 'Needs the credential of the caller' },
@@ -49,16 +49,16 @@ export const ERRORS = {
   upstream_redirect: { status: 502, title: 'Redirect from the upstream' },
   upstream_error: { status: 502, title: 'Error from the upstream' },
   upstream_error_in_success: { status: 502, title: 'Error inside a success of the upstream' },
-  upstream_invalid_response: { status: 502, title: 'Answer of the upstream breaks the contract' },
-  upstream_response_too_large: { status: 502, title: 'Answer of the upstream too large' },
+  upstream_invalid_response: { status: 502, title: 'Response of the upstream violates the contract' },
+  upstream_response_too_large: { status: 502, title: 'Response of the upstream too large' },
   upstream_refused: { status: 502, title: 'Connection refused by the upstream' },
   upstream_reset: { status: 502, title: 'Connection broken by the upstream' },
   upstream_unavailable: { status: 503, title: 'Upstream unavailable' },
   upstream_overloaded: { status: 503, title: 'Too many requests wait for the upstream' },
-  upstream_circuit_open: { status: 503, title: 'Upstream fails; calls are paused' },
+  upstream_circuit_open: { status: 503, title: 'Upstream fails; requests are paused' },
   verification_unavailable: { status: 503, title: 'Credentials cannot be verified now' },
   upstream_timeout: { status: 504, title: 'Upstream timeout' },
 } as const satisfies Record<string, ErrorEntry>;
 
-/** A stable code of an error that Portico answers with. */
+/** The stable code of an error reply. */
 export type ErrorCode = keyof typeof ERRORS;

@@ -1,16 +1,16 @@
 import { ERRORS } from './catalogue.ts';
 import type { GatewayError } from './gateway-error.ts';
 
-/** The media type and bytes of an error answer. */
+/** The media type and the bytes of an error reply. */
 export interface ErrorBody {
   readonly contentType: string;
   readonly body: Buffer;
 }
 
-/** Which of the three bodies an error answer gets: RFC 9457, Portico's own, or the legacy server's `{error}`. */
+/** The format of an error reply: RFC 9457, Portico's own, or the legacy server's `{error}`. */
 export type ErrorForm = 'problem' | 'normalized' | 'legacy';
 
-/** Writes an error as the body that the caller asked for (rules, 8). */
+/** Formats an error as the body that the caller requested (rules, 8). */
 export function toErrorBody(error: GatewayError, requestId: string, form: ErrorForm): ErrorBody {
   if (form === 'legacy') return json('application/json; charset=utf-8', { error: error.message });
   const facts = { code: error.code, status: error.status, requestId, details: error.details };

@@ -1,26 +1,26 @@
 import { ERRORS, type ErrorCode } from './catalogue.ts';
 
-/** One fact about what went wrong: where, and what to write instead; never holds a value of the message. */
+/** One detail of an error: its place and a suggestion; never holds a value of the message. */
 export interface ErrorDetail {
   /** `path`, `query`, `header`, `body`, … */
   readonly in?: string;
-  /** The parameter or the JSON pointer. */
+  /** The name of the parameter or a JSON pointer. */
   readonly name?: string;
   readonly message?: string;
   readonly suggestion?: string;
-  /** The permission, group or flag that is missing. */
+  /** The missing permission, group or flag. */
   readonly permission?: string;
-  /** Row of an uploaded CSV, the header being row 1. */
+  /** Row of an uploaded CSV file; the header is row 1. */
   readonly row?: number;
 }
 
-/** What a stage throws to answer with an error; the one catch turns it into a body. */
+/** The error that a stage throws to end a request; one central handler turns it into a reply. */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   readonly code: ErrorCode;
   readonly status: number;
   readonly details: readonly ErrorDetail[];
-  /** Fields of the answer that belong to the error: `Allow`, `Retry-After`, `WWW-Authenticate`. */
+  /** Response headers that belong to the error: `Allow`, `Retry-After`, `WWW-Authenticate`. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(

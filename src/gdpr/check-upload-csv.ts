@@ -20,7 +20,9 @@ export interface CsvCheck {
   readonly rows: number;
 }
 
-/** Checks the CSV of a GDPR upload (rules, 9); rows are counted as records, so a quoted line break does not start one. */
+/**
+ * Checks the CSV of a GDPR upload (rules, 9); rows are counted as records, so a quoted line break does not start one.
+ */
 export function checkUploadCsv(content: string, limits: CsvLimits): CsvCheck {
   const { maxRows, maxRowBytes = 10_000, maxFaults = 20 } = limits;
   const found = createFaults(maxFaults);

@@ -8,7 +8,9 @@ export interface Principals {
   anonymous(): Principal;
 }
 
-/** Makes principals; `other` are credentials that travel beside the `Authorization` field and may decide an answer too. */
+/**
+ * Makes principals; `other` are credentials that travel beside the `Authorization` field and may decide an answer too.
+ */
 export function createPrincipals(hash: KeyedHash, header: string | undefined, other: string | undefined): Principals {
   const beside = other === undefined || other === '' ? '' : `;${hash('other', other)}`;
   return {

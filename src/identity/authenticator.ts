@@ -7,7 +7,9 @@ import type { Calibration } from './verifier.ts';
 export interface AuthenticationInput {
   /** The raw value of the `Authorization` header. */
   readonly authorizationHeader: string | undefined;
-  /** Tokens and cookies that travel upstream beside it; they keep this caller's stored answers from everybody else's. */
+  /**
+   * Tokens and cookies that travel upstream beside it; they keep this caller's stored answers from everybody else's.
+   */
   readonly otherCredential?: string | undefined;
   /** Read only when a failure has to be counted. */
   readonly clientAddress: () => string;
@@ -30,9 +32,9 @@ export interface AuthenticationResult {
 /** Decides who is asking. */
 export interface Authenticator {
   /**
-   * Returns at once where no verifier has to be asked: for a credential that was verified a short while ago, for a caller
-   * without one, and for a malformed one. Throws or rejects with `GatewayError` for callers that the level `enforce`
-   * refuses, and never at `report` and `off`.
+   * Returns at once where no verifier has to be asked: for a credential that was verified a short while ago, for a
+   * caller without one, and for a malformed one. Throws or rejects with `GatewayError` for callers that the level
+   * `enforce` refuses, and never at `report` and `off`.
    */
   authenticate(input: AuthenticationInput): AuthenticationResult | Promise<AuthenticationResult>;
   /** Drops a verified credential, because the upstream has refused it. */

@@ -19,7 +19,9 @@ export function readBasicCredential(header: string): Credential | undefined {
   return { name, password, authorization: toAuthorization(name, password) };
 }
 
-/** Returns the `Authorization` header of a name and a password, in the one form under which credentials are remembered. */
+/**
+ * Returns the `Authorization` header of a name and a password, in the one form under which credentials are remembered.
+ */
 export function toAuthorization(name: string, password: string): string {
   return `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
 }

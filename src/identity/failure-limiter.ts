@@ -3,8 +3,8 @@ import type { IdentityOptions } from './identity-options.ts';
 /** Counts failed attempts per pair of network and name. */
 export interface FailureLimiter {
   /**
-   * Counts an attempt as failed before it is made, so that parallel attempts cannot outrun the count. Returns how long to
-   * wait where the pair has failed too often, or where its network has failed under too many names.
+   * Counts an attempt as failed before it is made, so that parallel attempts cannot outrun the count. Returns how long
+   * to wait where the pair has failed too often, or where its network has failed under too many names.
    */
   begin(network: string, name: string, now: number): { readonly retryAfterSeconds: number } | undefined;
   /** Takes back what `begin` counted at `now`, because the attempt did not fail. */
@@ -20,9 +20,9 @@ const MIN_NAMES = 16;
 type Names = Map<string, readonly number[]>;
 
 /**
- * A sliding window of instants per pair, in a bounded table. A network whose share is full is refused under further names until
- * one of its own pairs expires: it neither pushes out the counts of other networks, nor its own to guess on. Where many
- * networks together overflow the table, the one that was tried least recently is forgotten.
+ * A sliding window of instants per pair, in a bounded table. A network whose share is full is refused under further
+ * names until one of its own pairs expires: it neither pushes out the counts of other networks, nor its own to guess
+ * on. Where many networks together overflow the table, the one that was tried least recently is forgotten.
  */
 export function createFailureLimiter(options: IdentityOptions['failures']): FailureLimiter {
   const { limit, maxPairs } = options;

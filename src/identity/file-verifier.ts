@@ -24,7 +24,8 @@ export function createFileVerifier(accounts: readonly FileAccount[], bounds: Wor
     kind: 'file',
     async verify({ name, password }, known, network) {
       const hash = hashes.get(name);
-      // An unknown name costs what a wrong password costs, or the time taken would tell which names exist. The decoy never
+      // An unknown name costs what a wrong password costs, or the time taken would tell which names exist. The decoy
+      // never
       // matches, so that nothing more has to be asked of the name.
       const valid = await gate.run(() => verifyPassword(password, hash ?? decoy), known, network);
       if (valid === undefined) return { kind: 'busy', retryAfterSeconds: BUSY_RETRY_SECONDS };

@@ -11,8 +11,8 @@ export interface IdentityOptions {
   /** How many verified credentials are remembered. */
   readonly cacheEntries: number;
   /**
-   * Failed attempts per pair of network (an IPv4 address, the /64 of an IPv6 address) and name: `limit` in `windowSeconds`.
-   * `maxPairs` bounds the memory, of which one network may fill one part in 32.
+   * Failed attempts per pair of network (an IPv4 address, the /64 of an IPv6 address) and name: `limit` in
+   * `windowSeconds`. `maxPairs` bounds the memory, of which one network may fill one part in 32.
    */
   readonly failures: { readonly limit: number; readonly windowSeconds: number; readonly maxPairs: number };
   /** Password hashing at one time, and how many attempts may wait for it. */

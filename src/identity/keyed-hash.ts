@@ -4,8 +4,8 @@ import { hash, randomBytes } from 'node:crypto';
 export type KeyedHash = (...texts: readonly string[]) => string;
 
 /**
- * SHA-256 in base64url under a key that lives and dies with the process. The key stands in front: that lets whoever knows
- * a result extend its text, but results never leave the process, and one call costs a fifth of an HMAC's.
+ * SHA-256 in base64url under a key that lives and dies with the process. The key stands in front: that lets whoever
+ * knows a result extend its text, but results never leave the process, and one call costs a fifth of an HMAC's.
  */
 export function createKeyedHash(key: Buffer = randomBytes(32)): KeyedHash {
   const prefix = key.toString('hex');

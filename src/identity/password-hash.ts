@@ -42,7 +42,9 @@ export interface PhcHash {
 
 const PHC = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/;
 
-/** Reads `$argon2id$v=19$m=…,t=…,p=…$salt$hash`; undefined for anything else and for costs beyond 1 GiB or 20 passes. */
+/**
+ * Reads `$argon2id$v=19$m=…,t=…,p=…$salt$hash`; undefined for anything else and for costs beyond 1 GiB or 20 passes.
+ */
 export function parsePhcHash(text: string): PhcHash | undefined {
   const [, memory, passes, parallelism, salt = '', tag = ''] = PHC.exec(text) ?? [];
   const hash = {

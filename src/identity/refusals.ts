@@ -33,12 +33,15 @@ export function createRefusals(realm: string): Refusals {
   };
 }
 
-/** Seconds after which a refused caller may ask again, where the verification that failed is over and no longer says. */
+/**
+ * Seconds after which a refused caller may ask again, where the verification that failed is over and no longer says.
+ */
 const RETRY_SECONDS = '5';
 
 /**
- * Returns the refusal of a caller who is unverified because nobody could look at the credential, by the reason in the trace;
- * undefined for every other reason. A credential that may be right must not be refused as a wrong one (rules, 2).
+ * Returns the refusal of a caller who is unverified because nobody could look at the credential, by the reason in the
+ * trace; undefined for every other reason. A credential that may be right must not be refused as a wrong one (rules,
+ * 2).
  */
 export function undecidedRefusal(reason: string | undefined): GatewayError | undefined {
   if (reason !== 'too_many_attempts' && reason !== 'verification_unavailable') return undefined;

@@ -20,7 +20,9 @@ export interface UpstreamVerifierParts {
 /** Seconds after which asking again may help, where the failure does not say. */
 const RETRY_SECONDS = 5;
 
-/** Verifies credentials by asking the upstream; believes nothing before a wrong credential was seen refused (rules, 2). */
+/**
+ * Verifies credentials by asking the upstream; believes nothing before a wrong credential was seen refused (rules, 2).
+ */
 export function createUpstreamVerifier(parts: UpstreamVerifierParts): Verifier {
   const { probe, options, calibrationSeconds, clock } = parts;
   const gate = createWorkGate(options);

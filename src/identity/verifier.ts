@@ -7,7 +7,10 @@ export interface Credential {
   readonly authorization: string;
 }
 
-/** What a verifier found; `busy` is our own limit, `unavailable` the lack of any answer, and neither says a word about the credential. */
+/**
+ * What a verifier found; `busy` is our own limit, `unavailable` the lack of any answer, and neither says a word about
+ * the credential.
+ */
 export type Verification =
   | { readonly kind: 'valid' }
   | { readonly kind: 'invalid' }
@@ -30,8 +33,8 @@ export type Calibration =
 export interface Verifier {
   readonly kind: 'file' | 'upstream';
   /**
-   * `known` marks a credential that was valid before: it goes ahead of all others and never finds the queue full. The others
-   * share the queue fairly between the networks that they come from.
+   * `known` marks a credential that was valid before: it goes ahead of all others and never finds the queue full. The
+   * others share the queue fairly between the networks that they come from.
    */
   verify(credential: Credential, known: boolean, network: string): Promise<Verification>;
   /** Tries the verifier with a credential that must be refused. */

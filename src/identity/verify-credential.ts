@@ -13,7 +13,10 @@ export type Verdict = Verification | { readonly kind: 'limited'; readonly retryA
 export interface CredentialCheck {
   /** Whether the credential needs no verification now. */
   fresh(credential: Credential, now: number): boolean;
-  /** The name behind an `Authorization` field in the very form that was verified, while it needs no verification; else undefined. */
+  /**
+   * The name behind an `Authorization` field in the very form that was verified, while it needs no verification; else
+   * undefined.
+   */
   nameBehind(authorization: string, now: number): string | undefined;
   verify(credential: Credential, clientAddress: string, now: number): Promise<Verdict>;
   forget(authorization: string): void;

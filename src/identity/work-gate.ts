@@ -13,9 +13,9 @@ interface Waiting {
 }
 
 /**
- * A gate that lets `concurrency` tasks run and `queue` more wait, shared fairly between networks: they take turns, one network
- * never takes the last place to run, and where the queue is full the network that has most waiting makes room for one that has
- * less. So whoever floods the gate waits and is turned away, and everybody else gets in.
+ * A gate that lets `concurrency` tasks run and `queue` more wait, shared fairly between networks: they take turns, one
+ * network never takes the last place to run, and where the queue is full the network that has most waiting makes room
+ * for one that has less. So whoever floods the gate waits and is turned away, and everybody else gets in.
  */
 export function createWorkGate(bounds: WorkBounds): WorkGate {
   const { concurrency, queue } = bounds;

@@ -4,10 +4,12 @@ export interface BasicCredentials {
   readonly password: string;
 }
 
-// RFC 9110 §11.4: scheme names ignore case, and token68 is the alphabet of what follows.
+// RFC 9110, 11.4: scheme names are case-insensitive; the credentials use the alphabet of token68.
 const BASIC = /^ *basic +([A-Za-z0-9._~+/-]+=*) *$/i;
 
-/** Parses the value of an `Authorization` header; returns undefined for any other scheme and for malformed credentials. */
+/**
+ * Parses the value of an `Authorization` header; returns undefined for any other scheme and for malformed credentials.
+ */
 export function parseBasicCredentials(header: string): BasicCredentials | undefined {
   const [, encoded] = BASIC.exec(header) ?? [];
   if (encoded === undefined) return undefined;

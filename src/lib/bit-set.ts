@@ -1,7 +1,9 @@
-/** A set of small non-negative integers, 32 to a word; all sets that meet must be made for the same size. */
+/**
+ * A set of small non-negative integers, 32 per word; sets can be combined only if they were created for the same size.
+ */
 export type BitSet = Uint32Array;
 
-/** An empty set that can hold the integers from 0 to `size` - 1. */
+/** Creates a set for integers from 0 to `size` - 1; throws RangeError for a member outside this range. */
 export function createBitSet(size: number, members: Iterable<number> = []): BitSet {
   const set = new Uint32Array(Math.ceil(size / 32));
   for (const member of members) {
@@ -11,7 +13,7 @@ export function createBitSet(size: number, members: Iterable<number> = []): BitS
   return set;
 }
 
-/** Whether every member of `part` is in `whole`; the empty set is in every set. */
+/** Returns whether every member of `part` is in `whole`; the empty set is contained in every set. */
 export function containsAll(whole: BitSet, part: BitSet): boolean {
   for (let word = 0; word < part.length; word++) {
     const wanted = part[word] ?? 0;
@@ -20,7 +22,7 @@ export function containsAll(whole: BitSet, part: BitSet): boolean {
   return true;
 }
 
-/** The members of a set in ascending order. */
+/** Returns the members of a set in ascending order. */
 export function membersOf(set: BitSet): number[] {
   const members: number[] = [];
   set.forEach((bits, word) => {

@@ -1,10 +1,10 @@
-/** What a JSON text may hold before it is parsed. */
+/** Limits for a JSON text, checked before it is parsed. */
 export interface JsonLimits {
-  /** The most objects and arrays inside one another. */
+  /** The largest nesting depth of objects and arrays. */
   readonly depth: number;
   /**
-   * The most values: members of objects, elements of arrays, and the objects and arrays themselves. Every 64 bytes of one
-   * number or of white space count as one more.
+   * The largest number of values: members of objects, elements of arrays, and the objects and arrays themselves. Every
+   * 64 bytes of a number or of white space count as one more value.
    */
   readonly values: number;
 }
@@ -12,21 +12,21 @@ export interface JsonLimits {
 /** The limit that a text exceeds. */
 export type JsonExcess = keyof JsonLimits;
 
-/** More than any page of the documented operations holds, about tenfold. */
+/** About ten times what the largest page of a documented operation holds. */
 export const DEFAULT_JSON_LIMITS: JsonLimits = { depth: 64, values: 50_000 };
 
-/** Says in words that a text exceeds a limit; begins with what the text is, for example `the body`. */
+/** Returns the message for an exceeded limit; `what` names the text, for example `the body`. */
 export function describeExcess(what: string, limit: JsonExcess, limits: JsonLimits): string {
   if (limit === 'depth') return `${what} must not be nested deeper than ${limits.depth} levels`;
   return `${what} must not hold more than ${limits.values} values`;
 }
 
-/** A parsed text, or why it was not parsed; `malformed` is not JSON (RFC 8259). */
+/** A parsed text, or the reason why it was not parsed; `malformed` means that it is not JSON (RFC 8259). */
 export type BoundedJson =
   | {
       readonly state: 'parsed';
       readonly value: unknown;
-      /** Members of all objects, repeated ones counted each time. */ readonly members: number;
+      /** Members of all objects; repeated names count each time. */ readonly members: number;
     }
   | { readonly state: 'malformed' }
   | { readonly state: 'excess'; readonly limit: JsonExcess };
@@ -34,8 +34,8 @@ export type BoundedJson =
 const MALFORMED = { state: 'malformed' } as const;
 
 /**
- * Parses a JSON text that somebody else wrote. Parsing and every walk over the result take time and stack by depth and by
- * the number of values, so both are counted in the bytes first. A byte order mark is passed over.
+ * Parses an untrusted JSON text. Parsing and walking the result cost time and stack in proportion to the depth and the
+ * number of values, so both are counted in the bytes first. A byte order mark is skipped.
  */
 export function parseBounded(bytes: Buffer, limits: JsonLimits): BoundedJson {
   const counted = countJson(bytes, limits);
@@ -48,7 +48,7 @@ export function parseBounded(bytes: Buffer, limits: JsonLimits): BoundedJson {
   }
 }
 
-/** The limit that the bytes of a JSON text exceed; undefined when they keep to all of them. */
+/** Returns the limit that a JSON text exceeds, or undefined. */
 export function exceededLimit(bytes: Buffer, limits: JsonLimits): JsonExcess | undefined {
   const counted = countJson(bytes, limits);
   return typeof counted === 'string' ? counted : undefined;
@@ -57,7 +57,7 @@ export function exceededLimit(bytes: Buffer, limits: JsonLimits): JsonExcess | u
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** What a byte outside strings means to the count; 0 for every other byte. */
+/** The role of each byte outside strings; 0 for bytes without one. */
 const KIND = new Uint8Array(256);
 const [STRING, OPEN, CLOSE, COMMA, COLON] = [1, 2, 3, 4, 5] as const;
 KIND[QUOTE] = STRING;
@@ -66,18 +66,21 @@ for (const close of Buffer.from('}]')) KIND[close] = CLOSE;
 KIND[0x2c] = COMMA;
 KIND[0x3a] = COLON;
 
-/** Numbers and white space take time to parse by their length, and need none: 64 bytes are as much as a value. */
+/** Parsing numbers and white space takes time in proportion to their length: 64 bytes count as one value. */
 const BARE_SHIFT = 6;
 
-/** Counts members; stops at the first limit that is exceeded. For a malformed text it is right up to the first mistake. */
+/**
+ * Counts members and stops at the first exceeded limit. For a malformed text, the count is correct up to the first
+ * error.
+ */
 function countJson(bytes: Buffer, { depth: maxDepth, values: maxValues }: JsonLimits): number | JsonExcess {
   const { length } = bytes;
   let depth = 0;
   let values = 1;
   let members = 0;
-  // Where the number or the white space before the next structural byte begins.
+  // The start of the number or white space before the next structural byte.
   let bareFrom = 0;
-  // Further than this, such a run alone exceeds the values that are left.
+  // Beyond this byte, such a run alone exceeds the remaining values.
   const farthest = () => Math.min(length, bareFrom + (maxValues - values + 1) * 2 ** BARE_SHIFT);
   let end = farthest();
   for (let at = 0; at < end; at += 1) {
@@ -100,10 +103,10 @@ function countJson(bytes: Buffer, { depth: maxDepth, values: maxValues }: JsonLi
   return end < length || values > maxValues ? 'values' : members;
 }
 
-/** Bytes of a string that are read one by one before the rest is searched natively: most names are shorter. */
+/** Bytes of a string that are read one by one before `indexOf` searches the rest: most names are shorter. */
 const NEAR = 24;
 
-/** Where a string ends; the length of the text for one that does not. */
+/** Returns the index of the closing quote, or the length of the text if there is none. */
 function closingQuote(bytes: Buffer, from: number): number {
   const { length } = bytes;
   let at = from;
@@ -125,7 +128,7 @@ function closingQuote(bytes: Buffer, from: number): number {
   }
 }
 
-/** The members of all objects inside a parsed value, which must keep to a depth: a name that was repeated counts once. */
+/** Counts the members of all objects in a parsed value of bounded depth; repeated names count once. */
 export function countMembers(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   let members = 0;

@@ -1,4 +1,4 @@
-/** Remembers what a pure function returns for at most `max` arguments; when it is full it starts over. */
+/** Caches the results of a pure function for at most `max` arguments; a full cache is cleared. */
 export function boundedMemo<Key, Value>(max: number, compute: (key: Key) => Value): (key: Key) => Value {
   const known = new Map<Key, Value>();
   return (key) => {

@@ -1,7 +1,7 @@
 /**
- * The value below which a share (0 to 1) of what was counted in buckets lies, taken as evenly spread within its bucket; undefined
- * where nothing was counted. What fell into the first bucket is told as its bound, and so is what fell beyond the last one, for
- * which `counts` has one more place than there are bounds.
+ * Returns a quantile (`share` from 0 to 1) of a histogram, interpolated linearly within its bucket; undefined if the
+ * histogram is empty. Values in the first bucket are reported as its upper bound, values above the last bound as the
+ * last bound. `counts` has one entry more than `bounds`.
  */
 export function bucketQuantile(
   share: number,

@@ -1,18 +1,21 @@
-/** A sliding window as a ring of buckets: what was put in is forgotten once the window has passed over it. */
+/** A sliding window made of buckets; old buckets are dropped when the window has moved past them. */
 export interface BucketRing<T> {
-  /** The bucket of this instant (epoch milliseconds), empty when it has just begun. */
+  /** Returns the bucket of an instant (epoch milliseconds); creates it if it is new. */
   at(now: number): T;
-  /** All buckets that the window still covers. */
+  /** Returns all buckets inside the window. */
   within(now: number): readonly T[];
   clear(): void;
 }
 
-/** Creates an empty ring; `make` gives an empty bucket. The window moves in steps of a bucket, so that it covers at least `count - 1` of `count` parts of its length. */
+/**
+ * Creates an empty window; `make` creates an empty bucket. The window moves in steps of one bucket, so it covers at
+ * least `count - 1` of `count` parts of its length.
+ */
 export function createBucketRing<T>(windowMs: number, count: number, make: () => T): BucketRing<T> {
   const width = windowMs / count;
   let buckets: { readonly number: number; readonly value: T }[] = [];
   const numberAt = (now: number) => Math.floor(now / width);
-  // A clock that was set back leaves buckets of the future behind, which count for nothing.
+  // After the clock is set back, buckets that lie in the future are ignored.
   const covered = (number: number, last: number) => number > last - count && number <= last;
   return {
     at(now) {

@@ -1,27 +1,27 @@
 import type { Clock } from './clock.ts';
 
-/** After how many failures in a row a circuit opens, and for how long. */
+/** The number of consecutive failures that opens a circuit, and for how long it stays open. */
 export interface CircuitOptions {
   readonly failures: number;
   readonly openSeconds: number;
 }
 
-/** How an attempt ended: `neutral` says nothing about the other side (it was given up, or never made). */
+/** How an attempt ended; `neutral` (aborted or never made) says nothing about the other side. */
 export type CircuitOutcome = 'success' | 'failure' | 'neutral';
 
-/** Whether attempts pass: all of them, none, or one on trial. */
+/** Whether attempts may pass: all of them, none, or one as a trial. */
 export type CircuitState = 'closed' | 'open' | 'half-open';
 
-/** Pauses attempts after failures in a row, then lets one through on trial. */
+/** A circuit breaker: pauses attempts after consecutive failures, then lets one through as a trial. */
 export interface Circuit {
-  /** Seconds to wait before an attempt may pass (at least 1); 0 when one may pass now. */
+  /** Returns the seconds until an attempt may pass (at least 1), or 0 if one may pass now. */
   waitSeconds(): number;
-  /** Begins an attempt, to be called only when `waitSeconds` is 0; what it answers takes the outcome, once. */
+  /** Begins an attempt; call it only if `waitSeconds` is 0. Returns a function that takes the outcome, once. */
   begin(): (outcome: CircuitOutcome) => void;
   state(): CircuitState;
 }
 
-/** Makes a closed circuit. */
+/** Creates a closed circuit. */
 export function createCircuit(options: CircuitOptions, clock: Clock): Circuit {
   let failures = 0;
   let openUntilAt: number | undefined;
@@ -42,7 +42,7 @@ export function createCircuit(options: CircuitOptions, clock: Clock): Circuit {
     else if (outcome === 'failure') open();
   };
   const settle = (outcome: CircuitOutcome) => {
-    // What began before the circuit opened says nothing new; only the trial decides then.
+    // Attempts that began before the circuit opened are ignored: only the trial decides.
     if (openUntilAt !== undefined || outcome === 'neutral') return;
     if (outcome === 'success') failures = 0;
     else if (++failures >= options.failures) open();

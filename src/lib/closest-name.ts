@@ -1,11 +1,11 @@
 import leven from 'leven';
 
-/** Names longer than this are nobody's typing error, and would cost time to compare. */
+/** Longer names are not typing errors, and comparing them would take too long. */
 const MAX_LENGTH = 100;
 
 /**
- * The known name that somebody may have meant, or undefined when none is near: another case, a beginning of three
- * letters or more, or few slips for the length, more of them where at least the first letter is right.
+ * Returns the known name that was probably meant, or undefined: one that differs only in case, one that begins with the
+ * written text (three letters or more), or one within a few edits, more of them if the first letter matches.
  */
 export function closestName(written: string, known: Iterable<string>): string | undefined {
   if (written.length > MAX_LENGTH) return undefined;

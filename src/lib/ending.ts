@@ -1,4 +1,6 @@
-/** That somebody no longer waits: what is used of an AbortSignal, of which one for each request would cost too much. */
+/**
+ * The part of AbortSignal that reports a caller who no longer waits; one AbortSignal per request would cost too much.
+ */
 export interface Ending {
   readonly aborted: boolean;
   readonly reason: unknown;

@@ -1,14 +1,14 @@
-/** One name of a JSON pointer (RFC 6901), escaped. */
+/** Escapes one reference token of a JSON pointer (RFC 6901). */
 export function escapePointer(name: string | number): string {
   return String(name).replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** The JSON pointer to a place that is given by its names and indices. */
+/** Builds a JSON pointer from names and indices. */
 export function pointerTo(keys: readonly (string | number)[]): string {
   return keys.map((key) => `/${escapePointer(key)}`).join('');
 }
 
-/** The names and indices of a JSON pointer. */
+/** Returns the names and indices of a JSON pointer. */
 export function keysOf(pointer: string): string[] {
   return pointer
     .split('/')
@@ -16,7 +16,7 @@ export function keysOf(pointer: string): string[] {
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** The value at a JSON pointer (RFC 6901), own members only, or undefined. */
+/** Returns the value at a JSON pointer (RFC 6901), or undefined; follows own members only. */
 export function valueAt(json: unknown, pointer: string): unknown {
   let value = json;
   for (const name of keysOf(pointer)) {
@@ -26,7 +26,7 @@ export function valueAt(json: unknown, pointer: string): unknown {
   return value;
 }
 
-/** A JSON pointer with every index replaced by `*`, so that the same place in all items of a list reads the same. */
+/** Replaces every index of a JSON pointer by `*`, so that the same place in all items of a list has one pointer. */
 export function anyIndex(pointer: string): string {
   return pointer.replaceAll(/\/\d+(?=\/|$)/g, '/*');
 }

@@ -1,43 +1,46 @@
 import type { Ending } from './ending.ts';
 
-/** How many may work at once, how many may wait for that, and for how long. */
+/** The number of concurrent tasks, the number of tasks that may wait, and the longest wait. */
 export interface LimiterOptions {
   readonly concurrency: number;
   readonly queue: number;
   readonly queueTimeoutMs: number;
 }
 
-/** What a full queue or too long a wait in it is answered with. */
+/** The rejection for a full queue or for a wait that took too long. */
 export class LimiterRefusal extends Error {
   override readonly name = 'LimiterRefusal';
   readonly reason: 'full' | 'timeout';
 
   constructor(reason: 'full' | 'timeout') {
-    super(reason === 'full' ? 'the queue is full' : 'the wait in the queue took too long');
+    super(reason === 'full' ? 'the queue is full' : 'the wait in the queue timed out');
     this.reason = reason;
   }
 }
 
-/** A bound on what happens at once, with a short queue in order of arrival. */
+/** Bounds concurrency, with a short first-in, first-out queue. */
 export interface Limiter {
-  /** Waits for a place; rejects with `LimiterRefusal` or the signal's reason; what it answers gives the place back, once. */
+  /**
+   * Waits for a slot and returns a function that releases it, once; rejects with `LimiterRefusal` or the signal's
+   * reason.
+   */
   acquire(signal?: Ending): Promise<() => void>;
-  /** A place that is free now, as a function that gives it back, once; undefined when somebody would have to wait. */
+  /** Takes a free slot and returns a function that releases it, once; undefined if none is free. */
   tryAcquire(): (() => void) | undefined;
   stats(): { readonly inFlight: number; readonly queued: number };
 }
 
-/** Makes a limiter. */
+/** Creates a limiter. */
 export function createLimiter(options: LimiterOptions): Limiter {
   let inFlight = 0;
   const waiting = new Set<() => void>();
 
-  const place = () => {
-    let given = false;
+  const createRelease = () => {
+    let released = false;
     return () => {
-      if (given) return;
-      given = true;
-      // The place passes on without becoming free in between, so that nobody can overtake the queue.
+      if (released) return;
+      released = true;
+      // The slot goes directly to the next in the queue, so that no newcomer can overtake it.
       const [next] = waiting;
       if (next) next();
       else inFlight -= 1;
@@ -47,7 +50,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
   const tryAcquire = () => {
     if (inFlight >= options.concurrency) return undefined;
     inFlight += 1;
-    return place();
+    return createRelease();
   };
 
   return {
@@ -65,7 +68,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
         };
         const enter = () => {
           leave();
-          resolve(place());
+          resolve(createRelease());
         };
         const abort = () => {
           leave();

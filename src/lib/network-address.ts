@@ -3,9 +3,9 @@ const GROUP = /^[\da-f]{1,4}$/;
 const MAX_LENGTH = 64;
 
 /**
- * Returns the network that limits count an address by: an IPv4 address itself, and the /64 of an IPv6 address, because whoever
- * has one address of it usually has all of them (RFC 6177, 2). An IPv4 address that is mapped into IPv6 (RFC 4291, 2.5.5.2)
- * is the IPv4 address. Text that is no address is returned as it is, cut to 64 characters.
+ * Returns the network that rate limits count an address under: an IPv4 address itself, or the /64 prefix of an IPv6
+ * address, because one client usually controls all of it (RFC 6177, 2). An IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2)
+ * counts as the IPv4 address. Other text is returned unchanged, cut to 64 characters.
  */
 export function networkOf(address: string): string {
   const groups = address.includes(':') ? groupsOf(address) : undefined;
@@ -17,7 +17,7 @@ export function networkOf(address: string): string {
   return `${prefix.join(':')}::/64`;
 }
 
-/** The eight groups of an IPv6 address in any of its spellings; undefined for any other text. */
+/** Returns the eight groups of an IPv6 address in any notation; undefined for any other text. */
 function groupsOf(address: string): number[] | undefined {
   const [plain = ''] = address.toLowerCase().split('%', 1);
   const parts = plain.split('::');
@@ -32,14 +32,14 @@ function groupsOf(address: string): number[] | undefined {
     : undefined;
 }
 
-/** A group as it is, or the two groups that an IPv4 address at the end stands for. */
+/** Returns a group unchanged, or the two groups of an embedded IPv4 address. */
 function hexadecimal(group: string): string[] {
   if (!IPV4.test(group)) return [group];
   const [a = 0, b = 0, c = 0, d = 0] = group.split('.').map(Number);
   return [(a * 256 + b).toString(16), (c * 256 + d).toString(16)];
 }
 
-/** Whether a host name or address that is listened on can be reached from this machine only. */
+/** Returns whether a listen address can be reached from this machine only. */
 export function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }

@@ -1,4 +1,4 @@
-/** What a JSON text says; undefined for a text that is no JSON. A byte order mark before it is passed over. */
+/** Parses a JSON text; returns undefined if it is not JSON. A leading byte order mark is skipped. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text) as unknown;

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 
-/** A body that fitted, or a stream that still yields all of it when it did not. */
+/** A complete body within the limit, or a stream that yields all of a larger one. */
 export type ReadBody = { readonly whole: Buffer } | { readonly rest: Readable };
 
-/** Reads a stream up to a limit in bytes; what is larger can still be read from `rest`, nothing lost. */
+/** Reads a stream up to a limit in bytes; `rest` yields a larger body completely, including the bytes already read. */
 export async function readBody(stream: Readable, limit: number): Promise<ReadBody> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -1,6 +1,6 @@
 const PLACES = 64;
 
-/** Remembers the texts that were last made of a few small numbers, for texts that are needed more often than they change. */
+/** Caches the texts of the latest small numbers, for texts that are used more often than they change. */
 export function createRecentTexts(make: (value: number) => string): (value: number) => string {
   const values: number[] = Array.from({ length: PLACES }, () => Number.NaN);
   const texts: string[] = Array.from({ length: PLACES }, () => '');

@@ -1,18 +1,18 @@
 /** A repeatable source of pseudo-random choices: the same seed gives the same sequence. */
 export interface SeededRandom {
-  /** A number in [0, 1). */
+  /** Returns a number in [0, 1). */
   fraction(): number;
-  /** An integer from `low` to `high`, both included. */
+  /** Returns an integer from `low` to `high`, both inclusive. */
   integer(low: number, high: number): number;
-  /** True with the given probability (0 to 1). */
+  /** Returns true with the given probability (0 to 1). */
   chance(probability: number): boolean;
-  /** One of the items; throws when there is none. */
+  /** Returns one of the items; throws RangeError if there are none. */
   pick<Item>(items: readonly Item[]): Item;
-  /** Up to `count` different items in random order. */
+  /** Returns up to `count` different items in random order. */
   sample<Item>(items: readonly Item[], count: number): Item[];
 }
 
-/** Creates a repeatable random source by mulberry32, which is small, fast and good enough for fixtures. */
+/** Creates a repeatable random source with mulberry32, which is small, fast and good enough for fixtures. */
 export function createSeededRandom(seed: number): SeededRandom {
   let state = seed >>> 0;
   const fraction = (): number => {

@@ -1,24 +1,26 @@
-/** What a watch may overlook. */
+/** A reason to tolerate silence. */
 export interface SilenceExcuse {
-  /** While this answers true, the silence is somebody else's. */
+  /** Returns true while the silence has another cause. */
   readonly excused: () => boolean;
-  /** For how long such a silence is overlooked at most. */
+  /** The longest silence that is tolerated for this reason. */
   readonly patienceMs: number;
 }
 
-/** Calls back when nothing has happened for too long. */
+/** A timeout for inactivity. */
 export interface SilenceWatch {
-  /** Begins anew with another bound. */
+  /** Starts or restarts the watch with a timeout. */
   start(timeoutMs: number, excuse?: SilenceExcuse): void;
-  /** Something happened. */
+  /** Reports activity. */
   readonly touch: () => void;
   stop(): void;
 }
 
-/** Makes a watch that is not started yet; once it has called back or was stopped it starts no more. */
+/**
+ * Creates a watch that has not started; it calls back at most once and cannot be restarted after that or after `stop`.
+ */
 export function createSilenceWatch(onSilence: (end: 'silence' | 'patience') => void): SilenceWatch {
   let timer: NodeJS.Timeout | undefined;
-  let overlookedMs = 0;
+  let toleratedMs = 0;
   let stopped = false;
 
   const stop = () => {
@@ -33,16 +35,16 @@ export function createSilenceWatch(onSilence: (end: 'silence' | 'patience') => v
     start(timeoutMs, excuse) {
       if (stopped) return;
       clearTimeout(timer);
-      overlookedMs = 0;
+      toleratedMs = 0;
       timer = setTimeout(() => {
         if (!excuse?.excused()) return end('silence');
-        overlookedMs += timeoutMs;
-        if (overlookedMs >= excuse.patienceMs) return end('patience');
+        toleratedMs += timeoutMs;
+        if (toleratedMs >= excuse.patienceMs) return end('patience');
         return void timer?.refresh();
       }, timeoutMs);
     },
     touch() {
-      overlookedMs = 0;
+      toleratedMs = 0;
       if (!stopped) timer?.refresh();
     },
     stop,

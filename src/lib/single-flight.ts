@@ -1,30 +1,30 @@
-/** One caller's share in a flight: `leader` is true for the caller that started the work. */
+/** The result for one caller; `leader` is true for the caller that started the work. */
 export interface Flight<T> {
   readonly promise: Promise<T>;
   readonly leader: boolean;
 }
 
-/** Runs the same work once for everybody who asks for it while it is under way. */
+/** Runs work once for all callers that request it at the same time. */
 export interface SingleFlight<T> {
-  /** Joins the work under way for `key` or starts `work`; an aborted `signal` ends this caller's wait only. */
+  /** Joins the running work for `key` or starts `work`; an aborted `signal` ends the wait of this caller only. */
   run(key: string, work: () => T | Promise<T>, signal?: AbortSignal): Flight<T>;
-  /** The number of keys under way. */
+  /** The number of keys with running work. */
   readonly size: number;
 }
 
-/** Shares work by key; keys beyond `maxKeys` run unshared, so that memory stays bounded. */
+/** Shares work by key; keys beyond `maxKeys` are not shared, so that memory stays bounded. */
 export function createSingleFlight<T>({ maxKeys = 1000 }: { maxKeys?: number } = {}): SingleFlight<T> {
   const flights = new Map<string, Promise<T>>();
 
   const start = (key: string, work: () => T | Promise<T>): Promise<T> => {
-    // A work that throws before its first await must fail like any other.
+    // An exception before the first await must become a rejection too.
     const promise = new Promise<T>((resolve) => resolve(work()));
     const shared = flights.size < maxKeys;
     if (shared) flights.set(key, promise);
     const land = () => {
       if (shared) flights.delete(key);
     };
-    // Also keeps a failure that nobody waits for any more from being an unhandled rejection.
+    // This also prevents an unhandled rejection when all callers have left.
     promise.then(land, land);
     return promise;
   };
@@ -48,7 +48,7 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   else signal.addEventListener('abort', leave, { once: true });
   const stop = () => signal.removeEventListener('abort', leave);
   work.then(waiting.resolve, waiting.reject).finally(stop).catch(stop);
-  // Whoever has left does not look at the promise again.
+  // A caller that has left no longer handles the promise.
   waiting.promise.catch(stop);
   return waiting.promise;
 }

@@ -1,32 +1,32 @@
-/** Remembers when tags last moved, so that work begun before can be told from work begun after. */
+/** Records when tags last changed, to distinguish work that began before a change from work that began after it. */
 export interface TagGenerations {
-  /** The present generation; grows with every move. */
+  /** Returns the current generation, which grows with every change. */
   now(): number;
-  /** Moves the given tags to a new generation. */
+  /** Moves these tags to a new generation. */
   move(tags: Iterable<string>): void;
-  /** Moves every tag there is. */
+  /** Moves all tags to a new generation. */
   moveAll(): void;
-  /** True when none of the tags has moved since that generation; false when this is no longer known. */
+  /** Returns true if none of the tags has moved since that generation; false if this is no longer known. */
   unmoved(tags: Iterable<string>, since: number): boolean;
-  /** The number of tags remembered. */
+  /** The number of stored tags. */
   readonly size: number;
 }
 
 /**
- * Keeps the latest generation of at most `maxTags` tags. What is forgotten raises a floor under which nothing
- * counts as unmoved any more: bounded memory can cost a needless refusal, never a false acceptance.
+ * Stores the latest generation of at most `maxTags` tags. Dropping a tag raises a minimum below which every tag counts
+ * as moved: the bound can cause needless refetches, but never a stale result.
  */
 export function createTagGenerations(maxTags = 10_000): TagGenerations {
-  // In the order of the latest move, so that the first one is the one to forget.
+  // In the order of the latest move, so the first tag is the one to drop.
   const moved = new Map<string, number>();
   let generation = 0;
-  let floor = 0;
+  let minimum = 0;
 
-  const forgetOldest = () => {
+  const dropOldest = () => {
     for (const [tag, at] of moved) {
       if (moved.size <= maxTags) return;
       moved.delete(tag);
-      floor = Math.max(floor, at);
+      minimum = Math.max(minimum, at);
     }
   };
 
@@ -38,16 +38,16 @@ export function createTagGenerations(maxTags = 10_000): TagGenerations {
         moved.delete(tag);
         moved.set(tag, generation);
       }
-      forgetOldest();
+      dropOldest();
     },
     moveAll() {
       generation += 1;
-      floor = generation;
+      minimum = generation;
       moved.clear();
     },
     unmoved(tags, since) {
       if (since === generation) return true;
-      if (since < floor) return false;
+      if (since < minimum) return false;
       for (const tag of tags) if ((moved.get(tag) ?? 0) > since) return false;
       return true;
     },

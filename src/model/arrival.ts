@@ -1,40 +1,43 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 
-/** Scheme and host under which clients see the gateway. */
+/** The scheme and host under which clients reach the gateway. */
 export interface PublicOrigin {
   /** `http` or `https`. */
   readonly protocol: string;
-  /** With its port, where that is not the default one; undefined for a request without a host. */
+  /** The host, with the port unless it is the default; undefined for a request without a host. */
   readonly host: string | undefined;
 }
 
-/** A request as it was received, read once and never changed. Scheme and host are the configured ones, else the client's. */
+/** A request as received; never changed. Scheme and host are the configured ones, otherwise the client's. */
 export interface Arrival extends PublicOrigin {
   readonly method: string;
-  /** The request target as it was received. */
+  /** The request target as received. */
   readonly rawTarget: string;
-  /** The raw request target in origin form, `publicBasePath` taken off, still in the client's own encoding. */
+  /** The raw request target in origin form, without `publicBasePath`, in the client's own encoding. */
   readonly target: string;
   /** The raw path of the target. */
   readonly path: string;
-  /** The raw query of the target without `?`; undefined when there is no `?`. */
+  /** The raw query of the target without `?`; undefined if there is no `?`. */
   readonly query: string | undefined;
   /** The value of `Authorization`. */
   readonly authorization: string | undefined;
-  /** Tokens and cookies that may identify the caller to the upstream beside `Authorization`; undefined where there is none. */
+  /**
+   * Tokens and cookies that may identify the caller to the upstream besides `Authorization`; undefined if there are
+   * none.
+   */
   readonly otherCredential: string | undefined;
   readonly headers: IncomingHttpHeaders;
-  /** Names and values in turn, as they came. */
+  /** Alternating names and values, as received. */
   readonly rawHeaders: readonly string[];
-  /** The client's address, after trusted proxies. */
+  /** The client's address, determined through trusted proxies. */
   readonly clientAddress: string;
   readonly requestId: string;
-  /** The W3C `traceparent` that is passed on. */
+  /** The W3C `traceparent` that is forwarded. */
   readonly traceparent: string;
   readonly tracestate: string | undefined;
   /** Epoch milliseconds. */
   readonly receivedAt: number;
-  /** The body, not yet read; never consumed twice. */
+  /** The unread body; consumed at most once. */
   readonly body: Readable;
 }

@@ -1,4 +1,4 @@
-/** The six checks that Portico can make of every request, in the order in which a request meets them (rules, 1). */
+/** The six checks, in the order in which they apply to a request (rules, 1). */
 export const CHECK_NAMES = [
   'authentication',
   'requests',
@@ -11,32 +11,32 @@ export const CHECK_NAMES = [
 /** The name of one of the six checks. */
 export type CheckName = (typeof CHECK_NAMES)[number];
 
-/** How far a check goes: not at all, counted and shown only, or refused. */
+/** How a check acts: not at all, by reporting violations, or by refusing messages. */
 export type CheckLevel = 'off' | 'report' | 'enforce';
 
-/** The level of each of the six checks, as they hold for one operation or globally. */
+/** The level of each check, globally or for one operation. */
 export type Checks = Readonly<Record<CheckName, CheckLevel>>;
 
-/** How error answers look: the upstream's own or the one body of Portico. */
+/** The style of error responses: the upstream's own body or Portico's. */
 export type ErrorStyle = 'legacy' | 'normalized';
 
-/** The three presets that `mode:` and `PORTICO_MODE` choose from. */
+/** The three presets that `mode:` and `PORTICO_MODE` select. */
 export const MODE_NAMES = ['observe', 'staging', 'strict'] as const;
 
 /** The name of a preset. */
 export type ModeName = (typeof MODE_NAMES)[number];
 
-/** What a preset decides before anything is overridden. */
+/** The settings of a preset, before overrides. */
 export interface Mode {
   readonly name: ModeName;
   readonly checks: Checks;
   readonly errors: ErrorStyle;
   readonly cache: boolean;
-  /** Raw target, body and end-to-end headers in both directions; nothing is written, redacted or translated. */
+  /** True to forward the raw target, body and end-to-end headers unchanged in both directions. */
   readonly transparent: boolean;
 }
 
-/** The table of presets (rules, 1). */
+/** All presets (rules, 1). */
 export const MODES: Readonly<Record<ModeName, Mode>> = {
   observe: {
     name: 'observe',

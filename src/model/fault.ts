@@ -1,15 +1,15 @@
-/** One thing wrong with the contract, the rules or the configuration, found at start. */
+/** A configuration error: something wrong in the contract, the rules or the configuration, found at start. */
 export interface Fault {
-  /** The file, environment variable or flag it was found in. */
+  /** The file, environment variable or flag that contains the error. */
   readonly source: string;
-  /** JSON pointer into it; empty for the whole. */
+  /** JSON pointer into the source; empty for the whole source. */
   readonly pointer: string;
   readonly message: string;
-  /** What to write instead, when that can be guessed. */
+  /** A suggested replacement, if one can be guessed. */
   readonly suggestion?: string;
 }
 
-/** Carries all faults found at start, so that they are reported together. */
+/** Carries all configuration errors found at start, so that they are reported in one run. */
 export class StartFault extends Error {
   override readonly name = 'StartFault';
   readonly faults: readonly Fault[];

@@ -1,12 +1,12 @@
-/** Header fields in order, as name and value; names keep the case they were written in. */
+/** Headers in order, as name and value; names have their original case. */
 export type HeaderPairs = readonly (readonly [name: string, value: string])[];
 
-/** The first value of a field, or undefined; names are compared without case. */
+/** Returns the first value of a header, or undefined; names are compared case-insensitively. */
 export function headerValue(headers: HeaderPairs, name: string): string | undefined {
   const wanted = name.toLowerCase();
   for (let at = 0; at < headers.length; at += 1) {
-    const field = headers[at];
-    if (field?.[0].length === wanted.length && field[0].toLowerCase() === wanted) return field[1];
+    const pair = headers[at];
+    if (pair?.[0].length === wanted.length && pair[0].toLowerCase() === wanted) return pair[1];
   }
   return undefined;
 }

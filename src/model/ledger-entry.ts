@@ -1,55 +1,57 @@
 import type { Violation } from './violation.ts';
 
-/** One request that an entry was seen in; nothing in it is a value of a message. */
+/** One request in which a violation was seen; never holds a value of the message. */
 export interface LedgerSample {
   readonly requestId: string;
   /** Epoch milliseconds. */
   readonly seenAt: number;
-  /** What stood at the place, described without showing it (`text of 12 characters`); undefined where there is nothing to tell. */
+  /**
+   * A description of the observed value that does not show it (`text of 12 characters`); undefined if there is none.
+   */
   readonly found: string | undefined;
 }
 
-/** One distinct violation: what every occurrence has in common, how often, when and for how many callers it was seen. */
+/** One distinct violation: the common facts of all occurrences, their number, their times and the number of callers. */
 export interface LedgerEntry extends Pick<
   Violation,
   'check' | 'direction' | 'category' | 'location' | 'keyword' | 'schemaPath' | 'candidate'
 > {
-  /** Stable over restarts: the same difference has the same fingerprint, 16 hexadecimal digits. */
+  /** The id of the violation, stable across restarts: 16 hexadecimal digits. */
   readonly fingerprint: string;
   /** The operation's id; undefined for undocumented paths. */
   readonly operation: string | undefined;
-  /** The upstream's own status; undefined for violations of requests and where the upstream gave no answer. */
+  /** The upstream's own status; undefined for violations of requests and if the upstream did not respond. */
   readonly status: number | undefined;
-  /** The place, with indices and ids replaced by `*`. */
+  /** The place of the violation, with indices and ids replaced by `*`. */
   readonly at: string;
   readonly message: string;
   readonly suggestion: string | undefined;
-  /** Occurrences in the period that was asked for. */
+  /** Occurrences in the requested period. */
   readonly count: number;
-  /** Epoch milliseconds, of all time that the ledger remembers. */
+  /** Epoch milliseconds; independent of the requested period. */
   readonly firstSeenAt: number;
   /** Epoch milliseconds. */
   readonly lastSeenAt: number;
-  /** Estimated number of distinct callers that it was seen with. */
+  /** The estimated number of distinct callers. */
   readonly callers: number;
-  /** Occurrences by release label in the period that was asked for. */
+  /** Occurrences by release label in the requested period. */
   readonly releases: Readonly<Record<string, number>>;
-  /** At most five of the requests it was seen in, the latest last. */
+  /** At most five of the requests in which it was seen, the latest last. */
   readonly samples: readonly LedgerSample[];
 }
 
-/** A violation that a team knows of and accepts, with who answers for it and until when. */
+/** A violation that a team accepts, with a reason, an owner and an optional end. */
 export interface AcceptedViolation {
   readonly fingerprint: string;
   readonly reason: string;
   readonly owner: string;
-  /** The last day on which it is accepted, `YYYY-MM-DD`; undefined for no end. */
+  /** The last day on which it is accepted, `YYYY-MM-DD`; undefined if it does not expire. */
   readonly expires: string | undefined;
-  /** What it was when it was accepted, for readers of the file. */
+  /** A description of the violation at the time of acceptance, for readers of the file. */
   readonly summary: string | undefined;
 }
 
-/** Everything that is accepted. */
+/** All accepted violations. */
 export interface Baseline {
   readonly accepted: readonly AcceptedViolation[];
 }

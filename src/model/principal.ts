@@ -1,9 +1,9 @@
 /** Who is asking, after authentication (rules, 2). */
 export interface Principal {
   readonly kind: 'verified' | 'anonymous' | 'unverified';
-  /** The name of the credential; claimed only, while the principal is unverified; undefined for anonymous ones. */
+  /** The name in the credential; only claimed if the principal is unverified; undefined for anonymous callers. */
   readonly name: string | undefined;
-  /** What tells this caller's stored answers from others': never holds a raw credential. */
+  /** Separates this caller's stored responses from those of others; never holds a raw credential. */
   readonly audience: string;
   /** The `Authorization` value to send upstream when credentials are forwarded. */
   readonly authorization: string | undefined;

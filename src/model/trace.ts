@@ -2,14 +2,16 @@ import type { CheckLevel } from './checks.ts';
 import type { Decision } from './requirement.ts';
 import type { Violation } from './violation.ts';
 
-/** What one check said: `refused` only where it was enforced, `failed` where the check itself broke and decided nothing. */
+/**
+ * The verdict of one check: `refused` only if it is enforced, `failed` if the check itself failed and decided nothing.
+ */
 export interface CheckVerdict {
   readonly level: CheckLevel;
   readonly outcome: 'passed' | 'reported' | 'refused' | 'skipped' | 'failed';
   readonly reason?: string;
 }
 
-/** What authentication found. */
+/** The verdict of authentication. */
 export interface AuthenticationTrace extends CheckVerdict {
   readonly principal: 'verified' | 'anonymous' | 'unverified' | 'none';
 }
@@ -17,37 +19,37 @@ export interface AuthenticationTrace extends CheckVerdict {
 /** What the cache did for this request, in the words of RFC 9211. */
 export interface CacheTrace {
   readonly status: 'hit' | 'miss' | 'stale' | 'bypass' | 'coalesced';
-  /** Why it was forwarded or bypassed, or which rule let a stale page be served. */
+  /** Why the request was forwarded or bypassed the cache, or which rule allowed a stale response. */
   readonly reason?: string;
   readonly stored?: boolean;
   readonly ageSeconds?: number;
 }
 
-/** The exchange with the upstream, when there was one. */
+/** The exchange with the upstream, if there was one. */
 export interface UpstreamTrace {
-  /** The upstream's own status; undefined when the transport failed. */
+  /** The upstream's own status; undefined if the transport failed. */
   readonly status: number | undefined;
-  /** The shape of an error answer, or how the transport failed. */
+  /** The shape of an error response, or how the transport failed. */
   readonly shape: string;
-  /** True when the upstream said that this caller lacks a permission. */
+  /** True if the upstream reported that the caller lacks a permission. */
   readonly denied?: boolean;
   readonly seconds: number;
   readonly attempts: number;
-  /** The `X-Request-Id` that the upstream got, where it is not the client's own. */
+  /** The `X-Request-Id` that was sent to the upstream, if it is not the client's own. */
   readonly requestId?: string | undefined;
 }
 
-/** The reason of a refused answer that is an error with the status of a success. */
+/** The reason for refusing a response that is an error with the status of a success. */
 export const ERROR_INSIDE = 'error inside';
 
-/** What response validation said of the upstream's answer. */
+/** The verdict of response validation. */
 export interface ResponseTrace extends CheckVerdict {
   readonly verdict: 'valid' | 'violations' | 'skipped';
 }
 
 /**
- * Everything that happened to one request: one slot per stage, written by that stage only.
- * Logs, metrics, the ledger and reports read this and nothing else.
+ * The record of what happened to one request, with one property per stage, written by that stage only. Logs, metrics,
+ * the ledger and reports read nothing else.
  */
 export interface Trace {
   readonly requestId: string;
@@ -57,9 +59,9 @@ export interface Trace {
   readonly startedAt: number;
   /** The operation's id; undefined for undocumented paths. */
   operation?: string | undefined;
-  /** The name of the principal, for a log that may show it; a tag stands for it elsewhere. */
+  /** The name of the principal, for logs that may show it; elsewhere a tag replaces it. */
   caller?: string | undefined;
-  /** How the request went upstream: by its plan or by passthrough; undefined when it never went. */
+  /** How the request was forwarded: by its plan or by passthrough; undefined if it was not forwarded. */
   route?: 'plan' | 'passthrough' | undefined;
   authentication?: AuthenticationTrace | undefined;
   undocumented?: CheckVerdict | undefined;
@@ -71,28 +73,28 @@ export interface Trace {
   responses?: ResponseTrace | undefined;
   /** True for work that no client waits for: a refresh or a comparison. */
   background?: boolean | undefined;
-  /** True when the answer holds an absolute address of the legacy host. */
+  /** True if the response holds an absolute address of the legacy host. */
   legacyAddress?: boolean | undefined;
-  /** Names of fields that were taken out for this caller. */
+  /** Names of the fields that were removed for this caller. */
   redacted?: readonly string[] | undefined;
-  /** The code of the error that was answered, when it was ours. */
+  /** The code of the error reply, if the error was Portico's own. */
   error?: string | undefined;
-  /** The cause of an internal error or of a failed check; for the log only. */
+  /** The cause of an internal error or of a failed check; only for the log. */
   cause?: unknown;
-  /** Everything found, in the order it was found. */
+  /** All violations, in the order in which they were found. */
   readonly violations: Violation[];
-  /** The status that the client got; 0 when the client left first or the connection was broken on purpose. */
+  /** The status of the reply; 0 if the client disconnected first or Portico broke the connection on purpose. */
   status?: number | undefined;
-  /** Bytes of body sent to the client. */
+  /** Bytes of the body sent to the client. */
   bytes?: number | undefined;
-  /** Seconds from the first byte of the request to the end of the answer. */
+  /** Seconds from the first byte of the request to the end of the reply. */
   seconds?: number | undefined;
 }
 
-/** An empty trace for a request that has just come in. */
+/** Creates an empty trace for a new request. */
 export function createTrace(start: Pick<Trace, 'requestId' | 'traceparent' | 'method' | 'startedAt'>): Trace {
   const { requestId, traceparent, method, startedAt } = start;
-  // Every slot is there from the start, so that all traces have one shape, whichever way their requests go.
+  // All properties exist from the start, so that all traces share one hidden class.
   return {
     requestId,
     traceparent,

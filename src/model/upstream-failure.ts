@@ -1,8 +1,8 @@
-/** How an exchange with the upstream failed without an answer (rules, 8, last row). */
+/** How an exchange with the upstream failed without a response (rules, 8, last row). */
 export type UpstreamFailureKind =
   'refused' | 'reset' | 'truncated' | 'deadline' | 'shed' | 'circuit_open' | 'too_large' | 'aborted';
 
-/** A transport failure towards the upstream; `retryAfterSeconds` where waiting may help. */
+/** A failed exchange with the upstream; `retryAfterSeconds` is set if waiting may help. */
 export class UpstreamFailure extends Error {
   override readonly name = 'UpstreamFailure';
   readonly kind: UpstreamFailureKind;
@@ -15,11 +15,11 @@ export class UpstreamFailure extends Error {
   }
 }
 
-/** A probe of a credential that the upstream answered with a status by which it says that it failed. */
+/** A credential probe to which the upstream responded with a server error. */
 export class ProbeFailure extends Error {
   override readonly name = 'ProbeFailure';
 
   constructor(status: number) {
-    super(`the probe answered ${status}`);
+    super(`the probe returned status ${status}`);
   }
 }

@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream';
 import type { HeaderPairs } from './header-pairs.ts';
 
-/** What the upstream answered: whole in memory (content coding taken off), or still streaming when it was too large. */
+/** A response of the upstream: complete in memory with its content coding removed, or a stream if it is too large. */
 export interface UpstreamAnswer {
   readonly status: number;
-  /** The reason phrase, where it is passed on. */
+  /** The reason phrase, if it is forwarded. */
   readonly reason?: string;
-  /** End-to-end fields only. */
+  /** End-to-end headers only. */
   readonly headers: HeaderPairs;
   readonly body: Buffer | Readable;
 }

@@ -20,8 +20,9 @@ export type BoundPage =
 
 /**
  * Bounds a page before the upstream is asked (rules, 5). Memory may be behind by a page: only what lies beyond the
- * learned count plus one is refused from it, which is never the first page. The count is compared with the number of the
- * page in lists that begin at 0 too: there the last page is one less, and asking for one more is left to the upstream.
+ * learned count plus one is refused from it, which is never the first page. The count is compared with the number of
+ * the page in lists that begin at 0 too: there the last page is one less, and asking for one more is left to the
+ * upstream.
  */
 export function boundPage(
   asked: AskedPage & {
@@ -63,14 +64,18 @@ export interface AnsweredPage {
   readonly firstPage: number;
 }
 
-/** The refusal of a page beyond the answer's own page count; waived for empty lists and for the first page (rules, 5). */
+/**
+ * The refusal of a page beyond the answer's own page count; waived for empty lists and for the first page (rules, 5).
+ */
 export function answerOutOfBounds({ page, pageCount, totalCount, firstPage }: AnsweredPage): PageRefusal | undefined {
   if (totalCount === 0 || page <= firstPage) return undefined;
   if (typeof pageCount !== 'number' || !Number.isSafeInteger(pageCount) || pageCount < 0) return undefined;
   return page > pageCount ? beyondLastPage(page, pageCount) : undefined;
 }
 
-/** A page that is refused: the code, one sentence that says what was asked and what is allowed, and where it was asked. */
+/**
+ * A page that is refused: the code, one sentence that says what was asked and what is allowed, and where it was asked.
+ */
 export interface PageRefusal {
   readonly code: 'page_out_of_bounds' | 'page_size_out_of_bounds';
   readonly message: string;

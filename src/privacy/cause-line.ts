@@ -1,4 +1,4 @@
-/** What a log says of an error: where it came from, never its message, which may quote what was sent. */
+/** An error as logs show it: its origin, never its message, which may quote a request or response. */
 export interface CauseLine {
   readonly name: string;
   readonly code?: string;
@@ -15,7 +15,7 @@ export function toCauseLine(error: unknown, depth = DEPTH): CauseLine {
   if (!(error instanceof Error)) return { name: typeof error };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   const frames = (error.stack ?? '')
-    // A message of several lines could look like frames.
+    // A message of several lines could look like stack frames.
     .replace(error.message, '')
     .split('\n')
     .filter((line) => /^\s+at /.test(line))

@@ -1,13 +1,13 @@
-/** How much may be told of a value. */
-export interface Telling {
-  /** True tells what form a text has (a date, an address), not only how long it is. */
+/** How much of a value a description may reveal. */
+export interface DescriptionDetail {
+  /** True to describe the form of a text (a date, an address) as well as its length. */
   readonly form: boolean;
-  /** True repeats a text that is one plain word. */
+  /** True to repeat a text that is one plain word. */
   readonly word: boolean;
 }
 
-/** Tells the type and the size of a value and nothing else. */
-export const SIZE_ONLY: Telling = { form: false, word: false };
+/** Reveals only the type and the size of a value. */
+export const SIZE_ONLY: DescriptionDetail = { form: false, word: false };
 
 const WORD = /^[A-Za-z][A-Za-z_-]{0,31}$/;
 
@@ -20,11 +20,11 @@ const FORMS: readonly (readonly [form: string, pattern: RegExp])[] = [
   ['HTML', /^\s*<[!/a-z]/i],
 ];
 
-// Forms are told by the beginning; a long text costs no more than a short one.
-const LOOKED_AT = 300;
+// The form is recognized from the beginning, so that a long text costs no more than a short one.
+const MAX_MATCHED = 300;
 
-/** Says what a JSON value is without showing it: its type, its size, and its form where that may be told. */
-export function describeValue(value: unknown, { form, word }: Telling): string {
+/** Describes a JSON value without showing it: its type, its size and, if allowed, its form. */
+export function describeValue(value: unknown, { form, word }: DescriptionDetail): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return `list of ${value.length}`;
   if (typeof value === 'object') {
@@ -36,6 +36,6 @@ export function describeValue(value: unknown, { form, word }: Telling): string {
   if (word && WORD.test(value)) return `the word ${value}`;
   const size =
     value === '' ? 'empty text' : `text of ${value.length} ${value.length === 1 ? 'character' : 'characters'}`;
-  const known = form ? FORMS.find(([, pattern]) => pattern.test(value.slice(0, LOOKED_AT))) : undefined;
+  const known = form ? FORMS.find(([, pattern]) => pattern.test(value.slice(0, MAX_MATCHED))) : undefined;
   return known === undefined ? size : `${size}, like ${known[0]}`;
 }

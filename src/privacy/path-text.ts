@@ -3,7 +3,7 @@ import { mayShow } from './shown-text.ts';
 const MAX_LENGTH = 160;
 const MAX_SEGMENTS = 12;
 
-/** Segments that are addresses of this kind of server; any other word may be somebody's name. */
+/** Segments that belong to this kind of server; any other word may be a person's name. */
 const WORDS: ReadonlySet<string> = new Set(
   `services action actions answer answers article articles attachment attachments auth avatar badge cancelwiki comment
   comments container content execution expertise favorite followers gdpr getByUsername group groups idea ideacomment ideas
@@ -14,8 +14,8 @@ const WORDS: ReadonlySet<string> = new Set(
 const VERSION = /^v\d{1,2}$/;
 
 /**
- * The shape of an undocumented path for logs: words of this API stay, every other segment (ids, names, addresses) becomes
- * `{}`, the query is cut off and the length is bounded.
+ * Returns the shape of an undocumented path for logs: words of this API stay, every other segment (ids, names,
+ * addresses) becomes `{}`, the query is removed and the length is bounded.
  */
 export function safePath(target: string): string {
   const query = target.indexOf('?');
@@ -34,13 +34,13 @@ export function safePath(target: string): string {
 const MAX_PLACE = 200;
 const MAX_SEGMENT = 64;
 const ID = /^\d+(?<ending>\.json)?$/;
-/** What was left out before, and the method in front of a path. */
-const UNTOLD = /^\*(?:\.json)?$|^[A-Z-]{2,20} $/;
+/** Segments that are already masked, and the method in front of a path. */
+const SAFE_SEGMENT = /^\*(?:\.json)?$|^[A-Z-]{2,20} $/;
 const NAME = /^[A-Za-z_$][\w$.-]*(?:\[\])?$|^\d+x\d+$/;
 
 /**
- * A violation's place without anything a caller could have put there: indices and ids become `*`, segments that are not
- * plain names or look like an address or a token become `?`, the whole is bounded.
+ * Returns a violation's place without text that a caller may have supplied: indices and ids become `*`, segments that
+ * are not plain names or look like an address or a token become `?`, and the length is bounded.
  */
 export function placeText(at: string): string {
   const place = at
@@ -52,7 +52,7 @@ export function placeText(at: string): string {
 }
 
 function segmentOf(segment: string): string {
-  if (segment === '' || UNTOLD.test(segment)) return segment;
+  if (segment === '' || SAFE_SEGMENT.test(segment)) return segment;
   const id = ID.exec(segment);
   if (id !== null) return `*${id.groups?.['ending'] ?? ''}`;
   return segment.length <= MAX_SEGMENT && NAME.test(segment) && mayShow(segment) ? segment : '?';

@@ -1,9 +1,12 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-/** Knows values of personal fields again, for as long as the process runs, without keeping them. */
+/** Recognizes values of personal fields for the lifetime of the process, without storing them. */
 export interface PersonalMemory {
   readonly remember: (text: string) => void;
-  /** True for a value of a personal field, and for what is made of words of such values: `Jana` and `jana_novak` of Jana Novák. */
+  /**
+   * Returns true for a value of a personal field and for text made of words of such values: `Jana` and `jana_novak` of
+   * Jana Novák.
+   */
   readonly holds: (text: string) => boolean;
 }
 
@@ -11,11 +14,11 @@ const MAX_TEXTS = 40_000;
 const MAX_RECENT = 500;
 const LONGEST = 200;
 
-/** A memory that holds keyed hashes; its key leaves the process with it. */
+/** Creates a memory of keyed hashes; the key never leaves the process. */
 export function createPersonalMemory(): PersonalMemory {
   const key = randomBytes(32);
   const held = new Set<string>();
-  // The same few people are on most pages: theirs are hashed once.
+  // The same few people appear on most pages: their values are hashed once.
   let recent = new Set<string>();
   const hash = (text: string) => createHmac('sha256', key).update(text.toLowerCase()).digest('latin1').slice(0, 12);
   const keep = (text: string) => {
@@ -39,12 +42,12 @@ export function createPersonalMemory(): PersonalMemory {
   };
 }
 
-/** More words are a sentence, whose words are everybody's. */
+/** A text with more words is a sentence, and its words are not specific to a person. */
 const MOST = 5;
 
-/** The words of somebody's name, however it is written: with accents, as an address, or as programmers join words. */
+/** Returns the words of a person's name in any notation: with accents, as an address, in camel case or snake case. */
 export function wordsOf(text: string): readonly string[] {
-  // The words of an address of a page or a picture are the server's.
+  // The words in the URL of a page or a picture belong to the server.
   if (/^\/|:\/\//.test(text)) return [];
   const [name = ''] = text.split('@', 1);
   const plain = name

@@ -1,6 +1,6 @@
 /**
- * The forms of credentials: keys, tokens and passwords. This is the one list of the prefixes that services give their keys. Every
- * expression looks a bounded number of characters ahead, so that a long text cannot make looking at it slow.
+ * The forms of credentials: keys, tokens and passwords, including the key prefixes of common services. No other list
+ * exists. Every expression looks ahead a bounded number of characters, so that a long text cannot make matching slow.
  */
 const CREDENTIALS = [
   // A JSON Web Token: Base64 of `{"` (RFC 7519, 3.1).
@@ -11,7 +11,7 @@ const CREDENTIALS = [
   /\b(?:basic|bearer)\s+[\w+/=.~-]{6}/i,
 ];
 
-/** Hexadecimal texts of the length of hashes, keys and UUIDs. */
+/** Hexadecimal texts as long as hashes, keys and UUIDs. */
 const HEXADECIMAL = [
   /(?<![\da-z])[\da-f]{8}(?:-?[\da-f]{4}){3}-?[\da-f]{12}(?![\da-z])/i,
   /[\da-f]{24}/i,
@@ -22,43 +22,49 @@ const BASE64 = /[A-Za-z\d+/]{8,}/g;
 const NAME_AND_PASSWORD = /^[^\p{Cc}\ufffd]+:[^\p{Cc}\ufffd]*$/u;
 const ADDRESS = /[\p{L}\d.+-]@[\p{L}\d-]+\.\p{L}/u;
 
-/** True for text that holds a key, a token, a password or, in Base64, a name with a password or an e-mail address. */
+/**
+ * Returns true for text that holds a key, a token, a password or, in Base64, a name with a password or an e-mail
+ * address.
+ */
 export function holdsCredential(text: string): boolean {
   return CREDENTIALS.some((form) => form.test(text)) || (text.match(BASE64) ?? []).some(hidesCredential);
 }
 
-/** True for text that holds what a machine has drawn by lot: hexadecimal digits, or a word that reads like random letters. */
+/** Returns true for text that holds generated random text: hexadecimal digits, or a word of random letters. */
 export function holdsRandomText(text: string): boolean {
   return HEXADECIMAL.some((form) => form.test(text)) || text.split(/[^\w-]+/).some(looksRandom);
 }
 
-/** The bytes of Base64 that is random are hardly ever all printable. */
+/** Random Base64 text rarely decodes to printable characters only, so false positives are rare. */
 function hidesCredential(text: string): boolean {
   const inside = Buffer.from(text, 'base64').toString('utf8');
   return NAME_AND_PASSWORD.test(inside) || ADDRESS.test(inside);
 }
 
 const SECRET_SETTING = /(?:^|\.)(?:adminToken|.*password|.*secret)$/i;
-// They name where a secret is.
-const NAMES_A_PLACE = /(?:Env|File)$/;
+// These settings name the location of a secret, not the secret itself.
+const SECRET_LOCATION = /(?:Env|File)$/;
 
-/** True for the dotted key of a setting whose value is a secret. */
+/** Returns true for the dotted key of a setting whose value is a secret. */
 export function isSecretSetting(key: string): boolean {
-  return SECRET_SETTING.test(key) && !NAMES_A_PLACE.test(key);
+  return SECRET_SETTING.test(key) && !SECRET_LOCATION.test(key);
 }
 
 const MIN_CHARACTERS = 10;
 const MIN_ODD = 4;
 const LONG = 20;
-/** Sizes of pictures, which speak for nothing. */
+/** Sizes of pictures, which are ignored. */
 const SIZE = /\d{1,5}x\d{1,5}/g;
-/** The share of odd pairs that a word of a language stays below, and a long one surely: chance evens out over many pairs. */
+/**
+ * The share of odd pairs above which a word counts as random; the second limit is for long words, where shares vary
+ * less.
+ */
 const MAX_ODD_SHARE = 0.25;
 const MAX_ODD_SHARE_LONG = 0.18;
 
 /**
- * For each letter those that follow it in the words of some 9,000 identifiers of public interfaces; the rarest twentieth of
- * all pairs is left out, which leaves two fifths of those that random letters make.
+ * For each letter, the letters that follow it in about 9,000 identifiers of public APIs. The rarest five percent of all
+ * pairs are left out; random letters form a listed pair two times out of five.
  */
 const FOLLOWERS: Readonly<Record<string, string>> = {
   a: 'bcdfgiklmnprstuvwy',
@@ -95,10 +101,10 @@ for (const [first, followers] of Object.entries(FOLLOWERS))
   for (const second of followers) USUAL[letterAt(first, 0) * ALPHABET + letterAt(second, 0)] = 1;
 
 /**
- * True for a word, of letters, digits, dashes and underscores, that reads like drawn by lot instead of made up of words: many
- * of its pairs of letters are rare, or change between letters and digits, or leave a capital alone. Of random words with 16
- * characters less than one in a hundred stays unnoticed, of those with 24 less than one in a thousand; of identifiers that
- * people made up, three in a thousand are taken for random.
+ * Returns true for a word (letters, digits, dashes and underscores) that looks random: many of its letter pairs are
+ * rare, alternate between letters and digits, or contain an isolated capital. Fewer than one in a hundred random words
+ * of 16 characters is missed, and fewer than one in a thousand of 24 characters; three in a thousand human-made
+ * identifiers are mistaken for random.
  */
 export function looksRandom(text: string): boolean {
   if (text.length < MIN_CHARACTERS) return false;
@@ -115,12 +121,12 @@ export function looksRandom(text: string): boolean {
   return odd >= MIN_ODD && share > (characters < LONG ? MAX_ODD_SHARE : MAX_ODD_SHARE_LONG);
 }
 
-/** Whether a character and the one before it are seldom neighbours in a name. */
+/** Returns whether a character rarely follows the one before it in names. */
 function isOdd(word: string, index: number): boolean {
   const [before, kind] = [kindAt(word, index - 1), kindAt(word, index)];
   if (before === 'joint' || kind === 'joint') return false;
   if (before === 'digit' || kind === 'digit') return before !== kind;
-  // A capital begins a word, and a word has two letters at least.
+  // A capital begins a word, and a word has at least two letters.
   if (before === 'small' && kind === 'capital') return index < 2 || kindAt(word, index - 2) !== 'small';
   return USUAL[letterAt(word, index - 1) * ALPHABET + letterAt(word, index)] === 0;
 }
@@ -132,8 +138,8 @@ function kindAt(word: string, index: number): 'digit' | 'capital' | 'small' | 'j
   return code >= 97 && code < 123 ? 'small' : 'joint';
 }
 
-/** A letter's place in the alphabet, whatever its case. */
+/** Returns a letter's position in the alphabet, ignoring case. */
 function letterAt(word: string, index: number): number {
-  // One bit is what tells a capital from a small letter.
+  // Setting this bit turns a capital into a small letter.
   return (word.charCodeAt(index) | 32) - 97;
 }

@@ -5,19 +5,25 @@ const MAX_TEXT = 300;
 const MAX_REMEMBERED = 1_000;
 
 /**
- * The policy of what may be shown: true for text without a credential, personal data, a long number or random text. Logs, the
- * ledger, reports and learned contracts repeat no name or text from a message that fails it.
+ * The privacy policy for text: returns true for text without a credential, personal data, a long number or random text.
+ * Logs, the ledger, reports and proposals never repeat a name or text from a message that fails this policy.
  */
 export function mayShow(text: string): boolean {
   return !holdsCredential(text) && !holdsPersonalData(text) && !holdsLongNumber(text) && !holdsRandomText(text);
 }
 
-/** Returns the beginning of a text of a finding; undefined where it may not be shown. Findings are worded without values: this is for the day on which one is not. */
+/**
+ * Returns the beginning of a finding's text, or undefined if it may not be shown. Findings contain no values; this is a
+ * second line of defense.
+ */
 export function shownText(text: string | undefined): string | undefined {
   return text === undefined || !mayShow(text) ? undefined : text.slice(0, MAX_TEXT);
 }
 
-/** Makes `shownText` with a bounded memory, for descriptions: they are few, and looking at one takes longer than the rest of recording. */
+/**
+ * Creates a version of `shownText` with a bounded cache. Descriptions are few, and checking one takes longer than the
+ * rest of recording.
+ */
 export function createShownText(): typeof shownText {
   const known = new Map<string, string | undefined>();
   return (text) => {

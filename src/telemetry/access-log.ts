@@ -10,23 +10,23 @@ import { UNDOCUMENTED } from './label-values.ts';
 import { createLogTime } from './log-time.ts';
 import type { LogLevel } from './logger.ts';
 
-/** What the line of one request is made of. */
+/** The facts that the log line of one request is built from. */
 export interface AccessEntry {
   readonly trace: Trace;
   /** The path template of the operation; undefined for undocumented paths. */
   readonly template: string | undefined;
-  /** The target as it was received. Only its shape is logged, and only for undocumented paths. */
+  /** The target as received. Only its shape is logged, and only for undocumented paths. */
   readonly target: string;
   /** The name of the principal, if there is one. */
   readonly caller: string | undefined;
 }
 
-/** How the access log is written. */
+/** The options of the access log. */
 export interface AccessLogOptions {
   readonly stream: DestinationStream;
   readonly level: LogLevel;
   readonly clock: Clock;
-  /** True where names of principals may be logged; otherwise a keyed hash stands for each of them. */
+  /** True to log the names of principals; otherwise a keyed hash replaces each name. */
   readonly principalNames: boolean;
 }
 
@@ -40,8 +40,8 @@ const MAX_REMEMBERED_PATH = 200;
 const LEVELS = { info: ['trace', 'debug', 'info'], error: ['trace', 'debug', 'info', 'warn', 'error'] };
 
 /**
- * Makes the access log. A line holds names, numbers and codes only, nothing that was sent or received. It has the form of
- * the process log; it is composed here because a logger walks through every member of an object for each line.
+ * Creates the access log. A line holds names, numbers and codes only, and no values of a message. It has the format of
+ * the process log, but is built here because a logger would walk through every member of an object for each line.
  */
 export function createAccessLog({ stream, level, clock, principalNames }: AccessLogOptions): AccessLog {
   const time = createLogTime(clock);
@@ -81,7 +81,7 @@ function membersOf(trace: Trace, path: string, caller: string | undefined): stri
   return line;
 }
 
-/** Returns the checks that did anything but pass, by name. */
+/** Returns the outcomes of all checks that did not pass, by name. */
 function checksOf(trace: Trace): string {
   let found = '';
   for (const name of CHECK_NAMES) {
@@ -99,5 +99,5 @@ function exchangeOf({ status, shape, seconds, attempts, requestId }: NonNullable
 
 const quoted = (text: string) => JSON.stringify(text);
 
-// Seconds come from a clock of milliseconds; this removes what their subtraction leaves behind the sixth digit.
+// Seconds are differences of milliseconds; rounding removes the floating-point noise after the sixth digit.
 const rounded = (seconds: number) => Math.round(seconds * 1e6) / 1e6;

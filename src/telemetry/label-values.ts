@@ -1,24 +1,24 @@
 import type { UpstreamFailureKind } from '../model/upstream-failure.ts';
 
-/** The value of the label `operation` for everything outside the contract. */
+/** The value of the label `operation` for all undocumented paths. */
 export const UNDOCUMENTED = 'undocumented';
 
-/** The value of the label `operation` for all operations that have no series of their own, because there would be too many. */
+/** The value of the label `operation` for all operations without series of their own (see `maxSeries`). */
 export const FOLDED = 'folded';
 
-/** The value of a label for all that have no value of their own. */
+/** The label value for everything that has no value of its own. */
 export const OTHER = 'other';
 
-/** What a check can have said. */
+/** The outcomes of a check. */
 export const OUTCOMES = ['passed', 'reported', 'refused', 'skipped', 'failed'] as const;
 
-/** What the cache can have done. */
+/** The results of a cache lookup. */
 export const CACHE_RESULTS = ['hit', 'miss', 'stale', 'coalesced', 'bypass'] as const;
 
-/** What the candidate contract can have said otherwise than the one in force. */
+/** How the verdict of the shadow contract can differ from that of the contract in force. */
 export const CANDIDATE_DIFFERENCES = ['newly-refused', 'newly-accepted'] as const;
 
-/** Why authentication can have failed. */
+/** The reasons why authentication fails. */
 export const AUTHENTICATION_REASONS = [
   'credentials_required',
   'credentials_refused',
@@ -39,13 +39,13 @@ const KINDS = {
   aborted: true,
 } satisfies Record<UpstreamFailureKind, true>;
 
-/** How an exchange with the upstream can have failed. */
+/** The ways in which an exchange with the upstream fails. */
 export const FAILURE_KINDS: readonly string[] = [...Object.keys(KINDS), OTHER];
 
-/** The classes of statuses that are told apart; `aborted` is status 0: nobody got an answer. */
+/** The status classes; `aborted` is status 0: the client received no response. */
 export const STATUS_CLASSES = ['2xx', '3xx', '4xx', '5xx', 'aborted', 'other'] as const;
 
-/** The class of a status, from a fixed set; undefined counts as `aborted`. */
+/** Returns the class of a status; undefined counts as `aborted`. */
 export function statusClass(status: number | undefined): (typeof STATUS_CLASSES)[number] {
   if (status === undefined || status === 0) return 'aborted';
   if (status >= 200 && status < 300) return '2xx';

@@ -2,27 +2,30 @@ import { CHECK_NAMES, type CheckName, type Checks } from '../model/checks.ts';
 import { createCounterFamily, headText, labelText } from './metric-families.ts';
 import { METRICS } from './metric-list.ts';
 
-/** Counts what the ladder did. */
+/** Counts the changes that the ladder makes. */
 export interface LadderCounters {
   demoted(operation: string): void;
   promoted(check: CheckName): void;
   alerted(check: CheckName): void;
 }
 
-/** The ladder's metrics, and how many series they are. */
+/** The metrics of the ladder and their number of series. */
 export interface LadderMetrics extends LadderCounters {
   readonly series: number;
-  /** What a scrape shows of them. */
+  /** Returns these metrics in the exposition format. */
   text(): string;
 }
 
 const VALUES = { off: 0, report: 1, enforce: 2 } as const;
-// What is no operation has one level for all, and nobody but a person decides who is let in.
+// Undocumented paths share one level. Authentication is never promoted automatically: only an operator changes it.
 const LEVELLED = CHECK_NAMES.filter((check) => check !== 'undocumented');
 const PROMOTED = LEVELLED.filter((check) => check !== 'authentication');
 const ALERTED = CHECK_NAMES.filter((check) => check !== 'responses');
 
-/** Makes the levels that hold, read at each scrape, and the counters of what moved them; operations past `maxSeries` are left out. */
+/**
+ * Creates gauges for the current levels, read at each scrape, and counters for their changes; operations past
+ * `maxSeries` are left out.
+ */
 export function createLadderMetrics(
   operations: readonly string[],
   checksFor: (operation: string) => Checks,

@@ -1,26 +1,27 @@
 import type { DestinationStream } from 'pino';
 
-/** A destination for log lines that writes those of a few milliseconds together. */
+/** A destination for log lines that writes the lines of a few milliseconds in one call. */
 export interface LineBatch extends DestinationStream {
   write(line: string): void;
-  /** Writes what is waiting; to be called before the process ends. */
+  /** Writes all buffered lines; call it before the process exits. */
   flush(): void;
 }
 
-/** Takes bytes that are its own from then on. */
+/** A sink for bytes; it owns the buffers that it receives. */
 export interface ByteDestination {
   write(bytes: Buffer): unknown;
 }
 
 const WAIT_MS = 10;
 const MAX_BYTES = 65_536;
-/** UTF-8 takes at most so many bytes for a unit of a text. */
+/** The largest number of bytes that UTF-8 needs for one UTF-16 code unit. */
 const BYTES_PER_UNIT = 3;
 
 /**
- * Joins lines, because under load a system call for each costs as much as sending the answer it is about. Lines wait for
- * at most 10 ms, or until there are many; what a kill can take is what came in the last of those. They wait as bytes:
- * texts that are put together from parts would be copied, parts and all, by every collection meanwhile.
+ * Creates a batch. Under load, one system call per line costs as much as sending the response that the line describes.
+ * Lines wait for at most 10 ms or until the buffer is full, so a killed process loses the lines of the last 10 ms at
+ * most. They are buffered as bytes, because every garbage collection in between would copy concatenated strings with
+ * all their parts.
  */
 export function createLineBatch(destination: ByteDestination): LineBatch {
   const waiting = Buffer.allocUnsafeSlow(MAX_BYTES);

@@ -1,6 +1,9 @@
 import type { Clock } from '../lib/clock.ts';
 
-/** Makes the time of log lines, in ISO 8601; many lines fall into one millisecond, so that its text is made once. */
+/**
+ * Creates a function that returns the current time in ISO 8601; the text is cached, since many lines share one
+ * millisecond.
+ */
 export function createLogTime(clock: Clock): () => string {
   let now = Number.NaN;
   let text = '';

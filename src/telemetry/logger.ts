@@ -2,20 +2,20 @@ import { pino, type DestinationStream, type Logger, type LoggerOptions } from 'p
 import type { Clock } from '../lib/clock.ts';
 import { createLogTime } from './log-time.ts';
 
-/** The levels that a log can be set to. */
+/** The configurable log levels. */
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
-/** The name of a level that a log can be set to. */
+/** The name of a log level. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Where lines go, from which level on, and whose time they carry. */
+/** The options of a log: its destination, its lowest level and its clock. */
 export interface LogOptions {
   readonly stream?: DestinationStream;
   readonly level: LogLevel;
   readonly clock: Clock;
 }
 
-/** The options that every log of the process shares: level by name, ISO time, neither host name nor process id. */
+/** Returns the options that all logs share: level by name, ISO time, without host name and process id. */
 export function loggerOptions(options: LogOptions): LoggerOptions {
   const time = createLogTime(options.clock);
   return {
@@ -26,7 +26,7 @@ export function loggerOptions(options: LogOptions): LoggerOptions {
   };
 }
 
-/** The log of the process itself: start, readiness, drain, alerts; JSON lines to standard output unless given a stream. */
+/** Creates the process log (start, readiness, drain, alerts): JSON lines to the stream, standard output by default. */
 export function createLogger(options: LogOptions): Logger {
   return options.stream === undefined ? pino(loggerOptions(options)) : pino(loggerOptions(options), options.stream);
 }

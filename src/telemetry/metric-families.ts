@@ -1,19 +1,22 @@
 import type { MetricEntry } from './metric-list.ts';
 
-/** A counter whose label sets are all known at start; an increment is one array write. */
+/** A counter whose label sets are all known at startup; an increment is one array write. */
 export interface CounterFamily {
-  /** Adds one to the series with these label values, in the order of the entry's labels; one that is not listed counts as `other` where there is such a series. */
+  /**
+   * Increments the series with these label values, in the order of the entry's labels; an unlisted value counts as
+   * `other` if that series exists.
+   */
   inc(first?: string, second?: string, third?: string): void;
   readonly series: number;
-  /** What a scrape shows of it. */
+  /** Returns this metric in the exposition format. */
   text(): string;
-  /** The counts as they stand, in the order of the product of the label values; the last label changes quickest. */
+  /** The current counts, in the order of the product of the label values; the last label varies fastest. */
   readonly counts: Readonly<Float64Array>;
 }
 
 /**
- * A counter over the product of its label values. The library hashes labels at every increment and writes them anew at every
- * scrape, so counts live in an array here, beside the text that stands before each of them.
+ * Creates a counter over the product of its label values. The library hashes labels at every increment and formats them
+ * at every scrape; here, counts live in an array beside their preformatted labels.
  */
 export function createCounterFamily(entry: MetricEntry, axes: readonly (readonly string[])[]): CounterFamily {
   const positions = axes.map((axis) => new Map(axis.map((value, index) => [value, index])));
@@ -38,34 +41,37 @@ export function createCounterFamily(entry: MetricEntry, axes: readonly (readonly
   };
 }
 
-/** The index of a series goes on with the place of one more label value; below 0 where there is no such series. */
+/** Extends the index of a series by one label value; returns -1 if the series does not exist. */
 function step(index: number, places: ReadonlyMap<string, number> | undefined, value: string | undefined): number {
   const place = places?.get(value ?? '') ?? places?.get('other');
   return index < 0 || places === undefined || place === undefined ? -1 : index * places.size + place;
 }
 
-/** A histogram of seconds with one label whose values are all known at start. */
+/** A histogram of seconds with one label whose values are all known at startup. */
 export interface HistogramFamily {
-  /** Observes for one label value; values that are not listed and times that are not numbers are left out. */
+  /** Records one observation; unlisted label values and times that are not finite are ignored. */
   observe(value: string, seconds: number): void;
   readonly series: number;
-  /** What a scrape shows of it. */
+  /** Returns this metric in the exposition format. */
   text(): string;
-  /** Upper bounds in seconds; what is above the last one has a column of its own. */
+  /** Upper bounds in seconds; observations above the last bound have a column of their own. */
   readonly buckets: readonly number[];
-  /** Observations as they stand, not cumulative: a row per label value, a column per bucket and one for the rest. */
+  /** The current observations, not cumulative: a row per label value, a column per bucket and one for the rest. */
   readonly counts: Readonly<Float64Array>;
 }
 
-/** Upper bounds in seconds of what a request takes: a cache hit takes less than the first, the upstream's total deadline may be more than the last. */
+/**
+ * Upper bounds of request durations in seconds: a cache hit is below the first, the upstream's total deadline may be
+ * above the last.
+ */
 export const REQUEST_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
-/** Upper bounds in seconds of what the upstream takes, which is never as quick as memory. */
+/** Upper bounds of upstream durations in seconds; an exchange is never as fast as a cache hit. */
 export const UPSTREAM_BUCKETS = [0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
 /**
- * A histogram over the values of its one label. The library checks and hashes labels at every observation, children that it bound
- * before included, so counts live in arrays here, beside the text that stands before each of them.
+ * Creates a histogram over the values of its one label. The library checks and hashes labels at every observation, even
+ * for bound children; here, counts live in arrays beside their preformatted labels.
  */
 export function createHistogramFamily(
   entry: MetricEntry,
@@ -85,7 +91,7 @@ export function createHistogramFamily(
   }));
 
   return {
-    // The buckets, the one for infinity, the sum and the count.
+    // The buckets, the +Inf bucket, the sum and the count.
     series: values.length * (buckets.length + 3),
     buckets,
     counts,
@@ -115,7 +121,7 @@ export function createHistogramFamily(
 
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' };
 
-/** The labels of one series as the text format writes them, with `extra` first; empty where there are none. */
+/** Returns the labels of one series in the text format, with `extra` first; empty if there are none. */
 export function labelText(names: readonly string[], values: readonly string[], extra = ''): string {
   const pairs = names.map(
     (name, index) => `${name}="${(values[index] ?? '').replace(/[\\"\n]/g, (c) => ESCAPES[c] ?? c)}"`,
@@ -124,7 +130,7 @@ export function labelText(names: readonly string[], values: readonly string[], e
   return all.length === 0 ? '' : `{${all.join(',')}}`;
 }
 
-/** The two lines that stand before the samples of a metric. */
+/** Returns the HELP and TYPE lines of a metric. */
 export function headText({ name, help, type }: MetricEntry): string {
   return `# HELP ${name} ${help.replace(/[\\\n]/g, (c) => ESCAPES[c] ?? c)}\n# TYPE ${name} ${type}\n`;
 }

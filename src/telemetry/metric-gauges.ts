@@ -3,7 +3,7 @@ import { CHECK_NAMES, type Checks, MODE_NAMES } from '../model/checks.ts';
 import { METRICS, type MetricEntry } from './metric-list.ts';
 import type { MetricsOptions } from './metrics-options.ts';
 
-/** Values that are read at each scrape from whoever holds them. */
+/** The sources of the values that are read at each scrape. */
 export interface MetricSources {
   readonly upstreamInFlight?: () => number;
   readonly upstreamQueued?: () => number;
@@ -15,25 +15,25 @@ export interface MetricSources {
   readonly ledgerDropped?: () => number;
   readonly candidateDropped?: () => number;
   readonly ready?: () => boolean;
-  /** The levels that hold for an operation now. */
+  /** Returns the current levels of an operation. */
   readonly operationChecks?: (operation: string) => Checks;
-  /** The operations whose `responses` are held at report by a demotion. */
+  /** Returns the operations whose check `responses` is demoted to `report`. */
   readonly demoted?: () => readonly string[];
 }
 
 const LEVELS = ['off', 'report', 'enforce'] as const;
 
-/** What the scrapes tell of themselves. */
+/** Facts about the scrapes themselves. */
 export interface ScrapeFacts {
   readonly series: number;
   readonly foldedOperations: number;
-  /** Of the last scrape. */
+  /** Duration of the last scrape. */
   readonly seconds: number;
-  /** Of the last scrape, before compression. */
+  /** Size of the last scrape before compression. */
   readonly bytes: number;
 }
 
-/** Registers what is read at each scrape and what is fixed from the start. */
+/** Registers the gauges that are read at each scrape and those that are fixed at startup. */
 export function createGauges(registry: Registry, options: MetricsOptions, scrape: () => ScrapeFacts) {
   let sources: MetricSources = {};
   let series = 0;

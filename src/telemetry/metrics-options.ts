@@ -1,18 +1,18 @@
 import type { Checks, ModeName } from '../model/checks.ts';
 import type { Operation } from '../model/operation.ts';
 
-/** What is known at start and decides the label sets. */
+/** Everything known at startup that decides the label sets. */
 export interface MetricsOptions {
   readonly operations: readonly Pick<Operation, 'id' | 'paging' | 'cacheability' | 'carriesPrivateFields'>[];
-  /** Names of the permissions, groups and flags that a denied caller can lack. */
+  /** Names of the permissions, groups and flags that a denied caller may lack. */
   readonly permissions: readonly string[];
   readonly mode: ModeName;
-  /** The global levels, before any operation's own. */
+  /** The global levels; operations may override them. */
   readonly checks: Checks;
   readonly version: string;
   readonly contractVersion: string;
-  /** Upper bounds of all histograms in seconds, in place of their own. */
+  /** Upper bounds in seconds that replace the defaults of all histograms. */
   readonly buckets?: readonly number[];
-  /** How many series there may be before operations are counted together. */
+  /** The largest number of series; beyond it, operations share the series `folded`. */
   readonly maxSeries?: number;
 }

@@ -6,31 +6,31 @@ import type { MetricsOptions } from './metrics-options.ts';
 import { createTraceCounters } from './trace-counters.ts';
 import type { TrafficCounts } from './traffic-history.ts';
 
-/** Counts traces and prints the exposition text. */
+/** Portico's metrics: counts finished traces and writes the exposition text. */
 export interface Metrics {
   /** Counts one finished request. */
   record(trace: Trace): void;
-  /** Connects gauges with what they read at each scrape; unconnected ones read 0. */
+  /** Connects gauges to the sources that they read at each scrape; a gauge without a source reads 0. */
   watch(sources: MetricSources): void;
-  /** Counts what moved on the ladder. */
+  /** Counters for promotions, demotions and alerts of the ladder. */
   readonly ladder: LadderCounters;
-  /** The text of a scrape, metrics of the process included. */
+  /** Returns the text of a scrape, including the metrics of the process. */
   exposition(): Promise<string>;
   readonly contentType: string;
-  /** Number of Portico's own series (lines of a scrape), fixed from the start. */
+  /** Returns the number of Portico's own series (lines of a scrape), which is fixed at startup. */
   seriesCount(): number;
-  /** How many operations have no series of their own, because there would be too many. */
+  /** Returns the number of operations without series of their own (see `maxSeries`). */
   foldedOperations(): number;
-  /** The counts that the traffic of operations is told from; the arrays are those that `record` counts in. */
+  /** The counts behind the traffic history; `record` updates these arrays in place. */
   readonly traffic: TrafficCounts;
 }
 
-/** So many series make a scrape of about a megabyte: a contract of some 140 operations. */
+/** This many series make a scrape of about one megabyte: a contract with about 140 operations. */
 const MAX_SERIES = 10_000;
-/** The ladder takes at most a fifth of them. */
+/** The ladder may use at most a fifth of the series. */
 const LADDER_SHARE = 5;
 
-/** Creates Portico's metrics on a registry of their own; every series exists from the start. */
+/** Creates Portico's metrics in a registry of their own; every series exists from startup on. */
 export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry();
   let last = { seconds: 0, bytes: 0 };
@@ -59,7 +59,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   };
 }
 
-/** As many operations get series of their own as there is room for; the others are counted together. */
+/** Gives series of their own to as many operations as fit; the others are counted together. */
 function boundedCounters(options: MetricsOptions, maxSeries: number) {
   const total = options.operations.length;
   let counters = createTraceCounters(options);
@@ -75,8 +75,9 @@ function boundedCounters(options: MetricsOptions, maxSeries: number) {
   return { counters, foldedOperations: total - own };
 }
 
-// Their `type` label takes whatever names Node has for open things: not a fixed set. The sums of them are gauges with the name
-// of a counter, which promtool finds fault with and a rate over them would be wrong.
+// The `type` label of these metrics holds Node's names of open resources, which are not a fixed set. Their totals are
+// gauges
+// named like counters, which promtool rejects and which would give wrong rates.
 const LEFT_OUT = ['handles', 'requests', 'resources'].flatMap((thing) => [
   `nodejs_active_${thing}`,
   `nodejs_active_${thing}_total`,
@@ -84,7 +85,10 @@ const LEFT_OUT = ['handles', 'requests', 'resources'].flatMap((thing) => [
 
 let shared: Registry | undefined;
 
-/** The metrics of the process itself (CPU, memory, event loop, collector), once per process because their observers are never given back. */
+/**
+ * Returns the metrics of the process (CPU, memory, event loop, garbage collector), created once because their observers
+ * cannot be removed.
+ */
 export function processMetrics(): Registry {
   if (shared === undefined) {
     shared = new Registry();

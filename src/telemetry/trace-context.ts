@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 
-/** The fields of a request that carry its trace. */
-export interface TraceFields {
+/** The headers of a request that carry its trace context. */
+export interface TraceHeaders {
   readonly traceparent?: string | string[] | undefined;
   readonly tracestate?: string | string[] | undefined;
 }
 
-/** The trace context that Portico passes on: the caller's trace continued under a span of our own, or a new one. */
+/** The trace context that Portico forwards: the caller's trace continued with Portico's own span, or a new trace. */
 export interface TraceContext {
   readonly traceparent: string;
   readonly tracestate: string | undefined;
@@ -24,8 +24,10 @@ const POOL_BYTES = 4096;
 
 const randomHex = createRandomHex();
 
-/** Reads `traceparent` and `tracestate`; a malformed parent starts a new trace and takes the state with it (3.2.2.3). */
-export function traceContext(headers: TraceFields): TraceContext {
+/**
+ * Reads `traceparent` and `tracestate`; a malformed `traceparent` starts a new trace and drops `tracestate` (3.2.2.3).
+ */
+export function traceContext(headers: TraceHeaders): TraceContext {
   const parent = headers.traceparent;
   const parsed = typeof parent === 'string' ? parseParent(parent) : undefined;
   const spanId = randomHex(16);
@@ -46,7 +48,7 @@ function parseParent(text: string): { traceId: string; flags: string } | undefin
   const { version, traceId = '', parentId = '', flags = '00', more } = groups;
   if (version === 'ff' || (version === '00' && more !== undefined)) return undefined;
   if (/^0+$/.test(traceId) || /^0+$/.test(parentId)) return undefined;
-  // Only the sampled flag has a meaning in version 00; the others are sent as zero.
+  // Version 00 defines the sampled flag only; all others are sent as zero.
   return { traceId, flags: Number.parseInt(flags, 16) & 1 ? '01' : '00' };
 }
 
@@ -56,24 +58,24 @@ function boundState(header: string | string[] | undefined): string | undefined {
     .split(',')
     .map((member) => member.trim())
     .filter((member) => member !== '');
-  // One bad or doubled member makes the whole list invalid (3.3.1.2).
+  // One malformed or duplicate member invalidates the whole list (3.3.1.2).
   const keys = new Set(members.map((member) => member.slice(0, member.indexOf('='))));
   if (members.length === 0 || keys.size !== members.length || !members.every((member) => MEMBER.test(member)))
     return undefined;
-  const kept: string[] = [];
+  const forwarded: string[] = [];
   let length = 0;
   for (const member of members.slice(0, MAX_MEMBERS)) {
     length += member.length + 1;
     if (length - 1 > MAX_CHARACTERS) break;
-    kept.push(member);
+    forwarded.push(member);
   }
-  return kept.length === 0 ? undefined : kept.join(',');
+  return forwarded.length === 0 ? undefined : forwarded.join(',');
 }
 
-/** Gives that many random hexadecimal digits; of at most 64, and no digit twice. */
+/** Returns the given number of random hexadecimal digits (at most 64); no digit is used twice. */
 export type RandomHex = (digits: number) => string;
 
-/** Draws from a pool that is filled from the system's generator now and then: asking it for each id costs more than an answer from memory. */
+/** Creates a generator with a pool of random bytes: one system call per id would cost more than serving a cache hit. */
 export function createRandomHex(fill: (bytes: number) => Buffer = randomBytes): RandomHex {
   let pool = '';
   let used = 0;

@@ -26,20 +26,23 @@ import type { MetricsOptions } from './metrics-options.ts';
 import { spendsErrorBudget } from './spends-error-budget.ts';
 import type { TrafficCounts } from './traffic-history.ts';
 
-/** Everything that is counted from finished traces. */
+/** All counters that are fed by finished traces. */
 export interface TraceCounters {
   record(trace: Trace): void;
   readonly series: number;
-  /** What a scrape shows of them. */
+  /** Returns these metrics in the exposition format. */
   text(): string;
-  /** The counts that the traffic of operations is told from. */
+  /** The counts behind the traffic history. */
   readonly traffic: TrafficCounts;
 }
 
 const failed = (verdict: { readonly outcome: string } | undefined) =>
   verdict !== undefined && (verdict.outcome === 'refused' || verdict.outcome === 'reported');
 
-/** Makes all counters and histograms and the one function that feeds them; operations from `ownSeries` on are counted together as `folded`. */
+/**
+ * Creates all counters and histograms and the function that feeds them; operations from `ownSeries` on are counted as
+ * `folded`.
+ */
 export function createTraceCounters(options: MetricsOptions, ownSeries = options.operations.length): TraceCounters {
   const own = options.operations.slice(0, ownSeries);
   const folded = new Set(options.operations.slice(ownSeries).map(({ id }) => id));
@@ -66,7 +69,7 @@ export function createTraceCounters(options: MetricsOptions, ownSeries = options
   const budget = counter(METRICS.budget, all);
   const checks = counter(METRICS.checks, CHECK_NAMES, OUTCOMES);
   const violations = counter(METRICS.violations, all, ['request', 'response'], VIOLATION_CATEGORIES);
-  const candidate = counter(METRICS.candidate, all, CANDIDATE_DIFFERENCES);
+  const shadowDifferences = counter(METRICS.candidate, all, CANDIDATE_DIFFERENCES);
   const denials = counter(METRICS.denials, all);
   const missing = counter(METRICS.missing, [...new Set(options.permissions), OTHER]);
   const pageBounds = counter(
@@ -79,10 +82,10 @@ export function createTraceCounters(options: MetricsOptions, ownSeries = options
     idsWhere((operation) => operation.carriesPrivateFields),
   );
   const legacyAddresses = counter(METRICS.legacyAddresses, all);
-  const kept = idsWhere((operation) => operation.cacheability !== undefined);
-  const cache = counter(METRICS.cache, kept, CACHE_RESULTS);
+  const cacheable = idsWhere((operation) => operation.cacheability !== undefined);
+  const cache = counter(METRICS.cache, cacheable, CACHE_RESULTS);
   const exchange = histogram(METRICS.exchange, UPSTREAM_BUCKETS);
-  const answers = counter(
+  const upstreamResponses = counter(
     METRICS.answers,
     all,
     STATUS_CLASSES.filter((name) => name !== 'aborted'),
@@ -96,16 +99,16 @@ export function createTraceCounters(options: MetricsOptions, ownSeries = options
     if (known.has(id)) return id;
     return folded.has(id) ? FOLDED : UNDOCUMENTED;
   };
-  // Each slot by its name in the source: looked up by a name that changes, none of them would be quick.
+  // Each slot is read by a fixed property name: lookups by a variable name are slow.
   const count = (check: CheckName, verdict: CheckVerdict | undefined) => {
     if (verdict !== undefined) checks.inc(check, verdict.outcome);
   };
 
   const record = (trace: Trace): void => {
     const operation = labelOf(trace.operation);
-    // A refresh or a comparison that no client waits for is no request, and did not meet the cache for anybody.
-    const asked = trace.background !== true;
-    if (asked) {
+    // A background refresh or comparison is not a client's request and not a cache lookup.
+    const isClientRequest = trace.background !== true;
+    if (isClientRequest) {
       requests.inc(operation, statusClass(trace.status));
       duration.observe(operation, trace.seconds ?? Number.NaN);
       if (spendsErrorBudget(trace)) budget.inc(operation);
@@ -117,8 +120,8 @@ export function createTraceCounters(options: MetricsOptions, ownSeries = options
     count('pageBounds', trace.pageBounds);
     count('undocumented', trace.undocumented);
     for (const violation of trace.violations) {
-      // What only the candidate says is no difference from the contract that is in force.
-      if (violation.candidate !== undefined) candidate.inc(operation, violation.candidate);
+      // A violation of the shadow contract alone is not a violation of the contract in force.
+      if (violation.candidate !== undefined) shadowDifferences.inc(operation, violation.candidate);
       else violations.inc(operation, violation.direction, violation.category);
     }
     if (failed(trace.permissions)) {
@@ -126,22 +129,22 @@ export function createTraceCounters(options: MetricsOptions, ownSeries = options
       for (const name of missingFrom(trace)) missing.inc(name);
     }
     if (failed(trace.pageBounds)) pageBounds.inc(operation);
-    // A credential whose verification still runs has not failed.
+    // A pending verification has not failed.
     if (failed(trace.authentication) && trace.authentication?.reason !== 'verification_pending')
       authentication.inc(trace.authentication?.reason ?? trace.error ?? OTHER);
     if (trace.redacted !== undefined && trace.redacted.length > 0) redactions.inc(operation);
     if (trace.legacyAddress === true) legacyAddresses.inc(operation);
-    if (asked && trace.cache !== undefined) cache.inc(operation, trace.cache.status);
+    if (isClientRequest && trace.cache !== undefined) cache.inc(operation, trace.cache.status);
     if (trace.upstream !== undefined) {
       exchange.observe(operation, trace.upstream.seconds);
       if (trace.upstream.status === undefined) failures.inc(trace.upstream.shape);
-      else answers.inc(operation, statusClass(trace.upstream.status));
+      else upstreamResponses.inc(operation, statusClass(trace.upstream.status));
     }
-    if (asked && trace.error !== undefined) errors.inc(trace.error);
+    if (isClientRequest && trace.error !== undefined) errors.inc(trace.error);
   };
   const traffic: TrafficCounts = {
     operations: all,
-    keptOperations: kept,
+    cachedOperations: cacheable,
     failureKinds: FAILURE_KINDS,
     buckets: { duration: duration.buckets, exchange: exchange.buckets },
     counts: {

@@ -1,44 +1,44 @@
 import type { Clock } from '../lib/clock.ts';
 
-/** How finely and how far back the history reaches. */
+/** The resolution and the length of the history. */
 export interface TrafficHistoryOptions {
   readonly stepSeconds: number;
   readonly steps: number;
 }
 
-/** What was counted in one step of time. */
+/** The counts of one time step. */
 export interface TrafficStep {
-  /** Epoch milliseconds of the step's beginning. */
+  /** The start of the step, in epoch milliseconds. */
   readonly at: number;
   readonly counts: TrafficArrays;
 }
 
-/** A stretch of the history, the oldest step first. */
+/** A section of the history, oldest step first. */
 export interface TrafficWindow extends Omit<TrafficCounts, 'counts'> {
   readonly stepSeconds: number;
-  /** Epoch milliseconds: the beginning of what is covered; never before the history began. */
+  /** The start of the section, in epoch milliseconds; never before the start of the history. */
   readonly since: number;
-  /** Epoch milliseconds. */
+  /** The end of the section, in epoch milliseconds. */
   readonly until: number;
   readonly steps: readonly TrafficStep[];
 }
 
-/** Remembers how the counts of traffic grew. */
+/** Records how the traffic counts grow over time. */
 export interface TrafficHistory {
-  /** Takes in what was counted since the last time; to be called about once a step. */
+  /** Adds the counts since the last call; call it about once per step. */
   sample(): void;
-  /** The last so many seconds up to this instant; bounded by what is remembered. */
+  /** Returns the last `seconds` up to now, at most the length of the history. */
   window(seconds: number): TrafficWindow;
 }
 
-/** An hour in steps of five seconds. */
+/** One hour in steps of five seconds. */
 export const TRAFFIC_HISTORY: TrafficHistoryOptions = { stepSeconds: 5, steps: 720 };
 
 const PARTS = ['requests', 'duration', 'cache', 'exchange', 'failures'] as const;
 
 /**
- * Creates a ring of steps with the growth of every count, in one block of memory of fixed size. Nothing is done per request: a
- * sample is a subtraction per count.
+ * Creates a ring of steps that hold the growth of every count, in one block of memory of fixed size. Requests cost
+ * nothing; a sample is one subtraction per count.
  */
 export function createTrafficHistory(
   traffic: TrafficCounts,
@@ -48,7 +48,7 @@ export function createTrafficHistory(
   const stepMs = stepSeconds * 1000;
   const sources = PARTS.map((part) => traffic.counts[part]);
   const width = sources.reduce((sum, { length }) => sum + length, 0);
-  // Untouched pages of it take no memory, so that a young process has not paid for the whole hour.
+  // The system allocates memory pages on first use, so a young process does not pay for the whole hour.
   const ring = new Uint32Array(width * steps);
   const seen = new Float64Array(width);
   const beganAt = clock();
@@ -64,7 +64,7 @@ export function createTrafficHistory(
   };
   const sample = () => {
     const now = Math.floor(clock() / stepMs);
-    // A clock that was set back goes on filling the step it had reached.
+    // After the clock is set back, samples go to the latest step.
     if (now > current) moveTo(now);
     const row = rowOf(current);
     let place = 0;
@@ -104,26 +104,26 @@ export function createTrafficHistory(
   };
 }
 
-/** What the counts of traffic are counted in: each array grows in place, row by row. */
+/** The arrays behind the traffic counts; their values are updated in place. */
 export interface TrafficArrays {
   /** A row per operation, a column per status class. */
   readonly requests: ArrayLike<number>;
-  /** A row per operation, a column per bucket of seconds and one for the rest. */
+  /** A row per operation, a column per duration bucket and one for the rest. */
   readonly duration: ArrayLike<number>;
-  /** A row per kept operation, a column per result of the cache. */
+  /** A row per cached operation, a column per cache result. */
   readonly cache: ArrayLike<number>;
-  /** Exchanges with the upstream, as `duration` with buckets of their own. */
+  /** Exchanges with the upstream: like `duration`, with their own buckets. */
   readonly exchange: ArrayLike<number>;
-  /** One per kind of failure. */
+  /** One count per kind of failure. */
   readonly failures: ArrayLike<number>;
 }
 
-/** The traffic of operations as the metrics count it, with what its rows and columns mean. */
+/** The traffic counts of the metrics, with the meaning of their rows and columns. */
 export interface TrafficCounts {
-  /** Ids of the operations, and the name for everything outside the contract at the end. */
+  /** Ids of the operations; the last is the name for all undocumented paths. */
   readonly operations: readonly string[];
-  /** Ids of the operations whose pages can be kept. */
-  readonly keptOperations: readonly string[];
+  /** Ids of the operations whose responses can be stored. */
+  readonly cachedOperations: readonly string[];
   readonly failureKinds: readonly string[];
   /** Upper bounds in seconds. */
   readonly buckets: { readonly duration: readonly number[]; readonly exchange: readonly number[] };

@@ -8,7 +8,7 @@ function history() {
   const failures = new Float64Array(1);
   const traffic: TrafficCounts = {
     operations: ['one', 'two'],
-    keptOperations: [],
+    cachedOperations: [],
     failureKinds: ['reset'],
     buckets: { duration: [1], exchange: [1] },
     counts: { requests, duration: [], cache: [], exchange: [], failures },

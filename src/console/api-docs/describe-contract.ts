@@ -44,7 +44,10 @@ interface Prose {
   readonly 'x-requires-provenance'?: string;
 }
 
-/** Describes the contract for people: groups as the document orders them, references to parameters, answers and examples resolved. */
+/**
+ * Describes the contract for people: groups as the document orders them, references to parameters, answers and examples
+ * resolved.
+ */
 export function describeContract(sources: DescribedSources): DescribedContract {
   const { document, operations } = sources;
   const { info, tags = [] } = document as {
@@ -126,7 +129,9 @@ function contentOf(document: OpenApiDocument, content: ContentObject) {
   );
 }
 
-/** What the rules that no schema can say come to, by their names in the contract; docs/contract.md has the same table. */
+/**
+ * What the rules that no schema can say come to, by their names in the contract; docs/contract.md has the same table.
+ */
 export const RULE_TEXTS: Readonly<Record<string, string>> = {
   'list-count': '`listCount` is the length of `list`.',
   'recipients-visibility': '`recipients` only with the visibility `recipients`.',

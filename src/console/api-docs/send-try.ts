@@ -82,7 +82,10 @@ function pairsOf(raw: readonly string[]): [string, string][] {
   return pairs;
 }
 
-/** A body as text in its own character set; undefined where it is none: compressed, an image, or bytes that are no letters. */
+/**
+ * A body as text in its own character set; undefined where it is none: compressed, an image, or bytes that are no
+ * letters.
+ */
 export function bodyText(bytes: Uint8Array, headers: IncomingHttpHeaders): string | undefined {
   const coding = headers['content-encoding'] ?? 'identity';
   const decoder = coding === 'identity' ? decoderFor(headers['content-type'] ?? '') : undefined;

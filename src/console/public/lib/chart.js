@@ -7,8 +7,8 @@ const HEIGHT = 170;
 const MINUTES = [60, 120, 300, 600, 900, 1800];
 
 /**
- * A chart of values over time with its numbers as a table below. `series`: `{ label, color, dash?, value(point), text(value) }`,
- * where `color` names a custom property of the style sheet.
+ * A chart of values over time with its numbers as a table below. `series`: `{ label, color, dash?, value(point),
+ * text(value) }`, where `color` names a custom property of the style sheet.
  */
 export function Chart({ title, points, from, to, series, summary, format }) {
   const place = useRef(/** @type {any} */ (null));

@@ -26,7 +26,10 @@ export function percent(share) {
   return `${fine.format(share * 100)} %`;
 }
 
-/** Seconds as a latency: 840 µs, 12 ms, 1.2 s; at the ends of what can be told apart (`bounds`), as at most or more than that. */
+/**
+ * Seconds as a latency: 840 µs, 12 ms, 1.2 s; at the ends of what can be told apart (`bounds`), as at most or more than
+ * that.
+ */
 export function latency(seconds, bounds = []) {
   if (seconds === undefined) return NONE;
   if (seconds === bounds[0]) return `≤ ${latency(seconds)}`;

@@ -8,7 +8,10 @@ const listeners = new Set();
 const state = { paused: false };
 
 /** @typedef {import('./api.js').ApiError} ApiError */
-/** @typedef {{ path?: string, data?: any, error?: ApiError | undefined, updatedAt?: number }} Seen the latest response, and of which path */
+/**
+ * @typedef {{ path?: string, data?: any, error?: ApiError | undefined, updatedAt?: number }} Seen the latest response,
+ * and of which path
+ */
 
 /**
  * Whether reading goes on by itself, and how to switch it.
@@ -28,8 +31,8 @@ export function usePaused() {
 }
 
 /**
- * Reads a path again and again while the page is seen and not paused: one request at a time, slower after failures, not at all
- * where the token is no longer taken. Only the latest answer is held.
+ * Reads a path again and again while the page is seen and not paused: one request at a time, slower after failures, not
+ * at all where the token is no longer taken. Only the latest answer is held.
  */
 export function usePoll(path) {
   const [seen, setSeen] = useState(/** @type {Seen} */ ({}));

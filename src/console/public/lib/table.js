@@ -1,8 +1,8 @@
 import { html, useState } from './html.js';
 
 /**
- * A table in a region of its own that scrolls sideways where it has to. `columns`: `{ title, cell(row), number?, sort?(row), head? }`;
- * `head` marks the column whose cells name their rows.
+ * A table in a region of its own that scrolls sideways where it has to. `columns`: `{ title, cell(row), number?,
+ * sort?(row), head? }`; `head` marks the column whose cells name their rows.
  */
 export function Table({ caption, columns, rows, keyOf, empty = 'Nothing to show.', sorted, kind = '' }) {
   const [order, setOrder] = useState(sorted ?? { index: -1, down: true });

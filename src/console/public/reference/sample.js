@@ -1,4 +1,6 @@
-/** What a field of the form begins with: the example of a path parameter; nothing of the query is asked for by itself. */
+/**
+ * What a field of the form begins with: the example of a path parameter; nothing of the query is asked for by itself.
+ */
 export function firstValues({ parameters }) {
   return Object.fromEntries(
     parameters

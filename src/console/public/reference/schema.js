@@ -3,7 +3,9 @@ import { Provenance, Words } from './prose.js';
 
 const REF = '#/components/schemas/';
 
-/** What a schema stands for: itself, or the component that it points to, with what is said beside the reference on top. */
+/**
+ * What a schema stands for: itself, or the component that it points to, with what is said beside the reference on top.
+ */
 export function resolved(schema, schemas) {
   let found = schema;
   for (let step = 0; step < 20 && typeof found?.$ref === 'string'; step += 1) {
