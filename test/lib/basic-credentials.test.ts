@@ -5,7 +5,7 @@ import { parseBasicCredentials } from '../../src/lib/basic-credentials.ts';
 const encoded = (text: string | Buffer) => Buffer.from(text).toString('base64');
 
 describe('the parser of Basic credentials (RFC 7617)', () => {
-  it('returns the name before the first colon and the password behind it', () => {
+  it('returns the name before the first colon and the password after it', () => {
     expect(parseBasicCredentials(`Basic ${encoded('alice:a:b')}`)).toEqual({ name: 'alice', password: 'a:b' });
     expect(parseBasicCredentials(`Basic ${encoded(':')}`)).toEqual({ name: '', password: '' });
   });
@@ -19,7 +19,7 @@ describe('the parser of Basic credentials (RFC 7617)', () => {
     expect(parseBasicCredentials(header)).toEqual({ name: 'a', password: 'b' });
   });
 
-  it('reads the whole of UTF-8, and any password', () => {
+  it('reads all of UTF-8 and any password', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme' }).filter((name) => !name.includes(':')),
@@ -48,7 +48,7 @@ describe('the parser of Basic credentials (RFC 7617)', () => {
   });
 
   // The attack: a header that makes a pattern backtrack takes the processor for seconds.
-  it('takes no longer for a header made to slow it down', () => {
+  it('parses a header that is built to slow it down in linear time', () => {
     const started = performance.now();
     for (const header of [`Basic ${'='.repeat(60_000)}`, `${' '.repeat(60_000)}x`, `Basic ${'A'.repeat(60_000)} x`])
       expect(parseBasicCredentials(header)).toBeUndefined();

@@ -6,7 +6,7 @@ const SIZE = 100;
 const members = fc.uniqueArray(fc.integer({ min: 0, max: SIZE - 1 }));
 
 describe('a bit set', () => {
-  it('holds what it was made of', () => {
+  it('holds its initial members', () => {
     fc.assert(
       fc.property(members, (numbers) => {
         expect(membersOf(createBitSet(SIZE, numbers))).toEqual(numbers.sort((a, b) => a - b));
@@ -24,7 +24,7 @@ describe('a bit set', () => {
     );
   });
 
-  it('takes no member outside of its size', () => {
+  it('rejects a member outside its size', () => {
     expect(() => createBitSet(32, [32])).toThrow(RangeError);
     expect(() => createBitSet(32, [-1])).toThrow(RangeError);
   });

@@ -28,13 +28,13 @@ describe('the limits of a JSON text', () => {
     expect(parse(text)).toEqual({ state: 'excess', limit });
   });
 
-  it('are kept to by a text of just the depth and the number of values', () => {
+  it('admit a text of exactly the allowed depth and number of values', () => {
     expect(parse(nested(4)).state).toBe('parsed');
     expect(parse('[1,2,3,4,5,6,7,8,9]').state).toBe('parsed');
     expect(parse('[1,2,3,4,5,6,7,8,9,0]')).toEqual({ state: 'excess', limit: 'values' });
   });
 
-  it('count nothing inside strings, whatever is escaped there', () => {
+  it('ignore the contents of strings, including escapes', () => {
     const text = '[{,"}]'.repeat(20);
     for (const inside of [text, `${text}\\`, '\\"'.repeat(40), `${'x'.repeat(60)}"${text}`, '\\'.repeat(33)])
       expect(parse(JSON.stringify({ a: inside }))).toMatchObject({ state: 'parsed', value: { a: inside }, members: 1 });
@@ -44,7 +44,7 @@ describe('the limits of a JSON text', () => {
     expect(parse(text)).toEqual({ state: 'malformed' });
   });
 
-  it('are named in words', () => {
+  it('are described in words', () => {
     expect(describeExcess('the body', 'depth', LIMITS)).toBe('the body must not be nested deeper than 4 levels');
     expect(describeExcess('the body', 'values', LIMITS)).toBe('the body must not hold more than 10 values');
   });
@@ -53,7 +53,7 @@ describe('the limits of a JSON text', () => {
 describe('a JSON text within its limits', () => {
   const wide = { depth: 1000, values: 100_000 };
 
-  it('is parsed to what JSON.parse says, and its members are counted', () => {
+  it('parses like JSON.parse, with its members counted', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 6 }), (text) => {
         // The count in the bytes and the count in the value agree for every text without repeated members.

@@ -12,7 +12,7 @@ function circuitAt(failures = 3, openSeconds = 5) {
 }
 
 describe('a circuit', () => {
-  it('opens at the last of the failures in a row and says how long to wait', () => {
+  it('opens after the configured number of consecutive failures and returns how long to wait', () => {
     const { circuit, fail, time } = circuitAt();
     fail(2);
     expect(circuit.waitSeconds()).toBe(0);
@@ -22,7 +22,7 @@ describe('a circuit', () => {
     expect(circuit.waitSeconds()).toBe(4);
   });
 
-  it('forgets failures at a success, not at a neutral end', () => {
+  it('resets the failures after a success, not after a neutral outcome', () => {
     const { circuit, fail, attempt } = circuitAt();
     fail(2);
     attempt('success');
@@ -33,7 +33,7 @@ describe('a circuit', () => {
     expect(circuit.state()).toBe('open');
   });
 
-  it('lets a single attempt through on trial, and closes when it succeeds', () => {
+  it('lets a single trial through and closes when it succeeds', () => {
     const { circuit, fail, time } = circuitAt();
     fail(3);
     time.now += 5000;
@@ -44,7 +44,7 @@ describe('a circuit', () => {
     expect([circuit.state(), circuit.waitSeconds()]).toEqual(['closed', 0]);
   });
 
-  it('opens anew when the trial fails', () => {
+  it('opens again when the trial fails', () => {
     const { circuit, fail, time, attempt } = circuitAt();
     fail(3);
     time.now += 5000;
@@ -52,7 +52,7 @@ describe('a circuit', () => {
     expect(circuit.waitSeconds()).toBe(5);
   });
 
-  it('allows another trial when one was given up', () => {
+  it('allows another trial when one was aborted', () => {
     const { circuit, fail, time, attempt } = circuitAt();
     fail(3);
     time.now += 5000;
@@ -60,7 +60,7 @@ describe('a circuit', () => {
     expect([circuit.state(), circuit.waitSeconds()]).toEqual(['half-open', 0]);
   });
 
-  it('is not moved by what had begun before it opened', () => {
+  it('ignores outcomes of attempts that began before it opened', () => {
     const { circuit, fail, time } = circuitAt();
     const early = circuit.begin();
     fail(3);
@@ -73,7 +73,7 @@ describe('a circuit', () => {
     expect(circuit.state()).toBe('closed');
   });
 
-  it('takes an outcome once', () => {
+  it('takes an outcome only once', () => {
     const { circuit } = circuitAt(2);
     const settle = circuit.begin();
     settle('failure');

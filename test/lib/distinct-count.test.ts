@@ -9,8 +9,8 @@ const bitmapOf = (count: number) => {
   return bitmap;
 };
 
-describe('a count of distinct things', () => {
-  it('is exact for a few', () => {
+describe('a count of distinct items', () => {
+  it('is exact for a few items', () => {
     expect([0, 1, 2, 5, 10].map((count) => estimateDistinct(bitmapOf(count)))).toEqual([0, 1, 2, 5, 10]);
   });
 
@@ -19,13 +19,13 @@ describe('a count of distinct things', () => {
     expect(Math.abs(estimate - count) / count).toBeLessThan(0.07);
   });
 
-  it('is the same for the same things, in whatever order and however often they come', () => {
+  it('is independent of order and repetition', () => {
     const [one, two] = [bitmapOf(50), bitmapOf(50)];
     markDistinct(two, [placeOf(3), placeOf(17)]);
     expect(estimateDistinct(two)).toBe(estimateDistinct(one));
   });
 
-  it('stays a number when every place is taken', () => {
+  it('stays finite when every bit is set', () => {
     expect(estimateDistinct(new Uint8Array(DISTINCT_BYTES).fill(255))).toBeGreaterThan(10_000);
   });
 });

@@ -2,18 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { escapePointer, keysOf, pointerTo, valueAt } from '../../src/lib/json-pointer.ts';
 
 describe('a JSON pointer', () => {
-  it('leads to a place by its names and indices', () => {
+  it('is built from names and indices', () => {
     expect(pointerTo(['paths', '/question.json', 'get', 0])).toBe('/paths/~1question.json/get/0');
     expect(pointerTo([])).toBe('');
   });
 
-  it('gives back the names that it was made of, whatever signs they hold', () => {
+  it('returns its original names, whatever characters they contain', () => {
     const names = ['a/b', '~1', '~', '', 'x~0/y'];
     expect(keysOf(pointerTo(names))).toEqual(names);
     expect(keysOf('')).toEqual([]);
   });
 
-  it('escapes one name', () => {
+  it('escapes a single name', () => {
     expect(escapePointer('~/')).toBe('~0~1');
   });
 });

@@ -8,7 +8,7 @@ const limiter = (concurrency = 1, queue = 2) => createLimiter({ concurrency, que
 const outcome = (place: Promise<unknown>) => place.then(() => 'in').catch((error: unknown) => error);
 
 describe('a limiter', () => {
-  it('lets in as many as it is made for and queues the others in order', async () => {
+  it('admits as many as its limit and queues the others in order', async () => {
     const limit = limiter(2, 2);
     const [first] = [await limit.acquire(), await limit.acquire()];
     const order: string[] = [];
@@ -21,7 +21,7 @@ describe('a limiter', () => {
     expect(limit.stats()).toEqual({ inFlight: 2, queued: 1 });
   });
 
-  it('gives a place back once, however often that is asked for', async () => {
+  it('releases a slot only once, however often release is called', async () => {
     const limit = limiter(2);
     const release = await limit.acquire();
     await limit.acquire();
@@ -30,7 +30,7 @@ describe('a limiter', () => {
     expect(limit.stats().inFlight).toBe(1);
   });
 
-  it('gives a free place at once, and none where somebody would have to wait', async () => {
+  it('takes a free slot at once, and none if it would have to wait', async () => {
     const limit = limiter(1);
     const release = limit.tryAcquire();
     expect(limit.stats()).toEqual({ inFlight: 1, queued: 0 });
@@ -43,14 +43,14 @@ describe('a limiter', () => {
     expect(limit.tryAcquire()).toBeTypeOf('function');
   });
 
-  it('refuses at once when the queue is full', async () => {
+  it('rejects at once when the queue is full', async () => {
     const limit = limiter(1, 1);
     await limit.acquire();
     void limit.acquire();
     expect(await outcome(limit.acquire())).toMatchObject({ name: 'LimiterRefusal', reason: 'full' });
   });
 
-  it('refuses whoever has waited too long and forgets it', async () => {
+  it('rejects a caller that has waited too long and removes it from the queue', async () => {
     const limit = limiter();
     const release = await limit.acquire();
     const waiting = outcome(limit.acquire());
@@ -60,7 +60,7 @@ describe('a limiter', () => {
     expect(limit.stats()).toEqual({ inFlight: 0, queued: 0 });
   });
 
-  it('lets go of whoever gives up waiting, and never gives it a place', async () => {
+  it('removes a caller that aborts and never gives it a slot', async () => {
     const limit = limiter();
     const release = await limit.acquire();
     const left = new AbortController();
@@ -71,7 +71,7 @@ describe('a limiter', () => {
     expect(limit.stats()).toEqual({ inFlight: 0, queued: 0 });
   });
 
-  it('never lets in whoever had given up before', async () => {
+  it('never admits a caller that had already aborted', async () => {
     const limit = limiter();
     expect(await outcome(limit.acquire(AbortSignal.abort(new Error('gone'))))).toEqual(new Error('gone'));
     expect(limit.stats().inFlight).toBe(0);

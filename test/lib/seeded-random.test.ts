@@ -7,23 +7,23 @@ const draws = (seed: number): number[] => {
 };
 
 describe('seeded random', () => {
-  it('gives the same sequence for the same seed and another for another seed', () => {
+  it('returns the same sequence for the same seed and a different one for another seed', () => {
     expect(draws(7)).toEqual(draws(7));
     expect(draws(7)).not.toEqual(draws(8));
   });
 
-  it('stays within the bounds of integer, both included', () => {
+  it('returns integers within both inclusive bounds', () => {
     const random = createSeededRandom(3);
     const seen = new Set(Array.from({ length: 300 }, () => random.integer(1, 3)));
     expect(seen).toEqual(new Set([1, 2, 3]));
   });
 
-  it('samples different items, and no more than there are', () => {
+  it('samples distinct items, at most all of them', () => {
     const sample = createSeededRandom(1).sample(['a', 'b', 'c'], 5);
     expect(sample.toSorted()).toEqual(['a', 'b', 'c']);
   });
 
-  it('refuses to pick from nothing', () => {
+  it('throws when picking from an empty list', () => {
     expect(() => createSeededRandom(1).pick([])).toThrow(RangeError);
   });
 });

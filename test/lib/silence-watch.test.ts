@@ -12,7 +12,7 @@ describe('a silence watch', () => {
     expect(onSilence.mock.calls).toEqual([['silence']]);
   });
 
-  it('begins anew at every touch and every start', () => {
+  it('restarts at every touch and every start', () => {
     const onSilence = vi.fn<() => void>();
     const watch = createSilenceWatch(onSilence);
     watch.start(100);
@@ -24,7 +24,7 @@ describe('a silence watch', () => {
     expect(onSilence).not.toHaveBeenCalled();
   });
 
-  it('overlooks a silence that is somebody else’s until the patience is over', () => {
+  it('tolerates an excused silence until the patience runs out', () => {
     const onSilence = vi.fn<(end: string) => void>();
     createSilenceWatch(onSilence).start(100, { excused: () => true, patienceMs: 300 });
     vi.advanceTimersByTime(299);
@@ -33,7 +33,7 @@ describe('a silence watch', () => {
     expect(onSilence.mock.calls).toEqual([['patience']]);
   });
 
-  it('stays quiet once it was stopped, also when it is touched or started again', () => {
+  it('never calls back after stop, even when touched or started again', () => {
     const onSilence = vi.fn<() => void>();
     const watch = createSilenceWatch(onSilence);
     watch.start(100);

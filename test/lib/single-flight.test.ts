@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createSingleFlight } from '../../src/lib/single-flight.ts';
 
 describe('a single flight', () => {
-  it('runs the work once for callers that ask while it is under way, and names one leader', async () => {
+  it('runs work once for concurrent callers and names one leader', async () => {
     const flights = createSingleFlight<string>();
     const gate = Promise.withResolvers<string>();
     let runs = 0;
@@ -17,7 +17,7 @@ describe('a single flight', () => {
     expect([runs, first.leader, second.leader]).toEqual([1, true, false]);
   });
 
-  it('does not mix keys', async () => {
+  it('separates keys', async () => {
     const flights = createSingleFlight<string>();
     const a = flights.run('a', () => Promise.resolve('A'));
     const b = flights.run('b', () => Promise.resolve('B'));
@@ -25,7 +25,7 @@ describe('a single flight', () => {
     expect(b.leader).toBe(true);
   });
 
-  it('forgets a flight that has landed, and one that has failed', async () => {
+  it('forgets finished and failed work', async () => {
     const flights = createSingleFlight<string>();
     await expect(flights.run('k', () => Promise.reject(new Error('down'))).promise).rejects.toThrow('down');
     expect(flights.size).toBe(0);
@@ -34,7 +34,7 @@ describe('a single flight', () => {
     expect(flights.size).toBe(0);
   });
 
-  it("ends the leader's wait alone when the leader leaves: the others get the answer", async () => {
+  it("ends only the leader's wait when the leader aborts; the others receive the result", async () => {
     const flights = createSingleFlight<string>();
     const gate = Promise.withResolvers<string>();
     const leaving = new AbortController();
@@ -46,13 +46,13 @@ describe('a single flight', () => {
     expect(await follower.promise).toBe('page');
   });
 
-  it('lets a caller that has left already wait for nothing', async () => {
+  it('rejects at once for a caller that has already aborted', async () => {
     const flights = createSingleFlight<string>();
     const flight = flights.run('k', () => Promise.resolve('page'), AbortSignal.abort(new Error('gone')));
     await expect(flight.promise).rejects.toThrow('gone');
   });
 
-  it('turns work that throws at once into a rejection', async () => {
+  it('turns a synchronous exception into a rejection', async () => {
     const flights = createSingleFlight<string>();
     const flight = flights.run('k', () => {
       throw new Error('at once');
@@ -61,7 +61,7 @@ describe('a single flight', () => {
     expect(flights.size).toBe(0);
   });
 
-  it('causes no unhandled rejection when a flight fails after everybody has left', async () => {
+  it('causes no unhandled rejection when work fails after all callers have left', async () => {
     const unhandled: unknown[] = [];
     const listen = (reason: unknown) => unhandled.push(reason);
     process.on('unhandledRejection', listen);
@@ -77,7 +77,7 @@ describe('a single flight', () => {
     expect(unhandled).toEqual([]);
   });
 
-  it('runs keys beyond its bound unshared', async () => {
+  it('does not share work for keys beyond its bound', async () => {
     const flights = createSingleFlight<string>({ maxKeys: 1 });
     const gate = Promise.withResolvers<string>();
     const all = ['a', 'b', 'b'].map((key) => flights.run(key, () => gate.promise));

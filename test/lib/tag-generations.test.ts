@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createTagGenerations } from '../../src/lib/tag-generations.ts';
 
 describe('tag generations', () => {
-  it('tell a tag that has moved since from one that has not', () => {
+  it('distinguish a tag that has moved from one that has not', () => {
     const generations = createTagGenerations();
     const since = generations.now();
     generations.move(['a']);
@@ -12,7 +12,7 @@ describe('tag generations', () => {
     expect(generations.unmoved(['a'], generations.now())).toBe(true);
   });
 
-  it('move every tag at once', () => {
+  it('move all tags at once', () => {
     const generations = createTagGenerations();
     const since = generations.now();
     generations.moveAll();
@@ -20,7 +20,7 @@ describe('tag generations', () => {
     expect(generations.unmoved([], since)).toBe(false);
   });
 
-  it('keep bounded memory and refuse what they can no longer know', () => {
+  it('bound their memory and report forgotten tags as moved', () => {
     const generations = createTagGenerations(2);
     const before = generations.now();
     for (const tag of ['a', 'b', 'c', 'd']) generations.move([tag]);
@@ -30,7 +30,7 @@ describe('tag generations', () => {
     expect(generations.unmoved(['z'], before)).toBe(false);
   });
 
-  it('forget the tag first whose latest move is longest ago', () => {
+  it('drop the tag with the oldest move first', () => {
     const generations = createTagGenerations(2);
     for (const tag of ['a', 'b']) generations.move([tag]);
     const since = generations.now();
@@ -39,7 +39,7 @@ describe('tag generations', () => {
     expect(generations.unmoved(['z'], since)).toBe(true);
   });
 
-  it('never call a moved tag unmoved, whatever was forgotten', () => {
+  it('never report a moved tag as unmoved, whatever was dropped', () => {
     const tag = fc.constantFrom('a', 'b', 'c', 'd', 'e');
     const moves = fc.array(fc.array(tag, { maxLength: 3 }), { maxLength: 30 });
     fc.assert(

@@ -5,13 +5,13 @@ const fail = (): never => {
   throw new Error('no');
 };
 
-describe('what goes on with a value', () => {
-  it('is done at once where the value is there', () => {
+describe('whenReady', () => {
+  it('applies the function at once to an available value', () => {
     expect(whenReady(1, (value) => value + 1)).toBe(2);
     expect(whenReady(undefined, (value) => [value])).toEqual([undefined]);
   });
 
-  it('waits where the value has to be waited for', async () => {
+  it('waits for a pending value', async () => {
     const later = Promise.withResolvers<number>();
     const seen: number[] = [];
     const done = whenReady(later.promise, (value) => seen.push(value));
@@ -22,17 +22,17 @@ describe('what goes on with a value', () => {
     expect(seen).toEqual([3]);
   });
 
-  it('gives one promise where it has to be waited for itself', async () => {
+  it('returns one promise if the function returns a promise', async () => {
     expect(await whenReady(Promise.resolve(1), (value) => Promise.resolve(value + 1))).toBe(2);
     expect(await whenReady(1, (value) => Promise.resolve(value + 1))).toBe(2);
   });
 
-  it('throws at once or rejects, as the value came', async () => {
+  it('throws for an available value and rejects for a pending one', async () => {
     expect(() => whenReady(1, fail)).toThrow('no');
     await expect(whenReady(Promise.resolve(1), fail)).rejects.toThrow('no');
   });
 
-  it('does not go on with a failure', async () => {
+  it('does not call the function after a rejection', async () => {
     const seen: unknown[] = [];
     const failed = whenReady(Promise.reject<number>(new Error('gone')), (value) => seen.push(value));
     await expect(failed).rejects.toThrow('gone');

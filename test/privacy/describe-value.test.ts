@@ -33,14 +33,14 @@ describe('describing a value without showing it', () => {
     expect(describeValue(value, FORM)).toBe(told);
   });
 
-  it('repeats one plain word, and nothing else', () => {
+  it('repeats a single plain word and nothing else', () => {
     const word = { form: true, word: true };
     expect(describeValue('ARCHIVED', word)).toBe('the word ARCHIVED');
     for (const text of ['two words', 'a1', 'x'.repeat(33), 'bob@example.com'])
       expect(describeValue(text, word)).not.toContain(text);
   });
 
-  it('looks at the beginning of a long text only', () => {
+  it('matches only the beginning of a long text', () => {
     expect(describeValue(`${'x'.repeat(1e6)}@example.com`, FORM)).toBe('text of 1000012 characters');
   });
 });

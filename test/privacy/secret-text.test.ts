@@ -49,7 +49,7 @@ describe('random texts', () => {
 });
 
 describe('names', () => {
-  it('of every field, parameter and operation of the contract are none', () => {
+  it('of all fields, parameters and operations in the contract are not random', () => {
     const names = namesOf(parse(readFileSync(new URL('../../schemas/openapi.yaml', import.meta.url), 'utf8')));
     expect(names.size).toBeGreaterThan(300);
     expect([...names].filter((name) => !mayShow(name))).toEqual([]);
@@ -74,7 +74,7 @@ describe('names', () => {
     expect(looksRandom(name)).toBe(false);
   });
 
-  it('shorter than ten characters are none, since too few of their pairs speak', () => {
+  it('shorter than ten characters are never random, because they have too few pairs', () => {
     expect(looksRandom('xQ7zK9vJw')).toBe(false);
     expect(looksRandom('xQ7zK_9vJw')).toBe(false);
     expect(looksRandom('xQ7zK9vJwP')).toBe(true);

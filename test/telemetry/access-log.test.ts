@@ -42,7 +42,7 @@ const hit = (more: Partial<Trace> = {}) =>
   });
 
 describe('the access log', () => {
-  it('writes one line for a request, of what the trace says', () => {
+  it('writes one line per request with the facts of its trace', () => {
     const trace = finishedTrace({
       route: 'plan',
       authentication: { level: 'enforce', outcome: 'passed', principal: 'verified' },
@@ -72,7 +72,7 @@ describe('the access log', () => {
     ]);
   });
 
-  it('has the time of its writing', () => {
+  it('carries the time at which each line is written', () => {
     const times = [0, 0, 1_000, 999, 1_700_000_000_000];
     const clock = () => left.shift() ?? 0;
     const left = [...times];
@@ -83,7 +83,7 @@ describe('the access log', () => {
     expect(lines.map(({ time }) => time)).toEqual(times.map((at) => new Date(at).toISOString()));
   });
 
-  it('writes status 0 for a client that left before the response', () => {
+  it('writes status 0 for a client that disconnected before the response', () => {
     const { status: _status, ...open } = finishedTrace();
     expect(linesOf([{ trace: open }])).toMatchObject([{ status: 0, level: 'info' }]);
   });
@@ -98,7 +98,7 @@ describe('the access log', () => {
 });
 
 describe('the level of a line', () => {
-  it('is error where the response is one', () => {
+  it('is error for a response with a server error', () => {
     const traces = [hit(), hit({ status: 500, error: 'internal_error' }), hit({ status: 499 }), hit({ status: 0 })];
     const levels = linesOf(traces.map((trace) => ({ trace }))).map(({ level }) => level);
     expect(levels).toEqual(['info', 'error', 'info', 'info']);
@@ -119,8 +119,8 @@ describe('the level of a line', () => {
   });
 });
 
-describe('what a line may show', () => {
-  it('is a keyed tag for a caller, and the name only where configured', () => {
+describe('the privacy of a line', () => {
+  it('shows a keyed tag for a caller, and the name only if configured', () => {
     const entries = [
       { caller: 'alice' },
       { caller: 'alice', trace: hit({ violations: [responseViolation()] }) },
@@ -136,7 +136,7 @@ describe('what a line may show', () => {
     expect(named.map(({ caller }) => caller)).toEqual(['alice', 'alice', 'bob']);
   });
 
-  it('is nothing of a credential, the query or the values in a path', () => {
+  it('shows no credential, no query and no values of a path', () => {
     const secret = Buffer.from('alice:s3cret-word').toString('base64');
     const target = `/services/v2/user/bob@example.org/question/4711.json?q=alice%40example.org&token=t0p`;
     const trace = finishedTrace({ operation: undefined, caller: 'alice' });
@@ -150,13 +150,13 @@ describe('what a line may show', () => {
     expect(text).toContain(`"path":"${TEMPLATE}"`);
   });
 
-  it('is a path on one line and within bounds, whatever it holds', () => {
+  it('shows any path on one line of bounded length', () => {
     const target = `/services/v2/user/%0a${'x'.repeat(300)}/alice@example.org/12345.json`;
     for (let times = 0; times < 2; times += 1)
       expect(linesOf([{ template: undefined, target }])[0]?.['path']).toBe('/services/v2/user/{}/{}/{}.json');
   });
 
-  it('is right after more callers and paths than are remembered', () => {
+  it('shows the right texts after more callers and paths than the cache holds', () => {
     const entries = Array.from({ length: 2500 }, (_, at) => ({
       caller: `caller ${at % 1250}`,
       template: undefined,
@@ -168,7 +168,7 @@ describe('what a line may show', () => {
     for (let at = 0; at < 1250; at += 1) expect(lines[at]?.['caller']).toBe(lines[at + 1250]?.['caller']);
   });
 
-  it('is where an internal error came from, and not its message', () => {
+  it('shows the stack of an internal error without its message', () => {
     const cause = new TypeError('no such user: alice@example.org', { cause: new Error('row 7: 555-1234') });
     const entry = { trace: finishedTrace({ status: 500, error: 'internal_error', cause }) };
     expect(linesOf([entry])).toMatchObject([
@@ -269,7 +269,7 @@ const trace: fc.Arbitrary<Trace> = fc
   .map((parts) => finishedTrace(parts as Partial<Trace>));
 
 describe('the line of any trace', () => {
-  it('is one line of JSON with the members that the trace has, in their order', () => {
+  it('is one line of JSON with the members of the trace in a fixed order', () => {
     fc.assert(
       fc.property(trace, text, perhaps(text), (one, template, caller) => {
         const written = textOf([{ trace: one, template, caller }], { principalNames: true });
@@ -280,12 +280,12 @@ describe('the line of any trace', () => {
     );
   });
 
-  it('has seconds of six digits at most', () => {
+  it('rounds seconds to six decimal places', () => {
     for (const took of [0.1 + 0.2, 5e-7, 1e-7, 1_234.567_890_12])
       expect(linesOf([{ trace: hit({ seconds: took }) }])[0]?.['seconds']).toBe(Math.round(took * 1e6) / 1e6);
   });
 
-  it('shows nothing of an undocumented target but the words of such addresses', () => {
+  it('shows only known words of an undocumented target', () => {
     fc.assert(
       fc.property(fc.webPath({ size: 'large' }), text, (path, query) => {
         const [line] = linesOf([{ template: undefined, target: `/services/v2${path}?${query}` }]);

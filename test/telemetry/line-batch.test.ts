@@ -14,7 +14,7 @@ function batch() {
 }
 
 describe('a batch of lines', () => {
-  it('writes the lines of 10 ms together, in their order', () => {
+  it('writes the lines of 10 ms together and in order', () => {
     const { lines, written } = batch();
     lines.write('a\n');
     vi.advanceTimersByTime(9);
@@ -27,7 +27,7 @@ describe('a batch of lines', () => {
     expect(written).toEqual(['a\nb\n', 'c\n']);
   });
 
-  it('writes at once when many wait, and not a second time', () => {
+  it('writes a full buffer at once, and only once', () => {
     const { lines, written } = batch();
     const line = `${'x'.repeat(1023)}\n`;
     for (let times = 0; times < 62; times += 1) lines.write(line);
@@ -38,7 +38,7 @@ describe('a batch of lines', () => {
     expect(written).toEqual([line.repeat(62), line]);
   });
 
-  it('writes every character as it is, and a line that is longer than all that may wait', () => {
+  it('writes every character unchanged, including a line that is longer than the buffer', () => {
     const { lines, written } = batch();
     const long = `${'ü€𝄞'.repeat(9000)}\n`;
     lines.write('é\n');
@@ -48,7 +48,7 @@ describe('a batch of lines', () => {
     expect(written).toEqual(['é\n', long, '\u{10FFFF}\n']);
   });
 
-  it('gives away bytes that later lines do not write over', () => {
+  it('passes on bytes that later lines do not overwrite', () => {
     const given: Buffer[] = [];
     const lines = createLineBatch({ write: (bytes) => void given.push(bytes) });
     lines.write('first\n');
@@ -58,7 +58,7 @@ describe('a batch of lines', () => {
     expect(given.map(String)).toEqual(['first\n', 'other\n']);
   });
 
-  it('writes what waits when it is told to, once', () => {
+  it('writes buffered lines once when flushed', () => {
     const { lines, written } = batch();
     lines.write('a\n');
     lines.flush();
@@ -67,7 +67,7 @@ describe('a batch of lines', () => {
     expect(written).toEqual(['a\n']);
   });
 
-  it('writes nothing where nothing waits, and keeps no timer', () => {
+  it('writes nothing and runs no timer while the buffer is empty', () => {
     const { lines, written } = batch();
     lines.flush();
     expect([written, vi.getTimerCount()]).toEqual([[], 0]);
@@ -77,7 +77,7 @@ describe('a batch of lines', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('goes on after its destination has failed', () => {
+  it('continues after a failure of its destination', () => {
     const written: string[] = [];
     let full = true;
     const lines = createLineBatch({

@@ -41,7 +41,7 @@ const counted = async (metrics: Metrics) =>
   );
 
 describe('metrics', () => {
-  it('count everything that a trace says', async () => {
+  it('count every fact of a trace', async () => {
     const metrics = metricsOf();
     metrics.record(
       finishedTrace({
@@ -104,7 +104,7 @@ describe('metrics', () => {
     `);
   });
 
-  it('know their number of series from the start, whatever is recorded later', async () => {
+  it('have a fixed number of series from the start', async () => {
     const metrics = metricsOf();
     expect(await samples(metrics)).toHaveLength(metrics.seriesCount());
     const anyText = fc.string();
@@ -120,7 +120,7 @@ describe('metrics', () => {
     expect(await samples(metrics)).toHaveLength(metrics.seriesCount());
   });
 
-  it('count operations outside the contract as undocumented and unknown codes as other', async () => {
+  it('count undocumented paths as undocumented and unknown codes as other', async () => {
     const metrics = metricsOf();
     const { operation: _operation, ...undocumented } = finishedTrace({ error: 'brand_new' });
     metrics.record(undocumented);
@@ -129,7 +129,7 @@ describe('metrics', () => {
     expect(lines).toContain('portico_errors_total{code="other"} 1');
   });
 
-  it('tell why authentication failed: from the verdict when it was reported, from the error when it refused', async () => {
+  it('take the reason of a failed authentication from the verdict if reported, from the error if refused', async () => {
     const metrics = metricsOf();
     const verdict = { level: 'report', outcome: 'reported', principal: 'unverified' } as const;
     metrics.record(finishedTrace({ authentication: { ...verdict, reason: 'not_basic' } }));
@@ -141,7 +141,7 @@ describe('metrics', () => {
     ]);
   });
 
-  it('name the permissions that were missing, those that are not listed as other', async () => {
+  it('name the missing permissions, and count unlisted ones as other', async () => {
     const metrics = metricsOf();
     metrics.record(denied('Edit node', 'Use Private Comments'));
     metrics.record(denied('Use Private Comments'));
@@ -160,7 +160,7 @@ describe('metrics', () => {
     ]);
   });
 
-  it('count what only the candidate contract says apart from violations', async () => {
+  it('count differences of the shadow contract separately from violations', async () => {
     const metrics = metricsOf();
     metrics.record(
       finishedTrace({
@@ -177,7 +177,7 @@ describe('metrics', () => {
     ]);
   });
 
-  it('count together the operations that there is no room for', async () => {
+  it('count operations beyond the limit together', async () => {
     const operations = Array.from({ length: 40 }, (_, index) => ({ ...list, id: `operation${index}` }));
     const whole = metricsOf('strict', { operations });
     expect(whole.foldedOperations()).toBe(0);
@@ -208,7 +208,7 @@ describe('metrics', () => {
     expect(metrics.seriesCount()).toBeGreaterThan(9_900);
   });
 
-  it('tell what the scrape before cost', async () => {
+  it('report the cost of the previous scrape', async () => {
     const metrics = metricsOf();
     expect(await samples(metrics)).toContain('portico_scrape_bytes 0');
     const before = Buffer.byteLength(await metrics.exposition());
@@ -236,7 +236,7 @@ describe('metrics', () => {
     }
   });
 
-  it('count of work that no client waits for only what the upstream did', async () => {
+  it('count only the upstream exchange of background work', async () => {
     const metrics = metricsOf();
     const upstream = { status: 200, shape: 'answer', seconds: 0.01, attempts: 1 };
     const { status: _status, ...unanswered } = finishedTrace();
@@ -248,7 +248,7 @@ describe('metrics', () => {
     expect(all).not.toContain('portico_errors_total{code="upstream_reset"} 1');
   });
 
-  it('say that nothing is enforced in observe, and how much is in strict', async () => {
+  it('report the number of enforced checks: none in observe, some in strict', async () => {
     expect(await samples(metricsOf('observe'))).toEqual(
       expect.arrayContaining([
         'portico_enforced_checks 0',
@@ -259,7 +259,7 @@ describe('metrics', () => {
     expect(await samples(metricsOf('strict'))).toContain('portico_enforced_checks 5');
   });
 
-  it('read gauges at the scrape, and 0 where nothing is connected', async () => {
+  it('read gauges at each scrape, and report 0 without a source', async () => {
     const metrics = metricsOf();
     let dropped = 3;
     metrics.watch({ upstreamInFlight: () => 7, upstreamCircuitOpen: () => true });
@@ -279,7 +279,7 @@ describe('metrics', () => {
     expect(await samples(metrics)).toContain('portico_ready 1');
   });
 
-  it('of the process are there without the label that Node fills with any name', async () => {
+  it('include those of the process, except for labels with unbounded values', async () => {
     const text = await metricsOf().exposition();
     expect(text).toContain('process_cpu_seconds_total');
     expect(text).not.toMatch(/nodejs_active_/);

@@ -38,7 +38,7 @@ describe('a trace context', () => {
     expect(context.tracestate).toBeUndefined();
   });
 
-  it('keeps at most 32 members and 512 characters of state, whole members only', () => {
+  it('forwards at most 32 members and 512 characters of state, only whole members', () => {
     expect(stateOf(Array.from({ length: 40 }, (_, i) => `k${i}=v`).join(','))?.split(',')).toHaveLength(32);
     const long = stateOf(Array.from({ length: 10 }, (_, i) => `k${i}=${'v'.repeat(97)}`).join(','));
     expect(long?.length).toBeLessThanOrEqual(512);
@@ -53,12 +53,12 @@ describe('a trace context', () => {
 });
 
 describe('random hexadecimal digits', () => {
-  it('are as many as are asked for', () => {
+  it('have the requested length', () => {
     const draw = createRandomHex();
     for (const digits of [1, 16, 32, 64]) expect(draw(digits)).toMatch(new RegExp(`^[0-9a-f]{${digits}}$`));
   });
 
-  it('are those of the generator in their order, each given out once', () => {
+  it('come from the generator in order, each used once', () => {
     let filled = '';
     let next = 0;
     const draw = createRandomHex((bytes) => {
@@ -71,7 +71,7 @@ describe('random hexadecimal digits', () => {
     expect(drawn).toBe(filled.slice(0, drawn.length));
   });
 
-  it('do not go on with what is left of a pool that is too short', () => {
+  it('discard the rest of a pool that is too short', () => {
     let fills = 0;
     const draw = createRandomHex((bytes) => {
       fills += 1;
@@ -83,7 +83,7 @@ describe('random hexadecimal digits', () => {
     expect([...seen]).toEqual(['01', '02', '03'].map((byte) => byte.repeat(24)));
   });
 
-  it('ask the generator seldom, and do not come twice', () => {
+  it('rarely call the generator and do not repeat', () => {
     const fills: number[] = [];
     const draw = createRandomHex((bytes) => {
       fills.push(bytes);

@@ -26,7 +26,7 @@ function history() {
 }
 
 describe('the history of traffic', () => {
-  it('tells how counts grew, step by step, the newest last', () => {
+  it('returns the growth of counts step by step, the newest last', () => {
     const { clock, requests, sample, counted } = history();
     requests[0] = 3;
     sample();
@@ -37,7 +37,7 @@ describe('the history of traffic', () => {
     expect(counted(60)).toEqual([3, 7, 0]);
   });
 
-  it('takes in at a look what was counted since the last sample', () => {
+  it('includes counts since the last sample', () => {
     const { requests, counted } = history();
     requests[0] = 2;
     expect(counted(5)).toEqual([2]);
@@ -45,7 +45,7 @@ describe('the history of traffic', () => {
     expect(counted(5)).toEqual([3]);
   });
 
-  it('keeps every count in its place', () => {
+  it('stores every count in its own column', () => {
     const { requests, failures, window } = history();
     requests.set([1, 2, 3, 4]);
     failures[0] = 9;
@@ -55,7 +55,7 @@ describe('the history of traffic', () => {
     expect(window(5)).toMatchObject({ operations: ['one', 'two'], failureKinds: ['reset'], stepSeconds: 5 });
   });
 
-  it('forgets what is older than it reaches, a long silence too', () => {
+  it('drops steps beyond its length, even after a long pause', () => {
     const { clock, requests, sample, counted } = history();
     for (const total of [1, 2, 3, 4, 5, 6]) {
       requests[0] = total;
@@ -68,7 +68,7 @@ describe('the history of traffic', () => {
     expect(counted(1000)).toEqual([0, 0, 0, 0]);
   });
 
-  it('covers no time before it began', () => {
+  it('covers no time before its start', () => {
     const { clock, window } = history();
     const began = clock();
     clock.advance(7);
@@ -77,7 +77,7 @@ describe('the history of traffic', () => {
     expect(window(10).since).toBe(clock() - 2000 - 5000);
   });
 
-  it('goes on where it was when the clock is set back', () => {
+  it('continues at the latest step after the clock is set back', () => {
     const { clock, requests, counted } = history();
     requests[0] = 1;
     expect(counted(5)).toEqual([1]);
