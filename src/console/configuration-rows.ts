@@ -2,30 +2,30 @@ import type { Origin, Settings } from '../config/settings.ts';
 import { pointerTo } from '../lib/json-pointer.ts';
 import { isSecretSetting } from '../privacy/secret-text.ts';
 
-/** One key of the configuration as it holds. */
+/** One key of the effective configuration. */
 export interface ConfigurationRow {
-  /** Dotted, as it is written in the file: `listen.adminPort`. */
+  /** The dotted key: `listen.adminPort`. */
   readonly key: string;
-  /** As JSON; secrets are masked. */
+  /** The value as JSON; secrets are masked. */
   readonly value: string;
   readonly origin: Origin;
-  /** The file with its line, the variable or the flag; undefined for defaults. */
+  /** The file with its line, the environment variable or the flag; undefined for defaults. */
   readonly source: string | undefined;
   readonly secret: boolean;
 }
 
 const MASK = '••••••';
-// A preset is shown by its name, and functions are no values.
-const LEFT_OUT = new Set(['file', 'embedded']);
+// Properties of the settings that are not configuration keys.
+const NOT_SHOWN = new Set(['file', 'embedded']);
 
-/** Every key that holds, the defaults included, in the order of their names. */
+/** Returns all keys of the effective configuration, including defaults, sorted by name. */
 export function configurationRows(settings: Settings): readonly ConfigurationRow[] {
   const { mode, originOf, placeOf, ...rest } = settings;
-  // What the preset decides while nobody says otherwise is shown as it holds, like the checks.
+  // Settings that default to the mode's value are shown with their effective value, like the checks.
   const cache = { ...rest.cache, enabled: rest.cache.enabled ?? mode.cache };
   const values = { ...rest, cache, mode: mode.name };
   const rows = Object.entries(values)
-    .filter(([key, value]) => typeof value !== 'function' && !LEFT_OUT.has(key))
+    .filter(([key, value]) => typeof value !== 'function' && !NOT_SHOWN.has(key))
     .flatMap(([key, value]) => leaves(key, value))
     .map(([path, value]) => {
       const pointer = pointerTo(path);
@@ -55,7 +55,7 @@ function textOf(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => (typeof inner === 'string' ? withoutUserinfo(inner) : inner));
 }
 
-/** An address without the name and password that it may hold. */
+/** Masks the name and password in URLs. */
 function withoutUserinfo(text: string): string {
   return text.replaceAll(/(?<scheme>[a-z][a-z0-9+.-]*:\/\/)[^/?#\s]*@/gi, `$<scheme>${MASK}@`);
 }

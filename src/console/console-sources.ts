@@ -9,7 +9,7 @@ import type { PermissionMatrix } from '../permissions/permission-matrix.ts';
 import type { TrafficHistory } from '../telemetry/traffic-history.ts';
 import type { ReferenceSources } from './api-docs/create-api-docs-router.ts';
 
-/** What the console shows of the upstream's state at this instant. */
+/** The current state of the upstream, as the console shows it. */
 export interface UpstreamState {
   readonly inFlight: number;
   readonly queued: number;
@@ -17,16 +17,16 @@ export interface UpstreamState {
   readonly openConnections: number;
 }
 
-/** Where accepted violations are kept: read again whenever they are asked for. */
+/** The store of accepted violations; every read returns the current contents. */
 export interface BaselineStore {
-  /** The file as it is named to people. */
+  /** The file name as shown to operators. */
   readonly file: string;
   read(): Promise<Baseline> | Baseline;
-  /** Adds one, or takes its place where the fingerprint is accepted already. */
+  /** Adds an accepted violation, or replaces the one with the same fingerprint. */
   accept(accepted: AcceptedViolation): Promise<void> | void;
 }
 
-/** Everything that the console reads and does, handed in by the assembly. */
+/** Everything that the console reads and controls, provided by the assembly. */
 export interface ConsoleSources {
   readonly clock: Clock;
   readonly version: string;
@@ -38,17 +38,17 @@ export interface ConsoleSources {
   readonly readiness: () => { readonly ready: boolean; readonly reasons: readonly string[] };
   readonly traffic: TrafficHistory;
   readonly ledger: LedgerReader;
-  /** Undefined where no baseline is configured. */
+  /** Undefined if no baseline is configured. */
   readonly baseline: BaselineStore | undefined;
   readonly ladder: Pick<Ladder, 'rows' | 'lift'>;
   readonly matrix: () => PermissionMatrix;
-  /** What would become of a request, as printable lines. */
+  /** Explains what would happen to a request, as printable lines. */
   readonly explain: (request: { method: string; target: string; as?: string }) => readonly string[];
   readonly inventory: (query: InventoryQuery) => PageInventory;
-  /** Drops pages by tag or all; answers how many went. */
+  /** Purges stored responses by tag, or all; returns their number. */
   readonly purge: (tags: readonly string[] | 'all') => number;
   readonly upstream: () => UpstreamState;
-  /** What the API reference shows, and where its form sends. */
+  /** The sources of the API docs. */
   readonly reference: ReferenceSources;
   readonly onError: (error: unknown) => void;
 }

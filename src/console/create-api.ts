@@ -13,11 +13,11 @@ const MAX_BODY_BYTES = 65_536;
 const MINUTES = { from: 1, to: 60, other: 15 };
 const TAGS = { from: 1, to: 100, other: 25 };
 
-/** The data behind the console's pages, and the few things that can be changed there. */
+/** Creates the API behind the console's pages: their data and the few actions that they offer. */
 export function createApi(sources: ConsoleSources): Router {
   const router = express.Router();
   const { adminToken } = sources.settings;
-  // Refused before a body is read.
+  // The guard runs before the body is read.
   const writes = [createWriteGuard(adminToken !== undefined), express.json({ limit: MAX_BODY_BYTES })];
 
   router.get('/status', (_req, res) => void res.json(statusView(sources)));
@@ -47,9 +47,9 @@ export function createApi(sources: ConsoleSources): Router {
   router.post('/ladder/lift', ...writes, ({ body }, res) => {
     const { operation, check } = fieldsOf(body);
     if (typeof operation !== 'string' || !CHECK_NAMES.includes(check as CheckName)) {
-      res.status(400).json({ error: 'Name the operation and the check.' });
+      res.status(400).json({ error: 'Provide an operation and a check.' });
     } else if (!sources.ladder.lift(operation, check as CheckName)) {
-      res.status(409).json({ error: 'Nothing moved this check: its level is the configured one.' });
+      res.status(409).json({ error: 'This check already has its configured level.' });
     } else res.json({ lifted: { operation, check } });
   });
 
@@ -60,10 +60,10 @@ export function createApi(sources: ConsoleSources): Router {
     const { all, tag } = fieldsOf(body);
     if (all === true) res.json({ purged: sources.purge('all') });
     else if (typeof tag === 'string' && tag !== '') res.json({ purged: sources.purge([tag]) });
-    else res.status(400).json({ error: 'Name the tag, or say all.' });
+    else res.status(400).json({ error: 'Provide a tag, or set all to true.' });
   });
 
-  router.use((_req, res) => void res.status(404).json({ error: 'The console has no such data.' }));
+  router.use((_req, res) => void res.status(404).json({ error: 'The console has no data under this path.' }));
   return router;
 }
 
@@ -71,31 +71,31 @@ function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
   return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
 }
 
-/** A request to be explained, or which field of the form is wrong. */
+/** A request to explain, or the field of the form that is invalid. */
 export type ExplainForm =
   | { readonly ok: true; readonly request: { method: string; target: string; as?: string } }
   | { readonly ok: false; readonly field: 'method' | 'target'; readonly message: string };
 
 const MAX_TARGET = 4096;
 
-/** Reads the form of `explain`: method, target and whose request it would be; nobody's where no account is named. */
+/** Reads the form of `explain`: method, target and account; without an account, the caller is anonymous. */
 export function explainRequest(query: Readonly<Record<string, unknown>>): ExplainForm {
   const method = queryText(query, 'method').toUpperCase() || 'GET';
   const written = queryText(query, 'target', MAX_TARGET + 1).trim();
-  // A whole address, as copied from somewhere, is as good as its path.
+  // A complete URL is accepted too; only its path and query are used.
   const target = /^https?:\/\/[^/?#]+(?<rest>.*)$/is.exec(written)?.groups?.['rest'] ?? written;
   const as = queryText(query, 'as').trim();
-  if (!METHODS.includes(method)) return { ok: false, field: 'method', message: 'This is not a method of HTTP.' };
+  if (!METHODS.includes(method)) return { ok: false, field: 'method', message: 'This is not an HTTP method.' };
   if (!target.startsWith('/') || target.length > MAX_TARGET || /[\s\p{Cc}]/u.test(target))
     return {
       ok: false,
       field: 'target',
-      message: `A target begins with a slash and has no spaces: /services/v2/question.json`,
+      message: `The target must begin with a slash and contain no spaces: /services/v2/question.json`,
     };
   return { ok: true, request: as === '' ? { method, target } : { method, target, as } };
 }
 
-/** What every page shows at its head. */
+/** The data in the header of every page. */
 export interface StatusView {
   /** Epoch milliseconds. */
   readonly now: number;
@@ -106,15 +106,15 @@ export interface StatusView {
   readonly mode: string;
   readonly ready: boolean;
   readonly reasons: readonly string[];
-  /** Checks that are enforced globally; none says that nothing is refused yet. */
+  /** Checks that are enforced globally; an empty list means that nothing is refused yet. */
   readonly enforced: readonly string[];
   readonly operations: readonly string[];
   readonly writable: boolean;
-  /** Why nothing can be changed; undefined where things can. */
+  /** The reason why the console is read-only; undefined if it is not. */
   readonly readOnlyReason: string | undefined;
 }
 
-/** Makes the head of every page. */
+/** Returns the data in the header of every page. */
 export function statusView(sources: ConsoleSources): StatusView {
   const { settings, clock, startedAt, version, contractVersion } = sources;
   const { adminToken, checks, mode, release } = settings;

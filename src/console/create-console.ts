@@ -4,14 +4,14 @@ import type { ConsoleSources } from './console-sources.ts';
 import { createApi } from './create-api.ts';
 import { staticFiles } from './static-files.ts';
 
-/** The console: its pages and the data behind them, as a handler to be mounted below `/console`. */
+/** Creates the console, its pages and the data behind them, as a handler to mount at `/console`. */
 export function createConsole(sources: ConsoleSources): RequestHandler {
   const router = express.Router({ caseSensitive: true, strict: true });
   const files = staticFiles();
   router.use(consoleHeaders);
   router.use('/api', createReferenceRouter(sources.reference), createApi(sources));
   router.use(async (req, res, next) => {
-    // Without the slash at its end, the page's own addresses would be those beside it.
+    // Without the trailing slash, relative URLs of the page would resolve to the wrong folder.
     if (req.originalUrl.split('?', 1)[0] === req.baseUrl) {
       res.redirect(303, `${req.baseUrl.slice(1)}/`);
       return;
@@ -34,7 +34,7 @@ const POLICY = [
   "base-uri 'none'",
 ].join('; ');
 
-/** The fields of every answer of the console: nothing inline, nothing from elsewhere, nothing kept, no address told. */
+/** Sets the headers of every console response: no inline code, no foreign origins, no caching, no referrer. */
 export const consoleHeaders: RequestHandler = (_req, res, next) => {
   res.set({
     'Content-Security-Policy': POLICY,

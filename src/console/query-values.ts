@@ -1,11 +1,11 @@
-/** The values of a query as plain texts; a repeated name counts with its first, longer texts are cut. */
+/** Returns a query value as text: the first one of a repeated name, cut to `maxLength`; empty if absent. */
 export function queryText(query: Readonly<Record<string, unknown>>, name: string, maxLength = 200): string {
   const value = query[name];
   const first: unknown = Array.isArray(value) ? value[0] : value;
   return typeof first === 'string' ? first.slice(0, maxLength) : '';
 }
 
-/** A whole number of a query within its bounds; the other value where there is none. */
+/** Returns an integer from the query, limited to its bounds; `other` if there is none. */
 export function queryNumber(
   query: Readonly<Record<string, unknown>>,
   name: string,

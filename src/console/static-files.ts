@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 /** A file that the console serves. */
 export interface StaticFile {
   readonly mediaType: string;
-  /** Its bytes; read from disk the first time only. */
+  /** Returns the bytes; read from disk only the first time. */
   read(): Promise<Buffer>;
 }
 
@@ -16,7 +16,7 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 };
 
-/** The console's own files, by their path below `/console/`. */
+/** The console's own files, by path below `/console/`. */
 const OWN = [
   'console.css',
   'icon.svg',
@@ -50,7 +50,7 @@ const OWN = [
   'reference/try.js',
 ];
 
-/** Files of packages: path below `/console/`, package, and the file beside the package's entry. */
+/** Files of packages: path below `/console/`, package name, and the file next to the package's entry point. */
 const VENDORED = [
   ['vendor/preact.js', 'preact', 'preact.mjs'],
   ['vendor/hooks.js', 'preact/hooks', 'hooks.mjs'],
@@ -60,8 +60,8 @@ const VENDORED = [
 ] as const;
 
 /**
- * Every file that can be asked for, by path: the only ones that are ever read, so that no request names a path on disk.
- * `/` is the page itself, `/reference` that of the API.
+ * Returns all files that the console serves, by URL path. No other file is read, so a request can never name a path on
+ * disk. `/` is the console, `/reference` the API docs.
  */
 export function staticFiles(): ReadonlyMap<string, StaticFile> {
   const require = createRequire(import.meta.url);
@@ -86,7 +86,7 @@ function fileAt(path: string, name: string, change: (text: string) => string = (
   };
 }
 
-// A browser knows no packages, an import map would be an inline script, and there are no source maps to look for.
+// Browsers cannot resolve package names, an import map would be an inline script, and source maps are not served.
 function forBrowsers(text: string): string {
   return text.replaceAll(/from"preact"/g, 'from"./preact.js"').replaceAll(/^\/\/# sourceMappingURL=.*$/gm, '');
 }

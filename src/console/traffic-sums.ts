@@ -2,29 +2,29 @@ import { bucketQuantile } from '../lib/bucket-quantile.ts';
 import { CACHE_RESULTS, STATUS_CLASSES } from '../telemetry/label-values.ts';
 import type { TrafficStep, TrafficWindow } from '../telemetry/traffic-history.ts';
 
-/** What was counted of some operations in some steps. */
+/** The traffic of one or all operations, summed over time steps. */
 export interface TrafficSums {
   readonly requests: number;
   readonly clientErrors: number;
   readonly serverErrors: number;
   readonly aborted: number;
-  /** Seconds; undefined where nothing was observed. */
+  /** Seconds; undefined if nothing was measured. */
   readonly p50: number | undefined;
   readonly p99: number | undefined;
-  /** Share of the requests that met the cache and were answered from it, 0 to 1; undefined where none met it. */
+  /** The share of cache lookups that were served from the cache, 0 to 1; undefined if there were none. */
   readonly hitRatio: number | undefined;
 }
 
-/** Adds up the steps, of one operation or of all. */
+/** Sums the steps for one operation or for all. */
 export function trafficSums(window: TrafficWindow, steps: readonly TrafficStep[], operation?: string): TrafficSums {
   const rows = operation === undefined ? undefined : window.operations.indexOf(operation);
-  const kept = operation === undefined ? undefined : window.cachedOperations.indexOf(operation);
+  const cacheRow = operation === undefined ? undefined : window.cachedOperations.indexOf(operation);
   const classes = sumRow(steps, 'requests', STATUS_CLASSES.length, rows);
   const of = (name: (typeof STATUS_CLASSES)[number]) => classes[STATUS_CLASSES.indexOf(name)] ?? 0;
   const seconds = sumRow(steps, 'duration', window.buckets.duration.length + 1, rows);
-  const results = sumRow(steps, 'cache', CACHE_RESULTS.length, kept);
-  const met = results.reduce((sum, count) => sum + count, 0);
-  const answered = (results[CACHE_RESULTS.indexOf('hit')] ?? 0) + (results[CACHE_RESULTS.indexOf('stale')] ?? 0);
+  const results = sumRow(steps, 'cache', CACHE_RESULTS.length, cacheRow);
+  const lookups = results.reduce((sum, count) => sum + count, 0);
+  const served = (results[CACHE_RESULTS.indexOf('hit')] ?? 0) + (results[CACHE_RESULTS.indexOf('stale')] ?? 0);
   return {
     requests: classes.reduce((sum, count) => sum + count, 0),
     clientErrors: of('4xx'),
@@ -32,11 +32,11 @@ export function trafficSums(window: TrafficWindow, steps: readonly TrafficStep[]
     aborted: of('aborted'),
     p50: bucketQuantile(0.5, window.buckets.duration, seconds),
     p99: bucketQuantile(0.99, window.buckets.duration, seconds),
-    hitRatio: met === 0 ? undefined : answered / met,
+    hitRatio: lookups === 0 ? undefined : served / lookups,
   };
 }
 
-/** One row of a table of counts, or the sum of all rows, added up over steps. */
+/** Sums one row of a table of counts, or all rows, over the steps. */
 export function sumRow(
   steps: readonly TrafficStep[],
   part: keyof TrafficStep['counts'],

@@ -2,30 +2,33 @@ import type { TrafficStep, TrafficWindow } from '../telemetry/traffic-history.ts
 import type { ConsoleSources } from './console-sources.ts';
 import { trafficSums, type TrafficSums } from './traffic-sums.ts';
 
-/** One row of the table of traffic. */
+/** One row of the traffic table. */
 export interface TrafficRow extends TrafficSums {
   readonly operation: string;
   readonly method: string | undefined;
   readonly path: string | undefined;
 }
 
-/** What the page of traffic shows. */
+/** The data of the traffic page. */
 export interface TrafficView {
-  /** Epoch milliseconds of what is covered. */
+  /** The covered period, in epoch milliseconds. */
   readonly since: number;
   readonly until: number;
-  /** Seconds: the steps that latencies are counted in, and told as where they are below the first or above the last. */
+  /**
+   * The upper bounds of the latency buckets in seconds; percentiles below the first or above the last are reported as
+   * that bound.
+   */
   readonly bounds: readonly number[];
   readonly total: TrafficSums;
   readonly rows: readonly TrafficRow[];
-  /** The course of the operation that was asked for, or of all. */
+  /** The chart points of the requested operation, or of all operations. */
   readonly points: readonly (TrafficSums & { readonly at: number; readonly seconds: number })[];
 }
 
-/** More would not be told apart on a screen. */
+/** More points could not be distinguished on a screen. */
 const MAX_POINTS = 90;
 
-/** Makes the tables and the charts of the last minutes. */
+/** Returns the tables and charts of the last minutes. */
 export function trafficView(
   { traffic, operations }: Pick<ConsoleSources, 'traffic' | 'operations'>,
   asked: { readonly minutes: number; readonly operation: string },
@@ -48,7 +51,7 @@ export function trafficView(
   };
 }
 
-/** Steps in groups that begin at round instants, so that a point does not change once the next one has begun. */
+/** Groups the steps at round instants, so that a point no longer changes once the next one has begun. */
 function pointsOf({ steps, stepSeconds, since, until }: TrafficWindow, seconds: number) {
   const groupMs = Math.ceil(seconds / stepSeconds / MAX_POINTS) * stepSeconds * 1000;
   const groups = new Map<number, TrafficStep[]>();
@@ -60,7 +63,7 @@ function pointsOf({ steps, stepSeconds, since, until }: TrafficWindow, seconds: 
     const from = Math.max(at, since, grouped[0]?.at ?? at);
     return { at, steps: grouped, seconds: (Math.min(at + groupMs, until) - from) / 1000 };
   });
-  // The newest group has just begun: over so short a time its rate would jump.
+  // The newest group has just begun: its rate over such a short time would jump.
   const [before, newest] = points.slice(-2);
   if (before !== undefined && newest !== undefined) {
     points.splice(-2, 2, {

@@ -2,13 +2,16 @@ import { bucketQuantile } from '../lib/bucket-quantile.ts';
 import type { ConsoleSources, UpstreamState } from './console-sources.ts';
 import { sumRow } from './traffic-sums.ts';
 
-/** What the page of the upstream shows. */
+/** The data of the upstream page. */
 export interface UpstreamView extends UpstreamState {
   readonly concurrency: number;
   readonly queue: number;
   readonly since: number;
   readonly until: number;
-  /** Seconds: the steps that latencies are counted in, and told as where they are below the first or above the last. */
+  /**
+   * The upper bounds of the latency buckets in seconds; percentiles below the first or above the last are reported as
+   * that bound.
+   */
   readonly bounds: readonly number[];
   readonly exchanges: number;
   readonly p50: number | undefined;
@@ -22,7 +25,7 @@ export interface UpstreamView extends UpstreamState {
   }[];
 }
 
-/** Makes the state at this instant and the numbers of the last minutes. */
+/** Returns the current state and the numbers of the last minutes. */
 export function upstreamView(
   { traffic, upstream, settings }: Pick<ConsoleSources, 'traffic' | 'upstream' | 'settings'>,
   minutes: number,

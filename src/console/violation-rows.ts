@@ -2,17 +2,17 @@ import { endOfDay } from '../ledger/baseline/parse-baseline.ts';
 import type { AcceptedViolation, Baseline, LedgerEntry } from '../model/ledger-entry.ts';
 import type { LedgerSnapshot } from '../model/ledger-snapshot.ts';
 
-/** One violation as the list shows it. */
+/** One violation in the list. */
 export interface ViolationRow extends Omit<LedgerEntry, 'samples'> {
-  /** Share of the operation's requests that it was seen in, 0 to 1; undefined where no traffic is known. */
+  /** The share of the operation's requests with this violation, 0 to 1; undefined if no traffic is known. */
   readonly share: number | undefined;
-  /** Set where it is in the baseline. */
+  /** Set if the violation is in the baseline. */
   readonly accepted: (AcceptedViolation & { readonly expired: boolean }) | undefined;
 }
 
 /**
- * Joins the ledger's entries with the traffic they were seen in and with what is accepted. Counts and shares are those
- * of one release where one is named, as in a report on it.
+ * Joins the ledger's entries with their traffic and with the baseline. If a release is given, counts and shares cover
+ * only that release, as in its report.
  */
 export function violationRows(
   snapshot: LedgerSnapshot,
@@ -38,12 +38,12 @@ export function violationRows(
   });
 }
 
-/** Whether a violation is new to the team: not accepted, or not any more. */
+/** Returns whether a violation is not accepted, or no longer accepted. */
 export function isNew({ accepted }: Pick<ViolationRow, 'accepted'>): boolean {
   return accepted === undefined || accepted.expired;
 }
 
-/** What violations are wanted; an empty text wants all. */
+/** A filter for violations; empty values match all. */
 export interface ViolationFilter {
   readonly category: string;
   readonly direction: string;
@@ -52,20 +52,20 @@ export interface ViolationFilter {
   readonly release: string;
   /** `new`, `accepted` or empty. */
   readonly state: string;
-  /** In any of the texts of a row, without case. */
+  /** Text to search for in a row, case-insensitively. */
   readonly text: string;
 }
 
-/** What the operation of everything outside the contract is called in filters. */
+/** The filter value for undocumented paths. */
 export const OUTSIDE = 'undocumented';
 
-/** How many rows each value of a filter would leave, the other filters standing. */
+/** For each filter value, the number of rows that match it and all other filters. */
 export type Facets = Readonly<Record<Facet, Readonly<Record<string, number>>>>;
 
 type Facet = 'category' | 'direction' | 'operation' | 'check' | 'state';
 const FACETS: readonly Facet[] = ['category', 'direction', 'operation', 'check', 'state'];
 
-/** The rows that pass every filter, and the counts beside the choices. */
+/** Returns the rows that match all filters, and the counts for the filter choices. */
 export function filterViolations(
   rows: readonly ViolationRow[],
   filter: ViolationFilter,

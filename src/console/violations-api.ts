@@ -6,9 +6,9 @@ import { queryNumber, queryText } from './query-values.ts';
 import { filterViolations, violationRows } from './violation-rows.ts';
 
 const PAGE_SIZE = 25;
-const NO_BASELINE = 'Set contract.baseline to a file, and restart: accepted violations are kept there.';
+const NO_BASELINE = 'To accept violations, set contract.baseline to a file and restart.';
 
-/** The violations: a filtered list, one of them, and accepting one. */
+/** Creates the API for violations: a filtered list, a single violation, and acceptance. */
 export function createViolationsApi(sources: ConsoleSources, writes: RequestHandler): Router {
   const { ledger, baseline, clock } = sources;
   const router = express.Router();
@@ -40,7 +40,7 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
     const row = rows.find((one) => one.fingerprint === fingerprint);
     const entry = snapshot.entries.find((one) => one.fingerprint === fingerprint);
     if (row === undefined || entry === undefined) {
-      res.status(404).json({ error: 'The ledger does not know this violation; it may have been forgotten.' });
+      res.status(404).json({ error: 'The ledger does not contain this violation; it may have expired.' });
     } else res.json({ ...row, samples: entry.samples, acceptance });
   });
 
@@ -49,7 +49,7 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
     const { rows } = await read();
     const row = rows.find((one) => one.fingerprint === fingerprint);
     if (row === undefined) {
-      res.status(404).json({ error: 'The ledger does not know this violation; it may have been forgotten.' });
+      res.status(404).json({ error: 'The ledger does not contain this violation; it may have expired.' });
       return;
     }
     if (baseline === undefined) {
@@ -66,22 +66,22 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
       await baseline.accept(asked.accepted);
       res.json({ accepted: asked.accepted });
     } catch (error) {
-      // The file was broken or taken away since the start: the log tells how.
+      // The file was damaged or removed after the start; the log has the details.
       sources.onError(error);
-      res.status(500).json({ error: `${baseline.file} cannot be written now; the log has the cause.` });
+      res.status(500).json({ error: `Writing ${baseline.file} failed; the log has the cause.` });
     }
   });
   return router;
 }
 
-/** What an operator said of a violation to be accepted, or what is wrong with it. */
+/** An operator's request to accept a violation, or the field that is invalid. */
 export type AcceptRequest =
   | { readonly ok: true; readonly accepted: AcceptedViolation }
   | { readonly ok: false; readonly field: 'reason' | 'owner' | 'expires'; readonly message: string };
 
 const MAX = { reason: 500, owner: 100 };
 
-/** Reads reason, owner and the last day from a body. */
+/** Reads reason, owner and last day from a body. */
 export function readAcceptRequest(
   body: unknown,
   about: { readonly fingerprint: string; readonly summary: string; readonly now: number },
@@ -92,14 +92,14 @@ export function readAcceptRequest(
   const end = given['expires'] ?? '';
   const expires = textOf(end);
   if (reason === '' || reason.length > MAX.reason)
-    return refuse('reason', `Say why it is accepted, in at most ${MAX.reason} characters.`);
+    return refuse('reason', `Provide a reason of at most ${MAX.reason} characters.`);
   if (owner === '' || owner.length > MAX.owner)
-    return refuse('owner', `Name who answers for it, in at most ${MAX.owner} characters.`);
-  // An end that cannot be read is not taken for none.
+    return refuse('owner', `Provide an owner of at most ${MAX.owner} characters.`);
+  // An unreadable date must not become an acceptance without an end.
   if (typeof end !== 'string' || (expires !== '' && !isDay(expires)))
-    return refuse('expires', 'Give the last day as YYYY-MM-DD, or leave it empty.');
+    return refuse('expires', 'Enter the last day as YYYY-MM-DD, or leave it empty.');
   if (expires !== '' && endOfDay(expires) <= about.now)
-    return refuse('expires', 'The last day is over; give one to come, or leave it empty.');
+    return refuse('expires', 'The last day is in the past; enter a later day, or leave it empty.');
   const { fingerprint, summary } = about;
   return { ok: true, accepted: { fingerprint, reason, owner, expires: expires === '' ? undefined : expires, summary } };
 }
@@ -108,19 +108,19 @@ type Field = Exclude<AcceptRequest, { ok: true }>['field'];
 
 const refuse = (field: Field, message: string) => ({ ok: false, field, message }) as const;
 
-// One line: what is accepted is read in a file, line by line.
+// One line, because people read the baseline file line by line.
 const textOf = (value: unknown) => (typeof value === 'string' ? value.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim() : '');
 
 /** One page of a list. */
 export interface ListPage<T> {
   readonly rows: readonly T[];
-  /** From 1; the last one where a later one was asked for. */
+  /** From 1; the last page if a later one was requested. */
   readonly page: number;
   readonly pageCount: number;
   readonly total: number;
 }
 
-/** Cuts a page out of a list; there always is one, though it may be empty. */
+/** Returns one page of a list; an empty list has one empty page. */
 export function pageOf<T>(all: readonly T[], page: number, pageSize: number): ListPage<T> {
   const pageCount = Math.max(1, Math.ceil(all.length / pageSize));
   const shown = Math.min(Math.max(1, page), pageCount);

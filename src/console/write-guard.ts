@@ -1,24 +1,24 @@
 import type { Request, RequestHandler } from 'express';
 
-/** Why nothing can be changed while no token is set. */
+/** The message of a read-only console. */
 export const READ_ONLY_REASON =
-  'The console only shows: set PORTICO_ADMIN_TOKEN (adminToken) and restart to change things here.';
+  'The console is read-only. To make changes here, set PORTICO_ADMIN_TOKEN (adminToken) and restart.';
 
 /**
- * Lets writes through where a token is set, as JSON, and from the console's own pages: a browser adds Basic credentials
- * to requests of foreign pages too, so that those must tell where they come from. A Bearer token is never added by
- * itself.
+ * Allows writes only if a token is set, as JSON, and from the console's own pages: browsers also add Basic credentials
+ * to requests of foreign pages, so these requests must prove their origin. Browsers never add a Bearer token on their
+ * own.
  */
 export function createWriteGuard(writable: boolean): RequestHandler {
   return (req, res, next) => {
     if (!writable) res.status(403).json({ error: READ_ONLY_REASON });
-    else if (!isOwn(req)) res.status(403).json({ error: 'Only the pages of the console may change things this way.' });
+    else if (!isOwn(req)) res.status(403).json({ error: 'Only pages of the console may make changes this way.' });
     else if (req.is('application/json') === false) res.status(415).json({ error: 'Send application/json.' });
     else next();
   };
 }
 
-// That a told origin is this one was seen by the guard of the admin side.
+// The guard of the admin listener has already checked that a sent origin is the console's own.
 function isOwn({ headers }: Request): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { CLOSED_POLICY } from './closed-policy.ts';
 
-// Only said where a token would help: nobody is asked for one while none is set.
+// Shown only if a token would help: without a configured token, the browser is not asked for one.
 const SIGN_IN =
   '<p>The console asks for a name and a password: any name, and the admin token as the password. ' +
   'Load this page again to be asked.</p>';
@@ -16,8 +16,8 @@ export function refuseAdmin(req: Request, res: Response, status: number, text: s
   // The text is one of our own sentences; nothing of the request is in it.
   res.set('Content-Security-Policy', CLOSED_POLICY).type('html');
   res.send(
-    `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Portico: not let in</title></head>` +
-      `<body><main><h1>Not let in</h1><p>${text}</p>` +
+    `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Portico: access denied</title></head>` +
+      `<body><main><h1>Access denied</h1><p>${text}</p>` +
       `${status === 401 ? SIGN_IN : ''}</main></body></html>`,
   );
 }

@@ -11,15 +11,15 @@ needsProgram('chromium', 'the console', (path) => {
   describe('with a token', () => {
     const { visit } = withConsole(path);
 
-    it('lets a browser in that knows it', async () => {
+    it('admits a browser with the token', async () => {
       await visit('', (page) => page.getByRole('heading', { name: 'Traffic', level: 1 }).waitFor());
     });
 
-    it('tells a browser with a wrong one, in words', async () => {
+    it('shows an error to a browser with a wrong token', async () => {
       await visit(
         '',
         async (page) => {
-          await page.getByRole('heading', { name: 'Not let in' }).waitFor();
+          await page.getByRole('heading', { name: 'Access denied' }).waitFor();
           await page.getByText('This is not the admin token.').waitFor();
         },
         { token: 'something-else', tolerate: /401/ },
@@ -30,13 +30,13 @@ needsProgram('chromium', 'the console', (path) => {
   describe('without a token', () => {
     const { visit } = withConsole(path, { token: false });
 
-    it('only shows, and says why', async () => {
+    it('is read-only and shows why', async () => {
       await visit('#/cache', async (page) => {
-        await page.getByText('read-only').waitFor();
-        await page.getByText('The console only shows: set PORTICO_ADMIN_TOKEN').waitFor();
+        await page.getByText('read-only', { exact: true }).waitFor();
+        await page.getByText('The console is read-only. To make changes here, set PORTICO_ADMIN_TOKEN').waitFor();
         expect(await page.getByRole('button', { name: 'Purge everything' }).isDisabled()).toBe(true);
         await page.getByRole('link', { name: 'Violations' }).click();
-        await page.getByText('The console only shows: set PORTICO_ADMIN_TOKEN').waitFor();
+        await page.getByText('The console is read-only. To make changes here, set PORTICO_ADMIN_TOKEN').waitFor();
       });
     });
   });

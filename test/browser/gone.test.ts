@@ -4,7 +4,7 @@ import { needsProgram } from '../builders/needs-program.ts';
 import { axeFindings } from './axe-findings.ts';
 import { withConsole } from './console-room.ts';
 
-const GONE = 'The gateway does not answer.';
+const GONE = 'The gateway is not responding.';
 const NETWORK = { tolerate: /ERR_FAILED/ };
 
 /** As if the gateway were not there, until the function that comes back is called. */
@@ -23,7 +23,7 @@ needsProgram('chromium', 'while the gateway is gone, the console', (path) => {
         await page.locator('main tr').filter({ visible: true }).first().waitFor();
         const before = await page.locator('main tr').count();
         const back = await cutOff(page);
-        await page.getByText('Not up to date').waitFor();
+        await page.getByText('Out of date').waitFor();
         // The page's own data is asked for as often as the head's: it fails at about the same time.
         await page.waitForRequest(/api\/traffic/);
         expect(await page.getByText(GONE).count()).toBe(1);

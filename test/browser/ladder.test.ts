@@ -19,9 +19,9 @@ needsProgram('chromium', 'the page of the ladder', (path) => {
     await visit('#/ladder?check=responses', async (page) => {
       const row = page.getByRole('row', { name: /^listQuestions responses/ });
       await row.getByText('configured: enforce').waitFor();
-      await row.getByText(/demoted after 3 of 3 failed/).waitFor();
+      await row.getByText(/demoted after 3 of 3 checks failed/).waitFor();
       await page.getByRole('button', { name: 'Lift the demotion of responses for listQuestions' }).click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Take back' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Revert' }).click();
       await row.getByText('enforced:').waitFor();
       await page.getByRole('button', { name: /Lift the demotion/ }).waitFor({ state: 'detached' });
     });

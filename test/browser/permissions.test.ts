@@ -36,7 +36,7 @@ needsProgram('chromium', 'the page of permissions', (path) => {
       async (page) => {
         await page.getByLabel('Target').fill('question.json');
         await page.getByRole('button', { name: 'Explain' }).click();
-        await page.getByText('A target begins with a slash').waitFor();
+        await page.getByText('The target must begin with a slash').waitFor();
         expect(await page.getByLabel('Target').getAttribute('aria-invalid')).toBe('true');
         // The browser's own console tells of the 400.
       },

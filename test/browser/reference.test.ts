@@ -55,7 +55,7 @@ needsProgram('chromium', 'the API reference in a browser', (path) => {
         'at least 1',
         'observed',
         'list-count',
-        'kept where the cache is on',
+        'cached if the cache is enabled',
       ])
         expect(text).toContain(part);
       const upload = operation(page, 'uploadGdprFile');
@@ -89,7 +89,7 @@ needsProgram('chromium', 'the API reference in a browser', (path) => {
       const found = await idsOn(page);
       expect(found).toEqual(['getComment', 'listNodeComments', 'listAnswerComments']);
       await page.getByLabel('Search').fill('nothing such');
-      await page.getByText('No operation is meant by these words.').waitFor();
+      await page.getByText('No operations match this search.').waitFor();
       await page.getByLabel('Search').fill('');
       await page.getByRole('link', { name: 'GET listGroupUsers' }).click();
       expect(page.url()).toMatch(/#listGroupUsers$/);
@@ -99,7 +99,7 @@ needsProgram('chromium', 'the API reference in a browser', (path) => {
     });
   });
 
-  it('tries a request with a credential, and shows status, verdict, header fields and body', async () => {
+  it('tries a request with a credential, and shows status, verdict, headers and body', async () => {
     await visit('reference#listQuestions', async (page) => {
       await ready(page);
       await signIn(page, 'alice');
@@ -109,9 +109,9 @@ needsProgram('chromium', 'the API reference in a browser', (path) => {
         `curl -u alice '${gateway().url}/services/v2/question.json?pageSize=2'`,
       );
       expect(await send(page, 'listQuestions')).toBe('200 OK');
-      const body: unknown = JSON.parse(await article.getByLabel('Body of the answer').innerText());
+      const body: unknown = JSON.parse(await article.getByLabel('Response body').innerText());
       expect(body).toMatchObject({ listCount: 2 });
-      await article.getByText('header fields').click();
+      await article.getByText(/^\d+ headers$/).click();
       expect(await article.locator('.answer dl').innerText()).toMatch(/x-request-id/i);
     });
   });
@@ -123,7 +123,7 @@ needsProgram('chromium', 'the API reference in a browser', (path) => {
       await signIn(page, 'alice');
       await operation(page, 'listQuestions').getByLabel('page', { exact: true }).fill('x');
       expect(await send(page, 'listQuestions')).toBe('400 Bad Request');
-      expect(await operation(page, 'listQuestions').getByLabel('Body of the answer').innerText()).toContain(
+      expect(await operation(page, 'listQuestions').getByLabel('Response body').innerText()).toContain(
         'invalid_parameter',
       );
     });

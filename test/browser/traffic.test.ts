@@ -24,7 +24,7 @@ needsProgram('chromium', 'the page of traffic', (path) => {
     await gateway().call('/services/v2/topic/1/followers.json', { user: 'alice' });
     await visit('#/traffic?operation=listTopicFollowers', async (page) => {
       await page.getByText(/^1 in /).waitFor();
-      await page.getByText(/^p50 and p99 are estimates: .* up to 1 ms, 5 ms, .*, 10 s\.$/).waitFor();
+      await page.getByText(/^p50 and p99 are estimates: .* upper bounds 1 ms, 5 ms, .*, 10 s\.$/).waitFor();
       // A line needs two points: this is a dot. Pixels of the chart that are as colourful as its line, and no grid.
       const drawn = `[...document.querySelectorAll('canvas')].map((canvas) => {
         const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
@@ -54,7 +54,7 @@ needsProgram('chromium', 'the page of traffic', (path) => {
       });
       await page.goto(`${gateway().adminUrl}/console/#/traffic?operation=listNodeFollowers`);
       await page.getByRole('row', { name: /^folded 2 operations counted together/ }).waitFor();
-      expect(await page.getByLabel('Charts show').inputValue()).toBe('');
+      expect(await page.getByLabel('Operation', { exact: true }).inputValue()).toBe('');
       expect(await page.locator('option[value=listNodeFollowers]').count()).toBe(0);
     });
   });
@@ -65,7 +65,7 @@ needsProgram('chromium', 'the page of traffic', (path) => {
       await page.getByText('Requests as a table').click();
       await page.getByRole('region', { name: 'Requests as a table' }).getByRole('row').nth(1).waitFor();
       await page.getByText(/^1 in /).waitFor();
-      await page.getByLabel('Charts show').selectOption('getComment');
+      await page.getByLabel('Operation', { exact: true }).selectOption('getComment');
       await page.getByText(/^0 in /).waitFor();
       expect(page.url()).toContain('operation=getComment');
     });

@@ -27,7 +27,7 @@ needsProgram('chromium', 'the page of violations', (path) => {
       await page.getByText('1 of 3 violations').waitFor();
       await page.getByLabel('State').selectOption('new');
       await page.getByLabel('Text').fill('nothing has this');
-      await page.getByText('No violation passes these filters.').waitFor();
+      await page.getByText('No violations match these filters.').waitFor();
     });
   });
 
@@ -48,7 +48,7 @@ needsProgram('chromium', 'the page of violations', (path) => {
     await visit('#/violations', async (page) => {
       await page.getByRole('link', { name: '/list/*/title is missing' }).click();
       expect(await page.getByRole('button', { name: 'Accept into the baseline' }).isDisabled()).toBe(true);
-      await page.getByText('Set contract.baseline to a file').waitFor();
+      await page.getByText('To accept violations, set contract.baseline to a file').waitFor();
     });
   });
 
@@ -70,15 +70,15 @@ needsProgram('chromium', 'the page of violations', (path) => {
           await page.getByRole('button', { name: 'Accept into the baseline' }).click();
           const dialog = page.getByRole('dialog', { name: 'Accept into the baseline' });
           await dialog.getByLabel('Why is it accepted?').fill('Known since the migration: ticket 17');
-          await dialog.getByLabel('Who answers for it?').fill('team-search');
+          await dialog.getByLabel('Who is responsible?').fill('team-search');
           await dialog.getByLabel('Last day').fill('2001-01-01');
           await dialog.getByRole('button', { name: 'Accept' }).click();
-          await dialog.getByText('The last day is over').waitFor();
+          await dialog.getByText('The last day is in the past').waitFor();
           await dialog.getByLabel('Last day').fill('2999-12-31');
           await dialog.getByRole('button', { name: 'Accept' }).click();
           await page.getByText('Accepted by team-search until 2999-12-31').waitFor();
           await page.getByRole('button', { name: 'Change the acceptance' }).click();
-          await dialog.getByLabel('Who answers for it?').fill('team-find');
+          await dialog.getByLabel('Who is responsible?').fill('team-find');
           expect(await dialog.getByLabel('Why is it accepted?').inputValue()).toMatch(/^Known since/);
           await dialog.getByRole('button', { name: 'Accept' }).click();
           await page.getByText('Accepted by team-find until 2999-12-31').waitFor();

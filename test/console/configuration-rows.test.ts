@@ -13,7 +13,7 @@ const flags = [{ source: '--port', kind: 'flag' as const, pointer: '/listen/port
 const base = loadSettings({ env: { PORTICO_CONFIG: env.PORTICO_CONFIG }, cwd: '/' });
 
 describe('the rows of the configuration', () => {
-  it('tell each value with where it comes from', () => {
+  it('show each value with its origin', () => {
     const settings = loadSettings({ env: { ...env, UPSTREAM_URL: undefined }, cwd: '/', flags });
     const rows = new Map(configurationRows(settings).map((row) => [row.key, row]));
     expect(rows.get('listen.port')).toEqual({
@@ -49,14 +49,14 @@ describe('the rows of the configuration', () => {
     expect(url?.value).toMatch(/^"http:\/\/•+@legacy\.example\/qa"$/);
   });
 
-  it('show where a secret is kept, which is none', () => {
+  it('show the location of a secret, which is not secret itself', () => {
     const place = { kind: 'service' as const, username: 'robot', passwordFile: '/run/secrets/upstream' };
     const settings = { ...base, upstream: { ...base.upstream, credentials: place } };
     const row = configurationRows(settings).find(({ key }) => key === 'upstream.credentials.passwordFile');
     expect(row).toMatchObject({ value: '"/run/secrets/upstream"', secret: false });
   });
 
-  it('have every key of the configuration', () => {
+  it('include every configuration key', () => {
     const { properties } = configSchema() as { properties: object };
     const shown = new Set(configurationRows(base).map(({ key }) => key.split('.')[0]));
     expect(Object.keys(properties).filter((key) => !shown.has(key))).toEqual([]);

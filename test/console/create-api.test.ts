@@ -32,14 +32,14 @@ describe('the data of the console', () => {
       expect((await gateway.call('/services/v2/article.json?page=2')).status).toBe(200);
     });
 
-    it('is for no page of another site, under whichever name', async () => {
+    it('is refused to pages of other sites, under any host name', async () => {
       const origin = { headers: { Origin: 'http://evil.example' } };
       expect((await api(gateway, 'status', origin)).status).toBe(403);
       expect((await api(gateway, 'status', { headers: { Host: 'evil.example' } })).status).toBe(403);
       expect((await gateway.admin('/console/', { headers: { Host: 'evil.example' } })).status).toBe(403);
     });
 
-    it('tells of violations, page by page', async () => {
+    it('lists violations page by page', async () => {
       const answer = await api(gateway, 'violations?category=missing&page=99');
       expect(answer.json).toMatchObject({ total: 1, page: 1, pageCount: 1, facets: { category: { missing: 1 } } });
       const [row] = (JSON.parse(answer.text) as { rows: { fingerprint: string }[] }).rows;
@@ -50,7 +50,7 @@ describe('the data of the console', () => {
       expect((await api(gateway, 'violations/0000000000000000')).status).toBe(404);
     });
 
-    it('explains a request, or says which field is wrong', async () => {
+    it('explains a request or names the invalid field', async () => {
       const target = encodeURIComponent('https://qa.example/services/v2/group/1/user.json');
       const { text } = await api(gateway, `explain?target=${target}&as=alice`);
       const { lines } = JSON.parse(text) as { lines: string[] };
@@ -83,17 +83,17 @@ describe('the data of the console', () => {
     const purge = (call: Call) => api(gateway, 'cache/purge', { method: 'POST', body: { all: true }, ...call });
     const json = { 'Content-Type': 'application/json' };
 
-    it('is for nobody without it', async () => {
+    it('is refused without the token', async () => {
       for (const path of READS) expect((await api(gateway, path)).status).toBe(401);
       for (const path of ['/console/', '/console/main.js']) expect((await gateway.admin(path)).status).toBe(401);
     });
 
-    it('is for a program with the token as Bearer, and for a browser with it as a password', async () => {
+    it('accepts the token as Bearer from programs and as a password from browsers', async () => {
       for (const headers of [bearer, basic]) expect((await api(gateway, 'status', { headers })).status).toBe(200);
     });
 
     // A browser sends Basic by itself, for a page of another site too.
-    it('is changed with Basic only by the console’s own pages', async () => {
+    it('accepts changes with Basic only from the console’s own pages', async () => {
       expect((await purge({ headers: { ...basic, ...json } })).status).toBe(403);
       for (const site of ['cross-site', 'same-site', 'none'])
         expect((await purge({ headers: { ...basic, ...json, 'Sec-Fetch-Site': site } })).status).toBe(403);
@@ -107,7 +107,7 @@ describe('the data of the console', () => {
       expect((await purge({ headers: { ...bearer, ...json } })).status).toBe(200);
     });
 
-    it('is changed by JSON only, which no form can send', async () => {
+    it('accepts changes only as JSON, which HTML forms cannot send', async () => {
       const text = { ...bearer, 'Content-Type': 'text/plain' };
       expect((await purge({ body: '{"all":true}', headers: text })).status).toBe(415);
       expect((await purge({ body: '{"all"', headers: { ...bearer, ...json } })).status).toBe(400);
@@ -126,7 +126,7 @@ describe('the data of the console', () => {
       expect([answer.status, typeof answer.json.error]).toEqual([status, 'string']);
     });
 
-    it('shows the token nowhere', async () => {
+    it('never shows the token', async () => {
       for (const path of READS) expect((await api(gateway, path, { headers: bearer })).text).not.toContain(TOKEN);
     });
   });

@@ -14,14 +14,14 @@ describe('the console', () => {
     gateway = await startTestGateway({ upstream: server() });
   });
 
-  it('is where the admin side leads a browser', async () => {
+  it('is where the admin listener redirects a browser', async () => {
     const root = await gateway.admin('/');
     expect([root.status, root.headers.location]).toEqual([303, 'console/']);
     const bare = await gateway.admin('/console?x=1');
     expect([bare.status, bare.headers.location]).toEqual([303, 'console/']);
   });
 
-  it('runs nothing inline and nothing from elsewhere, and is kept by nobody', async () => {
+  it('allows no inline code, no foreign origins and no caching', async () => {
     for (const target of [
       '/console/',
       '/console/main.js',
@@ -43,7 +43,7 @@ describe('the console', () => {
     }
   });
 
-  it('serves every file of its folder, with its media type', async () => {
+  it('serves every file of its folder with its media type', async () => {
     const names = readdirSync(PUBLIC, { recursive: true, encoding: 'utf8', withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name).slice(PUBLIC.length))
@@ -60,7 +60,7 @@ describe('the console', () => {
     }
   });
 
-  it('serves modules that name no package, which a browser could not find', async () => {
+  it('serves modules without package names, which browsers cannot resolve', async () => {
     for (const name of [...staticFiles().keys()].filter((one) => one.endsWith('.js'))) {
       const { text } = await gateway.admin(`/console${name}`);
       const specifiers = [...text.matchAll(/(?:^|[;}\s])(?:import|export)\b[^'";()]*?\bfrom\s*["']([^"']+)["']/g)];
@@ -89,7 +89,7 @@ describe('the console', () => {
     expect(text).not.toContain('"dependencies"');
   });
 
-  it('serves its pages to GET and HEAD only', async () => {
+  it('serves its pages only for GET and HEAD', async () => {
     expect((await gateway.admin('/console/', { method: 'HEAD' })).status).toBe(200);
     expect((await gateway.admin('/console/', { method: 'POST' })).status).toBe(404);
   });

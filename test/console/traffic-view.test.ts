@@ -34,7 +34,7 @@ function view() {
 }
 
 describe('the view of traffic', () => {
-  it('adds up requests, errors, latencies and hits by operation and in all', () => {
+  it('sums requests, errors, latencies and hits by operation and in total', () => {
     const { call, look } = view();
     call('one', 200, 'hit');
     call('one', 200, 'miss', 0.2);
@@ -58,7 +58,7 @@ describe('the view of traffic', () => {
     expect(bounds[0]).toBeGreaterThan(0);
   });
 
-  it('draws at most ninety points, of one operation where one is asked for', () => {
+  it('has at most ninety points, of one operation if requested', () => {
     const { clock, call, sample, look } = view();
     for (let step = 0; step < 720; step++) {
       call(step % 2 === 0 ? 'one' : 'two', 200);
@@ -73,7 +73,7 @@ describe('the view of traffic', () => {
     expect(look(60, 'nobody').points[5]).toMatchObject({ requests: 8 });
   });
 
-  it('does not tell a leap at the newest end, which has just begun', () => {
+  it('shows no jump at the newest point, which has just begun', () => {
     const { clock, call, sample, look } = view();
     for (let step = 0; step < 6; step++) {
       for (let times = 0; times < 10; times++) call('one', 200);

@@ -15,7 +15,7 @@ describe('the rows of violations', () => {
     return { accepted: [{ fingerprint: 'f', reason: 'known', owner: 'me', expires, summary: undefined }] };
   };
 
-  it('tell the share of their operation’s requests, over all releases', () => {
+  it('show the share of the operation’s requests over all releases', () => {
     const entries = [
       entryWith({ operation: 'one', count: 5 }),
       entryWith({ operation: undefined, count: 2 }),
@@ -28,7 +28,7 @@ describe('the rows of violations', () => {
     expect(rows.map(({ share }) => share)).toEqual([0.25, 0.5, undefined, 1]);
   });
 
-  it('tell counts and shares of one release where one is named', () => {
+  it('show counts and shares of a single release if one is given', () => {
     const entries = [entryWith({ operation: 'one', count: 5, releases: { a: 1, b: 4 } })];
     const seen = [traffic('one', 10), traffic('one', 40, 'b')];
     const [row] = violationRows(snapshot({ entries, traffic: seen }), undefined, NOW, 'b');
@@ -46,7 +46,7 @@ describe('the rows of violations', () => {
     expect([row, other].map((one) => isNew(one ?? { accepted: undefined }))).toEqual([expired, true]);
   });
 
-  it('leave samples to the page of one violation', () => {
+  it('contain no samples', () => {
     const [row] = violationRows(snapshot({ entries: [entryWith()] }), undefined, NOW);
     expect(row).not.toHaveProperty('samples');
   });
@@ -88,7 +88,7 @@ describe('the filters of violations', () => {
     expect(found(filter)).toEqual(left);
   });
 
-  it('tell beside each choice how many it would leave, the other filters standing', () => {
+  it('show for each choice how many rows match it and all other filters', () => {
     const { facets } = filterViolations(rows, { ...ANY, category: 'type', state: 'new' });
     expect(facets.category).toEqual({ type: 3 });
     expect(facets.state).toEqual({ new: 3 });

@@ -4,18 +4,18 @@ import { readAcceptRequest } from '../../src/console/violations-api.ts';
 const about = { fingerprint: 'f', summary: 's', now: Date.UTC(2026, 4, 4, 12) };
 const good = { reason: 'known', owner: 'team', expires: '2026-12-31' };
 
-describe('what is said of a violation to be accepted', () => {
-  it('becomes an entry of the baseline', () => {
+describe('a request to accept a violation', () => {
+  it('becomes an entry in the baseline', () => {
     expect(readAcceptRequest(good, about)).toEqual({ ok: true, accepted: { fingerprint: 'f', summary: 's', ...good } });
   });
 
-  it('may have no end, and may end today', () => {
+  it('may have no last day, or today', () => {
     expect(readAcceptRequest({ ...good, expires: '' }, about)).toMatchObject({ accepted: { expires: undefined } });
     expect(readAcceptRequest({ ...good, expires: null }, about)).toMatchObject({ accepted: { expires: undefined } });
     expect(readAcceptRequest({ ...good, expires: '2026-05-04' }, about)).toMatchObject({ ok: true });
   });
 
-  it('is one line of text', () => {
+  it('is reduced to one line of text', () => {
     expect(readAcceptRequest({ ...good, reason: '  a\n\tb\u0000c ' }, about)).toMatchObject({
       accepted: { reason: 'a b c' },
     });

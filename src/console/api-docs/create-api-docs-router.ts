@@ -4,19 +4,22 @@ import { describeContract, type DescribedSources } from './describe-contract.ts'
 import { type PublicAddress, sendTry } from './send-try.ts';
 import { readTryRequest, SAFE_METHODS } from './try-request.ts';
 
-/** What the reference reads, and where what is tried goes. */
+/** The sources of the API docs and the target of the try-it form. */
 export interface ReferenceSources extends DescribedSources {
-  /** True where an admin token is set: only then can requests that change something be tried. */
+  /** True if an admin token is set; without one, only safe methods can be tried. */
   readonly writable: boolean;
-  /** Undefined while the public side does not listen. */
+  /** Undefined while the public listener is not listening. */
   readonly publicAddress: () => PublicAddress | undefined;
 }
 
-/** A privacy upload of some thousand rows goes through. */
+/** Enough for a GDPR upload of several thousand rows. */
 const MAX_FORM_BYTES = 262_144;
 const MAX_TRIES_AT_ONCE = 8;
 
-/** The data of the API reference (`GET /contract`) and its relay to the gateway's own public side (`POST /try`). */
+/**
+ * Creates the router of the API docs: their data (`GET /contract`) and the relay to the gateway's own public listener
+ * (`POST /try`).
+ */
 export function createReferenceRouter(sources: ReferenceSources): Router {
   const router = express.Router({ caseSensitive: true, strict: true });
   router.get('/contract', (_req, res) => {
@@ -27,7 +30,7 @@ export function createReferenceRouter(sources: ReferenceSources): Router {
       readOnlyReason: sources.writable ? undefined : READ_ONLY_REASON,
     });
   });
-  // The guard's first question is answered below: what changes nothing may be tried without a token.
+  // The token is checked below instead: safe methods may be tried without one.
   router.post('/try', createWriteGuard(true), express.json({ limit: MAX_FORM_BYTES }), createTry(sources));
   return router;
 }
@@ -39,16 +42,16 @@ function createTry({ writable, publicAddress, publicBasePath }: ReferenceSources
     const address = publicAddress();
     if (!form.ok) res.status(400).json({ error: form.message, field: form.field });
     else if (!writable && !SAFE_METHODS.has(form.request.method)) res.status(403).json({ error: READ_ONLY_REASON });
-    else if (address === undefined) res.status(503).json({ error: 'The public side does not listen.' });
+    else if (address === undefined) res.status(503).json({ error: 'The public listener is not listening.' });
     else if (running >= MAX_TRIES_AT_ONCE)
-      res.status(429).json({ error: 'Other requests are being tried; wait for them.' });
+      res.status(429).json({ error: 'Too many requests are being tried; try again later.' });
     else {
       running += 1;
       try {
         res.json(await sendTry(address, publicBasePath, form.request));
       } catch {
-        // The error may quote what was sent.
-        res.status(502).json({ error: 'The gateway gave no answer within a minute.' });
+        // The error is not shown, because it may quote the request.
+        res.status(502).json({ error: 'The gateway did not respond within a minute.' });
       } finally {
         running -= 1;
       }

@@ -9,18 +9,18 @@ import type { Checks } from '../../model/checks.ts';
 import type { Operation } from '../../model/operation.ts';
 import { describeRequirement } from '../../pipeline/explain-lines.ts';
 
-/** What the reference is made of. */
+/** The sources of the contract description. */
 export interface DescribedSources {
   readonly contractVersion: string;
   readonly document: OpenApiDocument;
   /** The operations that the gateway serves: inferred ones may be switched off. */
   readonly operations: readonly Operation[];
   readonly checksFor: (operationId: string) => Checks;
-  /** What clients put before `/services/v2`; empty where nothing. */
+  /** The path prefix before `/services/v2`; empty if there is none. */
   readonly publicBasePath: string;
 }
 
-/** One operation as the page shows it; schemas keep their references. */
+/** One operation as the page shows it; schemas contain unresolved references. */
 export type DescribedOperation = ReturnType<typeof describeOperation>;
 
 /** The contract as the page shows it. */
@@ -37,7 +37,7 @@ export interface DescribedContract {
   readonly schemas: Readonly<Record<string, SchemaObject>>;
 }
 
-/** Members that the document may have and the program reads nowhere else. */
+/** Optional members of the document that only this page reads. */
 interface Prose {
   readonly tags?: readonly string[];
   readonly description?: string;
@@ -45,8 +45,8 @@ interface Prose {
 }
 
 /**
- * Describes the contract for people: groups as the document orders them, references to parameters, answers and examples
- * resolved.
+ * Describes the contract for readers: groups in the document's order, with references to parameters, responses and
+ * examples resolved.
  */
 export function describeContract(sources: DescribedSources): DescribedContract {
   const { document, operations } = sources;
@@ -129,9 +129,7 @@ function contentOf(document: OpenApiDocument, content: ContentObject) {
   );
 }
 
-/**
- * What the rules that no schema can say come to, by their names in the contract; docs/contract.md has the same table.
- */
+/** Descriptions of the semantic rules, by name; docs/contract.md has the same table. */
 export const RULE_TEXTS: Readonly<Record<string, string>> = {
   'list-count': '`listCount` is the length of `list`.',
   'recipients-visibility': '`recipients` only with the visibility `recipients`.',

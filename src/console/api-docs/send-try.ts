@@ -1,26 +1,26 @@
 import { type IncomingHttpHeaders, request as httpRequest } from 'node:http';
 import type { TryRequest } from './try-request.ts';
 
-/** What came back; nothing was followed or sent again. */
-export interface TryAnswer {
+/** The response to a tried request; redirects are not followed and nothing is retried. */
+export interface TryResponse {
   readonly status: number;
   readonly statusText: string;
-  /** In the order in which they came. */
+  /** In the order received. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** Seconds until the last byte. */
   readonly seconds: number;
-  /** Empty where it is no text. */
+  /** Empty if the body is not text. */
   readonly body: string;
   readonly text: boolean;
-  /** How many came; of a longer body no more than are shown. */
+  /** The number of bytes received, at most the number shown. */
   readonly bytes: number;
-  /** True where the body was longer than what is shown. */
+  /** True if the body was longer than the part shown. */
   readonly cut: boolean;
-  /** True where the connection broke before the body's end. */
+  /** True if the connection broke before the end of the body. */
   readonly broken: boolean;
 }
 
-/** Where the gateway's own public side listens. */
+/** The address of the gateway's own public listener. */
 export interface PublicAddress {
   readonly host: string;
   readonly port: number;
@@ -29,8 +29,8 @@ export interface PublicAddress {
 const MAX_SHOWN_BYTES = 512 * 1024;
 const TIMEOUT_MS = 60_000;
 
-/** Sends a request to the gateway's public side, on a connection of its own; never anywhere else, and once. */
-export function sendTry({ host, port }: PublicAddress, basePath: string, asked: TryRequest): Promise<TryAnswer> {
+/** Sends a request once to the gateway's own public listener, never to another host, on a separate connection. */
+export function sendTry({ host, port }: PublicAddress, basePath: string, asked: TryRequest): Promise<TryResponse> {
   const startedAt = performance.now();
   const body = asked.body === undefined ? undefined : Buffer.from(asked.body);
   return new Promise((resolve, reject) => {
@@ -44,33 +44,33 @@ export function sendTry({ host, port }: PublicAddress, basePath: string, asked: 
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     sent.on('error', reject);
-    sent.on('response', (answer) => {
+    sent.on('response', (response) => {
       const parts: Buffer[] = [];
       let bytes = 0;
       const end = () => {
-        const shown = bodyText(Buffer.concat(parts), answer.headers);
+        const shown = bodyText(Buffer.concat(parts), response.headers);
         const cut = bytes > MAX_SHOWN_BYTES;
         resolve({
-          status: answer.statusCode ?? 0,
-          statusText: answer.statusMessage ?? '',
-          headers: pairsOf(answer.rawHeaders),
+          status: response.statusCode ?? 0,
+          statusText: response.statusMessage ?? '',
+          headers: pairsOf(response.rawHeaders),
           seconds: (performance.now() - startedAt) / 1000,
           body: shown ?? '',
           text: shown !== undefined,
           bytes: Math.min(bytes, MAX_SHOWN_BYTES),
           cut,
-          broken: !answer.complete && !cut,
+          broken: !response.complete && !cut,
         });
       };
-      answer.on('data', (part: Buffer) => {
+      response.on('data', (part: Buffer) => {
         const room = MAX_SHOWN_BYTES - bytes;
         bytes += part.byteLength;
         if (room > 0) parts.push(part.subarray(0, room));
-        if (bytes > MAX_SHOWN_BYTES) answer.destroy();
+        if (bytes > MAX_SHOWN_BYTES) response.destroy();
       });
-      // What came before the connection broke is worth showing; `cut` tells the rest.
-      answer.on('error', () => undefined);
-      answer.on('close', end);
+      // The part received before the connection broke is still shown; `broken` reports the failure.
+      response.on('error', () => undefined);
+      response.on('close', end);
     });
     sent.end(body);
   });
@@ -83,14 +83,13 @@ function pairsOf(raw: readonly string[]): [string, string][] {
 }
 
 /**
- * A body as text in its own character set; undefined where it is none: compressed, an image, or bytes that are no
- * letters.
+ * Decodes a body as text in its own character set; undefined if it is not text: compressed, an image, or invalid bytes.
  */
 export function bodyText(bytes: Uint8Array, headers: IncomingHttpHeaders): string | undefined {
   const coding = headers['content-encoding'] ?? 'identity';
   const decoder = coding === 'identity' ? decoderFor(headers['content-type'] ?? '') : undefined;
   try {
-    // A last letter may be cut in two: it is left out, and is no fault.
+    // The last character may be cut in two; it is omitted without an error.
     const text = decoder?.decode(bytes, { stream: true });
     return text?.includes('\0') === true ? undefined : text;
   } catch {

@@ -1,13 +1,13 @@
-/** A request that an operator tries against the gateway, checked. */
+/** A checked request that an operator tries against the gateway. */
 export interface TryRequest {
   readonly method: string;
-  /** Below `/services/v2/`, with its query. */
+  /** A target below `/services/v2/`, with its query. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
 }
 
-/** The request, or which field of the form is wrong. */
+/** The request, or the field of the form that is invalid. */
 export type TryForm =
   | { readonly ok: true; readonly request: TryRequest }
   | { readonly ok: false; readonly field: string; readonly message: string };
@@ -20,35 +20,36 @@ const ROOT = '/services/v2/';
 const MAX_TARGET = 8192;
 const MAX_VALUE = 1000;
 const MAX_NAME = 256;
-/** What a form may send beside its credential; nothing that frames a message, names a host or plays a proxy. */
+/** The headers that the form may send besides its credential: none for framing, host or proxies. */
 const HEADERS: ReadonlyMap<string, string> = new Map(
   ['Accept', 'Accept-Language', 'Cache-Control', 'Content-Type', 'If-None-Match', 'Portico-Force', 'X-Request-Id'].map(
     (name) => [name.toLowerCase(), name],
   ),
 );
 
-/** Reads what the form sent: only documented kinds of targets, only listed header fields, everything bounded. */
+/** Reads the form: only targets of the API, only listed headers, and everything bounded. */
 export function readTryRequest(form: unknown): TryForm {
   const given = isRecord(form) ? form : {};
   const { method, target, body } = given;
   if (typeof method !== 'string' || !METHODS.has(method)) return refuse('method', 'This method cannot be tried.');
   if (typeof target !== 'string' || !isTarget(target))
-    return refuse('target', `A target begins with ${ROOT} and has no spaces and no dot segments.`);
-  if (body !== undefined && typeof body !== 'string') return refuse('body', 'The body is a text.');
-  if (body !== undefined && SAFE_METHODS.has(method)) return refuse('body', `${method} has no body.`);
+    return refuse('target', `The target must begin with ${ROOT} and contain no spaces and no dot segments.`);
+  if (body !== undefined && typeof body !== 'string') return refuse('body', 'The body must be text.');
+  if (body !== undefined && SAFE_METHODS.has(method)) return refuse('body', `${method} must not have a body.`);
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(isRecord(given['headers']) ? given['headers'] : {})) {
     const known = HEADERS.get(name.toLowerCase());
-    if (known === undefined) return refuse('headers', `Only these can be sent: ${[...HEADERS.values()].join(', ')}.`);
+    if (known === undefined)
+      return refuse('headers', `Only these headers can be sent: ${[...HEADERS.values()].join(', ')}.`);
     if (typeof value !== 'string' || value.length > MAX_VALUE || !/^[\x20-\x7e]*$/.test(value))
-      return refuse('headers', `${known} is one line of at most ${MAX_VALUE} plain characters.`);
+      return refuse('headers', `${known} must be one line of at most ${MAX_VALUE} ASCII characters.`);
     headers[known] = value;
   }
   const { credential } = given;
   if (credential !== undefined) {
     const authorization = isRecord(credential) ? toAuthorization(credential) : undefined;
     if (authorization === undefined)
-      return refuse('credential', 'A credential is a name without a colon and a password.');
+      return refuse('credential', 'A credential must consist of a name without a colon and a password.');
     headers['Authorization'] = authorization;
   }
   return { ok: true, request: { method, target, headers, body } };

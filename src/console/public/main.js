@@ -24,17 +24,17 @@ const PAGES = [
 function App() {
   const route = useRoute();
   const status = usePoll('status');
-  const [said, setSaid] = useState('');
+  const [announcement, setAnnouncement] = useState('');
   const announce = useCallback((text) => {
-    // The same words twice are told twice.
-    setSaid('');
-    setTimeout(() => setSaid(text));
+    // Clearing first makes screen readers announce a repeated text again.
+    setAnnouncement('');
+    setTimeout(() => setAnnouncement(text));
   }, []);
   const [name = 'traffic', word] = route.words;
   const [, title, Listed] = PAGES.find(([own]) => own === name) ?? [name, 'Not found', NotFound];
   const Page = name === 'violations' && word !== undefined ? ViolationPage : Listed;
   const place = [name, word ?? ''].join('/');
-  useNewPlace(place, title);
+  useNavigation(place, title);
 
   return html`
     <a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
@@ -55,7 +55,7 @@ function App() {
         </ul>
       </nav>
       <main id="main" tabindex="-1" aria-label=${title}>
-        <${Told} error=${status.error} />
+        <${ErrorNote} error=${status.error} />
         <${NotReady} status=${status.data} />
         ${
           status.data !== undefined &&
@@ -64,13 +64,13 @@ function App() {
             words=${route.words}
             query=${route.query}
             status=${status.data}
-            told=${status.error?.message}
+            shownError=${status.error?.message}
             announce=${announce}
           />`
         }
       </main>
     </div>
-    <p class="unseen" role="status">${said}</p>
+    <p class="unseen" role="status">${announcement}</p>
   `;
 }
 
@@ -83,12 +83,12 @@ function Head({ status: { data, updatedAt, error } }) {
           >${data.ready ? 'ready' : 'not ready'}</span
         >
         <span class="badge">mode ${data.mode}</span>
-        ${data.enforced.length === 0 && html`<span class="badge warn">nothing is enforced</span>`}
+        ${data.enforced.length === 0 && html`<span class="badge warn">nothing enforced</span>`}
         ${!data.writable && html`<span class="badge" title=${data.readOnlyReason}>read-only</span>`}
         <span class="muted wide">release ${data.release}</span>`
     }
     <span class="muted" id="updated"
-      >${error === undefined ? (updatedAt === undefined ? 'Reading…' : `Updated ${time(updatedAt)}`) : 'Not up to date'}</span
+      >${error === undefined ? (updatedAt === undefined ? 'Loading…' : `Updated ${time(updatedAt)}`) : 'Out of date'}</span
     >
     <button type="button" aria-pressed=${paused} onClick=${() => setPaused(!paused)}>
       ${paused ? 'Paused' : 'Pause'}
@@ -101,7 +101,7 @@ function NotReady({ status }) {
   return html`<p class="note bad" role="status">Not ready: ${status.reasons.join('; ')}</p>`;
 }
 
-function Told({ error }) {
+function ErrorNote({ error }) {
   if (error === undefined) return null;
   const again =
     error.status === 401
@@ -112,7 +112,7 @@ function Told({ error }) {
 
 function NotFound() {
   return html`<h1>Not found</h1>
-    <p>There is no such page. <a href="#/traffic">Go to Traffic</a></p>`;
+    <p>This page does not exist. <a href="#/traffic">Go to Traffic</a></p>`;
 }
 
 function skip(event) {
@@ -120,8 +120,8 @@ function skip(event) {
   document.getElementById('main')?.focus();
 }
 
-/** A new page has a new title, and its content gets the focus, as after loading one. */
-function useNewPlace(place, title) {
+/** Sets the title of a new page and moves the focus to its content, as if the page had been loaded. */
+function useNavigation(place, title) {
   const first = useRef(true);
   useEffect(() => {
     document.title = `${title} · Portico`;
@@ -130,7 +130,7 @@ function useNewPlace(place, title) {
       scrollTo(0, 0);
     }
     first.current = false;
-    // On a phone the pages are a row that is longer than the screen.
+    // On a phone, the list of pages is a row wider than the screen.
     document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
   }, [place]);
 }

@@ -20,8 +20,8 @@ async function room(token?: string) {
   return { upstream, gateway, attempt, own };
 }
 
-describe('the relay of the API reference', () => {
-  it('answers what the gateway answers, asked with the credential of the form', async () => {
+describe('the relay of the API docs', () => {
+  it('returns the response of the gateway, requested with the credential of the form', async () => {
     const { attempt, upstream } = await room();
     const answer = await attempt(LIST);
     expect([answer.status, answer.json.status]).toEqual([200, 200]);
@@ -29,7 +29,7 @@ describe('the relay of the API reference', () => {
     expect((await attempt({ ...LIST, credential: undefined })).json.status).toBe(401);
   });
 
-  it('sends what changes something only where an admin token is set', async () => {
+  it('sends unsafe methods only if an admin token is set', async () => {
     const closed = await room();
     expect(await closed.attempt(WRITE)).toMatchObject({ status: 403 });
     expect(closed.upstream.requests).toEqual([]);
@@ -40,7 +40,7 @@ describe('the relay of the API reference', () => {
     expect(open.upstream.requests.map(({ method }) => method)).toEqual(['PUT']);
   });
 
-  it('is none for foreign pages, for forms of HTML, and without the token', async () => {
+  it('refuses foreign pages, HTML forms and requests without the token', async () => {
     const { attempt, upstream, own } = await room(TOKEN);
     for (const headers of [
       { ...own, Origin: 'http://elsewhere.example' },
@@ -52,13 +52,13 @@ describe('the relay of the API reference', () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  it('says which field of the form is wrong, and reads no endless one', async () => {
+  it('names the invalid field of the form and bounds its size', async () => {
     const { attempt } = await room();
     expect(await attempt({ ...LIST, target: '/metrics' })).toMatchObject({ status: 400, json: { field: 'target' } });
     expect(await attempt({ ...LIST, headers: { Cookie: 'a'.repeat(300_000) } })).toMatchObject({ status: 413 });
   });
 
-  it('writes no password anywhere', async () => {
+  it('never writes a password', async () => {
     const { attempt, gateway } = await room();
     const answer = await attempt({ ...LIST, credential: { name: 'alice', password: 'hidden-password' } });
     expect(answer.json.status).toBe(401);
@@ -67,7 +67,7 @@ describe('the relay of the API reference', () => {
     expect(shown).not.toContain(Buffer.from('alice:hidden-password').toString('base64'));
   });
 
-  it('tells the contract with the address of the gateway', async () => {
+  it('returns the contract with the address of the gateway', async () => {
     const { gateway } = await room();
     const { json } = await gateway.admin('/console/api/contract');
     expect(json).toMatchObject({ gatewayUrl: gateway.url, writable: false, publicBasePath: '' });

@@ -16,8 +16,8 @@ const described = (inferred: boolean) => {
 };
 const operationsOf = (inferred: boolean) => described(inferred).groups.flatMap(({ operations }) => operations);
 
-describe('the contract as people read it', () => {
-  it('holds every operation once, in groups that the document names, and inferred ones only where they are served', () => {
+describe('the description of the contract', () => {
+  it('lists every operation once, in the groups of the document, and inferred ones only if they are served', () => {
     expect(operationsOf(true)).toHaveLength(18);
     expect(operationsOf(false)).toHaveLength(16);
     expect(new Set(operationsOf(true).map(({ id }) => id)).size).toBe(18);
@@ -25,7 +25,7 @@ describe('the contract as people read it', () => {
     expect(described(true).groups.every(({ description }) => description !== '')).toBe(true);
   });
 
-  it('leaves no reference but to schemas that it holds', () => {
+  it('contains only references to its own schemas', () => {
     const contract = described(true);
     const references = [...JSON.stringify(contract).matchAll(/"\$ref":"([^"]+)"/g)].map(
       ([, reference = '']) => reference,
@@ -37,13 +37,13 @@ describe('the contract as people read it', () => {
     }
   });
 
-  it('says in words what every rule means', () => {
+  it('describes every rule in words', () => {
     const rules = operationsOf(true).flatMap(({ answerRules, requestRules }) => answerRules.concat(requestRules));
     expect(rules.length).toBeGreaterThan(10);
     expect(rules.filter(({ text }) => text === '')).toEqual([]);
   });
 
-  it('tells of one operation what a caller needs to know', () => {
+  it('describes for each operation what a caller needs to know', () => {
     const comment = operationsOf(true).find(({ id }) => id === 'getComment');
     expect(comment).toMatchObject({
       method: 'GET',

@@ -11,7 +11,7 @@ async function fake(...[handler]: Parameters<typeof startFakeUpstream>) {
 }
 
 describe('trying a request', () => {
-  it('sends it as it was asked for, below the base path, and tells what came back', async () => {
+  it('sends it unchanged below the base path and returns the response', async () => {
     const { address, requests } = await fake(() => ({ status: 201, headers: { 'X-A': ['1', '2'] }, body: 'stored' }));
     const answer = await sendTry(address, '/qa', {
       ...asked,
@@ -33,19 +33,19 @@ describe('trying a request', () => {
     expect(requests[0]?.body.toString()).toBe('é');
   });
 
-  it('follows no redirect', async () => {
+  it('does not follow redirects', async () => {
     const { address, requests } = await fake(() => ({ status: 302, headers: { Location: 'http://192.0.2.1/' } }));
     expect(await sendTry(address, '', asked)).toMatchObject({ status: 302 });
     expect(requests).toHaveLength(1);
   });
 
-  it('shows the beginning of a long answer and says that it was cut', async () => {
+  it('returns the beginning of a long response and reports that it was cut', async () => {
     const { address } = await fake(() => ({ body: 'a'.repeat(600_000) }));
     const answer = await sendTry(address, '', asked);
     expect([answer.cut, answer.broken, answer.body.length, answer.bytes]).toEqual([true, false, 524_288, 524_288]);
   });
 
-  it('says so where the connection broke in the middle', async () => {
+  it('reports a connection that broke in the middle', async () => {
     const { address } = await fake((_request, response) => {
       response.writeHead(200, { 'Content-Length': '100' });
       response.write('half', () => response.destroy());
@@ -60,13 +60,13 @@ describe('trying a request', () => {
     });
   });
 
-  it('reads a text in its own character set', async () => {
+  it('decodes text in its own character set', async () => {
     const headers = { 'Content-Type': 'text/html; charset=ISO-8859-1' };
     const { address } = await fake(() => ({ headers, body: Buffer.from('<p>Grüße</p>', 'latin1') }));
     expect(await sendTry(address, '', asked)).toMatchObject({ text: true, body: '<p>Grüße</p>', bytes: 12 });
   });
 
-  it('leaves out half a letter where it cuts', async () => {
+  it('omits an incomplete character at the cut', async () => {
     const { address } = await fake(() => ({ body: `a${'é'.repeat(300_000)}` }));
     const answer = await sendTry(address, '', asked);
     expect([answer.text, answer.cut, answer.body.length]).toEqual([true, true, 262_144]);
@@ -82,7 +82,7 @@ describe('trying a request', () => {
     expect(await sendTry(address, '', asked)).toMatchObject({ text: false, body: '', bytes: body.length });
   });
 
-  it('fails where nothing answers', async () => {
+  it('fails if nothing responds', async () => {
     await expect(sendTry({ host: '127.0.0.1', port: 1 }, '', asked)).rejects.toThrow();
   });
 });

@@ -17,7 +17,7 @@ const form = (more: object = {}) =>
   readTryRequest({ method: 'GET', target: '/services/v2/question.json?page=1', ...more });
 
 describe('a request to be tried', () => {
-  it('is its method, target, listed header fields, body and credential', () => {
+  it('consists of method, target, listed headers, body and credential', () => {
     expect(
       form({
         method: 'POST',
@@ -101,16 +101,16 @@ describe('a request to be tried', () => {
   });
 });
 
-describe('the same request for a terminal', () => {
+describe('the curl command of a request', () => {
   const asked = { origin: 'http://127.0.0.1:8080', method: 'POST', target: '/services/v2/x.json' };
 
-  it('keeps what was typed one word of the shell', () => {
+  it('quotes each value as one word of the shell', () => {
     const body = `'; touch /tmp/x; echo '`;
     expect(curlLine({ ...asked, body })).toContain(String.raw`--data-raw ''\''; touch /tmp/x; echo '\''' `);
   });
 
   // After --data and --data-binary, @ names a file.
-  it('sends a body that begins with @ as it is, and no file of that name', () => {
+  it('sends a body that begins with @ literally, not a file of that name', () => {
     const line = curlLine({ ...asked, body: '@/etc/passwd' });
     expect(line).toBe('curl -X POST --data-raw @/etc/passwd http://127.0.0.1:8080/services/v2/x.json');
   });

@@ -1,11 +1,11 @@
 const TIMEOUT_MS = 15_000;
 
-/** An answer of the console's data that is no success: `status` is 0 where nothing answered. */
+/** A failed request for console data; `status` is 0 if there was no response. */
 export class ApiError extends Error {
   /**
    * @param {number} status
    * @param {string} message
-   * @param {string} [field] the member of the request that is wrong
+   * @param {string} [field] the member of the request that is invalid
    */
   constructor(status, message, field) {
     super(message);
@@ -15,12 +15,12 @@ export class ApiError extends Error {
   }
 }
 
-/** Reads data of the console; `signal` gives up. */
+/** Reads console data; `signal` aborts. */
 export function get(path, signal) {
   return call(path, { signal });
 }
 
-/** Changes something, by JSON. */
+/** Sends a change as JSON. */
 export function post(path, body) {
   return call(path, {
     method: 'POST',
@@ -29,7 +29,7 @@ export function post(path, body) {
   });
 }
 
-/** A path with its query; empty values are left out. */
+/** Appends a query to a path; empty values are left out. */
 export function withQuery(path, values) {
   const query = new URLSearchParams(Object.entries(values).filter(([, value]) => value !== '' && value !== undefined));
   const text = query.toString();
@@ -43,18 +43,18 @@ export function withQuery(path, values) {
  */
 async function call(path, { signal, ...request }) {
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
-  let answer;
+  let response;
   try {
-    answer = await fetch(`api/${path}`, {
+    response = await fetch(`api/${path}`, {
       ...request,
       cache: 'no-store',
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     });
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new ApiError(0, 'The gateway does not answer.');
+    throw new ApiError(0, 'The gateway is not responding.');
   }
-  const body = await answer.json().catch(() => undefined);
-  if (answer.ok && body !== undefined) return body;
-  throw new ApiError(answer.status, body?.error ?? `The gateway answered ${answer.status}.`, body?.field);
+  const body = await response.json().catch(() => undefined);
+  if (response.ok && body !== undefined) return body;
+  throw new ApiError(response.status, body?.error ?? `The gateway returned status ${response.status}.`, body?.field);
 }

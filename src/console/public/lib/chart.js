@@ -3,11 +3,11 @@ import { html, useEffect, useId, useRef, useState } from './html.js';
 import uPlot from '../vendor/uplot.js';
 
 const HEIGHT = 170;
-/** Seconds between two times below a chart. */
+/** Possible intervals of the time axis, in seconds. */
 const MINUTES = [60, 120, 300, 600, 900, 1800];
 
 /**
- * A chart of values over time with its numbers as a table below. `series`: `{ label, color, dash?, value(point),
+ * A chart of values over time, with its numbers in a table below. `series`: `{ label, color, dash?, value(point),
  * text(value) }`, where `color` names a custom property of the style sheet.
  */
 export function Chart({ title, points, from, to, series, summary, format }) {
@@ -32,7 +32,7 @@ export function Chart({ title, points, from, to, series, summary, format }) {
       follow.disconnect();
       made.destroy();
     };
-    // Colours are drawn, so that another scheme wants another drawing.
+    // Colors are part of the drawing, so a new color scheme needs a new chart.
   }, [scheme]);
   useEffect(() => {
     const { current } = chart;
@@ -116,7 +116,7 @@ function optionsOf(place, series, format) {
           stroke: color(name),
           width: 2,
           dash: dash ? [6, 4] : undefined,
-          // A line needs two points: one between gaps would not be seen.
+          // A line needs two points; a single point between gaps would be invisible.
           points: { show: false, size: 6, fill: color(name), filter: alone },
           fill: dash || series.length > 1 ? undefined : color(`${name}-soft`),
           spanGaps: false,
@@ -126,7 +126,7 @@ function optionsOf(place, series, format) {
   };
 }
 
-/** The points of a series that no line leads to. */
+/** Returns the points of a series that have no neighbors. */
 function alone({ data }, index) {
   const isThere = (at) => typeof data[index][at] === 'number';
   return [...data[index].keys()].filter((at) => isThere(at) && !isThere(at - 1) && !isThere(at + 1));

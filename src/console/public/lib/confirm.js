@@ -1,6 +1,6 @@
 import { html, useLayoutEffect, useId, useRef } from './html.js';
 
-/** A dialog that is open as long as it is there; Escape and the button give it up, and focus goes back by itself. */
+/** A dialog that is open while it is rendered; Escape and Cancel close it, and the focus returns to where it was. */
 export function Dialog({ title, onClose, children }) {
   const dialog = useRef(/** @type {any} */ (null));
   const gone = useRef(false);
@@ -11,12 +11,12 @@ export function Dialog({ title, onClose, children }) {
     own.showModal();
     return () => {
       gone.current = true;
-      // While a dialog is open, nothing outside of it takes the focus.
+      // While a dialog is open, no element outside it can receive the focus.
       own.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, []);
-  // The browser tells of a closed dialog later, when another one may be open already.
+  // The browser reports the close later, when another dialog may already be open.
   const close = () => gone.current || onClose();
   return html`<dialog ref=${dialog} aria-labelledby=${id} onCancel=${close} onClose=${close}>
     <h2 id=${id}>${title}</h2>
@@ -24,7 +24,7 @@ export function Dialog({ title, onClose, children }) {
   </dialog>`;
 }
 
-/** A question before something is changed that cannot be taken back. */
+/** A confirmation before an irreversible change. */
 export function Confirm({ title, text, action, onConfirm, onClose, busy }) {
   return html`<${Dialog} title=${title} onClose=${onClose}>
     <p>${text}</p>

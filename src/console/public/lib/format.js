@@ -9,16 +9,16 @@ const day = new Intl.DateTimeFormat('en', {
   hour12: false,
 });
 
-/** What stands for a value that there is not. */
+/** The text for a missing value. */
 export const NONE = '–';
 
-/** A count: 12,345. */
+/** Formats a count: 12,345. */
 export const count = (value) => whole.format(value);
 
-/** A number with three digits that matter. */
+/** Formats a number with three significant digits. */
 export const short = (value) => fine.format(value);
 
-/** A share of 0 to 1 as a percentage. */
+/** Formats a share from 0 to 1 as a percentage. */
 export function percent(share) {
   if (share === undefined) return NONE;
   if (share > 0 && share < 0.001) return '<0.1 %';
@@ -27,24 +27,24 @@ export function percent(share) {
 }
 
 /**
- * Seconds as a latency: 840 µs, 12 ms, 1.2 s; at the ends of what can be told apart (`bounds`), as at most or more than
- * that.
+ * Formats seconds as a latency: 840 µs, 12 ms, 1.2 s; the first and last of `bounds` are shown as "at most" and "more
+ * than".
  */
 export function latency(seconds, bounds = []) {
   if (seconds === undefined) return NONE;
   if (seconds === bounds[0]) return `≤ ${latency(seconds)}`;
   if (seconds === bounds.at(-1)) return `> ${latency(seconds)}`;
-  // What is rounded up to the next unit is told in it.
+  // Values that round up to the next unit are shown in that unit.
   if (seconds < 0.0009995) return `${fine.format(seconds * 1e6)} µs`;
   if (seconds < 0.9995) return `${fine.format(seconds * 1000)} ms`;
   return `${fine.format(seconds)} s`;
 }
 
-/** What percentiles are made from, as a sentence. */
+/** Returns a sentence about the precision of percentiles. */
 export const estimated = (bounds) =>
-  `p50 and p99 are estimates: latencies are counted in steps up to ${bounds.map((bound) => latency(bound)).join(', ')}.`;
+  `p50 and p99 are estimates: latencies are counted in buckets with upper bounds ${bounds.map((bound) => latency(bound)).join(', ')}.`;
 
-/** Seconds as an age: 12 s, 4 min, 3 h, 2 d. */
+/** Formats seconds as an age: 12 s, 4 min, 3 h, 2 d. */
 export function age(seconds) {
   if (seconds < 100) return `${whole.format(seconds)} s`;
   if (seconds < 5400) return `${whole.format(seconds / 60)} min`;
@@ -52,18 +52,18 @@ export function age(seconds) {
   return `${whole.format(seconds / 86_400)} d`;
 }
 
-/** Bytes: 512 B, 12.3 KiB, 4.5 MiB. */
+/** Formats bytes: 512 B, 12.3 KiB, 4.5 MiB. */
 export function bytes(value) {
   if (value < 1024) return `${whole.format(value)} B`;
   if (value < 1024 ** 2) return `${fine.format(value / 1024)} KiB`;
   return `${fine.format(value / 1024 ** 2)} MiB`;
 }
 
-/** An instant of today. */
+/** Formats the time of day. */
 export const time = (at) => clock.format(at);
 
-/** An instant of any day. */
+/** Formats date and time. */
 export const dateTime = (at) => day.format(at);
 
-/** A word for one or several. */
+/** Formats a count with its noun in the singular or plural. */
 export const plural = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;

@@ -1,8 +1,8 @@
 import { useEffect, useRef } from './html.js';
 
 /**
- * Takes care of the focus when what was just used goes away with the next data, like the button of a row that is gone:
- * the content gets it then, and not the beginning of the page. Gives the function to call once something was done.
+ * Keeps the focus when the element that had it disappears with the next data, such as the button of a removed row: the
+ * focus moves to the content instead of the top of the page. Returns the function to call after an action.
  */
 export function useKeptFocus(data) {
   const done = useRef(false);

@@ -9,12 +9,12 @@ const state = { paused: false };
 
 /** @typedef {import('./api.js').ApiError} ApiError */
 /**
- * @typedef {{ path?: string, data?: any, error?: ApiError | undefined, updatedAt?: number }} Seen the latest response,
- * and of which path
+ * @typedef {{ path?: string, data?: any, error?: ApiError | undefined, updatedAt?: number }} Latest the latest response
+ * and its path
  */
 
 /**
- * Whether reading goes on by itself, and how to switch it.
+ * Returns whether polling is paused, and a function to change it.
  * @returns {[boolean, (paused: boolean) => void]}
  */
 export function usePaused() {
@@ -31,11 +31,11 @@ export function usePaused() {
 }
 
 /**
- * Reads a path again and again while the page is seen and not paused: one request at a time, slower after failures, not
- * at all where the token is no longer taken. Only the latest answer is held.
+ * Polls a path while the page is visible and not paused: one request at a time, more slowly after failures, and not at
+ * all once the token is rejected. Only the latest response is stored.
  */
 export function usePoll(path) {
-  const [seen, setSeen] = useState(/** @type {Seen} */ ({}));
+  const [seen, setSeen] = useState(/** @type {Latest} */ ({}));
   const [paused] = usePaused();
   const refresh = useRef(() => {});
 
@@ -83,7 +83,7 @@ export function usePoll(path) {
     };
   }, [path, paused]);
 
-  // What was read for another path is not this page's.
+  // Data of another path does not belong to this page.
   const fits = seen.path === path;
   return {
     data: fits ? seen.data : undefined,

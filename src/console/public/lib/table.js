@@ -1,8 +1,8 @@
 import { html, useState } from './html.js';
 
 /**
- * A table in a region of its own that scrolls sideways where it has to. `columns`: `{ title, cell(row), number?,
- * sort?(row), head? }`; `head` marks the column whose cells name their rows.
+ * A table in its own region that scrolls horizontally if needed. `columns`: `{ title, cell(row), number?,
+ * sort?(row), head? }`; `head` marks the column with the row headers.
  */
 export function Table({ caption, columns, rows, keyOf, empty = 'Nothing to show.', sorted, kind = '' }) {
   const [order, setOrder] = useState(sorted ?? { index: -1, down: true });
@@ -61,6 +61,6 @@ export function Table({ caption, columns, rows, keyOf, empty = 'Nothing to show.
 const compare = (a, b) => (typeof a === 'string' ? a.localeCompare(b) : a - b);
 
 function sortRows(rows, valueOf, down) {
-  // Equal rows stay in their order either way.
+  // Equal rows stay in their original order in both directions.
   return rows.toSorted((a, b) => (down ? compare(valueOf(b), valueOf(a)) : compare(valueOf(a), valueOf(b))));
 }

@@ -1,12 +1,14 @@
 import { html } from './html.js';
 
-/** What went wrong on a page; nothing where the head of all pages tells the same (`told`). */
-export function Trouble({ error, told }) {
-  if (error === undefined || error.message === told) return null;
+/** The error of a page; nothing if the header already shows the same message (`shownError`). */
+export function Trouble({ error, shownError }) {
+  if (error === undefined || error.message === shownError) return null;
   return html`<p class="note bad" role="alert">${error.message}</p>`;
 }
 
-/** What stands for a page whose data is not there yet, or cannot be read. */
-export function Reading({ error, told }) {
-  return error === undefined ? html`<p class="muted">Reading…</p>` : html`<${Trouble} error=${error} told=${told} />`;
+/** The placeholder for a page whose data is loading or cannot be read. */
+export function Reading({ error, shownError }) {
+  return error === undefined
+    ? html`<p class="muted">Loading…</p>`
+    : html`<${Trouble} error=${error} shownError=${shownError} />`;
 }

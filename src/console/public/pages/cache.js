@@ -8,8 +8,8 @@ import { setQuery } from '../lib/route.js';
 import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
 
-/** What is kept, by operation and by tag; and dropping it. */
-export function CachePage({ query, status, told, announce }) {
+/** The stored responses by operation and by tag, with buttons to purge them. */
+export function CachePage({ query, status, shownError, announce }) {
   const { data: fresh, stale, error, refresh } = usePoll(withQuery('cache', query));
   const data = fresh ?? stale;
   const [asking, setAsking] = useState(/** @type {any} */ (undefined));
@@ -17,12 +17,12 @@ export function CachePage({ query, status, told, announce }) {
   const keepFocus = useKeptFocus(data);
   if (data === undefined)
     return html`<h1>Cache</h1>
-      <${Reading} error=${error} told=${told} />`;
+      <${Reading} error=${error} shownError=${shownError} />`;
   const reason = status.readOnlyReason;
   const purge = async () => {
     try {
       const { purged } = await post('cache/purge', asking.tag === undefined ? { all: true } : { tag: asking.tag });
-      announce(`${plural(purged, 'page')} dropped.`);
+      announce(`${plural(purged, 'response')} purged.`);
       setProblem(undefined);
     } catch (failure) {
       setProblem(/** @type {import('../lib/api.js').ApiError} */ (failure));
@@ -31,8 +31,8 @@ export function CachePage({ query, status, told, announce }) {
     keepFocus();
     refresh();
   };
-  const kept = [
-    { title: 'Pages', number: true, sort: (row) => row.entries, cell: (row) => count(row.entries) },
+  const sizes = [
+    { title: 'Responses', number: true, sort: (row) => row.entries, cell: (row) => count(row.entries) },
     { title: 'Size', number: true, sort: (row) => row.bytes, cell: (row) => bytes(row.bytes) },
     { title: 'Oldest', number: true, sort: (row) => row.oldestSeconds, cell: (row) => age(row.oldestSeconds) },
   ];
@@ -45,21 +45,23 @@ export function CachePage({ query, status, told, announce }) {
         </button>
       </div>
     </div>
-    <p id="why" class="muted">${reason ?? 'A purge drops pages at once; the next request for each is sent on.'}</p>
-    <${Trouble} error=${problem ?? error} told=${told} />
+    <p id="why" class="muted">
+      ${reason ?? 'A purge removes stored responses at once; the next request for each goes to the upstream.'}
+    </p>
+    <${Trouble} error=${problem ?? error} shownError=${shownError} />
     <p id="kept">
-      <strong>${plural(data.entries, 'page')}</strong>, ${bytes(data.bytes)} of ${bytes(data.maxBytes)}${' '}
+      <strong>${plural(data.entries, 'stored response')}</strong>, ${bytes(data.bytes)} of ${bytes(data.maxBytes)}${' '}
       (${percent(data.bytes / data.maxBytes)}).
     </p>
     <h2>By operation</h2>
     <${Table}
-      caption="Kept pages by operation"
+      caption="Stored responses by operation"
       rows=${data.operations}
       keyOf=${(row) => row.operation}
-      empty="Nothing is kept."
+      empty="The cache is empty."
       columns=${[
         { title: 'Operation', head: true, sort: (row) => row.operation, cell: (row) => row.operation },
-        ...kept,
+        ...sizes,
         { title: 'Fresh', number: true, sort: (row) => row.fresh, cell: (row) => count(row.fresh) },
       ]}
     />
@@ -67,7 +69,7 @@ export function CachePage({ query, status, told, announce }) {
       <h2>By tag</h2>
       <form class="row" role="search" aria-label="Tags" onSubmit=${(event) => event.preventDefault()}>
         <label>
-          <span>Tag holds</span>
+          <span>Tag contains</span>
           <input
             type="search"
             value=${query.tag ?? ''}
@@ -80,18 +82,18 @@ export function CachePage({ query, status, told, announce }) {
     <p class="muted" role="status">
       ${
         data.matchingTags > data.tags.length
-          ? `The ${count(data.tags.length)} widest of ${plural(data.matchingTags, 'tag')}.`
+          ? `The ${count(data.tags.length)} largest of ${plural(data.matchingTags, 'tag')}.`
           : plural(data.matchingTags, 'tag')
       }
     </p>
     <${Table}
-      caption="Kept pages by tag"
+      caption="Stored responses by tag"
       rows=${data.tags}
       keyOf=${(row) => row.tag}
-      empty="No tag to show."
+      empty="No tags."
       columns=${[
         { title: 'Tag', head: true, sort: (row) => row.tag, cell: (row) => html`<code>${row.tag}</code>` },
-        ...kept,
+        ...sizes,
         {
           title: 'Purge',
           cell: (row) =>
@@ -110,7 +112,7 @@ export function CachePage({ query, status, told, announce }) {
       asking &&
       html`<${Confirm}
         title=${asking.tag === undefined ? 'Purge everything?' : `Purge ${asking.tag}?`}
-        text=${asking.tag === undefined ? `All ${plural(data.entries, 'page')} are dropped.` : 'Every page that carries this tag is dropped.'}
+        text=${asking.tag === undefined ? `This removes all ${plural(data.entries, 'stored response')}.` : 'This removes every stored response with this tag.'}
         action="Purge"
         onConfirm=${purge}
         onClose=${() => setAsking(undefined)}

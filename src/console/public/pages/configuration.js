@@ -7,12 +7,12 @@ import { Reading, Trouble } from '../lib/trouble.js';
 
 const ORIGINS = { file: 'good', environment: 'warn', flag: 'warn', default: '' };
 
-/** Every key of the configuration as it holds, and where its value comes from. */
-export function ConfigurationPage({ query, told }) {
+/** All keys of the effective configuration, with the origin of each value. */
+export function ConfigurationPage({ query, shownError }) {
   const { data, error } = usePoll('configuration');
   if (data === undefined)
     return html`<h1>Configuration</h1>
-      <${Reading} error=${error} told=${told} />`;
+      <${Reading} error=${error} shownError=${shownError} />`;
   const { text = '', origin = '' } = query;
   const wanted = text.toLowerCase();
   const rows = data.rows.filter(
@@ -21,8 +21,10 @@ export function ConfigurationPage({ query, told }) {
   const choose = (change) => setQuery(['configuration'], { text, origin, ...change });
   return html`
     <h1>Configuration</h1>
-    <${Trouble} error=${error} told=${told} />
-    <p class="muted">As it holds since the start. The file is <code>${data.file}</code>; secrets are masked.</p>
+    <${Trouble} error=${error} shownError=${shownError} />
+    <p class="muted">
+      The effective configuration since the start. The file is <code>${data.file}</code>; secrets are masked.
+    </p>
     <form class="filters card" role="search" aria-label="Configuration" onSubmit=${(event) => event.preventDefault()}>
       <label>
         <span>Origin</span>
@@ -47,7 +49,7 @@ export function ConfigurationPage({ query, told }) {
       kind="cards keys"
       rows=${rows}
       keyOf=${(row) => row.key}
-      empty="No key passes these filters."
+      empty="No keys match these filters."
       columns=${[
         { title: 'Key', head: true, cell: (row) => html`<code>${row.key}</code>` },
         {

@@ -9,30 +9,30 @@ import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
 
 const TONES = { ready: 'good', demoted: 'bad', 'not yet': '', enforced: '', off: 'muted' };
-/** What somebody should look at comes first. */
+/** Rows that need attention come first. */
 const URGENCY = ['demoted', 'ready', 'not yet', 'enforced', 'off'];
 const WORDS = {
   demoted: {
     button: 'Lift the demotion',
     title: 'Lift the demotion?',
-    after: 'Should too many answers fail once more, it falls back again.',
+    after: 'If too many responses fail again, the check is demoted again.',
   },
   promoted: {
-    button: 'Take the promotion back',
-    title: 'Take the promotion back?',
-    after: 'The same numbers do not promote it again.',
+    button: 'Revert the promotion',
+    title: 'Revert the promotion?',
+    after: 'The same numbers will not promote it again.',
   },
 };
 
-/** Each check of each operation on its way from off over report to enforce. */
-export function LadderPage({ query, status, told, announce }) {
+/** The level of each check for each operation, and its next step from off to report to enforce. */
+export function LadderPage({ query, status, shownError, announce }) {
   const { data, error, refresh } = usePoll('ladder');
   const [lifting, setLifting] = useState(/** @type {any} */ (undefined));
   const [problem, setProblem] = useState(/** @type {import('../lib/api.js').ApiError | undefined} */ (undefined));
   const keepFocus = useKeptFocus(data);
   if (data === undefined)
     return html`<h1>Ladder</h1>
-      <${Reading} error=${error} told=${told} />`;
+      <${Reading} error=${error} shownError=${shownError} />`;
   const check = query.check ?? '';
   const checks = [...new Set(data.rows.map((row) => row.check))];
   const rows = data.rows.filter((row) => check === '' || row.check === check);
@@ -62,11 +62,12 @@ export function LadderPage({ query, status, told, announce }) {
       </form>
     </div>
     <p class="muted">
-      How far each check goes (off, report, enforce), and the numbers of the last ${age(data.windowHours * 3600)} that
-      justify the next step. Levels are set in the configuration; by itself only <code>responses</code> ever falls back.
+      The level of each check (off, report, enforce), and the numbers of the last ${age(data.windowHours * 3600)} that
+      justify the next step. Levels are set in the configuration; only <code>responses</code> is ever demoted
+      automatically.
     </p>
     ${status.readOnlyReason && html`<p class="muted" id="why">${status.readOnlyReason}</p>`}
-    <${Trouble} error=${problem ?? error} told=${told} />
+    <${Trouble} error=${problem ?? error} shownError=${shownError} />
     <${Table}
       caption="Enforcement by operation and check"
       rows=${rows}
@@ -98,8 +99,8 @@ export function LadderPage({ query, status, told, announce }) {
       lifting &&
       html`<${Confirm}
         title=${WORDS[lifting.step.move].title}
-        text=${`${lifting.check} of ${lifting.operation} goes back to its configured level, ${lifting.configured}. ${WORDS[lifting.step.move].after}`}
-        action="Take back"
+        text=${`${lifting.check} of ${lifting.operation} returns to its configured level, ${lifting.configured}. ${WORDS[lifting.step.move].after}`}
+        action="Revert"
         onConfirm=${lift}
         onClose=${() => setLifting(undefined)}
       />`
@@ -119,7 +120,7 @@ function moved(row, status, onLift) {
   const reason = status.readOnlyReason;
   const { judged, failed, windowSeconds, at, move } = step;
   return html`<p class="muted">
-      ${dateTime(at)}: ${move} after ${count(failed)} of ${count(judged)} failed in ${age(windowSeconds)}.
+      ${dateTime(at)}: ${move} after ${count(failed)} of ${count(judged)} checks failed within ${age(windowSeconds)}.
     </p>
     <button
       type="button"

@@ -14,20 +14,22 @@ const MARKS = {
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** Role × operation, account × operation, and what would become of a request. */
-export function PermissionsPage({ query, told }) {
+/** The permissions of roles and accounts by operation, and the explanation of a single request. */
+export function PermissionsPage({ query, shownError }) {
   const { data, error } = usePoll('permissions');
   return html`
     <h1>Permissions</h1>
     <section class="card" aria-labelledby="explain">
       <h2 id="explain">Explain a decision</h2>
-      <p class="muted">What would become of a request, by the code of the live path and without the upstream.</p>
+      <p class="muted">
+        Shows what would happen to a request, decided by the same code as live traffic, without contacting the upstream.
+      </p>
       <${Explain} query=${query} accounts=${namesOf(data, 'account')} reachable=${error === undefined} />
     </section>
     ${
       data === undefined
-        ? html`<${Reading} error=${error} told=${told} />`
-        : html`<${Trouble} error=${error} told=${told} />
+        ? html`<${Reading} error=${error} shownError=${shownError} />`
+        : html`<${Trouble} error=${error} shownError=${shownError} />
             <p class="legend muted">
               ${Object.values(MARKS).map(
                 ([mark, meaning, tone]) =>
@@ -75,18 +77,18 @@ function Mark({ value }) {
 }
 
 function Explain({ query, accounts, reachable }) {
-  const [answer, setAnswer] = useState(/** @type {any} */ (undefined));
+  const [result, setResult] = useState(/** @type {any} */ (undefined));
   const { method = '', target = '', as = '' } = query;
   useEffect(() => {
     if (target === '') return undefined;
     const reading = new AbortController();
     get(withQuery('explain', { method, target, as }), reading.signal)
-      .then((found) => setAnswer(found))
-      .catch((error) => reading.signal.aborted || setAnswer({ error }));
+      .then((found) => setResult(found))
+      .catch((error) => reading.signal.aborted || setResult({ error }));
     return () => reading.abort();
-    // Asked once more when the gateway is back.
+    // Requested again when the gateway is reachable again.
   }, [method, target, as, reachable]);
-  const wrong = answer?.error?.field;
+  const wrong = result?.error?.field;
   return html`<form class="filters" onSubmit=${submit}>
       <label>
         <span>Method</span>
@@ -117,18 +119,18 @@ function Explain({ query, accounts, reachable }) {
           spellcheck="false"
           autocomplete="off"
           defaultValue=${as}
-          placeholder="nobody"
+          placeholder="anonymous"
         />
         <datalist id="accounts">${accounts.map((name) => html`<option key=${name} value=${name}></option>`)}</datalist>
       </label>
       <button type="submit" class="primary">Explain</button>
     </form>
     <div role="status" id="explained">
-      ${answer?.error && html`<p class="note bad" id="explain-problem">${answer.error.message}</p>`}
+      ${result?.error && html`<p class="note bad" id="explain-problem">${result.error.message}</p>`}
       ${
-        answer?.lines &&
+        result?.lines &&
         html`<dl class="facts lines">
-          ${answer.lines.map((line, index) => {
+          ${result.lines.map((line, index) => {
             const [name, ...rest] = line.split(':');
             return html`<div key=${index} class=${name === 'verdict' ? 'verdict' : undefined}>
               <dt>${name}</dt>

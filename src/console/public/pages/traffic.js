@@ -11,12 +11,12 @@ const SPANS = [5, 15, 30, 60];
 const FOLDED = 'folded';
 
 /** Traffic per operation: rate, errors, latency and hit ratio, as charts and as a table. */
-export function TrafficPage({ query, status, told }) {
+export function TrafficPage({ query, status, shownError }) {
   const minutes = SPANS.includes(Number(query.minutes)) ? query.minutes : '15';
   const asked = query.operation ?? '';
   const { data: fresh, stale, error } = usePoll(withQuery('traffic', { minutes, operation: asked }));
   const data = fresh ?? stale;
-  // Only what is counted by itself can be shown by itself.
+  // Only operations with counts of their own can be shown separately.
   const counted = data?.rows.map((row) => row.operation) ?? [asked];
   const operation = counted.includes(asked) ? asked : '';
   const choose = (change) => setQuery(['traffic'], { minutes, operation, ...change });
@@ -25,7 +25,7 @@ export function TrafficPage({ query, status, told }) {
       <h1>Traffic</h1>
       <form class="row" onSubmit=${(event) => event.preventDefault()}>
         <label>
-          <span>Charts show</span>
+          <span>Operation</span>
           <select value=${operation} onChange=${(event) => choose({ operation: event.currentTarget.value })}>
             <option value="">all operations</option>
             ${counted.filter((id) => id !== '').map((id) => html`<option value=${id} key=${id}>${id}</option>`)}
@@ -39,8 +39,8 @@ export function TrafficPage({ query, status, told }) {
         </label>
       </form>
     </div>
-    <${Trouble} error=${error} told=${told} />
-    ${data ? html`<${Shown} data=${data} operation=${operation} minutes=${minutes} all=${status.operations.length} />` : html`<p class="muted">Reading…</p>`}
+    <${Trouble} error=${error} shownError=${shownError} />
+    ${data ? html`<${Shown} data=${data} operation=${operation} minutes=${minutes} all=${status.operations.length} />` : html`<p class="muted">Loading…</p>`}
   `;
 }
 
@@ -61,9 +61,9 @@ function Shown({ data, operation, minutes, all }) {
         value=${percent(share)}
         note=${`${count(own.serverErrors)} are 5xx, ${count(own.clientErrors)} are 4xx`}
       />
-      <${Tile} name="p50" value=${latency(own.p50, data.bounds)} note="half are quicker" />
-      <${Tile} name="p99" value=${latency(own.p99, data.bounds)} note="one in a hundred is slower" />
-      <${Tile} name="Hit ratio" value=${percent(own.hitRatio)} note="of list pages, from memory" />
+      <${Tile} name="p50" value=${latency(own.p50, data.bounds)} note="half are faster" />
+      <${Tile} name="p99" value=${latency(own.p99, data.bounds)} note="1 % are slower" />
+      <${Tile} name="Hit ratio" value=${percent(own.hitRatio)} note="served from the cache" />
     </dl>
     <div class="charts">
       <${Chart}
@@ -81,7 +81,7 @@ function Shown({ data, operation, minutes, all }) {
         from=${data.until - Number(minutes) * 60_000}
         to=${data.until}
         format=${rate}
-        summary=${`${count(own.serverErrors)} answers with 5xx and ${count(own.clientErrors)} with 4xx`}
+        summary=${`${count(own.serverErrors)} responses with 5xx and ${count(own.clientErrors)} with 4xx`}
         series=${[
           { label: '5xx', color: 'bad', value: (point) => point.serverErrors / point.seconds },
           { label: '4xx', color: 'warn', dash: true, value: (point) => point.clientErrors / point.seconds },
@@ -105,8 +105,8 @@ function Shown({ data, operation, minutes, all }) {
         from=${data.until - Number(minutes) * 60_000}
         to=${data.until}
         format=${percent}
-        summary=${`${percent(own.hitRatio)} of list pages`}
-        series=${[{ label: 'from memory', color: 'good', value: (point) => point.hitRatio }]}
+        summary=${`${percent(own.hitRatio)} of cache lookups`}
+        series=${[{ label: 'hits', color: 'good', value: (point) => point.hitRatio }]}
       />
     </div>
     <p class="muted">${estimated(data.bounds)}</p>
@@ -136,7 +136,7 @@ function Shown({ data, operation, minutes, all }) {
 }
 
 function named({ operation, method, path }, minutes, folded) {
-  const outside = operation === FOLDED ? `${plural(folded, 'operation')} counted together` : 'outside the contract';
+  const outside = operation === FOLDED ? `${plural(folded, 'operation')} counted together` : 'not in the contract';
   return html`<a href=${hrefOf(['traffic'], { operation, minutes })}>${operation}</a>
     <small class="path">${method === undefined ? outside : `${method} ${path}`}</small>`;
 }

@@ -6,21 +6,21 @@ import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
 
 const CIRCUIT = {
-  closed: ['good', 'Calls pass.'],
-  open: ['bad', 'Calls are paused after failures.'],
-  'half-open': ['warn', 'One call is on trial.'],
+  closed: ['good', 'Requests pass.'],
+  open: ['bad', 'Requests are paused after failures.'],
+  'half-open': ['warn', 'One request is sent as a trial.'],
 };
 
-/** How the upstream does: now, and over the last quarter of an hour. */
-export function UpstreamPage({ told }) {
+/** The state of the upstream: now, and over the last 15 minutes. */
+export function UpstreamPage({ shownError }) {
   const { data, error } = usePoll(withQuery('upstream', { minutes: '15' }));
   if (data === undefined)
     return html`<h1>Upstream</h1>
-      <${Reading} error=${error} told=${told} />`;
+      <${Reading} error=${error} shownError=${shownError} />`;
   const [tone, meaning] = CIRCUIT[data.circuit];
   return html`
     <h1>Upstream</h1>
-    <${Trouble} error=${error} told=${told} />
+    <${Trouble} error=${error} shownError=${shownError} />
     <dl class="tiles">
       <div class="card">
         <dt>Circuit</dt>
@@ -48,7 +48,7 @@ export function UpstreamPage({ told }) {
       <section>
         <h2>Failures</h2>
         <${Table}
-          caption="Failures of exchanges by kind, last 15 minutes"
+          caption="Failed exchanges by kind, last 15 minutes"
           rows=${data.failures}
           keyOf=${(row) => row.kind}
           columns=${[
@@ -67,7 +67,7 @@ export function UpstreamPage({ told }) {
           caption="Latency of exchanges by operation, last 15 minutes"
           rows=${data.operations.filter((row) => row.exchanges > 0)}
           keyOf=${(row) => row.operation}
-          empty="Nothing was exchanged yet."
+          empty="No exchanges yet."
           sorted=${{ index: 1, down: true }}
           columns=${[
             { title: 'Operation', head: true, sort: (row) => row.operation, cell: (row) => row.operation },

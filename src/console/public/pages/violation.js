@@ -7,14 +7,14 @@ import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
 import { stateOf } from './violations.js';
 
-/** One violation: where, how often, for whom, in which requests; and accepting it. */
-export function ViolationPage({ words, status, told, announce }) {
+/** One violation: its place, numbers and sample requests, with a form to accept it. */
+export function ViolationPage({ words, status, shownError, announce }) {
   const fingerprint = words[1];
   const { data, error, refresh } = usePoll(`violations/${encodeURIComponent(fingerprint)}`);
   const [asking, setAsking] = useState(false);
   if (data === undefined)
     return html`<h1>Violation</h1>
-      <${Reading} error=${error} told=${told} />
+      <${Reading} error=${error} shownError=${shownError} />
       <p><a href="#/violations">All violations</a></p>`;
   const reason = status.readOnlyReason ?? data.acceptance.reason;
   const done = () => {
@@ -25,7 +25,7 @@ export function ViolationPage({ words, status, told, announce }) {
   return html`
     <p><a href="#/violations">All violations</a></p>
     <h1>${data.message}</h1>
-    <${Trouble} error=${error} told=${told} />
+    <${Trouble} error=${error} shownError=${shownError} />
     <p class="row">${stateOf(data)} <span class="badge">${data.category}</span> <code>${data.fingerprint}</code></p>
     ${data.accepted && html`<${Accepted} accepted=${data.accepted} file=${data.acceptance.file} />`}
     <div class="row">
@@ -38,7 +38,7 @@ export function ViolationPage({ words, status, told, announce }) {
       >
         ${data.accepted ? 'Change the acceptance' : 'Accept into the baseline'}
       </button>
-      <span id="why" class="muted">${reason ?? `It goes into ${data.acceptance.file}.`}</span>
+      <span id="why" class="muted">${reason ?? `It will be written to ${data.acceptance.file}.`}</span>
     </div>
     ${asking && html`<${Accept} data=${data} onDone=${done} onClose=${() => setAsking(false)} />`}
     <div class="columns">
@@ -46,20 +46,20 @@ export function ViolationPage({ words, status, told, announce }) {
         <h2>Where</h2>
         <${Facts}
           facts=${[
-            ['Operation', data.operation ?? 'outside the contract'],
+            ['Operation', data.operation ?? 'not in the contract'],
             ['Direction', data.direction],
             ['Check', data.check],
-            ['Status of the upstream', data.status ?? NONE],
+            ['Upstream status', data.status ?? NONE],
             data.keyword === 'permission-denied'
-              ? ['What the caller needs', html`<code>${data.at === '' ? NONE : data.at}</code>`]
-              : ['Place', html`${data.location} <code>${data.at === '' ? 'as a whole' : data.at}</code>`],
+              ? ['Required by the caller', html`<code>${data.at === '' ? NONE : data.at}</code>`]
+              : ['Place', html`${data.location} <code>${data.at === '' ? '(whole)' : data.at}</code>`],
             ['Rule', html`<code>${data.keyword}</code>`],
             [
-              'The contract says so at',
+              'Place in the contract',
               data.schemaPath === '' ? 'a rule in code' : html`<code>${data.schemaPath}</code>`,
             ],
-            ...(data.suggestion === undefined ? [] : [['Perhaps meant', html`<code>${data.suggestion}</code>`]]),
-            ...(data.candidate === undefined ? [] : [['Candidate contract', data.candidate]]),
+            ...(data.suggestion === undefined ? [] : [['Suggestion', html`<code>${data.suggestion}</code>`]]),
+            ...(data.candidate === undefined ? [] : [['Shadow contract', data.candidate]]),
           ]}
         />
       </section>
@@ -82,20 +82,20 @@ export function ViolationPage({ words, status, told, announce }) {
         />
       </section>
     </div>
-    <h2>Requests it was seen in</h2>
+    <h2>Sample requests</h2>
     <${Table}
-      caption="Requests it was seen in"
+      caption="Sample requests"
       rows=${data.samples.toReversed()}
       keyOf=${(sample) => `${sample.requestId} ${sample.seenAt}`}
-      empty="No request is remembered."
+      empty="No sample requests are stored."
       columns=${[
         { title: 'Request id', head: true, cell: (sample) => html`<code>${sample.requestId}</code>` },
         { title: 'Seen', cell: (sample) => dateTime(sample.seenAt) },
-        { title: 'What stood there', cell: (sample) => sample.found ?? NONE },
+        { title: 'Observed value', cell: (sample) => sample.found ?? NONE },
       ]}
     />
     <p class="muted">
-      Values are never kept: a sample says of what kind they were. The access log has a line for each request id.
+      Values are never stored; samples only describe them. The access log has a line for each request id.
     </p>
   `;
 }
@@ -113,8 +113,7 @@ function Facts({ facts }) {
 }
 
 function Accepted({ accepted: { reason, owner, expires, expired }, file }) {
-  const until =
-    expires === undefined ? 'without end' : expired ? `until ${expires}, which is over` : `until ${expires}`;
+  const until = expires === undefined ? 'without expiry' : expired ? `until ${expires} (expired)` : `until ${expires}`;
   return html`<p class=${`note ${expired ? 'bad' : 'good'}`}>
     Accepted by ${owner} ${until}: ${reason} <span class="muted">(${file})</span>
   </p>`;
@@ -135,7 +134,7 @@ function Accept({ data, onDone, onClose }) {
       setBusy(false);
     }
   };
-  // What stands is changed, not told anew: an end that is left out would be taken away.
+  // The form starts with the current values: an empty date would remove the expiry.
   const known = data.accepted ?? {};
   const field = (name, label, input) => {
     const wrong = problem?.field === name;
@@ -147,10 +146,12 @@ function Accept({ data, onDone, onClose }) {
   return html`<${Dialog} title="Accept into the baseline" onClose=${onClose}>
     <form onSubmit=${submit}>
       <p>${data.message}</p>
-      <p class="muted">It stays counted, but is no longer told as new. ${data.acceptance.file} is written.</p>
+      <p class="muted">
+        It is still counted, but no longer reported as new. The acceptance is written to ${data.acceptance.file}.
+      </p>
       ${field('reason', 'Why is it accepted?', (more) => html`<textarea rows="3" maxlength="500" required autofocus ...${more}></textarea>`)}
-      ${field('owner', 'Who answers for it?', (more) => html`<input maxlength="100" required ...${more} />`)}
-      ${field('expires', 'Last day (empty for no end)', (more) => html`<input type="date" ...${more} />`)}
+      ${field('owner', 'Who is responsible?', (more) => html`<input maxlength="100" required ...${more} />`)}
+      ${field('expires', 'Last day (empty for no expiry)', (more) => html`<input type="date" ...${more} />`)}
       ${problem && html`<p class="note bad" role="alert" id="problem">${problem.message}</p>`}
       <div class="row end">
         <button type="button" onClick=${onClose}>Cancel</button>

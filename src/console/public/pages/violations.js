@@ -15,15 +15,15 @@ const FILTERS = [
   ['check', 'Check'],
 ];
 
-/** The violations that the ledger keeps, filtered. */
-export function ViolationsPage({ query, status, told }) {
+/** The violations in the ledger, with filters. */
+export function ViolationsPage({ query, status, shownError }) {
   const { data: fresh, stale, error } = usePoll(withQuery('violations', query));
   const data = fresh ?? stale;
   const choose = (change) => setQuery(['violations'], { ...query, page: '', ...change });
   return html`
     <div class="heading">
       <h1>Violations</h1>
-      <p class="muted">Differences between the contract and what was sent or answered, each told once.</p>
+      <p class="muted">Distinct differences between the contract and the traffic.</p>
     </div>
     <form class="filters card" role="search" aria-label="Violations" onSubmit=${(event) => event.preventDefault()}>
       ${FILTERS.map(
@@ -65,8 +65,12 @@ export function ViolationsPage({ query, status, told }) {
     ${status.readOnlyReason && html`<p class="muted">${status.readOnlyReason}</p>`}
     ${
       data === undefined
-        ? html`<${Reading} error=${error} told=${told} />`
-        : html`<${Trouble} error=${error} told=${told} /><${List} data=${data} query=${query} now=${status.now} />`
+        ? html`<${Reading} error=${error} shownError=${shownError} />`
+        : html`<${Trouble} error=${error} shownError=${shownError} /><${List}
+              data=${data}
+              query=${query}
+              now=${status.now}
+            />`
     }
   `;
 }
@@ -78,17 +82,17 @@ function List({ data, query, now }) {
       : `${count(data.total)} of ${plural(data.all, 'violation')}`;
   return html`
     <p role="status" class="muted" id="found">
-      ${total}${data.dropped > 0 ? `; the ledger lost ${count(data.dropped)} more, being full or not to be written` : ''}
+      ${total}${data.dropped > 0 ? `; the ledger lost ${count(data.dropped)} more because it was full or could not be written` : ''}
     </p>
     <${Table}
       caption="Violations"
       kind="cards"
       rows=${data.rows}
       keyOf=${(row) => row.fingerprint}
-      empty=${data.all === 0 ? 'No violation was seen yet.' : 'No violation passes these filters.'}
+      empty=${data.all === 0 ? 'No violations so far.' : 'No violations match these filters.'}
       columns=${[
         { title: 'Violation', head: true, cell: named },
-        { title: 'Operation', cell: (row) => row.operation ?? 'outside the contract' },
+        { title: 'Operation', cell: (row) => row.operation ?? 'not in the contract' },
         { title: 'Category', cell: (row) => html`<span class="badge">${row.category}</span>` },
         { title: 'State', cell: stateOf },
         { title: 'Seen', number: true, cell: (row) => count(row.count) },
@@ -105,13 +109,13 @@ function named(row) {
     <small class="path">${row.direction} ${placeOf(row)} · ${row.keyword}</small>`;
 }
 
-/** Where it is; of a denial, what the caller would have needed. */
+/** Returns the place of a violation; for a denial, what the caller lacks. */
 function placeOf({ keyword, location, at }) {
   if (keyword === 'permission-denied') return at === '' ? '' : `needs ${at}`;
   return at === '' ? location : `${location} ${at}`;
 }
 
-/** What became of a violation, as a badge. */
+/** Returns the state of a violation as a badge. */
 export function stateOf({ accepted }) {
   if (accepted === undefined) return html`<span class="badge warn">new</span>`;
   return accepted.expired
@@ -129,7 +133,7 @@ function Pages({ data: { page, pageCount }, query }) {
   </nav>`;
 }
 
-// What is chosen stays to be seen, though nothing is left of it.
+// The selected value stays in the list even if no row has it.
 function choicesOf(found = {}, chosen = '') {
   const all = chosen === '' || Object.hasOwn(found, chosen) ? found : { ...found, [chosen]: 0 };
   return Object.entries(all).toSorted(([a], [b]) => a.localeCompare(b));

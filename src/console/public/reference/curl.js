@@ -1,10 +1,10 @@
-/** A text as one word of a POSIX shell. */
+/** Quotes a text as one word of a POSIX shell. */
 export function shellWord(text) {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /**
- * The same request for a terminal; the password is left to be asked for, and no body names a file that curl would send.
+ * Returns the request as a curl command; curl asks for the password, and a body never names a file for curl to send.
  * @param {{ origin: string, method: string, target: string, user?: string, headers?: Record<string, string>, body?: string }} request
  */
 export function curlLine({ origin, method, target, user, headers = {}, body }) {
@@ -18,7 +18,7 @@ export function curlLine({ origin, method, target, user, headers = {}, body }) {
   return words.join(' ');
 }
 
-/** The target of an operation with its parameters; empty ones of the query are left out. */
+/** Builds the target of an operation from its parameters; empty query parameters are left out. */
 export function targetOf(operation, values) {
   const valueOf = (where, name) => values[`${where}:${name}`] ?? '';
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(valueOf('path', name)));

@@ -8,9 +8,9 @@ function App() {
   const [contract, setContract] = useState(/** @type {any} */ (undefined));
   const [error, setError] = useState(/** @type {import('../lib/api.js').ApiError | undefined} */ (undefined));
   const [text, setText] = useState('');
-  // Here and nowhere else: gone with the page.
+  // Stored only in this page, and gone when it is closed.
   const [credential, setCredential] = useState({ name: '', password: '' });
-  useEffect(() => readUntil(setContract, setError), []);
+  useEffect(() => readWithRetry(setContract, setError), []);
   useDeepLinks(contract !== undefined);
   const groups = (contract?.groups ?? [])
     .map(({ name, description, operations }) => ({
@@ -64,12 +64,12 @@ function App() {
       <main id="page-content" tabindex="-1">
         <h1>${contract?.title ?? 'API reference'}</h1>
         ${error !== undefined && html`<div class="note bad" role="alert">${error.message}</div>`}
-        ${contract === undefined && error === undefined && html`<p class="muted">Reading the contract…</p>`}
+        ${contract === undefined && error === undefined && html`<p class="muted">Loading the contract…</p>`}
         ${
           contract !== undefined &&
           html`<${Prose} text=${contract.description} />
             <${Credential} credential=${credential} onChange=${setCredential} />
-            ${found === 0 && html`<p class="empty">No operation is meant by these words.</p>`}
+            ${found === 0 && html`<p class="empty">No operations match this search.</p>`}
             ${groups.map(
               (group) =>
                 html`<section key=${group.name} aria-label=${`Operations: ${group.name}`}>
@@ -92,10 +92,10 @@ function App() {
   `;
 }
 
-const AGAIN_MS = 3000;
+const RETRY_MS = 3000;
 
-/** Reads the contract, and again while nothing answers; gives up where no is the answer. */
-function readUntil(onRead, onError) {
+/** Reads the contract, retrying while the gateway is unreachable; stops if access is refused. */
+function readWithRetry(onRead, onError) {
   let timer;
   const read = async () => {
     try {
@@ -104,7 +104,7 @@ function readUntil(onRead, onError) {
     } catch (error) {
       onError(error);
       if (![401, 403, 404].includes(/** @type {import('../lib/api.js').ApiError} */ (error).status))
-        timer = setTimeout(read, AGAIN_MS);
+        timer = setTimeout(read, RETRY_MS);
     }
   };
   void read();
@@ -124,9 +124,9 @@ function Credential({ credential, onChange }) {
       />
     </label>`;
   return html`<section class="card" aria-labelledby="credential-title">
-    <h2 id="credential-title">Credential for what you try</h2>
+    <h2 id="credential-title">Credential for trying requests</h2>
     <p class="muted">
-      Sent to the gateway with each request below. It is kept in this page only and is gone when you leave it.
+      Sent to the gateway with each request below. It is stored only in this page and is gone when you leave it.
     </p>
     <form class="filters" onSubmit=${(event) => event.preventDefault()}>
       ${field('name', 'text')} ${field('password', 'password')}
@@ -134,12 +134,12 @@ function Credential({ credential, onChange }) {
   </section>`;
 }
 
-/** The address may name an operation: it is shown once it is there, and whenever the address changes. */
+/** Scrolls to the operation in the URL, after loading and whenever the URL changes. */
 function useDeepLinks(ready) {
   useEffect(() => {
     if (!ready) return undefined;
     const show = () => {
-      // Ids of operations are letters alone, and no other id of the page is.
+      // Operation ids consist of letters only; all other ids on the page do not.
       const place = document.getElementById(location.hash.slice(1));
       place?.scrollIntoView();
       place?.querySelector('h3')?.focus({ preventScroll: true });

@@ -4,7 +4,7 @@ import { pretty } from './sample.js';
 import { boundsText, nameOf, Schema, typeText } from './schema.js';
 import { TryForm } from './try.js';
 
-/** One operation: what it takes, who may call it, what it answers, and a form to try it. */
+/** One operation: its parameters, permissions and responses, with a form to try it. */
 export function Operation({ operation, contract, credential }) {
   const { id, method, path, summary, description, row, since, provenance } = operation;
   return html`<article class="card operation" id=${id} aria-labelledby=${`${id}-title`}>
@@ -24,7 +24,7 @@ export function Operation({ operation, contract, credential }) {
         <${Contents} content=${operation.requestBody.content} schemas=${contract.schemas} />
         <${Rules} rules=${operation.requestRules} />`
     }
-    <h4>Answers</h4>
+    <h4>Responses</h4>
     ${operation.responses.map(
       (response) =>
         html`<details key=${response.status} class="response">
@@ -53,8 +53,8 @@ function Facts({ operation }) {
     [
       'Credential',
       needsCredential
-        ? 'needed, also where anonymous callers are allowed'
-        : 'needed unless anonymous callers are allowed',
+        ? 'required, even if anonymous callers are allowed'
+        : 'required unless anonymous callers are allowed',
     ],
     operation.needsFeature !== undefined && ['Needs', operation.needsFeature],
     [
@@ -65,14 +65,14 @@ function Facts({ operation }) {
     ],
     [
       'Unknown parameters',
-      unknownParameters === 'refuse' ? 'refused where requests are enforced' : 'counted, never refused',
+      unknownParameters === 'refuse' ? 'refused if the check requests is enforced' : 'counted, never refused',
     ],
     paging !== undefined && ['Pages', pagesText(paging)],
     ['Cache', cacheText(cache)],
-    purges.length > 0 && ['A success drops', purges.join(', ')],
+    purges.length > 0 && ['A success purges', purges.join(', ')],
     [
       'Service account',
-      operation.identityIndependent ? 'may stand in for the caller' : "never: the caller's own credential is sent",
+      operation.identityIndependent ? 'may act for the caller' : "never: the caller's own credential is sent",
     ],
   ];
   return html`<dl class="facts">
@@ -89,13 +89,13 @@ function Facts({ operation }) {
 }
 
 function pagesText({ firstPage, observedPageSize, hasPageCount }) {
-  const size = observedPageSize === undefined ? '' : `, ${observedPageSize} items where none was asked for`;
-  return `an absent page means ${firstPage}${size}${hasPageCount ? '' : ', answers tell no pageCount'}`;
+  const size = observedPageSize === undefined ? '' : `, ${observedPageSize} items by default`;
+  return `an absent page means ${firstPage}${size}${hasPageCount ? '' : ', responses have no pageCount'}`;
 }
 
 function cacheText(cache) {
-  if (cache === undefined) return 'never kept';
-  return `${cache.byDefault ? 'kept where the cache is on' : 'kept only where it is switched on for this operation'}; tags ${cache.tags.join(', ')}`;
+  if (cache === undefined) return 'never cached';
+  return `${cache.byDefault ? 'cached if the cache is enabled' : 'cached only if enabled for this operation'}; tags ${cache.tags.join(', ')}`;
 }
 
 function Parameters({ operation: { parameters, id }, schemas }) {
@@ -130,8 +130,8 @@ function Parameters({ operation: { parameters, id }, schemas }) {
                 </td>
                 <td>
                   <${Words} text=${one.description ?? ''} />
-                  ${one['x-single'] === true && html` <span class="muted">Once only.</span>`}
-                  ${one['x-acceptance'] === 'report' && html` <span class="muted">Counted as undocumented, let through.</span>`}
+                  ${one['x-single'] === true && html` <span class="muted">Must not be repeated.</span>`}
+                  ${one['x-acceptance'] === 'report' && html` <span class="muted">Counted as undocumented, never refused.</span>`}
                   ${one.example !== undefined && html` <span class="muted">Example: <code>${String(one.example)}</code></span>`}
                 </td>
               </tr>`,
@@ -147,7 +147,7 @@ function Contents({ content, schemas }) {
       html`<div key=${mediaType}>
         <p class="row">
           <code>${mediaType}</code> <span>${nameOf(schema) ?? typeText(schema, schemas)}</span>
-          ${breaks === true && html`<span class="badge bad">met in the field, breaks the contract</span>`}
+          ${breaks === true && html`<span class="badge bad">seen in practice, violates the contract</span>`}
         </p>
         <${Schema} schema=${schema} schemas=${schemas} />
         ${examples.map(

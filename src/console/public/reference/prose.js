@@ -1,11 +1,11 @@
 import { html } from '../lib/html.js';
 
-/** A sentence in which words between backticks are code. */
+/** A text in which words between backticks are code. */
 export function Words({ text }) {
   return text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
 }
 
-/** Paragraphs of such sentences. */
+/** Such a text with paragraphs. */
 export function Prose({ text }) {
   return text
     .split(/\n\s*\n/)
@@ -14,12 +14,12 @@ export function Prose({ text }) {
 }
 
 const KNOWN = {
-  observed: ['good', 'seen at the legacy server'],
-  inferred: ['warn', 'concluded, not seen'],
-  'not shown': ['bad', 'left open by the specification'],
+  observed: ['good', 'observed at the legacy server'],
+  inferred: ['warn', 'inferred, not observed'],
+  'not shown': ['bad', 'not shown in the specification'],
 };
 
-/** How a fact is known. */
+/** A badge that shows how well a fact is known. */
 export function Provenance({ is, of = '' }) {
   if (is === undefined) return null;
   const [tone, title] = KNOWN[is] ?? ['', ''];

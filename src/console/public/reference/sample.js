@@ -1,5 +1,5 @@
 /**
- * What a field of the form begins with: the example of a path parameter; nothing of the query is asked for by itself.
+ * Returns the initial values of the form: examples for path parameters; query parameters start empty.
  */
 export function firstValues({ parameters }) {
   return Object.fromEntries(
@@ -9,18 +9,18 @@ export function firstValues({ parameters }) {
   );
 }
 
-/** The first example of a body as text; empty where there is none. */
+/** Returns the first example of the request body as text; empty if there is none. */
 export function firstBody({ requestBody }) {
   const value = requestBody?.content[0]?.examples[0]?.value;
   return value === undefined ? '' : pretty(value);
 }
 
-/** A value as indented JSON. */
+/** Formats a value as indented JSON. */
 export const pretty = (value) => JSON.stringify(value, undefined, 2);
 
-/** A body made readable where it is JSON whose numbers survive that; anything else as it came. */
+/** Indents a JSON body if all its numbers can be preserved; returns any other body unchanged. */
 export function prettyBody(text, mediaType) {
-  // Beyond 53 bits a number would be shown as another one.
+  // Integers above 53 bits would be shown with a different value.
   if (!/json/i.test(mediaType) || /[^"\w.]\d{16,}/.test(text)) return text;
   try {
     return pretty(JSON.parse(text));

@@ -4,7 +4,7 @@ import { Provenance, Words } from './prose.js';
 const REF = '#/components/schemas/';
 
 /**
- * What a schema stands for: itself, or the component that it points to, with what is said beside the reference on top.
+ * Resolves a schema: itself, or the component that it refers to, overridden by the members beside the reference.
  */
 export function resolved(schema, schemas) {
   let found = schema;
@@ -15,12 +15,12 @@ export function resolved(schema, schemas) {
   return found ?? {};
 }
 
-/** The name of the component that a schema points to. */
+/** Returns the name of the component that a schema refers to. */
 export const nameOf = (schema) => (typeof schema?.$ref === 'string' ? schema.$ref.replace(REF, '') : undefined);
 
-/** The type of a schema in few words: `integer (int64)`, `array of Comment`, `text or null`. */
+/** Returns the type of a schema in a few words: `integer (int64)`, `array of Comment`, `text or null`. */
 export function typeText(schema, schemas) {
-  if (schema === false) return 'never there';
+  if (schema === false) return 'not allowed';
   if (schema === true) return 'anything';
   const { type, format, items, anyOf, oneOf, allOf, not } = resolved(schema, schemas);
   const options = anyOf ?? oneOf;
@@ -28,14 +28,14 @@ export function typeText(schema, schemas) {
     return [...new Set(options.map((one) => nameOf(one) ?? typeText(one, schemas)))].join(' or ');
   if (type === undefined && allOf !== undefined)
     return allOf.map((one) => nameOf(one) ?? typeText(one, schemas)).join(' and ');
-  if (type === undefined) return not === undefined ? 'anything' : 'anything but some';
+  if (type === undefined) return not === undefined ? 'anything' : 'anything with exceptions';
   const words = [type].flat().map((one) => (one === 'string' ? 'text' : one));
   if (items !== undefined)
     return words.join(' or ').replace('array', `array of ${nameOf(items) ?? typeText(items, schemas)}`);
   return `${words.join(' or ')}${format === undefined ? '' : ` (${format})`}`;
 }
 
-/** The bounds that a schema sets, in words. */
+/** Describes the bounds of a schema in words. */
 export function boundsText(schema, schemas) {
   const at = resolved(schema, schemas);
   const bounds = [
@@ -53,7 +53,7 @@ export function boundsText(schema, schemas) {
   return bounds.filter((one) => one !== false).join(', ');
 }
 
-/** Fields of a schema with those of everything that it is put together from. */
+/** Returns the fields of a schema, including those of all its parts. */
 export function fieldsOf(schema, schemas, depth = 0) {
   const at = resolved(schema, schemas);
   const required = new Set(at.required ?? []);
@@ -61,7 +61,7 @@ export function fieldsOf(schema, schemas, depth = 0) {
     name,
     schema: inner,
     required: required.has(name),
-    // A field without a mark of its own is known as its resource is.
+    // A field without its own provenance has that of its resource.
     provenance: at['x-provenance'],
   }));
   const parts = depth > 6 ? [] : (at.allOf ?? []).flatMap((one) => fieldsOf(one, schemas, depth + 1));
@@ -72,7 +72,7 @@ export function fieldsOf(schema, schemas, depth = 0) {
   );
 }
 
-/** A schema as a list of fields that open one level at a time. */
+/** A schema as a list of fields that expand one level at a time. */
 export function Schema({ schema, schemas }) {
   const at = resolved(schema, schemas);
   const options = at.anyOf ?? at.oneOf ?? [];
@@ -111,7 +111,7 @@ function Field({ name, schema, required, provenance, schemas }) {
       ${required && html`<span class="badge">required</span>`}
       <${Provenance} is=${at['x-provenance'] ?? provenance} />
       ${at['x-pii'] !== undefined && html`<span class="badge bad" title="personal data">x-pii ${at['x-pii']}</span>`}
-      ${at['x-private-field'] === true && html`<span class="badge warn" title="only some callers see it">private</span>`}
+      ${at['x-private-field'] === true && html`<span class="badge warn" title="visible to some callers only">private</span>`}
       ${at['x-since'] !== undefined && html`<span class="muted">since ${at['x-since']}</span>`}
     </p>
     ${bounds !== '' && html`<p class="muted block">${bounds}</p>`}
@@ -123,13 +123,13 @@ function Field({ name, schema, required, provenance, schemas }) {
   </li>`;
 }
 
-// A list of plain values has nothing inside that its type does not say.
+// A list of plain values has no details beyond its type.
 function isOpenable(at, schemas) {
   if (typeof at.items === 'object') return isOpenable(resolved(at.items, schemas), schemas);
   return [at.properties, at.anyOf, at.oneOf, at.allOf].some((one) => typeof one === 'object');
 }
 
-// Schemas may contain themselves: what is inside is made when it is opened.
+// Schemas may be recursive, so contents are rendered only when opened.
 function Part({ schema, schemas, label }) {
   const [open, setOpen] = useState(false);
   const at = resolved(schema, schemas);

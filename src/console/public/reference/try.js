@@ -6,7 +6,7 @@ import { firstBody, firstValues, prettyBody } from './sample.js';
 
 const SAFE = new Set(['GET', 'HEAD']);
 
-/** The form of one operation; what is sent goes through the admin side to the gateway's own public side. */
+/** The form to try one operation; the admin listener relays the request to the gateway's own public listener. */
 export function TryForm({ operation, contract, credential }) {
   const { method, parameters, requestBody } = operation;
   const [values, setValues] = useState(() => firstValues(operation));
@@ -76,9 +76,9 @@ export function TryForm({ operation, contract, credential }) {
         ${!allowed && html`<span class="muted">${contract.readOnlyReason}</span>`}
       </p>
     </form>
-    <pre class="curl" tabindex="0" aria-label="The same for a terminal">${line}</pre>
+    <pre class="curl" tabindex="0" aria-label="The request as a curl command">${line}</pre>
     <div role="status">
-      ${state.busy && html`<p class="muted">Waiting for the answer…</p>`}
+      ${state.busy && html`<p class="muted">Waiting for the response…</p>`}
       ${state.error !== undefined && html`<p class="note bad">${state.error.message}</p>`}
       ${state.answer !== undefined && html`<${Answer} answer=${state.answer} />`}
     </div>
@@ -93,12 +93,14 @@ function Answer({ answer: { status, statusText, headers, seconds, body, bytes, c
     <p class="row">
       <span class=${`badge ${tone}`}>${status} ${statusText}</span>
       <span>${Math.max(1, Math.round(seconds * 1000))} ms</span>
-      <span class="muted">${cut ? `more than ${count(bytes)} bytes, the first are shown` : plural(bytes, 'byte')}</span>
-      ${broken && html`<span class="badge bad">broken off before its end</span>`}
+      <span class="muted"
+        >${cut ? `more than ${count(bytes)} bytes; only the first are shown` : plural(bytes, 'byte')}</span
+      >
+      ${broken && html`<span class="badge bad">connection broken before the end</span>`}
       ${contractStatus !== undefined && html`<span>Contract-Status: <code>${contractStatus}</code></span>`}
     </p>
     <details>
-      <summary>${headers.length} header fields</summary>
+      <summary>${headers.length} headers</summary>
       <dl class="facts">
         ${headers.map(
           ([name, value], index) =>
@@ -111,9 +113,8 @@ function Answer({ answer: { status, statusText, headers, seconds, body, bytes, c
     </details>
     ${
       text
-        ? html`<pre tabindex="0" aria-label="Body of the answer">
-${prettyBody(body, valueOf('content-type') ?? '')}</pre>`
-        : html`<p class="muted">The body is no text, and is not shown.</p>`
+        ? html`<pre tabindex="0" aria-label="Response body">${prettyBody(body, valueOf('content-type') ?? '')}</pre>`
+        : html`<p class="muted">The body is not text and is not shown.</p>`
     }
   </div>`;
 }
