@@ -1,7 +1,7 @@
 import type { ErrorDetail } from '../errors/gateway-error.ts';
 import { type CommentsOptions, RECIPIENTS, SEND_PERMISSIONS, USE_PRIVATE_COMMENTS } from './comments-options.ts';
 
-/** What is known of the comment that is replied to: undefined visibility means that it is public. */
+/** What is known about the visibility of the parent comment; an undefined visibility means public. */
 export type ParentVisibility =
   { readonly known: true; readonly visibility: string | undefined } | { readonly known: false };
 
@@ -12,20 +12,20 @@ export interface CommentRefusal {
   readonly detail: ErrorDetail;
 }
 
-/** A comment that is written, and who writes it. */
+/** A comment to write, and its author's permissions. */
 export interface CommentWrite {
   /** The parsed request body. */
   readonly body: unknown;
   readonly parentVisibility: ParentVisibility;
-  /** The visibility that a comment has already, where one is changed; new comments have none. */
+  /** The current visibility of a comment that is being changed; new comments have none. */
   readonly ownVisibility?: ParentVisibility;
   readonly grants: (permission: string) => boolean;
   readonly options: CommentsOptions;
 }
 
 /**
- * Checks a comment against the three documented conditions (rules, 10) and answers every one that it meets, in their
- * documented order. An unknown parent is left to the upstream, and so is a visibility that is no private option.
+ * Checks a comment against the three documented reasons for a refusal (rules, 10) and returns all that apply, in their
+ * documented order. An unknown parent and a visibility that is not a private option are left to the upstream.
  */
 export function checkCommentVisibility({
   body,
@@ -86,7 +86,7 @@ function textMember(body: unknown, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-// A client that sends back what it read may carry null or an empty list: nobody is named by those.
+// A client that sends back a comment may include null or an empty list, which name no recipients.
 function hasRecipients(body: unknown): boolean {
   const recipients = member(body, 'recipients');
   if (recipients === undefined || recipients === null) return false;

@@ -1,21 +1,21 @@
 /** The configuration key `comments:` with every default filled in. */
 export interface CommentsOptions {
-  /** Names of the private values of `visibility`, each with whom it sends a comment to. */
+  /** Names of the private values of `visibility`, each with the recipients of such a comment. */
   readonly visibilityOptions: Readonly<Record<string, PrivateOption>>;
 }
 
-/** The one private name that was observed; it exists whatever is configured. */
+/** The only private name that was observed; it exists in every configuration. */
 export const RECIPIENTS = 'recipients';
 
 /**
- * What holds where the configuration is silent. Three private options exist and one name was observed; the other two
- * names are not shown and guessed here, and so is that `recipients` names groups of the sender.
+ * The defaults. Three private options exist, but only one name was observed. The other two names are guesses, as is the
+ * assumption that `recipients` means groups of the sender.
  */
 export const DEFAULT_COMMENTS_OPTIONS: CommentsOptions = {
   visibilityOptions: { [RECIPIENTS]: 'toOwnGroups', originalPoster: 'toOriginalPoster', moderators: 'toModerators' },
 };
 
-/** Fills the defaults in; configured names replace the guessed ones, `recipients` always stays an option. */
+/** Fills in the defaults; configured names replace the guessed ones, and `recipients` always remains an option. */
 export function toCommentsOptions(config: Partial<CommentsOptions> = {}): CommentsOptions {
   if (config.visibilityOptions === undefined) return DEFAULT_COMMENTS_OPTIONS;
   return { visibilityOptions: { [RECIPIENTS]: 'toOwnGroups', ...config.visibilityOptions } };
@@ -31,15 +31,15 @@ export const commentsOptionsSchema = {
       maxProperties: 20,
       propertyNames: { minLength: 1, maxLength: 100 },
       additionalProperties: { enum: ['toOriginalPoster', 'toModerators', 'toOwnGroups'] },
-      description: 'Names of the private values of visibility, each with whom it sends a comment to.',
+      description: 'Names of the private values of visibility, each with the recipients of such a comment.',
     },
   },
 };
 
-/** The permission that every use of private comments needs. */
+/** The permission that all private comments need. */
 export const USE_PRIVATE_COMMENTS = 'Use Private Comments';
 
-/** Whom a private option sends a comment to, and the permission that it needs beside the first one. */
+/** The recipients of each private option, and the additional permission that it needs. */
 export const SEND_PERMISSIONS = {
   toOriginalPoster: 'Send private comments to the original poster',
   toModerators: 'Send private comments to moderators',

@@ -1,13 +1,13 @@
 import { endOfScalar, endOfString, MALFORMED, skipSpace } from './json-bytes.ts';
 import { createNameMatcher } from './member-name.ts';
 
-/** A range of bytes to leave out: a member and the one comma that goes with it. */
+/** A range of bytes to remove: a member and one adjacent comma. */
 export interface Cut {
   readonly from: number;
   readonly to: number;
 }
 
-/** Where the named members are. */
+/** The places of the named members. */
 export interface FoundMembers {
   /** Ascending, without overlap. */
   readonly cuts: readonly Cut[];
@@ -17,28 +17,28 @@ export interface FoundMembers {
 /** An object or array that is not closed yet. */
 interface Frame {
   readonly isObject: boolean;
-  /** True once a member of this object has been kept: later ones are cut with the comma before them. */
+  /** True once a member of this object remains: later members are cut with the comma before them. */
   keeps: boolean;
   /** The comma before the current member. */
   commaAt: number;
-  /** Where the current member begins when it is to be cut. */
+  /** The start of the current member if it will be cut. */
   cutFrom: number | undefined;
 }
 
 /**
- * Finds members by name in one pass over the bytes of a JSON text, without recursion; undefined when it is malformed.
- * The caller bounds how deep the text is and how many members it has.
+ * Finds members by name in one pass over the bytes of a JSON text, without recursion; returns undefined if it is
+ * malformed. The caller bounds the depth and the number of members.
  */
 export function findMembers(bytes: Buffer, names: ReadonlySet<string>): FoundMembers | undefined {
   const nameOf = createNameMatcher(names);
   const cuts: Cut[] = [];
   const found = new Set<string>();
   const frames: Frame[] = [];
-  // The frame whose current member is being cut: what lies inside goes with it.
+  // The frame whose current member is being cut, including all nested values.
   let cutting: Frame | undefined;
   let at = skipSpace(bytes, afterByteOrderMark(bytes));
 
-  /** Reads a key up to its value; false when malformed. */
+  /** Reads a key up to its value; returns false if malformed. */
   const readKey = (frame: Frame): boolean => {
     if (bytes[at] !== 0x22) return false;
     const end = endOfString(bytes, at);
@@ -56,7 +56,7 @@ export function findMembers(bytes: Buffer, names: ReadonlySet<string>): FoundMem
     return true;
   };
 
-  /** Moves from the end of a value to the next value; answers whether there is one. */
+  /** Moves from the end of a value to the next value; returns whether there is one, or undefined if malformed. */
   const afterValue = (): boolean | undefined => {
     for (;;) {
       const frame = frames.at(-1);
@@ -68,7 +68,7 @@ export function findMembers(bytes: Buffer, names: ReadonlySet<string>): FoundMem
       if (isComma) at = skipSpace(bytes, at + 1);
       else if (bytes[at] !== (frame.isObject ? 0x7d : 0x5d)) return undefined;
       if (frame.cutFrom !== undefined) {
-        // A first member goes with the comma after it, so that the next one takes its place.
+        // The first member is cut with the comma after it.
         cuts.push({ from: frame.cutFrom, to: frame.keeps ? end : at });
         frame.cutFrom = undefined;
         cutting = undefined;

@@ -2,10 +2,10 @@ const SPACE = 0x20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Answers that the bytes are not JSON (RFC 8259). */
+/** Returned for bytes that are not JSON (RFC 8259). */
 export const MALFORMED = -1;
 
-/** The first byte at or after `at` that is not white space. */
+/** Returns the index of the first byte at or after `at` that is not white space. */
 export function skipSpace(bytes: Uint8Array, at: number): number {
   let end = at;
   for (;;) {
@@ -15,11 +15,11 @@ export function skipSpace(bytes: Uint8Array, at: number): number {
   }
 }
 
-/** The byte after the string whose opening quote is at `at`; bytes beyond ASCII are not looked into. */
+/** Returns the index after the string whose opening quote is at `at`; bytes beyond ASCII are not validated. */
 export function endOfString(bytes: Uint8Array, at: number): number {
   const length = bytes.length;
   let end = at + 1;
-  // Most of a text is inside strings: this loop reads no byte beyond the last, which would make every reading slow.
+  // Most bytes are inside strings. This loop never reads out of bounds, which would slow down every access.
   while (end < length) {
     const byte = bytes[end] as number;
     if (PLAIN[byte] === 1) end += 1;
@@ -32,7 +32,7 @@ export function endOfString(bytes: Uint8Array, at: number): number {
   return MALFORMED;
 }
 
-/** 1 for the bytes that stand for themselves in a string. */
+/** 1 for the bytes that need no escape in a string. */
 const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= SPACE && byte !== QUOTE && byte !== BACKSLASH ? 1 : 0,
 );
@@ -46,7 +46,7 @@ function endOfEscape(bytes: Uint8Array, at: number): number {
   return at + 6;
 }
 
-/** 1 for the bytes that make an escape of two. */
+/** 1 for the bytes that follow a backslash in a two-byte escape. */
 const SIMPLE_ESCAPE = Uint8Array.from({ length: 256 }, (_, byte) => (Buffer.from('"\\/bfnrt').includes(byte) ? 1 : 0));
 
 function isHexDigit(byte: number | undefined): boolean {
@@ -54,7 +54,7 @@ function isHexDigit(byte: number | undefined): boolean {
   return isDigit(byte) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66);
 }
 
-/** The byte after the number or the literal (`true`, `false`, `null`) that begins at `at`. */
+/** Returns the index after the number or literal (`true`, `false`, `null`) that begins at `at`. */
 export function endOfScalar(bytes: Uint8Array, at: number): number {
   const byte = bytes[at];
   if (byte === 0x74) return endOfWord(bytes, at, TRUE);
@@ -74,7 +74,7 @@ function endOfWord(bytes: Uint8Array, at: number, word: Uint8Array): number {
 
 function endOfNumber(bytes: Uint8Array, at: number): number {
   const whole = bytes[at] === 0x2d ? at + 1 : at;
-  // A zero stands alone: 01 is no number.
+  // Leading zeros are not allowed: 01 is not a number.
   let end = bytes[whole] === 0x30 ? whole + 1 : endOfDigits(bytes, whole);
   if (end !== MALFORMED && bytes[end] === 0x2e) end = endOfDigits(bytes, end + 1);
   if (end !== MALFORMED && (bytes[end] === 0x65 || bytes[end] === 0x45)) {

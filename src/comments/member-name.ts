@@ -1,7 +1,7 @@
-/** Tells which of a set of names a JSON key is. */
+/** Returns the name that a JSON key matches, or undefined. */
 export type NameMatcher = (bytes: Buffer, start: number, end: number) => string | undefined;
 
-/** Compiles the names; a key is given by its bytes between the quotes and may be written with escapes. */
+/** Compiles a matcher; a key is given by the range of bytes between its quotes and may contain escapes. */
 export function createNameMatcher(names: ReadonlySet<string>): NameMatcher {
   const wanted = [...names].map((name) => ({ name, bytes: Buffer.from(name) }));
   const shortest = Math.min(...wanted.map(({ bytes }) => bytes.length));

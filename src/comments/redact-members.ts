@@ -4,27 +4,27 @@ import { findMembers } from './find-members.ts';
 /** A body without the redacted members, and their names. */
 export interface Redacted {
   readonly body: Buffer;
-  /** Each name once, in the order of appearance. */
+  /** Distinct names in order of appearance. */
   readonly removed: readonly string[];
 }
 
 /**
- * Takes the named members out of a JSON text, at any depth, without altering any other byte: numbers keep all their
- * digits, strings their escapes. Returns the same buffer when there is none, and undefined for what is not JSON or
- * exceeds the limits: the caller then must not send it.
+ * Removes the named members from a JSON text at any depth without changing any other byte: numbers keep all their
+ * digits, strings their escapes. Returns the same buffer if there are none, and undefined if the text is not JSON or
+ * exceeds the limits; the caller must not send it then.
  */
 export function redactMembers(body: Buffer, names: ReadonlySet<string>, limits: JsonLimits): Redacted | undefined {
   if (exceededLimit(body, limits) !== undefined) return undefined;
   const found = findMembers(body, names);
   if (found === undefined) return undefined;
   if (found.cuts.length === 0) return { body, removed: [] };
-  const kept = Buffer.allocUnsafe(body.length);
+  const remaining = Buffer.allocUnsafe(body.length);
   let length = 0;
   let from = 0;
   for (const cut of found.cuts) {
-    length += body.copy(kept, length, from, cut.from);
+    length += body.copy(remaining, length, from, cut.from);
     from = cut.to;
   }
-  length += body.copy(kept, length, from);
-  return { body: kept.subarray(0, length), removed: [...found.names] };
+  length += body.copy(remaining, length, from);
+  return { body: remaining.subarray(0, length), removed: [...found.names] };
 }

@@ -2,30 +2,28 @@ import { CsvError, parse } from 'csv-parse/sync';
 import type { ErrorDetail } from '../errors/gateway-error.ts';
 import type { Violation } from '../model/violation.ts';
 
-/** Bounds of one upload. */
+/** The bounds of one upload. */
 export interface CsvLimits {
   readonly maxRows: number;
-  /** About the most bytes of one row; 10,000 unless told. */
+  /** The approximate maximum size of a row in bytes; 10,000 by default. */
   readonly maxRowBytes?: number;
-  /** The most faults that are told; 20 unless told. */
-  readonly maxFaults?: number;
+  /** The largest number of reported errors; 20 by default. */
+  readonly maxErrors?: number;
 }
 
-/** What was found in an upload: violation and detail of the same index are the same fault. */
+/** The result for an upload; a violation and a detail with the same index describe the same error. */
 export interface CsvCheck {
   readonly violations: readonly Violation[];
-  /** With row numbers, the header being row 1; never with what a cell holds. */
+  /** With row numbers (the header is row 1), never with the contents of a cell. */
   readonly details: readonly ErrorDetail[];
-  /** Rows below the header that were read. */
+  /** The number of rows read below the header. */
   readonly rows: number;
 }
 
-/**
- * Checks the CSV of a GDPR upload (rules, 9); rows are counted as records, so a quoted line break does not start one.
- */
+/** Checks the CSV of a GDPR upload (rules, 9). Rows are CSV records: a quoted line break does not start a new row. */
 export function checkUploadCsv(content: string, limits: CsvLimits): CsvCheck {
-  const { maxRows, maxRowBytes = 10_000, maxFaults = 20 } = limits;
-  const found = createFaults(maxFaults);
+  const { maxRows, maxRowBytes = 10_000, maxErrors = 20 } = limits;
+  const found = createErrorList(maxErrors);
   let columns = 0;
   let row = 0;
 
@@ -33,12 +31,12 @@ export function checkUploadCsv(content: string, limits: CsvLimits): CsvCheck {
     row += 1;
     if (row === 1) {
       columns = cells.length;
-      const fault = headerFault(cells);
-      if (fault) found.add('enum', row, fault.message, fault.suggestion);
+      const error = headerError(cells);
+      if (error) found.add('enum', row, error.message, error.suggestion);
     } else if (row > maxRows + 1) {
       found.add('bounds', undefined, `the upload has more than ${maxRows} rows below its header`);
     } else if (cells.every((cell) => cell.trim() === '')) {
-      found.add('missing', row, 'no cell of the row is filled');
+      found.add('missing', row, 'all cells of the row are empty');
     } else if (cells.length !== columns) {
       found.add('format', row, `the row has ${cells.length < columns ? 'fewer' : 'more'} cells than the header`);
     }
@@ -48,7 +46,7 @@ export function checkUploadCsv(content: string, limits: CsvLimits): CsvCheck {
   try {
     parse(content, {
       bom: true,
-      // Named, because csv-parse would otherwise take the first CR, LF or CRLF that it meets for all of them.
+      // Set explicitly: otherwise csv-parse uses the first CR, LF or CRLF that it finds as the only delimiter.
       record_delimiter: ['\r\n', '\n'],
       relax_column_count: true,
       max_record_size: maxRowBytes,
@@ -59,7 +57,7 @@ export function checkUploadCsv(content: string, limits: CsvLimits): CsvCheck {
     else if (row === 1) found.add('missing', undefined, 'the upload has no row below its header');
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    // The parser's own message quotes the cell.
+    // The parser's own message is not shown, because it quotes the cell.
     found.add('format', row + 1, MESSAGES[error.code] ?? 'the row is not well-formed CSV');
   }
   return { violations: found.violations, details: found.details, rows: Math.max(0, Math.min(row, maxRows + 1) - 1) };
@@ -67,12 +65,12 @@ export function checkUploadCsv(content: string, limits: CsvLimits): CsvCheck {
 
 const MESSAGES: Readonly<Record<string, string>> = {
   CSV_QUOTE_NOT_CLOSED: 'a quoted cell of the row is not closed',
-  INVALID_OPENING_QUOTE: 'a quote stands inside a cell of the row that is not quoted',
-  CSV_INVALID_CLOSING_QUOTE: 'something follows the closing quote of a cell of the row',
+  INVALID_OPENING_QUOTE: 'an unquoted cell of the row contains a quote',
+  CSV_INVALID_CLOSING_QUOTE: 'text follows the closing quote of a cell of the row',
   CSV_MAX_RECORD_SIZE: 'the row is too long',
 };
 
-/** Different mistakes are different entries of a ledger. */
+/** Different errors are different ledger entries. */
 const KEYWORDS = {
   enum: 'gdpr-csv-header',
   missing: 'gdpr-csv-empty',
@@ -80,14 +78,14 @@ const KEYWORDS = {
   bounds: 'gdpr-csv-rows',
 } as const;
 
-function createFaults(maxFaults: number) {
+function createErrorList(maxErrors: number) {
   const violations: Violation[] = [];
   const details: ErrorDetail[] = [];
   return {
     violations,
     details,
     add(category: keyof typeof KEYWORDS, row: number | undefined, message: string, suggestion?: string) {
-      if (violations.length >= maxFaults) return;
+      if (violations.length >= maxErrors) return;
       const meant = suggestion === undefined ? {} : { suggestion };
       violations.push({
         check: 'requests',
@@ -116,8 +114,8 @@ const FORMS: readonly (readonly string[])[] = [
   ['username', 'userId'],
 ];
 
-/** What is wrong with a header row; undefined for one column alone or `userId` and `username` in either order. */
-export function headerFault(
+/** Returns the error in a header row, or undefined for one column alone or `userId` and `username` in either order. */
+export function headerError(
   header: readonly string[],
 ): { readonly message: string; readonly suggestion?: string } | undefined {
   if (isForm(header)) return undefined;
@@ -125,7 +123,7 @@ export function headerFault(
   const meant = header.map((cell) =>
     UPLOAD_COLUMNS.find((column) => column.toLowerCase() === cell.trim().toLowerCase()),
   );
-  // Only names of our own are ever suggested: the header row may hold a user's data when it was forgotten.
+  // Only the allowed names are suggested: if the header is missing, the first row holds a user's data.
   return isForm(meant) ? { message, suggestion: meant.join(',') } : { message };
 }
 

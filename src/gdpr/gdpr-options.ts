@@ -1,15 +1,15 @@
 /** The configuration key `gdpr:` with every default filled in. */
 export interface GdprOptions {
-  /** Seconds in which the same upload of the same caller is a duplicate; 0 switches the rule off. */
+  /** Seconds within which the same upload of the same caller is a duplicate; 0 disables the rule. */
   readonly duplicateWindowSeconds: number;
-  /** The most users that one upload may name. */
+  /** The largest number of users in one upload. */
   readonly maxRows: number;
 }
 
-/** What holds where the configuration is silent. */
+/** The defaults. */
 export const DEFAULT_GDPR_OPTIONS: GdprOptions = { duplicateWindowSeconds: 600, maxRows: 10_000 };
 
-/** Fills the defaults in. */
+/** Fills in the defaults. */
 export function toGdprOptions(config: Partial<GdprOptions> = {}): GdprOptions {
   return { ...DEFAULT_GDPR_OPTIONS, ...config };
 }
@@ -23,13 +23,14 @@ export const gdprOptionsSchema = {
       type: 'number',
       minimum: 0,
       maximum: 86_400,
-      description: 'Seconds in which the same upload of the same caller is refused as a duplicate; 0 for never.',
+      description:
+        'Seconds within which the same upload of the same caller is refused as a duplicate; 0 disables the rule.',
     },
     maxRows: {
       type: 'integer',
       minimum: 1,
       maximum: 1_000_000,
-      description: 'The most users that one upload may name.',
+      description: 'The largest number of users in one upload.',
     },
   },
 };

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/clock.ts';
 import type { GdprOptions } from './gdpr-options.ts';
 
-/** One upload: whose (never a raw credential), which, and whether the caller insists. */
+/** One upload: its caller (never a raw credential), its body, and whether the caller forces it. */
 export interface UploadAttempt {
   /** The principal's audience. */
   readonly caller: string;
@@ -11,28 +11,28 @@ export interface UploadAttempt {
   readonly force: boolean;
 }
 
-/** An upload that may go on, to be finished whatever happens, or a duplicate. */
+/** An upload that may proceed and must be finished in any case, or a duplicate. */
 export type UploadVerdict =
   | {
       readonly verdict: 'first';
-      /** Tells how it ended; the status is undefined when no answer came. Later calls count for nothing. */
+      /** Reports the outcome; the status is undefined if there was no response. Later calls are ignored. */
       readonly finish: (status: number | undefined) => void;
     }
   | { readonly verdict: 'duplicate'; readonly because: 'in flight' | 'accepted' };
 
-/** Knows which uploads were accepted lately and which are under way. */
+/** Records recently accepted uploads and those in progress. */
 export interface UploadMemory {
   begin(attempt: UploadAttempt): UploadVerdict;
 }
 
-/** The most accepted uploads that are remembered; beyond it the one used longest ago is forgotten. */
+/** The largest number of stored accepted uploads; beyond it, the least recently used is dropped. */
 const MAX_REMEMBERED = 10_000;
 
-/** Creates an empty memory (rules, 9). */
+/** Creates an empty record of uploads (rules, 9). */
 export function createUploadMemory(clock: Clock, options: Pick<GdprOptions, 'duplicateWindowSeconds'>): UploadMemory {
   const windowMs = options.duplicateWindowSeconds * 1000;
   const acceptedAt = new LRUCache<string, number>({ max: MAX_REMEMBERED });
-  // As large as the number of uploads under way, which the server bounds.
+  // Bounded by the number of uploads in progress, which the server limits.
   const underWay = new Map<string, number>();
 
   const isAccepted = (key: string) => {
@@ -43,12 +43,12 @@ export function createUploadMemory(clock: Clock, options: Pick<GdprOptions, 'dup
   return {
     begin({ caller, body, force }) {
       const key = JSON.stringify([caller, hash('sha256', body, 'base64url')]);
-      const flying = underWay.get(key) ?? 0;
+      const running = underWay.get(key) ?? 0;
       if (!force && windowMs > 0) {
-        if (flying > 0) return { verdict: 'duplicate', because: 'in flight' };
+        if (running > 0) return { verdict: 'duplicate', because: 'in flight' };
         if (isAccepted(key)) return { verdict: 'duplicate', because: 'accepted' };
       }
-      underWay.set(key, flying + 1);
+      underWay.set(key, running + 1);
       let finished = false;
       return {
         verdict: 'first',
@@ -65,7 +65,7 @@ export function createUploadMemory(clock: Clock, options: Pick<GdprOptions, 'dup
   };
 }
 
-/** Whether `Portico-Force` insists on a repeated upload. */
+/** Returns whether `Portico-Force` forces a repeated upload. */
 export function isForced(header: string | readonly string[] | undefined): boolean {
   return typeof header === 'string' && header.trim().toLowerCase() === 'true';
 }

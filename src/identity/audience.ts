@@ -1,7 +1,7 @@
 import { ANONYMOUS, type Principal } from '../model/principal.ts';
 import type { KeyedHash } from './keyed-hash.ts';
 
-/** The principals of one request, each with the audience that its stored answers belong to. */
+/** Creates the principals of one request, each with the audience of its stored responses. */
 export interface Principals {
   verified(name: string, authorization: string): Principal;
   unverified(name: string | undefined): Principal;
@@ -9,18 +9,19 @@ export interface Principals {
 }
 
 /**
- * Makes principals; `other` are credentials that travel beside the `Authorization` field and may decide an answer too.
+ * Returns a factory of principals; `other` holds tokens and cookies sent suffixs `Authorization`, which may affect the
+ * response too.
  */
 export function createPrincipals(hash: KeyedHash, header: string | undefined, other: string | undefined): Principals {
-  const beside = other === undefined || other === '' ? '' : `;${hash('other', other)}`;
+  const suffix = other === undefined || other === '' ? '' : `;${hash('other', other)}`;
   return {
-    verified: (name, authorization) => ({ kind: 'verified', name, audience: `user:${name}${beside}`, authorization }),
+    verified: (name, authorization) => ({ kind: 'verified', name, audience: `user:${name}${suffix}`, authorization }),
     unverified: (name) => ({
       kind: 'unverified',
       name,
-      audience: `unverified:${hash('header', header ?? '')}${beside}`,
+      audience: `unverified:${hash('header', header ?? '')}${suffix}`,
       authorization: header,
     }),
-    anonymous: () => (beside ? { ...ANONYMOUS, audience: ANONYMOUS.audience + beside } : ANONYMOUS),
+    anonymous: () => (suffix ? { ...ANONYMOUS, audience: ANONYMOUS.audience + suffix } : ANONYMOUS),
   };
 }

@@ -3,42 +3,43 @@ import type { Principal } from '../model/principal.ts';
 import type { AuthenticationTrace } from '../model/trace.ts';
 import type { Calibration } from './verifier.ts';
 
-/** What authentication reads of a request. */
+/** The parts of a request that authentication reads. */
 export interface AuthenticationInput {
   /** The raw value of the `Authorization` header. */
   readonly authorizationHeader: string | undefined;
   /**
-   * Tokens and cookies that travel upstream beside it; they keep this caller's stored answers from everybody else's.
+   * Tokens and cookies that are forwarded besides it; they separate this caller's stored responses from those of
+   * others.
    */
   readonly otherCredential?: string | undefined;
-  /** Read only when a failure has to be counted. */
+  /** Called only if a failure has to be counted. */
   readonly clientAddress: () => string;
   /** The level of the check `authentication` for this request. */
   readonly level: CheckLevel;
-  /** True where an anonymous caller is refused even when such callers are allowed (rules, 2). */
+  /** True if an anonymous caller is refused even when anonymous callers are allowed (rules, 2). */
   readonly needsCredential?: boolean;
-  /** True where the level `report` waits for the verifier, because enforced permissions depend on who is asking. */
+  /** True if the level `report` must wait for the verifier, because enforced permissions depend on the caller. */
   readonly mustKnow?: boolean;
   /** Epoch milliseconds. */
   readonly now: number;
 }
 
-/** Who is asking, and what goes into the trace. */
+/** The principal and the verdict for the trace. */
 export interface AuthenticationResult {
   readonly principal: Principal;
   readonly trace: AuthenticationTrace;
 }
 
-/** Decides who is asking. */
+/** Determines the principal of a request. */
 export interface Authenticator {
   /**
-   * Returns at once where no verifier has to be asked: for a credential that was verified a short while ago, for a
-   * caller without one, and for a malformed one. Throws or rejects with `GatewayError` for callers that the level
-   * `enforce` refuses, and never at `report` and `off`.
+   * Returns synchronously if the verifier is not needed: for a recently verified credential, for a caller without one,
+   * and for a malformed one. Throws or rejects with `GatewayError` for callers that the level `enforce` refuses, and
+   * never at `report` and `off`.
    */
   authenticate(input: AuthenticationInput): AuthenticationResult | Promise<AuthenticationResult>;
-  /** Drops a verified credential, because the upstream has refused it. */
+  /** Drops a verified credential because the upstream has refused it. */
   forget(principal: Pick<Principal, 'authorization'>): void;
-  /** Tries the verifier with a wrong credential: at start, from time to time, and until it is no longer pending. */
+  /** Tries the verifier with a wrong credential: at start, periodically, and until the result is no longer pending. */
   calibrate(): Promise<Calibration>;
 }

@@ -1,11 +1,11 @@
 import { parseBasicCredentials } from '../lib/basic-credentials.ts';
 import type { Credential } from './verifier.ts';
 
-/** Longer header values are not Basic credentials that anybody types or generates. */
+/** Real Basic credentials are never longer. */
 const MAX_HEADER_LENGTH = 4096;
 
 const MAX_NAME_LENGTH = 256;
-// RFC 7617 §2: no control characters. U+FFFD is what bytes that are not UTF-8 become, and would make two names one.
+// RFC 7617, 2: no control characters. Invalid UTF-8 decodes to U+FFFD, which could make two names equal.
 const UNUSABLE = /[\p{Cc}\u{FFFD}]/u;
 
 /**
@@ -20,7 +20,8 @@ export function readBasicCredential(header: string): Credential | undefined {
 }
 
 /**
- * Returns the `Authorization` header of a name and a password, in the one form under which credentials are remembered.
+ * Returns the `Authorization` value for a name and a password, in the canonical form under which credentials are
+ * stored.
  */
 export function toAuthorization(name: string, password: string): string {
   return `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;

@@ -9,23 +9,23 @@ import { createRefusals } from './refusals.ts';
 import type { Credential, Verifier } from './verifier.ts';
 import { createCredentialCheck, type Verdict } from './verify-credential.ts';
 
-/** What an authenticator is made of. */
+/** The parts of an authenticator. */
 export interface AuthenticatorParts {
   readonly options: IdentityOptions;
   readonly verifier: Verifier;
-  /** Given only where several processes must agree on audiences. */
+  /** Set only if several processes must agree on audiences. */
   readonly hash?: KeyedHash;
-  /** Hears every finished verification, for metrics. */
+  /** Called after every verification, for metrics. */
   readonly onVerification?: (kind: Verdict['kind']) => void;
 }
 
-/** A principal that is let through, and why it is less than verified. */
+/** An admitted principal, and the reason if it is not verified. */
 interface Approval {
   readonly principal: Principal;
   readonly reason?: string;
 }
 
-/** Puts the parser of credentials, the verifier and its memory together; denies whatever nothing has approved. */
+/** Combines the credential parser, the verifier and its cache; refuses everything that is not explicitly approved. */
 export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
   const { options, verifier, hash = createKeyedHash() } = parts;
   const check = createCredentialCheck({ options, verifier, hash, onVerification: parts.onVerification });
@@ -42,7 +42,7 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
     return toResult(input, anonymous, 'credentials_required');
   }
 
-  /** Returns at once unless the verifier has to be asked and somebody waits for it. */
+  /** Returns synchronously unless the request must wait for the verifier. */
   function approve(
     credential: Credential,
     input: AuthenticationInput,
@@ -55,7 +55,7 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
     if (check.fresh(credential, now)) return verified;
     const verdict = check.verify(credential, clientAddress(), now);
     if (level === 'report' && verifier.kind === 'upstream' && !input.mustKnow) {
-      // Nobody waits for this verification; its result serves the next request.
+      // This request does not wait for the verification; its result serves the next one.
       verdict.catch(() => undefined);
       return unverified('verification_pending');
     }
@@ -75,7 +75,7 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
       const { authorizationHeader: header, level, now } = input;
       const principals = createPrincipals(hash, header, input.otherCredential);
       if (header === undefined) return withoutCredential(input, principals);
-      // A credential that was verified a short while ago, in the very form that is remembered, is not parsed again.
+      // A recently verified credential in canonical form is not parsed again.
       const name = level === 'off' ? undefined : check.nameBehind(header, now);
       if (name !== undefined && level !== 'off')
         return { principal: principals.verified(name, header), trace: passed[level].verified };
@@ -116,7 +116,7 @@ function reasonOf(error: unknown, header: string): string {
 
 function toResult({ level }: AuthenticationInput, principal: Principal, reason?: string): AuthenticationResult {
   const because = reason === undefined ? {} : { reason };
-  // What is still being asked says nothing against the caller.
+  // A pending verification does not count against the caller.
   const undecided = level === 'off' || reason === 'verification_pending';
   const outcome = undecided ? 'skipped' : reason === undefined ? 'passed' : 'reported';
   return { principal, trace: { level, outcome, principal: principal.kind, ...because } };

@@ -3,32 +3,35 @@ import type { IdentityOptions } from './identity-options.ts';
 /** Counts failed attempts per pair of network and name. */
 export interface FailureLimiter {
   /**
-   * Counts an attempt as failed before it is made, so that parallel attempts cannot outrun the count. Returns how long
-   * to wait where the pair has failed too often, or where its network has failed under too many names.
+   * Counts an attempt as failed before it is made, so that parallel attempts cannot exceed the limit. Returns how long
+   * to wait if the pair has failed too often, or if its network has failed with too many names.
    */
   begin(network: string, name: string, now: number): { readonly retryAfterSeconds: number } | undefined;
-  /** Takes back what `begin` counted at `now`, because the attempt did not fail. */
+  /** Removes the attempt that `begin` counted at `now`, because it did not fail. */
   withdraw(network: string, name: string, now: number): void;
 }
 
-/** One network may fill one part in so many of the table, so that names made up there never push out other networks. */
+/**
+ * One network may fill at most this fraction of the table (1/32), so that names made up there never displace other
+ * networks.
+ */
 const SHARES = 32;
-/** Names that one network may fail under at least, however small the table is. */
+/** The minimum number of names per network, however small the table is. */
 const MIN_NAMES = 16;
 
-/** The instants of recent attempts by name, the name that was tried last at the end. */
+/** The instants of recent attempts by name; the most recently tried name is last. */
 type Names = Map<string, readonly number[]>;
 
 /**
- * A sliding window of instants per pair, in a bounded table. A network whose share is full is refused under further
- * names until one of its own pairs expires: it neither pushes out the counts of other networks, nor its own to guess
- * on. Where many networks together overflow the table, the one that was tried least recently is forgotten.
+ * Creates a limiter with a sliding window per pair, in a bounded table. A network whose share is full is refused for
+ * further names until one of its own pairs expires: it can displace neither the counts of other networks nor its own.
+ * If many networks together overflow the table, the least recently used one is dropped.
  */
 export function createFailureLimiter(options: IdentityOptions['failures']): FailureLimiter {
   const { limit, maxPairs } = options;
   const share = Math.min(maxPairs, Math.max(MIN_NAMES, Math.floor(maxPairs / SHARES)));
   const windowMs = options.windowSeconds * 1000;
-  /** The network that was tried last is at the end. */
+  /** The most recently used network is last. */
   const networks = new Map<string, Names>();
   let pairs = 0;
 
@@ -47,7 +50,7 @@ export function createFailureLimiter(options: IdentityOptions['failures']): Fail
   return {
     begin(network, name, now) {
       const names: Names = networks.get(network) ?? new Map<string, readonly number[]>();
-      // Refused attempts count as use, so that a network that goes on is not the one to be forgotten.
+      // Refused attempts count as use, so that a network that continues to guess is not dropped.
       if (networks.delete(network)) networks.set(network, names);
       const recent = (names.get(name) ?? []).filter((at) => at > now - windowMs);
       if (recent.length >= limit) return secondsUntil(recent[0] ?? now, now);
@@ -71,7 +74,7 @@ export function createFailureLimiter(options: IdentityOptions['failures']): Fail
       const attempts = names?.get(name) ?? [];
       const index = attempts.indexOf(now);
       if (names === undefined || index < 0) return;
-      // A pair without a failure takes no room: callers who get in must not use up the share of their network.
+      // A pair without failures is removed: successful callers must not use up the share of their network.
       if (attempts.length === 1) drop(network, names, name);
       else names.set(name, attempts.toSpliced(index, 1));
     },

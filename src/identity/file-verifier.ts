@@ -5,17 +5,17 @@ import { parsePhcHash, type PhcHash, STANDARD_COSTS, verifyPassword } from './pa
 import type { Verifier } from './verifier.ts';
 import { createWorkGate } from './work-gate.ts';
 
-/** An account of the roles file, as far as passwords go. */
+/** The name and the password hash of an account in the roles file. */
 export interface FileAccount {
   readonly name: string;
-  /** PHC text of an argon2id hash; without one nobody can log in by this name. */
+  /** An argon2id hash in PHC format; without one, this account cannot log in. */
   readonly passwordHash?: string | undefined;
 }
 
-/** Seconds after which a hashing place is likely to be free again. */
+/** Seconds after which hashing capacity is probably free again. */
 const BUSY_RETRY_SECONDS = 1;
 
-/** Verifies passwords against the argon2id hashes of the accounts; throws StartFault for hashes that cannot be read. */
+/** Creates a verifier for the argon2id hashes of the accounts; throws StartFault for unreadable hashes. */
 export function createFileVerifier(accounts: readonly FileAccount[], bounds: WorkBounds, source: string): Verifier {
   const hashes = readHashes(accounts, source);
   const decoy = createDecoy(hashes);
@@ -24,9 +24,9 @@ export function createFileVerifier(accounts: readonly FileAccount[], bounds: Wor
     kind: 'file',
     async verify({ name, password }, known, network) {
       const hash = hashes.get(name);
-      // An unknown name costs what a wrong password costs, or the time taken would tell which names exist. The decoy
-      // never
-      // matches, so that nothing more has to be asked of the name.
+      // An unknown name takes as long as a wrong password; otherwise the response time would reveal which names exist.
+      // The
+      // decoy never matches.
       const valid = await gate.run(() => verifyPassword(password, hash ?? decoy), known, network);
       if (valid === undefined) return { kind: 'busy', retryAfterSeconds: BUSY_RETRY_SECONDS };
       return { kind: valid ? 'valid' : 'invalid' };
@@ -44,7 +44,7 @@ function readHashes(accounts: readonly FileAccount[], source: string): Map<strin
     if (hash) hashes.set(name, hash);
     else {
       const message = `the password hash of ${name} is not an argon2id hash within bounds`;
-      const suggestion = 'make one with: portico hash-password';
+      const suggestion = 'create one with: portico hash-password';
       faults.push({ source, pointer: `/accounts/${index}/passwordHash`, message, suggestion });
     }
   });
@@ -54,10 +54,10 @@ function readHashes(accounts: readonly FileAccount[], source: string): Map<strin
   return hashes;
 }
 
-/** A hash that no password makes, with the costs of the dearest account. */
+/** Creates a hash that matches no password, with the costs of the most expensive account. */
 function createDecoy(hashes: ReadonlyMap<string, PhcHash>): PhcHash {
-  const [dearest] = [...hashes.values()].sort((a, b) => cost(b) - cost(a));
-  return { ...STANDARD_COSTS, ...dearest, salt: randomBytes(16), tag: randomBytes(32) };
+  const [mostExpensive] = [...hashes.values()].sort((a, b) => cost(b) - cost(a));
+  return { ...STANDARD_COSTS, ...mostExpensive, salt: randomBytes(16), tag: randomBytes(32) };
 }
 
 const cost = (hash: PhcHash) => hash.memory * hash.passes;

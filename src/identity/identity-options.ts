@@ -1,29 +1,29 @@
-/** What `authentication:` in the configuration says, with every default filled in. */
+/** The configuration key `authentication:` with every default filled in. */
 export interface IdentityOptions {
-  /** `file` checks the hashes of the roles file, `upstream` asks the upstream with a probe. */
+  /** `file` checks the hashes in the roles file, `upstream` sends a probe to the upstream. */
   readonly verifier: 'file' | 'upstream';
-  /** Whether a request without a credential is refused or is an anonymous caller's. */
+  /** Whether a request without a credential is refused or treated as anonymous. */
   readonly anonymous: 'deny' | 'allow';
   /** The realm of the challenge. */
   readonly realm: string;
-  /** How long a verified credential is believed without asking again. */
+  /** Seconds for which a verified credential is not verified again. */
   readonly cacheSeconds: number;
-  /** How many verified credentials are remembered. */
+  /** The largest number of cached verified credentials. */
   readonly cacheEntries: number;
   /**
    * Failed attempts per pair of network (an IPv4 address, the /64 of an IPv6 address) and name: `limit` in
    * `windowSeconds`. `maxPairs` bounds the memory, of which one network may fill one part in 32.
    */
   readonly failures: { readonly limit: number; readonly windowSeconds: number; readonly maxPairs: number };
-  /** Password hashing at one time, and how many attempts may wait for it. */
+  /** Bounds of concurrent password hashing. */
   readonly hashing: WorkBounds;
-  /** The request that tells whether the upstream knows a credential. */
+  /** The request that shows whether the upstream accepts a credential. */
   readonly probe: ProbeOptions;
-  /** How often the probe is tried with a wrong credential. */
+  /** The interval in seconds at which the probe is tried with a wrong credential. */
   readonly calibrationSeconds: number;
 }
 
-/** How much work runs at one time and how much may wait. */
+/** The number of concurrent tasks and of tasks that may wait. */
 export interface WorkBounds {
   readonly concurrency: number;
   readonly queue: number;
@@ -32,12 +32,12 @@ export interface WorkBounds {
 /** The probe of the upstream verifier. */
 export interface ProbeOptions extends WorkBounds {
   readonly path: string;
-  /** The statuses that mean a valid credential; nothing else does. */
+  /** The only statuses that mean a valid credential. */
   readonly validStatuses: readonly number[];
   readonly timeoutMs: number;
 }
 
-/** What holds where the configuration says nothing. */
+/** The defaults. */
 export const IDENTITY_DEFAULTS: IdentityOptions = {
   verifier: 'file',
   anonymous: 'deny',
@@ -64,9 +64,9 @@ const count = (description: string, standard: number, minimum = 1, maximum = 1_0
   default: standard,
 });
 
-/** The JSON Schema of the key `authentication:`; defaults are told, not filled in. */
+/** The JSON Schema of the key `authentication:`; its defaults are documentation and are not filled in. */
 export const identityOptionsSchema = {
-  description: 'Who is asking: how credentials are verified, remembered and limited.',
+  description: 'How credentials are verified, cached and rate-limited.',
   type: 'object',
   additionalProperties: false,
   properties: {
@@ -76,44 +76,45 @@ export const identityOptionsSchema = {
       enum: ['file', 'upstream'],
     },
     anonymous: {
-      description: 'Whether requests without a credential are refused (401) or are those of an anonymous caller.',
+      description: 'Whether requests without a credential are refused (401) or treated as anonymous.',
       enum: ['deny', 'allow'],
       default: IDENTITY_DEFAULTS.anonymous,
     },
     realm: {
-      description: 'The realm that the challenge names.',
+      description: 'The realm in the challenge.',
       type: 'string',
       pattern: '^[ !#-\\[\\]-~]{1,100}$',
       default: IDENTITY_DEFAULTS.realm,
     },
     cacheSeconds: count(
-      'How long a verified credential is believed, in seconds.',
+      'Seconds for which a verified credential is not verified again.',
       IDENTITY_DEFAULTS.cacheSeconds,
       0,
       3600,
     ),
-    cacheEntries: count('How many verified credentials are remembered.', IDENTITY_DEFAULTS.cacheEntries),
+    cacheEntries: count('The largest number of cached verified credentials.', IDENTITY_DEFAULTS.cacheEntries),
     failures: {
       description:
-        'Failed attempts allowed per pair of client address (of IPv6 the /64) and name; more are answered 429.',
+        'Failed attempts allowed per pair of client address (for IPv6, its /64) and name; further attempts are refused with 429.',
       type: 'object',
       additionalProperties: false,
       properties: {
         limit: count('Failed attempts within the window.', IDENTITY_DEFAULTS.failures.limit, 1, 1000),
         windowSeconds: count('The window, in seconds.', IDENTITY_DEFAULTS.failures.windowSeconds, 1, 86_400),
         maxPairs: count(
-          'How many pairs are remembered; one client address may fill one part in 32, and is answered 429 beyond.',
+          'The largest number of stored pairs; one client address may use 1/32 of them and is refused with 429 beyond that.',
           IDENTITY_DEFAULTS.failures.maxPairs,
         ),
       },
     },
     hashing: {
-      description: 'Password hashing at one time (verifier file); what finds the queue full is answered 429.',
+      description:
+        'Bounds of concurrent password hashing (verifier file); attempts that find the queue full are refused with 429.',
       type: 'object',
       additionalProperties: false,
       properties: {
         concurrency: count(
-          'Hashes computed at one time; each takes about 19 MiB.',
+          'Hashes computed concurrently; each takes about 19 MiB.',
           IDENTITY_DEFAULTS.hashing.concurrency,
           1,
           64,
@@ -122,7 +123,7 @@ export const identityOptionsSchema = {
       },
     },
     probe: {
-      description: 'The request that tells whether the upstream knows a credential (verifier upstream).',
+      description: 'The request that shows whether the upstream accepts a credential (verifier upstream).',
       type: 'object',
       additionalProperties: false,
       properties: {
@@ -133,20 +134,20 @@ export const identityOptionsSchema = {
           default: IDENTITY_DEFAULTS.probe.path,
         },
         validStatuses: {
-          description: 'Statuses that mean a valid credential; every other one does not.',
+          description: 'The only statuses that mean a valid credential.',
           type: 'array',
           minItems: 1,
           uniqueItems: true,
           items: { type: 'integer', minimum: 200, maximum: 499, not: { enum: [401, 403, 407, 408, 429] } },
           default: IDENTITY_DEFAULTS.probe.validStatuses,
         },
-        timeoutMs: count('How long a probe may take, in milliseconds.', IDENTITY_DEFAULTS.probe.timeoutMs, 1, 120_000),
-        concurrency: count('Probes at one time.', IDENTITY_DEFAULTS.probe.concurrency, 1, 1000),
+        timeoutMs: count('The timeout of a probe, in milliseconds.', IDENTITY_DEFAULTS.probe.timeoutMs, 1, 120_000),
+        concurrency: count('Concurrent probes.', IDENTITY_DEFAULTS.probe.concurrency, 1, 1000),
         queue: count('Attempts that may wait for a probe.', IDENTITY_DEFAULTS.probe.queue, 0, 10_000),
       },
     },
     calibrationSeconds: count(
-      'How often the probe is tried with a wrong credential, in seconds.',
+      'The interval at which the probe is tried with a wrong credential, in seconds.',
       IDENTITY_DEFAULTS.calibrationSeconds,
       1,
       86_400,

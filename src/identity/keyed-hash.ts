@@ -1,17 +1,18 @@
 import { hash, randomBytes } from 'node:crypto';
 
-/** Turns texts into a short text that tells nothing about them without the key. */
+/** Hashes texts; the result reveals nothing about them without the key. */
 export type KeyedHash = (...texts: readonly string[]) => string;
 
 /**
- * SHA-256 in base64url under a key that lives and dies with the process. The key stands in front: that lets whoever
- * knows a result extend its text, but results never leave the process, and one call costs a fifth of an HMAC's.
+ * Creates a hash: SHA-256 in base64url with a key that exists only in this process. The key is a prefix, which would
+ * allow length extension by anyone who knows a result; but results never leave the process, and a call takes a fifth of
+ * the time of an HMAC.
  */
 export function createKeyedHash(key: Buffer = randomBytes(32)): KeyedHash {
   const prefix = key.toString('hex');
   return (...texts) => {
     let text = prefix;
-    // The length goes first, so that no two lists of texts are one text.
+    // The length of each text is included, so that different lists never produce the same input.
     for (const one of texts) text += `${one.length}:${one}`;
     return hash('sha256', text, 'base64url');
   };

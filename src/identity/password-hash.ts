@@ -6,18 +6,18 @@ const derive = promisify(argon2);
 /** The costs of an argon2id hash; `memory` is in KiB. */
 export type HashCosts = Pick<PhcHash, 'memory' | 'passes' | 'parallelism'>;
 
-/** The costs that OWASP's password storage cheat sheet names first for small machines. */
+/** The costs that OWASP's password storage cheat sheet recommends first for small machines. */
 export const STANDARD_COSTS: HashCosts = { memory: 19_456, passes: 2, parallelism: 1 };
 
-/** Hashes a password with a fresh salt into the PHC text for the roles file; throws RangeError on an empty password. */
+/** Hashes a password with a new salt into the PHC format of the roles file; throws RangeError for an empty password. */
 export async function hashPassword(password: string, costs: HashCosts = STANDARD_COSTS): Promise<string> {
-  if (password === '') throw new RangeError('an empty password is not hashed');
+  if (password === '') throw new RangeError('the password must not be empty');
   const salt = randomBytes(16);
   const tag = await derive('argon2id', { ...costs, message: password, nonce: salt, tagLength: 32 });
   return formatPhcHash({ ...costs, salt, tag });
 }
 
-/** Whether a password makes a hash, compared in constant time. */
+/** Returns whether a password matches a hash, compared in constant time. */
 export async function verifyPassword(password: string, hash: PhcHash): Promise<boolean> {
   const { memory, passes, parallelism, salt: nonce, tag } = hash;
   const made = await derive('argon2id', {
@@ -31,7 +31,7 @@ export async function verifyPassword(password: string, hash: PhcHash): Promise<b
   return timingSafeEqual(made, tag);
 }
 
-/** An argon2id hash taken apart; `memory` is in KiB. */
+/** The parts of an argon2id hash; `memory` is in KiB. */
 export interface PhcHash {
   readonly memory: number;
   readonly passes: number;
@@ -43,7 +43,8 @@ export interface PhcHash {
 const PHC = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/;
 
 /**
- * Reads `$argon2id$v=19$m=…,t=…,p=…$salt$hash`; undefined for anything else and for costs beyond 1 GiB or 20 passes.
+ * Parses `$argon2id$v=19$m=…,t=…,p=…$salt$hash`; returns undefined for other text and for costs above 1 GiB or 20
+ * passes.
  */
 export function parsePhcHash(text: string): PhcHash | undefined {
   const [, memory, passes, parallelism, salt = '', tag = ''] = PHC.exec(text) ?? [];
@@ -65,7 +66,7 @@ export function parsePhcHash(text: string): PhcHash | undefined {
   return bounded && hash.salt.length >= 8 && hash.tag.length >= 16 ? hash : undefined;
 }
 
-/** Writes a hash as the PHC text that the roles file holds. */
+/** Formats a hash in the PHC format of the roles file. */
 export function formatPhcHash(hash: PhcHash): string {
   const costs = `m=${hash.memory},t=${hash.passes},p=${hash.parallelism}`;
   return `$argon2id$v=19$${costs}$${base64(hash.salt)}$${base64(hash.tag)}`;

@@ -1,20 +1,20 @@
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { Verdict } from './verify-credential.ts';
 
-/** The errors of authentication, each with the fields that belong to it and without a word of the credential. */
+/** The errors of authentication with their headers; none of them contains a part of the credential. */
 export interface Refusals {
   credentialsRequired(): GatewayError;
   credentialsRefused(text?: string): GatewayError;
-  /** The refusal that a verdict asks for; undefined for a valid credential. */
+  /** Returns the refusal for a verdict; undefined for a valid credential. */
   of(verdict: Verdict): GatewayError | undefined;
 }
 
-/** The value of `WWW-Authenticate` (RFC 7617, 2 and 2.1). */
+/** Returns the value of `WWW-Authenticate` (RFC 7617, 2 and 2.1). */
 export function challengeOf(realm: string): string {
   return `Basic realm="${realm.replaceAll(/[\\"]/g, String.raw`\$&`)}", charset="UTF-8"`;
 }
 
-/** Makes refusals whose challenge names a realm. */
+/** Creates refusals with a realm in their challenge. */
 export function createRefusals(realm: string): Refusals {
   const challenge = { 'WWW-Authenticate': challengeOf(realm) };
   const credentialsRefused = (text = 'The credential was refused.') =>
@@ -33,15 +33,12 @@ export function createRefusals(realm: string): Refusals {
   };
 }
 
-/**
- * Seconds after which a refused caller may ask again, where the verification that failed is over and no longer says.
- */
+/** Seconds after which a refused caller may retry, if the failed verification no longer provides a value. */
 const RETRY_SECONDS = '5';
 
 /**
- * Returns the refusal of a caller who is unverified because nobody could look at the credential, by the reason in the
- * trace; undefined for every other reason. A credential that may be right must not be refused as a wrong one (rules,
- * 2).
+ * Returns the refusal of a caller whose credential could not be verified, based on the reason in the trace; undefined
+ * for every other reason. A credential that may be valid must not be refused as invalid (rules, 2).
  */
 export function undecidedRefusal(reason: string | undefined): GatewayError | undefined {
   if (reason !== 'too_many_attempts' && reason !== 'verification_unavailable') return undefined;

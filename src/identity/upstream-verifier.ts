@@ -6,10 +6,12 @@ import type { ProbeOptions } from './identity-options.ts';
 import type { Calibration, Verification, Verifier } from './verifier.ts';
 import { createWorkGate } from './work-gate.ts';
 
-/** Sends the probe with an `Authorization` value and gives the status; throws UpstreamFailure when there is none. */
+/**
+ * Sends the probe with an `Authorization` value and returns the status; throws UpstreamFailure if there is no response.
+ */
 export type Probe = (authorization: string, signal: AbortSignal) => Promise<{ readonly status: number }>;
 
-/** What the upstream verifier is made of. */
+/** The parts of an upstream verifier. */
 export interface UpstreamVerifierParts {
   readonly probe: Probe;
   readonly options: ProbeOptions;
@@ -17,11 +19,11 @@ export interface UpstreamVerifierParts {
   readonly clock: Clock;
 }
 
-/** Seconds after which asking again may help, where the failure does not say. */
+/** Seconds after which a retry may help, if the failure does not provide a value. */
 const RETRY_SECONDS = 5;
 
 /**
- * Verifies credentials by asking the upstream; believes nothing before a wrong credential was seen refused (rules, 2).
+ * Creates a verifier that asks the upstream; it trusts no result until a wrong credential has been refused (rules, 2).
  */
 export function createUpstreamVerifier(parts: UpstreamVerifierParts): Verifier {
   const { probe, options, calibrationSeconds, clock } = parts;
@@ -34,15 +36,15 @@ export function createUpstreamVerifier(parts: UpstreamVerifierParts): Verifier {
       if (options.validStatuses.includes(status)) return { kind: 'valid' };
       // An upstream that fails or sheds load says nothing about the credential.
       if (status >= 500) return unavailable(new ProbeFailure(status));
-      if (status === 408 || status === 429) return unavailable(`the probe answered ${status}`);
+      if (status === 408 || status === 429) return unavailable(`the probe returned status ${status}`);
       return { kind: 'invalid' };
     } catch (error) {
-      // It is the upstream that was too slow, whoever hung up.
+      // After the timeout, the upstream was too slow, whatever error the abort caused.
       return unavailable(signal.aborted ? new UpstreamFailure('deadline', { cause: error }) : error);
     }
   }
 
-  const calibration = keepCalibrated({ ask, probePath: options.path, calibrationSeconds, clock });
+  const calibration = createCalibration({ ask, probePath: options.path, calibrationSeconds, clock });
   return {
     kind: 'upstream',
     async verify({ authorization }, known, network) {
@@ -56,44 +58,44 @@ export function createUpstreamVerifier(parts: UpstreamVerifierParts): Verifier {
 }
 
 function unavailable(cause: unknown): Extract<Verification, { kind: 'unavailable' }> {
-  const told = cause instanceof UpstreamFailure ? cause.retryAfterSeconds : undefined;
-  return { kind: 'unavailable', retryAfterSeconds: told ?? RETRY_SECONDS, unusable: false, cause };
+  const retryAfterSeconds = cause instanceof UpstreamFailure ? cause.retryAfterSeconds : undefined;
+  return { kind: 'unavailable', retryAfterSeconds: retryAfterSeconds ?? RETRY_SECONDS, unusable: false, cause };
 }
 
-/** The state of a calibration that is renewed when it is due. */
-export interface KeptCalibration {
-  /** The state that holds, found out anew where it is due or still pending. */
+/** A calibration that is renewed when it is due. */
+export interface RenewedCalibration {
+  /** Returns the current state; recalibrates if it is due or still pending. */
   current(): Promise<Calibration>;
-  /** Finds the state out now; callers at one time share one try. */
+  /** Recalibrates now; concurrent callers share one attempt. */
   calibrate(): Promise<Calibration>;
 }
 
-/** What a kept calibration is made of. */
-export interface KeptCalibrationParts {
+/** The parts of a renewed calibration. */
+export interface RenewedCalibrationParts {
   readonly ask: (authorization: string) => Promise<Verification>;
   readonly probePath: string;
   readonly calibrationSeconds: number;
   readonly clock: Clock;
 }
 
-/** Tries random wrong credentials: a probe that takes one of them for valid tells nothing (rules, 2). */
-export function keepCalibrated(parts: KeptCalibrationParts): KeptCalibration {
+/** Creates a calibration with random wrong credentials: a probe that accepts one of them is useless (rules, 2). */
+export function createCalibration(parts: RenewedCalibrationParts): RenewedCalibration {
   const { ask, clock } = parts;
-  let state: Calibration = { kind: 'pending', cause: 'never tried' };
+  let state: Calibration = { kind: 'pending', cause: 'not yet calibrated' };
   let dueAt = -Infinity;
   let trying: Promise<Calibration> | undefined;
 
   async function tryWrongCredential(): Promise<Calibration> {
-    // A random name too, or a real account could be locked by our failures.
+    // The name is random too; otherwise failures could lock a real account.
     const seen = await ask(toAuthorization(randomText(), randomText()));
-    const answered = seen.kind === 'valid' || seen.kind === 'invalid';
-    if (answered) {
+    const decided = seen.kind === 'valid' || seen.kind === 'invalid';
+    if (decided) {
       dueAt = clock() + parts.calibrationSeconds * 1000;
       state = seen.kind === 'valid' ? unusable(parts.probePath) : { kind: 'calibrated' };
     } else if (state.kind === 'pending') {
       state = { kind: 'pending', cause: seen.kind === 'unavailable' ? seen.cause : seen.kind };
     }
-    // Without an answer, what was learned before still holds and stays due.
+    // Without a response, the previous state stays valid and due.
     return state;
   }
 
@@ -108,8 +110,8 @@ export function keepCalibrated(parts: KeptCalibrationParts): KeptCalibration {
 const randomText = () => randomBytes(18).toString('base64url');
 
 function unusable(path: string): Calibration {
-  const message = `the probe ${path} accepts a wrong credential, so it cannot tell who is asking`;
-  const suggestion = 'a path that needs a valid credential, and the statuses it answers to one';
+  const message = `the probe ${path} accepts a wrong credential, so it cannot verify callers`;
+  const suggestion = 'a path that needs a valid credential, and the statuses that it returns for one';
   return {
     kind: 'unusable',
     fault: { source: 'configuration', pointer: '/authentication/probe', message, suggestion },

@@ -1,6 +1,6 @@
 import type { Fault } from '../model/fault.ts';
 
-/** A Basic credential, parsed; `authorization` is its one canonical header value. */
+/** A parsed Basic credential; `authorization` is its canonical header value. */
 export interface Credential {
   readonly name: string;
   readonly password: string;
@@ -8,8 +8,8 @@ export interface Credential {
 }
 
 /**
- * What a verifier found; `busy` is our own limit, `unavailable` the lack of any answer, and neither says a word about
- * the credential.
+ * The result of a verification; `busy` (Portico's own limit) and `unavailable` (no response) say nothing about the
+ * credential.
  */
 export type Verification =
   | { readonly kind: 'valid' }
@@ -18,25 +18,27 @@ export type Verification =
   | {
       readonly kind: 'unavailable';
       readonly retryAfterSeconds: number;
-      /** True when the verifier itself cannot be trusted, so that nothing it said before can be. */
+      /** True if the verifier itself cannot be trusted, which also invalidates its earlier results. */
       readonly unusable: boolean;
       readonly cause?: unknown;
     };
 
-/** Whether a verifier tells right from wrong credentials; `pending` asks to be tried again. */
+/**
+ * Whether a verifier distinguishes valid from invalid credentials; `pending` means that calibration must be retried.
+ */
 export type Calibration =
   | { readonly kind: 'calibrated' }
   | { readonly kind: 'pending'; readonly cause: unknown }
   | { readonly kind: 'unusable'; readonly fault: Fault };
 
-/** Tells whether a credential is somebody's. */
+/** Verifies credentials. */
 export interface Verifier {
   readonly kind: 'file' | 'upstream';
   /**
-   * `known` marks a credential that was valid before: it goes ahead of all others and never finds the queue full. The
-   * others share the queue fairly between the networks that they come from.
+   * Verifies a credential. `known` marks one that was valid before: it takes precedence and is never refused because
+   * the queue is full. All others share the queue fairly between their networks.
    */
   verify(credential: Credential, known: boolean, network: string): Promise<Verification>;
-  /** Tries the verifier with a credential that must be refused. */
+  /** Tries a credential that the verifier must refuse. */
   calibrate(): Promise<Calibration>;
 }

@@ -6,15 +6,18 @@ import type { IdentityOptions } from './identity-options.ts';
 import type { KeyedHash } from './keyed-hash.ts';
 import type { Credential, Verification, Verifier } from './verifier.ts';
 
-/** What came of asking for a verification; `limited` means that too many attempts failed before. */
+/** The result of a credential check; `limited` means that too many attempts have failed. */
 export type Verdict = Verification | { readonly kind: 'limited'; readonly retryAfterSeconds: number };
 
-/** Verification with memory: fresh credentials cost one keyed hash, others are verified once at a time and limited. */
+/**
+ * A verification with a cache: a fresh credential costs one keyed hash; others are verified once at a time and
+ * rate-limited.
+ */
 export interface CredentialCheck {
-  /** Whether the credential needs no verification now. */
+  /** Returns whether the credential needs no verification now. */
   fresh(credential: Credential, now: number): boolean;
   /**
-   * The name behind an `Authorization` field in the very form that was verified, while it needs no verification; else
+   * Returns the name for an `Authorization` value in canonical form while it needs no verification, otherwise
    * undefined.
    */
   nameBehind(authorization: string, now: number): string | undefined;
@@ -23,7 +26,7 @@ export interface CredentialCheck {
   forgetAll(): void;
 }
 
-/** What the check is made of; `onVerification` hears every finished verification, for metrics. */
+/** The parts of a credential check; `onVerification` is called after every verification, for metrics. */
 export interface CredentialCheckParts {
   readonly options: IdentityOptions;
   readonly verifier: Verifier;
@@ -31,7 +34,7 @@ export interface CredentialCheckParts {
   readonly onVerification?: ((kind: Verdict['kind']) => void) | undefined;
 }
 
-/** Puts memory, limits and coalescing in front of a verifier. */
+/** Puts a cache, rate limits and coalescing in front of a verifier. */
 export function createCredentialCheck(parts: CredentialCheckParts): CredentialCheck {
   const { options, verifier, hash } = parts;
   const memory = createVerifiedCredentials(options.cacheSeconds, options.cacheEntries);
@@ -42,7 +45,7 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
 
   async function attempt(credential: Credential, key: string, network: string, now: number): Promise<Verdict> {
     const known = memory.recall(key, now) !== 'unknown';
-    // Whoever holds a credential that was valid must not be locked out by others who guess at the name.
+    // The holder of a valid credential must not be locked out by others who guess passwords for the same name.
     const name = hash('name', credential.name);
     const limited = known ? undefined : limiter.begin(network, name, now);
     if (limited) return { kind: 'limited', ...limited };
@@ -77,13 +80,15 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
   };
 }
 
-/** What is remembered of a credential: `fresh` needs no verification, `known` was valid before, `unknown` nothing. */
+/**
+ * The cached state of a credential: `fresh` needs no verification, `known` was valid before, `unknown` is not cached.
+ */
 export type Memory = 'fresh' | 'known' | 'unknown';
 
-/** Remembers by keyed hash which credentials were verified, and until when. */
+/** Stores, by keyed hash, which credentials were verified and until when they are fresh. */
 export interface VerifiedCredentials {
   recall(key: string, now: number): Memory;
-  /** The name that a fresh credential was verified for; undefined for any other. */
+  /** Returns the name of a fresh credential, otherwise undefined. */
   nameOf(key: string, now: number): string | undefined;
   remember(key: string, name: string, now: number): void;
   forget(key: string): void;
@@ -95,9 +100,9 @@ interface Verified {
   readonly freshUntilAt: number;
 }
 
-/** A bounded memory; entries past their time stay as `known` until they are crowded out. */
+/** Creates a bounded cache; entries that are no longer fresh stay as `known` until they are evicted. */
 export function createVerifiedCredentials(cacheSeconds: number, cacheEntries: number): VerifiedCredentials {
-  // The instant is the value: lru-cache's own clock would not be the injected one, and drops what it thinks too old.
+  // The expiry is stored in the value, because lru-cache would use its own clock and drop expired entries.
   const credentials = new LRUCache<string, Verified>({ max: cacheEntries });
   return {
     recall(key, now) {

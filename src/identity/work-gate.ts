@@ -1,27 +1,30 @@
 import type { WorkBounds } from './identity-options.ts';
 
-/** Runs tasks a few at a time; undefined means that no place was free, and the task never runs. */
+/** Runs a bounded number of tasks at a time. */
 export interface WorkGate {
-  /** An `urgent` task goes ahead of the others and is never turned away; its callers bound how many there are. */
+  /**
+   * Runs a task; returns undefined without running it if the queue is full. An `urgent` task takes precedence and is
+   * never rejected; callers must bound the number of urgent tasks.
+   */
   run<T>(task: () => Promise<T>, urgent: boolean, network: string): Promise<T | undefined>;
 }
 
-/** A task that waits: `start` with a place, `turnAway` without. */
+/** A waiting task, to be started or rejected. */
 interface Waiting {
   readonly start: () => void;
-  readonly turnAway: () => void;
+  readonly reject: () => void;
 }
 
 /**
- * A gate that lets `concurrency` tasks run and `queue` more wait, shared fairly between networks: they take turns, one
- * network never takes the last place to run, and where the queue is full the network that has most waiting makes room
- * for one that has less. So whoever floods the gate waits and is turned away, and everybody else gets in.
+ * Creates a gate that runs `concurrency` tasks and lets `queue` more wait, shared fairly between networks: they take
+ * turns, one network never takes the last free slot, and if the queue is full, the network with most waiting tasks
+ * makes room for one with fewer. A network that floods the gate waits and is rejected, while all others are served.
  */
 export function createWorkGate(bounds: WorkBounds): WorkGate {
   const { concurrency, queue } = bounds;
   const share = Math.max(1, concurrency - 1);
-  const urgentOnes: (() => void)[] = [];
-  /** The networks that wait, the one whose turn is next in front. */
+  const urgentTasks: (() => void)[] = [];
+  /** The waiting networks in order of their turn. */
   const waiting = new Map<string, Waiting[]>();
   const runningOf = new Map<string, number>();
   let waitingCount = 0;
@@ -47,14 +50,14 @@ export function createWorkGate(bounds: WorkBounds): WorkGate {
     else runningOf.set(network, left);
   }
 
-  /** Hands a place on, so that a newcomer cannot slip in between. */
+  /** Passes a free slot directly to the next task, so that a newcomer cannot overtake it. */
   function startNext(): void {
     if (running >= concurrency) return;
-    const urgent = urgentOnes.shift();
+    const urgent = urgentTasks.shift();
     if (urgent !== undefined) return urgent();
     for (const [network, tasks] of waiting) {
       if (!mayRun(network)) continue;
-      // To the end, behind the networks whose turn has not come yet.
+      // The network moves to the end, behind those still waiting for their turn.
       waiting.delete(network);
       const next = tasks.shift();
       waitingCount -= 1;
@@ -63,12 +66,12 @@ export function createWorkGate(bounds: WorkBounds): WorkGate {
     }
   }
 
-  /** Makes room for one more of a network; false where no other network has more waiting. */
+  /** Makes room for one more task of a network; returns false if no other network has more waiting tasks. */
   function makeRoom(network: string): boolean {
     if (waitingCount < queue) return true;
     const [, longest] = [...waiting].reduce((a, b) => (b[1].length > a[1].length ? b : a), ['', [] as Waiting[]]);
     if (longest.length <= (waiting.get(network)?.length ?? 0) + 1) return false;
-    longest.pop()?.turnAway();
+    longest.pop()?.reject();
     waitingCount -= 1;
     return true;
   }
@@ -78,13 +81,13 @@ export function createWorkGate(bounds: WorkBounds): WorkGate {
       if (urgent ? running < concurrency : mayRun(network)) return perform(task, urgent ? undefined : network);
       if (urgent) {
         const { promise, resolve } = Promise.withResolvers<Promise<T>>();
-        urgentOnes.push(() => resolve(perform(task, undefined)));
+        urgentTasks.push(() => resolve(perform(task, undefined)));
         return promise;
       }
       if (!makeRoom(network)) return undefined;
       const { promise, resolve } = Promise.withResolvers<Promise<T> | undefined>();
       const tasks = waiting.get(network) ?? [];
-      tasks.push({ start: () => resolve(perform(task, network)), turnAway: () => resolve(undefined) });
+      tasks.push({ start: () => resolve(perform(task, network)), reject: () => resolve(undefined) });
       waiting.set(network, tasks);
       waitingCount += 1;
       return promise;

@@ -3,21 +3,21 @@ import type { Clock } from '../lib/clock.ts';
 import { createTagGenerations } from '../lib/tag-generations.ts';
 import type { PagingOptions } from './paging-options.ts';
 
-/** What an answer said of its list. */
+/** The counts in the response of a list. */
 export interface LearnedList {
   readonly pageCount: unknown;
   readonly totalCount: unknown;
 }
 
-/** Page counts learned from answers, by the cache key without `page` (rules, 5). */
+/** Page counts learned from responses, by the cache key without `page` (rules, 5). */
 export interface PageCounts {
-  /** The learned count, unless it is too old or one of its tags was dropped. */
+  /** Returns the learned count, unless it is too old or one of its tags was dropped. */
   learned(key: string): number | undefined;
-  /** The present generation; take it before the upstream is asked and hand it to `learn`. */
+  /** Returns the current generation; read it before the upstream is asked and pass it to `learn`. */
   generation(): number;
-  /** Remembers a count; nothing is learned of an empty list, nor when a tag was dropped since `generation`. */
+  /** Stores a count, unless the list is empty or one of the tags was dropped since `generation`. */
   learn(key: string, list: LearnedList, tags: readonly string[], generation: number): void;
-  /** Forgets every count that carries one of the tags. */
+  /** Drops every count with one of the tags. */
   drop(tags: Iterable<string>): void;
   dropAll(): void;
   readonly size: number;
@@ -27,11 +27,11 @@ interface Count {
   readonly pageCount: number;
   readonly learnedAt: number;
   readonly tags: readonly string[];
-  /** The latest generation in which none of the tags had moved. */
+  /** The latest generation in which no tag had moved. */
   generation: number;
 }
 
-/** Creates an empty memory. */
+/** Creates an empty store. */
 export function createPageCounts(
   options: Pick<PagingOptions, 'maxAgeSeconds' | 'maxEntries'>,
   clock: Clock,

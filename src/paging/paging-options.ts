@@ -1,10 +1,10 @@
 /** The configuration key `pageBounds:` with every default filled in. */
 export interface PagingOptions {
-  /** The largest `pageSize` that may be asked for. */
+  /** The largest `pageSize` that may be requested. */
   readonly maxPageSize: number;
-  /** Seconds for which a learned page count is believed. */
+  /** Seconds for which a learned page count is used. */
   readonly maxAgeSeconds: number;
-  /** The most page counts that are remembered. */
+  /** The largest number of stored page counts. */
   readonly maxEntries: number;
 }
 
@@ -13,10 +13,10 @@ export interface OperationPagingConfig {
   readonly maxPageSize?: number;
 }
 
-/** What holds where the configuration is silent. */
+/** The defaults. */
 export const DEFAULT_PAGING_OPTIONS: PagingOptions = { maxPageSize: 100, maxAgeSeconds: 300, maxEntries: 10_000 };
 
-/** Fills the defaults in; an operation's own maximum wins over the global one. */
+/** Fills in the defaults; an operation's own maximum overrides the global one. */
 export function toPagingOptions(
   config: Partial<PagingOptions> = {},
   operation: OperationPagingConfig = {},
@@ -28,7 +28,7 @@ const maxPageSize = {
   type: 'integer',
   minimum: 1,
   maximum: 10_000,
-  description: 'The largest pageSize that may be asked for.',
+  description: 'The largest pageSize that may be requested.',
 };
 
 /** The JSON Schema of the configuration key `pageBounds:`. */
@@ -41,13 +41,13 @@ export const pagingOptionsSchema = {
       type: 'number',
       minimum: 0,
       maximum: 86_400,
-      description: 'Seconds for which a learned page count is believed.',
+      description: 'Seconds for which a learned page count is used.',
     },
     maxEntries: {
       type: 'integer',
       minimum: 1,
       maximum: 1_000_000,
-      description: 'The most page counts that are remembered.',
+      description: 'The largest number of stored page counts.',
     },
   },
 };

@@ -1,17 +1,17 @@
 import { type PageRefusal, pageRefusal } from './bound-page.ts';
 
-/** Which page of which list a request asks for; found out once for each target. */
+/** The page and the list that a request asks for; determined once per target. */
 export interface AskedPage {
-  /** Undefined where the parameter is absent or could not be read. */
+  /** Undefined if the parameter is absent or unreadable. */
   readonly page: number | undefined;
   readonly pageSize: number | undefined;
-  /** Why `page` and `pageSize` cannot be held to their bounds, where they cannot. */
+  /** The refusals for values of `page` and `pageSize` that cannot be checked against their bounds. */
   readonly unreadable: readonly PageRefusal[];
-  /** The target without its page: what a page count is learned under. */
+  /** The target without its page, under which the page count is learned. */
   readonly listTarget: string;
 }
 
-/** The decoded parameters that name a page. */
+/** The decoded parameters that select a page. */
 export interface PageParameters {
   readonly page: number | undefined;
   readonly pageSize: number | undefined;
@@ -20,7 +20,7 @@ export interface PageParameters {
 
 const NONE: readonly PageRefusal[] = [];
 
-/** Reads which page the decoded parameters of a canonical target ask for. */
+/** Determines the page that the decoded parameters of a canonical target ask for. */
 export function toAskedPage(values: PageParameters, target: string): AskedPage {
   const { page, pageSize } = values;
   const unreadable = [...unreadablePage(values, 'page'), ...unreadablePage(values, 'pageSize')];
@@ -28,28 +28,28 @@ export function toAskedPage(values: PageParameters, target: string): AskedPage {
 }
 
 /**
- * Whole numbers out of reach, negative ones and repeated ones: the check of requests tells them, but where that only
- * reports they must not get past the bounds. What is no number at all has none.
+ * Finds integers that are too large, negative or repeated. The check `requests` reports them, but if it does not refuse
+ * them, they must not bypass the page bounds. Values that are not integers have no bounds.
  */
 function unreadablePage(values: PageParameters, name: 'page' | 'pageSize'): readonly PageRefusal[] {
   const texts = values[name] === undefined ? values.query.get(name) : undefined;
   if (texts?.every((text) => /^-?\d+$/.test(text)) !== true) return NONE;
-  return [pageRefusal(name, `${name} was sent in a form that cannot be held to its bounds`)];
+  return [pageRefusal(name, `${name} cannot be checked against its bounds`)];
 }
 
-/** What a target is made canonical by. */
+/** The facts that decide the canonical form of a target. */
 export interface CanonicalPage {
-  /** The page asked for; undefined where it is absent. */
+  /** The requested page; undefined if absent. */
   readonly page: number | undefined;
   readonly pageSize: number | undefined;
   readonly firstPage: number;
-  /** The size that an absent `pageSize` means at this deployment; undefined where that is not known. */
+  /** The page size that an absent `pageSize` means in this deployment; undefined if unknown. */
   readonly knownDefaultPageSize: number | undefined;
 }
 
 /**
- * The exact target that is sent upstream, in the client's own encoding and order: empty pieces are dropped, a `page`
- * that is the first one and a `pageSize` that is the known default are left out, so that they share a stored page.
+ * Returns the exact target to send upstream, in the client's own encoding and order. Empty pieces, a `page` that is the
+ * first one and a `pageSize` that is the known default are removed, so that equal requests share a stored response.
  */
 export function canonicalTarget(path: string, rawQuery: string | undefined, asked: CanonicalPage): string {
   const pieces = piecesOf(rawQuery);
@@ -64,7 +64,7 @@ export function canonicalTarget(path: string, rawQuery: string | undefined, aske
   );
 }
 
-/** A target without its `page`: what a learned page count belongs to. */
+/** Returns a target without its `page`, to which a learned page count belongs. */
 export function targetWithoutPage(target: string): string {
   const mark = target.indexOf('?');
   if (mark < 0 || (!target.includes('page', mark) && !target.includes('%', mark))) return target;
@@ -82,7 +82,7 @@ function join(path: string, pieces: readonly string[]): string {
   return pieces.length === 0 ? path : `${path}?${pieces.join('&')}`;
 }
 
-// A repeated parameter has no one meaning: the upstream gets it as it came.
+// A repeated parameter is ambiguous: it is forwarded unchanged.
 function isSingle(pieces: readonly string[], name: string): boolean {
   return pieces.filter((piece) => nameOf(piece) === name).length === 1;
 }

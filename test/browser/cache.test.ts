@@ -12,13 +12,13 @@ needsProgram('chromium', 'the page of the cache', (path) => {
     expect(await statusOf('/services/v2/question.json')).toContain('hit');
     await visit('#/cache', async (page) => {
       const tags = page.getByRole('region', { name: 'Stored responses by tag' });
-      await page.getByText('2 pages').waitFor();
+      await page.getByText('2 stored responses').waitFor();
       await page.getByRole('rowheader', { name: 'listQuestions' }).waitFor();
       await page.getByLabel('Tag contains').fill('ideas');
       await tags.getByRole('row').nth(2).waitFor({ state: 'detached' });
       await page.getByRole('button', { name: 'Purge ideas' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
-      await page.getByText('2 pages').waitFor();
+      await page.getByText('2 stored responses').waitFor();
       await page.getByRole('button', { name: 'Purge ideas' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Purge' }).click();
       await page.getByText('1 response purged.').waitFor({ state: 'attached' });

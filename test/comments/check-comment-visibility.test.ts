@@ -17,7 +17,7 @@ const holding = (...held: string[]) => ({ grants: (permission: string) => held.i
 const group = [{ id: 1, name: 'staff', type: 'group' }];
 
 describe('a comment', () => {
-  it('without visibility and recipients meets no condition, whoever writes it', () => {
+  it('without visibility and recipients is never refused', () => {
     expect(codes({ body: 'x' }, { ...holding(), ...parent('moderators') })).toEqual([]);
     expect(codes({ body: 'x', visibility: null, recipients: [] }, holding())).toEqual([]);
     expect(codes('x')).toEqual([]);
@@ -26,12 +26,12 @@ describe('a comment', () => {
 });
 
 describe('visibility_not_inherited', () => {
-  it('is met when a reply to a limited comment sets another visibility', () => {
+  it('applies when a reply to a limited comment sets another visibility', () => {
     expect(codes({ visibility: 'originalPoster' }, parent('moderators'))).toEqual(['visibility_not_inherited']);
     expect(codes({ visibility: 'everybody' }, parent('moderators'))).toEqual(['visibility_not_inherited']);
   });
 
-  it('is not met by the inherited visibility, nor under a parent that is public or unknown', () => {
+  it('does not apply to the inherited visibility, nor under a public or unknown parent', () => {
     expect(codes({ visibility: 'moderators' }, parent('moderators'))).toEqual([]);
     expect(codes({ visibility: 'moderators' }, parent(undefined))).toEqual([]);
     expect(codes({ visibility: 'moderators' }, parent('everybody'))).toEqual([]);
@@ -40,13 +40,13 @@ describe('visibility_not_inherited', () => {
 });
 
 describe('recipients_without_visibility', () => {
-  it('is met when recipients is set while visibility is not recipients', () => {
+  it('applies when recipients is set while visibility is not recipients', () => {
     expect(codes({ recipients: group })).toEqual(['recipients_without_visibility']);
     expect(codes({ recipients: group, visibility: 'moderators' })).toEqual(['recipients_without_visibility']);
     expect(codes({ recipients: 'x', visibility: 'moderators' })).toEqual(['recipients_without_visibility']);
   });
 
-  it('is not met with the visibility recipients, set or inherited', () => {
+  it('does not apply with the visibility recipients, set or inherited', () => {
     expect(codes({ recipients: group, visibility: 'recipients' })).toEqual([]);
     expect(codes({ recipients: group }, parent('recipients'))).toEqual([]);
   });
@@ -70,12 +70,12 @@ describe('visibility_not_permitted', () => {
     ]);
   });
 
-  it('is not met by a visibility that is no private option', () => {
+  it('does not apply to a visibility that is not a private option', () => {
     expect(codes({ visibility: 'everybody' }, holding())).toEqual([]);
     expect(codes({ visibility: 'toString' }, holding())).toEqual([]);
   });
 
-  it('goes by the configured names', () => {
+  it('uses the configured names', () => {
     const options = toCommentsOptions({ visibilityOptions: { mods: 'toModerators' } });
     expect(codes({ visibility: 'mods' }, { ...holding(), options })).toEqual(['visibility_not_permitted']);
     expect(codes({ visibility: 'moderators' }, { ...holding(), options })).toEqual([]);
@@ -83,7 +83,7 @@ describe('visibility_not_permitted', () => {
 });
 
 describe('the three conditions', () => {
-  it('are all told, in their documented order', () => {
+  it('are all reported in their documented order', () => {
     expect(codes({ visibility: 'moderators', recipients: group }, { ...holding(), ...parent('recipients') })).toEqual([
       'visibility_not_inherited',
       'recipients_without_visibility',
@@ -91,7 +91,7 @@ describe('the three conditions', () => {
     ]);
   });
 
-  it('never tell what was written', () => {
+  it('never quote the comment', () => {
     const told = check({ visibility: 'moderators', recipients: [{ name: 'secret' }] }, holding());
     expect(JSON.stringify(told)).not.toContain('secret');
     expect(JSON.stringify(told)).not.toContain('"moderators"');

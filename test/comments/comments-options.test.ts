@@ -7,7 +7,7 @@ import {
 } from '../../src/comments/comments-options.ts';
 
 describe('comment options', () => {
-  it('name three private options when nothing is said, one for each way to send', () => {
+  it('have three private options by default, one for each kind of recipient', () => {
     const ways = Object.values(toCommentsOptions().visibilityOptions);
     expect(new Set(ways).size).toBe(3);
     expect(Object.keys(toCommentsOptions().visibilityOptions)).toContain('recipients');

@@ -42,21 +42,21 @@ describe('the CSV of an upload', () => {
     );
   });
 
-  it('is told the column it may mean', () => {
+  it('gets a suggestion for a misspelled column', () => {
     expect(check('UserID , Username\n1,x').details[0]?.suggestion).toBe('userId,username');
     expect(check('Email\nx').violations[0]?.suggestion).toBe('email');
     expect(check('a@example.org\nx').details[0]).not.toHaveProperty('suggestion');
   });
 
-  it('has at least one cell filled per row', () => {
+  it('must have at least one non-empty cell per row', () => {
     expect(faults('userId,username\n1,\n,\n , \n,x')).toEqual([
-      '3: no cell of the row is filled',
-      '4: no cell of the row is filled',
+      '3: all cells of the row are empty',
+      '4: all cells of the row are empty',
     ]);
-    expect(faults('email\n\na@example.org')).toEqual(['2: no cell of the row is filled']);
+    expect(faults('email\n\na@example.org')).toEqual(['2: all cells of the row are empty']);
   });
 
-  it('has as many cells in each row as in the header', () => {
+  it('must have as many cells in each row as in the header', () => {
     expect(faults('userId,username\n1\n1,2,3')).toEqual([
       '2: the row has fewer cells than the header',
       '3: the row has more cells than the header',
@@ -64,11 +64,11 @@ describe('the CSV of an upload', () => {
     expect(faults('email\na,b')).toEqual(['2: the row has more cells than the header']);
   });
 
-  it('counts rows as records: a quoted line break starts none', () => {
-    expect(faults('userId,username\n1,"a\nb\nc"\n,')).toEqual(['3: no cell of the row is filled']);
+  it('counts rows as records: a quoted line break does not start one', () => {
+    expect(faults('userId,username\n1,"a\nb\nc"\n,')).toEqual(['3: all cells of the row are empty']);
   });
 
-  it('has a row below its header', () => {
+  it('must have a row below its header', () => {
     expect(faults('')).toEqual(['-: the upload is empty: a header and at least one row are needed']);
     expect(faults('\uFEFF')).toEqual(['-: the upload is empty: a header and at least one row are needed']);
     expect(faults('email\n')).toEqual(['-: the upload has no row below its header']);
@@ -76,17 +76,17 @@ describe('the CSV of an upload', () => {
 
   it.each([
     ['email\n"a', '2: a quoted cell of the row is not closed'],
-    ['email\nx\n"a"b', '3: something follows the closing quote of a cell of the row'],
-    ['email\na"b', '2: a quote stands inside a cell of the row that is not quoted'],
+    ['email\nx\n"a"b', '3: text follows the closing quote of a cell of the row'],
+    ['email\na"b', '2: an unquoted cell of the row contains a quote'],
   ])('is well-formed: %j', (content, message) => {
     expect(faults(content)).toEqual([message]);
   });
 
-  it('does not take a lone CR for the end of a row', () => {
+  it('does not treat a lone CR as the end of a row', () => {
     expect(faults('email\ra@example.org\r')[0]).toMatch(/^1: the header/);
   });
 
-  it('is bounded in rows, in the length of a row and in faults', () => {
+  it('is bounded in rows, in the length of a row and in errors', () => {
     expect(faults(mails(100))).toEqual([]);
     expect(faults(mails(101))).toEqual(['-: the upload has more than 100 rows below its header']);
     expect(faults(mails(5000))).toHaveLength(1);
@@ -96,7 +96,7 @@ describe('the CSV of an upload', () => {
     expect(faults(`userId,username\n${',\n'.repeat(90)}`)).toHaveLength(20);
   });
 
-  it('gives violations of the check requests beside details of the same faults', () => {
+  it('has violations of the check requests and details of the same errors', () => {
     const { violations, details, rows } = check('email\n\n');
     expect(violations).toEqual([
       {
@@ -107,21 +107,21 @@ describe('the CSV of an upload', () => {
         at: '/content',
         keyword: 'gdpr-csv-empty',
         schemaPath: '',
-        message: 'no cell of the row is filled',
+        message: 'all cells of the row are empty',
       },
     ]);
-    expect(details).toEqual([{ in: 'body', name: '/content', row: 2, message: 'no cell of the row is filled' }]);
+    expect(details).toEqual([{ in: 'body', name: '/content', row: 2, message: 'all cells of the row are empty' }]);
     expect(rows).toBe(1);
   });
 
-  it('gives different mistakes different keywords', () => {
+  it('has different keywords for different errors', () => {
     const keywords = ['phone\n1\n', 'email\n\n', 'email\na,b\n', mails(101)].map(
       (content) => check(content).violations[0]?.keyword,
     );
     expect(keywords).toEqual(['gdpr-csv-header', 'gdpr-csv-empty', 'gdpr-csv-row', 'gdpr-csv-rows']);
   });
 
-  it('never tells what a cell holds', () => {
+  it('is never quoted in messages', () => {
     const secret = 'secret-7731';
     const cell = fc.constantFrom(secret, `"${secret}`, `${secret}"`, `"${secret}"${secret}`, `${secret},${secret}`, '');
     fc.assert(
@@ -135,7 +135,7 @@ describe('the CSV of an upload', () => {
     );
   });
 
-  it('accepts whatever a correct writer of CSV makes', () => {
+  it('is accepted in any form that a correct CSV writer produces', () => {
     const cell = fc
       .string({ unit: fc.constantFrom('a', '"', ',', '\n', ' ', 'ž'), minLength: 1 })
       .filter((text) => text.trim() !== '');

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DEFAULT_GDPR_OPTIONS, gdprOptionsSchema, toGdprOptions } from '../../src/gdpr/gdpr-options.ts';
 
 describe('GDPR options', () => {
-  it('take uploads within 600 s for duplicates when nothing is said', () => {
+  it('treat uploads within 600 s as duplicates by default', () => {
     expect(toGdprOptions({ maxRows: 5 })).toEqual({ duplicateWindowSeconds: 600, maxRows: 5 });
   });
 

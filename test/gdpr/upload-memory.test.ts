@@ -23,7 +23,7 @@ describe('a repeated upload', () => {
     expect(begin()).toEqual({ verdict: 'duplicate', because: 'accepted' });
   });
 
-  it('of another caller or another body is none', () => {
+  it('of another caller or another body is not a duplicate', () => {
     const { upload } = memoryAt(1_000_000);
     upload(201);
     expect(upload(201, { caller: 'root' })).toBe('first');
@@ -36,7 +36,7 @@ describe('a repeated upload', () => {
     expect(upload(201)).toBe('first');
   });
 
-  it('is none any more when the window has passed', () => {
+  it('is not a duplicate after the window', () => {
     const { upload, time } = memoryAt(1_000_000);
     upload(201);
     time.now += 599_999;
@@ -46,7 +46,7 @@ describe('a repeated upload', () => {
   });
 
   // With the difference of the clocks alone it would stay a duplicate until the clock has come back to where it was.
-  it('is none any more when the clock was set back by more than the window', () => {
+  it('is not a duplicate after the clock is set back by more than the window', () => {
     const { upload, time } = memoryAt(1_000_000);
     upload(201);
     time.now -= 599_999;
@@ -55,7 +55,7 @@ describe('a repeated upload', () => {
     expect(upload(201)).toBe('first');
   });
 
-  it('is known although the first came while the clock read 0', () => {
+  it('is a duplicate even if the first came at time 0', () => {
     const { upload, time } = memoryAt(0);
     upload(201);
     expect(upload(201)).toBe('duplicate');
@@ -63,7 +63,7 @@ describe('a repeated upload', () => {
     expect(upload(201)).toBe('first');
   });
 
-  it('is a duplicate while the first is still under way', () => {
+  it('is a duplicate while the first is in progress', () => {
     const { begin } = memoryAt(1_000_000);
     const first = begin();
     expect(begin()).toEqual({ verdict: 'duplicate', because: 'in flight' });
@@ -71,7 +71,7 @@ describe('a repeated upload', () => {
     expect(begin().verdict).toBe('first');
   });
 
-  it('goes on with Portico-Force', () => {
+  it('is allowed with Portico-Force', () => {
     const { begin, upload } = memoryAt(1_000_000);
     const first = begin();
     expect(begin({ force: true }).verdict).toBe('first');
@@ -79,14 +79,14 @@ describe('a repeated upload', () => {
     expect(upload(201, { force: true })).toBe('first');
   });
 
-  it('that was forced and failed leaves the accepted one remembered', () => {
+  it('that is forced and fails does not clear the accepted one', () => {
     const { upload } = memoryAt(1_000_000);
     upload(201);
     upload(500, { force: true });
     expect(upload(201)).toBe('duplicate');
   });
 
-  it('counts each upload under way once, however often it is finished', () => {
+  it('counts each upload in progress once, however often it is finished', () => {
     const { begin } = memoryAt(1_000_000);
     const first = begin();
     const forced = begin({ force: true });
@@ -108,7 +108,7 @@ describe('a repeated upload', () => {
 });
 
 describe('Portico-Force', () => {
-  it('insists with true only', () => {
+  it('forces an upload only with the value true', () => {
     expect(['true', ' TRUE ', 'false', '1', '', undefined, ['true', 'true']].map((value) => isForced(value))).toEqual([
       true,
       true,

@@ -9,7 +9,7 @@ import { authenticating, basic, fakeVerifier, refusalOf, START } from './identit
 const CHALLENGE = 'Basic realm="Portico", charset="UTF-8"';
 
 describe('a credential under enforce (rules, 2)', () => {
-  it('makes a verified principal whose audience and authorization are the same however it was spelled', async () => {
+  it('becomes a verified principal with the same audience and authorization in any spelling', async () => {
     const { ask } = authenticating(fakeVerifier().verifier);
     const plain = await ask(basic('alice'));
     const odd = await ask(basic('alice').replace('Basic ', 'bAsIc   '));
@@ -62,7 +62,7 @@ describe('a credential under enforce (rules, 2)', () => {
     );
   });
 
-  it('gets 503 and Retry-After, never 401, when nobody can verify it', async () => {
+  it('is refused with 503 and Retry-After, never 401, if it cannot be verified', async () => {
     const away: Verification = { kind: 'unavailable', retryAfterSeconds: 7, unusable: false };
     const error = await refusalOf(authenticating(fakeVerifier(() => away).verifier).ask(basic('alice')));
     expect(error).toMatchObject({ code: 'verification_unavailable', status: 503, headers: { 'Retry-After': '7' } });
@@ -78,7 +78,7 @@ describe('a credential under enforce (rules, 2)', () => {
     },
   );
 
-  it('is refused when the verifier breaks', async () => {
+  it('is refused when the verifier fails', async () => {
     const { verifier } = fakeVerifier(() => Promise.reject(new Error('bug')));
     await expect(authenticating(verifier).ask(basic('alice'))).rejects.toThrow('bug');
   });
@@ -112,17 +112,17 @@ describe('a caller without a credential (rules, 2)', () => {
     expect(principal).toBe(ANONYMOUS);
   });
 
-  it('is refused even then where the operation needs a credential', async () => {
+  it('is refused even then if the operation needs a credential', async () => {
     const asking = authenticating(verifier, { anonymous: 'allow' }).ask(undefined, { needsCredential: true });
     await expect(refusalOf(asking)).resolves.toMatchObject({ code: 'credentials_required' });
   });
 
-  it('is not let in by a wrong credential where anonymous callers are allowed', async () => {
+  it('is not admitted with a wrong credential where anonymous callers are allowed', async () => {
     const asking = authenticating(verifier, { anonymous: 'allow' }).ask(basic('alice', 'wrong'));
     await expect(refusalOf(asking)).resolves.toMatchObject({ code: 'credentials_refused' });
   });
 
-  it('is never refused under report, and the trace says what would have been', async () => {
+  it('is never refused under report, and the trace records the refusal that enforce would cause', async () => {
     const { principal, trace } = await authenticating(verifier).ask(undefined, { level: 'report' });
     expect(principal).toBe(ANONYMOUS);
     expect(trace).toMatchObject({ outcome: 'reported', reason: 'credentials_required', principal: 'anonymous' });
@@ -146,7 +146,7 @@ describe('authentication at report (rules, 2)', () => {
     expect(trace).toEqual({ level: 'report', outcome: 'reported', principal: 'unverified', reason });
   });
 
-  it('tells unverified callers apart by a keyed hash that holds nothing of the credential', async () => {
+  it('distinguishes unverified callers by a keyed hash that reveals nothing of the credential', async () => {
     const { ask } = authenticating(fakeVerifier().verifier);
     const headers = [basic('alice', 'wrong'), basic('alice', 'wrong2'), 'Bearer abc', 'Bearer abd'];
     const audiences = await Promise.all(
@@ -158,7 +158,7 @@ describe('authentication at report (rules, 2)', () => {
     expect(audiences).not.toContain(elsewhere.principal.audience);
   });
 
-  it('tells callers apart by a token that is sent another way', async () => {
+  it('distinguishes callers by a token that is sent another way', async () => {
     const { ask } = authenticating(fakeVerifier().verifier);
     const audienceOf = async (header: string | undefined, otherCredential: string | undefined) =>
       (await ask(header, { level: 'report', otherCredential })).principal.audience;
@@ -175,7 +175,7 @@ describe('authentication at report (rules, 2)', () => {
     expect(principal).toMatchObject({ kind: 'unverified', name: undefined });
   });
 
-  it('does not wait for the upstream, and uses what the background verification found', async () => {
+  it('does not wait for the upstream, and uses the result of the background verification', async () => {
     const answer = Promise.withResolvers<Verification>();
     const { verifier } = fakeVerifier(() => answer.promise);
     const { ask } = authenticating({ ...verifier, kind: 'upstream' });
@@ -188,7 +188,7 @@ describe('authentication at report (rules, 2)', () => {
     expect((await ask(basic('alice'), { level: 'report' })).principal.kind).toBe('verified');
   });
 
-  it('survives a broken verifier', async () => {
+  it('survives a failing verifier', async () => {
     const { verifier } = fakeVerifier(() => Promise.reject(new Error('bug')));
     const { trace } = await authenticating(verifier).ask(basic('alice'), { level: 'report' });
     expect(trace).toMatchObject({ outcome: 'reported', reason: 'internal_error' });
@@ -198,7 +198,7 @@ describe('authentication at report (rules, 2)', () => {
 });
 
 describe('authentication that is off', () => {
-  it('verifies nothing and believes nothing', async () => {
+  it('verifies nothing and trusts nothing', async () => {
     const { verifier, asked } = fakeVerifier();
     const { principal, trace } = await authenticating(verifier).ask(basic('alice'), { level: 'off' });
     expect(principal).toMatchObject({ kind: 'unverified', name: 'alice' });

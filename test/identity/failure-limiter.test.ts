@@ -26,7 +26,7 @@ describe('the failure limiter', () => {
     );
   });
 
-  it('takes back one attempt that did not fail, not the others', () => {
+  it('removes a single attempt that did not fail', () => {
     const limiter = createFailureLimiter({ limit: 2, windowSeconds: 30, maxPairs: 10 });
     limiter.begin('home', 'alice', START);
     limiter.begin('home', 'alice', START + 1);
@@ -35,7 +35,7 @@ describe('the failure limiter', () => {
     expect(limiter.begin('home', 'alice', START + 3)).toEqual({ retryAfterSeconds: 30 });
   });
 
-  it('remembers no more pairs than it may, the least recently tried go first', () => {
+  it('bounds the number of pairs and drops the least recently used first', () => {
     const limiter = createFailureLimiter({ limit: 1, windowSeconds: 3600, maxPairs: 3 });
     for (const pair of ['a', 'b', 'c']) limiter.begin(pair, 'alice', START);
     limiter.begin('a', 'alice', START + 1);
@@ -66,7 +66,7 @@ describe('the failure limiter', () => {
       for (const network of ['home', 'flood']) expect(limiter.begin(network, 'alice', START + 4)).toBeDefined();
     });
 
-    it('takes new names again as the first ones expire', () => {
+    it('accepts new names again as the first ones expire', () => {
       const limiter = createFailureLimiter(options);
       sprayed(limiter, 'flood', 20);
       expect(limiter.begin('flood', 'new', START + 59_000)).toEqual({ retryAfterSeconds: 1 });

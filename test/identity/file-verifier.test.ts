@@ -22,7 +22,7 @@ describe('the file verifier (rules, 2)', () => {
   const create = (bounds = BOUNDS) =>
     createFileVerifier([{ name: 'alice', passwordHash }, { name: 'mapped only' }], bounds, 'roles.yaml');
 
-  it('knows a password by its argon2id hash', async () => {
+  it('verifies a password with its argon2id hash', async () => {
     await expect(create().verify(credential('alice', 'pässword'), false, HOME)).resolves.toEqual({ kind: 'valid' });
   });
 
@@ -49,14 +49,14 @@ describe('the file verifier (rules, 2)', () => {
       expect(await verifier.verify(credential(name, `password ${index}`), false, HOME)).toEqual({ kind: 'invalid' });
   });
 
-  it('spends a hash on unknown names too, so that they find the same queue', async () => {
+  it('computes a hash for unknown names too, so that they wait in the same queue', async () => {
     const verifier = create({ concurrency: 1, queue: 0 });
     const first = verifier.verify(credential('mallory', 'x'), false, HOME);
     await expect(verifier.verify(credential('mallory', 'y'), false, HOME)).resolves.toMatchObject({ kind: 'busy' });
     await expect(first).resolves.toEqual({ kind: 'invalid' });
   });
 
-  it('answers busy beyond its queue, but not to a credential that was valid before', async () => {
+  it('returns busy beyond its queue, except for a credential that was valid before', async () => {
     const verifier = create();
     const work = ['a', 'b', 'c'].map((password) => verifier.verify(credential('alice', password), false, HOME));
     const known = verifier.verify(credential('alice', 'pässword'), true, HOME);
@@ -68,7 +68,7 @@ describe('the file verifier (rules, 2)', () => {
     await expect(known).resolves.toEqual({ kind: 'valid' });
   });
 
-  it('names every unreadable hash at start, without showing it', () => {
+  it('reports every unreadable hash at start without showing it', () => {
     const accounts = [
       { name: 'a', passwordHash: 'clear-text' },
       { name: 'b' },
@@ -80,7 +80,7 @@ describe('the file verifier (rules, 2)', () => {
     expect(start).not.toThrow(/clear-text/);
   });
 
-  it('does not start where nobody could log in', () => {
+  it('does not start if no account could log in', () => {
     expect(() => createFileVerifier([{ name: 'a' }], BOUNDS, 'roles.yaml')).toThrow(/nobody could log in/);
   });
 });
@@ -90,11 +90,11 @@ describe('password hashes', () => {
     expect(await hashPassword('x', CHEAP)).not.toBe(await hashPassword('x', CHEAP));
   });
 
-  it('cost what OWASP asks for', async () => {
+  it('have the costs that OWASP recommends', async () => {
     expect(await hashPassword('x')).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
   });
 
-  it('are not made of an empty password', async () => {
+  it('are not created for an empty password', async () => {
     await expect(hashPassword('', CHEAP)).rejects.toThrow(RangeError);
   });
 });

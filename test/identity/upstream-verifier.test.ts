@@ -59,7 +59,7 @@ describe('the upstream verifier (rules, 2)', () => {
     });
   });
 
-  it('turns a transport failure into 503 with the wait it names, never into 401', async () => {
+  it('turns a transport failure into 503 with its retry time, never into 401', async () => {
     const { ask } = authenticating(upstream(refused, 401).verifier);
     await expect(ask(basic('alice'))).rejects.toMatchObject({
       code: 'verification_unavailable',
@@ -67,7 +67,7 @@ describe('the upstream verifier (rules, 2)', () => {
     });
   });
 
-  it('tells an upstream that was too slow from one that hung up, and a status that says failure', async () => {
+  it('distinguishes a slow upstream, a closed connection and a status that reports a failure', async () => {
     const slow = verifierOf(
       (signal) =>
         new Promise((_resolve, reject) => {
@@ -91,7 +91,7 @@ describe('the upstream verifier (rules, 2)', () => {
 });
 
 describe('the calibration of the probe (rules, 2)', () => {
-  it('comes before the first verification, with a credential that nobody has', async () => {
+  it('precedes the first verification, with a random credential', async () => {
     const { verifier, probed } = upstream(404, 401);
     await verifier.verify(ALICE, false, HOME);
     await verifier.verify(ALICE, false, HOME);
@@ -101,7 +101,7 @@ describe('the calibration of the probe (rules, 2)', () => {
     expect(probed[3]).not.toBe(probed[0]);
   });
 
-  it('finds a probe that accepts everybody unusable, with a fault that names it', async () => {
+  it('reports a probe that accepts every credential as unusable, with a configuration error', async () => {
     const { verifier } = upstream(404, 404);
     await expect(verifier.calibrate()).resolves.toMatchObject({
       kind: 'unusable',
@@ -114,7 +114,7 @@ describe('the calibration of the probe (rules, 2)', () => {
     await expect(ask(basic('alice'))).rejects.toMatchObject({ code: 'verification_unavailable' });
   });
 
-  it('is pending while the upstream does not answer, and nobody is verified until it does', async () => {
+  it('is pending while the upstream does not respond, and verifies no credential until it does', async () => {
     const { verifier, state } = upstream(200, refused);
     await expect(verifier.calibrate()).resolves.toMatchObject({ kind: 'pending' });
     await expect(verifier.verify(ALICE, false, HOME)).resolves.toMatchObject({ kind: 'unavailable', unusable: false });
@@ -122,7 +122,7 @@ describe('the calibration of the probe (rules, 2)', () => {
     await expect(verifier.verify(ALICE, false, HOME)).resolves.toEqual({ kind: 'valid' });
   });
 
-  it('is renewed from time to time, and what was verified before is forgotten when it fails', async () => {
+  it('is renewed periodically, and its failure clears verified credentials', async () => {
     const { verifier, state } = upstream(200, 401);
     const { ask } = authenticating(verifier, { cacheSeconds: 3600 });
     await ask(basic('alice'));
@@ -137,7 +137,7 @@ describe('the calibration of the probe (rules, 2)', () => {
     await expect(ask(basic('alice'))).resolves.toBeDefined();
   });
 
-  it('holds on while a renewal gets no answer', async () => {
+  it('stays valid while a renewal gets no response', async () => {
     const { verifier, state } = upstream(200, 401);
     await verifier.calibrate();
     state.now += 300_000;
@@ -146,14 +146,14 @@ describe('the calibration of the probe (rules, 2)', () => {
     await expect(verifier.verify(ALICE, false, HOME)).resolves.toEqual({ kind: 'valid' });
   });
 
-  it('stays unusable while a renewal gets no answer', async () => {
+  it('stays unusable while a renewal gets no response', async () => {
     const { verifier, state } = upstream(200, 200);
     await verifier.calibrate();
     state.wrong = refused;
     await expect(verifier.calibrate()).resolves.toMatchObject({ kind: 'unusable' });
   });
 
-  it('is tried once for callers at one time', async () => {
+  it('runs once for concurrent callers', async () => {
     const { verifier, probed } = upstream(200, 401);
     await Promise.all([verifier.calibrate(), verifier.calibrate(), verifier.verify(ALICE, false, HOME)]);
     expect(probed).toHaveLength(2);

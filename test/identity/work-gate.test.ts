@@ -26,7 +26,7 @@ function tasks() {
 }
 
 describe('the work gate', () => {
-  it('runs no more tasks at one time than it may, the others in order', async () => {
+  it('runs at most its number of concurrent tasks, the others in order', async () => {
     const { began, task, end } = tasks();
     const gate = createWorkGate({ concurrency: 2, queue: 5 });
     const results = ['a', 'b', 'c', 'd'].map((name, index) => gate.run(task(name), false, `192.0.2.${index}`));
@@ -40,7 +40,7 @@ describe('the work gate', () => {
     await expect(Promise.all(results)).resolves.toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('turns away what finds the queue full, and takes tasks again when there is room', async () => {
+  it('rejects tasks while the queue is full, and accepts tasks again afterwards', async () => {
     const { began, task, end } = tasks();
     const gate = createWorkGate({ concurrency: 1, queue: 1 });
     void gate.run(task('a'), false, HOME);
@@ -52,7 +52,7 @@ describe('the work gate', () => {
     expect(began).toEqual(['a', 'b', 'd']);
   });
 
-  it('lets urgent tasks go ahead, and never turns them away', async () => {
+  it('gives precedence to urgent tasks and never rejects them', async () => {
     const { began, task, end } = tasks();
     const gate = createWorkGate({ concurrency: 1, queue: 1 });
     void gate.run(task('a'), false, HOME);
@@ -63,7 +63,7 @@ describe('the work gate', () => {
     expect(began).toEqual(['a', 'urgent-1', 'urgent-2', 'b']);
   });
 
-  it('gives the place of a failed task on', async () => {
+  it('passes on the slot of a failed task', async () => {
     const { began, task, fail } = tasks();
     const gate = createWorkGate({ concurrency: 1, queue: 1 });
     const failing = gate.run(task('a'), false, HOME);
@@ -76,7 +76,7 @@ describe('the work gate', () => {
 
   // The attack: one address sends passwords faster than they can be hashed, under names that it makes up. Its attempts filled
   // the queue, so that everybody who logged in for the first time was refused with 429.
-  it('takes a newcomer from elsewhere although one network fills the queue, and serves it next', async () => {
+  it('accepts a task of another network while one network fills the queue, and serves it next', async () => {
     const { began, task, end } = tasks();
     const gate = createWorkGate({ concurrency: 1, queue: 3 });
     const flood = ['f1', 'f2', 'f3', 'f4', 'f5'].map((name) => gate.run(task(name), false, 'flood'));
@@ -91,7 +91,7 @@ describe('the work gate', () => {
     await expect(Promise.all(flood.slice(0, 3))).resolves.toEqual(['f1', 'f2', 'f3']);
   });
 
-  it('turns nobody away for a network that has as much waiting itself', async () => {
+  it('rejects no task for a network with as many waiting tasks', async () => {
     const { task } = tasks();
     const gate = createWorkGate({ concurrency: 1, queue: 2 });
     for (const [name, network] of [
@@ -105,7 +105,7 @@ describe('the work gate', () => {
   });
 
   // Probes of an upstream that is slow take seconds each: one address must not hold all places for as long.
-  it('keeps a place to run that one network alone never takes', () => {
+  it('reserves a slot that a single network never takes', () => {
     const { began, task } = tasks();
     const gate = createWorkGate({ concurrency: 3, queue: 9 });
     for (const name of ['f1', 'f2', 'f3', 'f4']) void gate.run(task(name), false, 'flood');
@@ -114,7 +114,7 @@ describe('the work gate', () => {
     expect(began).toEqual(['f1', 'f2', 'newcomer']);
   });
 
-  it('forgets networks that have nothing to run', async () => {
+  it('drops networks without tasks', async () => {
     const { began, task, end } = tasks();
     const gate = createWorkGate({ concurrency: 2, queue: 2 });
     for (let round = 0; round < 3; round += 1) {

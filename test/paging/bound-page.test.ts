@@ -11,12 +11,12 @@ describe('a page', () => {
   const bound = (asked: Partial<AskedPage>, learnedCount?: number, paging = fromOne) =>
     boundPage({ page: undefined, pageSize: undefined, ...asked, paging, learnedCount, options: { maxPageSize: 100 } });
 
-  it('is the first one where none is asked for; the size stays open', () => {
+  it('is the first one by default, without a size', () => {
     expect(bound({})).toEqual({ ok: true, effective: { page: 1, pageSize: undefined } });
     expect(bound({}, undefined, fromZero)).toEqual({ ok: true, effective: { page: 0, pageSize: undefined } });
   });
 
-  it('is an integer that is not negative', () => {
+  it('is a non-negative integer', () => {
     for (const page of [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53]) {
       expect(bound({ page })).toMatchObject({ ok: false, code: 'page_out_of_bounds' });
     }
@@ -31,39 +31,39 @@ describe('a page', () => {
     }
   });
 
-  it('is refused from memory only beyond the learned count plus one', () => {
+  it('is refused by a learned count only beyond that count plus one', () => {
     expect(bound({ page: 5 }, 4).ok).toBe(true);
     expect(bound({ page: 6 }, 4)).toMatchObject({ ok: false, code: 'page_out_of_bounds' });
   });
 
-  it('is not refused from memory where nothing is learned or the list has no page count', () => {
+  it('is not refused if no count is learned or the list has no page count', () => {
     expect(bound({ page: 999 }).ok).toBe(true);
     expect(bound({ page: 999 }, 4, withoutCount).ok).toBe(true);
   });
 
-  it('is never refused from memory when it is the first page', () => {
+  it('is never refused by a learned count if it is the first page', () => {
     expect(bound({ page: 1 }, 0).ok).toBe(true);
     expect(bound({ page: 0 }, 0).ok).toBe(true);
     expect(bound({ page: 0 }, 0, fromZero).ok).toBe(true);
   });
 
-  it('is compared by its number in lists that begin at 0, one behind the last included', () => {
+  it('is compared by its number in lists that begin at 0, including the one after the last', () => {
     expect(bound({ page: 5 }, 4, fromZero).ok).toBe(true);
     expect(bound({ page: 6 }, 4, fromZero).ok).toBe(false);
   });
 
-  it('is told with what was asked and what is allowed when refused', () => {
+  it('is refused with the requested and the allowed value', () => {
     expect(bound({ page: 9 }, 4)).toMatchObject({
-      message: 'page 9 was asked for, but page must not be greater than the page count, 4',
+      message: 'page 9 exceeds the page count, 4',
       detail: { in: 'query', name: 'page' },
     });
     expect(bound({ pageSize: 500 })).toMatchObject({
-      message: 'pageSize 500 was asked for, but at most 100 is allowed',
+      message: 'pageSize 500 exceeds the maximum of 100',
       detail: { in: 'query', name: 'pageSize' },
     });
   });
 
-  it('is refused from memory exactly where the rule says, for any count', () => {
+  it('is refused exactly as the rule says, for any count', () => {
     fc.assert(
       fc.property(fc.nat(50), fc.nat(50), fc.constantFrom(fromOne, fromZero), (page, count, paging) => {
         const refused = page > paging.firstPage && page > count + 1;
@@ -73,16 +73,14 @@ describe('a page', () => {
   });
 });
 
-describe('an answered page', () => {
+describe('a page in a response', () => {
   const answer = (changes: Partial<AnsweredPage>) =>
     answerOutOfBounds({ page: 2, pageCount: 4, totalCount: 50, firstPage: 1, ...changes });
 
   it('is out of bounds when page is greater than pageCount', () => {
     expect(answer({ page: 4 })).toBeUndefined();
     expect(answer({ page: 5 })).toMatchObject({ code: 'page_out_of_bounds', detail: { in: 'query', name: 'page' } });
-    expect(answer({ page: 5 })?.message).toBe(
-      'page 5 was asked for, but page must not be greater than the page count, 4',
-    );
+    expect(answer({ page: 5 })?.message).toBe('page 5 exceeds the page count, 4');
   });
 
   it('is not refused when totalCount is 0', () => {

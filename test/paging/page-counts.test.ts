@@ -8,13 +8,13 @@ function countsAt(now: number, options = { maxAgeSeconds: 300, maxEntries: 100 }
 const list = (pageCount: unknown, totalCount: unknown = 50) => ({ pageCount, totalCount });
 
 describe('a learned page count', () => {
-  it('is known for its own key only', () => {
+  it('is stored under its own key only', () => {
     const { counts } = countsAt(1_000_000);
     counts.learn('k', list(4), [], counts.generation());
     expect([counts.learned('k'), counts.learned('other')]).toEqual([4, undefined]);
   });
 
-  it('is bounded in age', () => {
+  it('expires after its maximum age', () => {
     const { counts, time } = countsAt(1_000_000);
     counts.learn('k', list(4), [], counts.generation());
     time.now += 299_999;
@@ -24,7 +24,7 @@ describe('a learned page count', () => {
     expect(counts.size).toBe(0);
   });
 
-  it('ends although it was learned while the clock read 0, and when the clock was set back', () => {
+  it('expires even if it was learned at time 0, and when the clock is set back', () => {
     const { counts, time } = countsAt(0);
     counts.learn('k', list(4), [], counts.generation());
     expect(counts.learned('k')).toBe(4);
@@ -36,7 +36,7 @@ describe('a learned page count', () => {
     expect(counts.learned('k')).toBeUndefined();
   });
 
-  it('is dropped with its tags, and no other is', () => {
+  it('is dropped with its own tags only', () => {
     const { counts } = countsAt(1_000_000);
     counts.learn('k', list(4), ['questions'], counts.generation());
     counts.learn('other', list(9), ['ideas'], counts.generation());
@@ -47,7 +47,7 @@ describe('a learned page count', () => {
     expect(counts.learned('other')).toBeUndefined();
   });
 
-  it('is not learned from an answer that is older than a drop of its tags', () => {
+  it('is not learned from a response that is older than a drop of its tags', () => {
     const { counts } = countsAt(1_000_000);
     const before = counts.generation();
     counts.drop(['questions']);
@@ -56,7 +56,7 @@ describe('a learned page count', () => {
     expect([counts.learned('k'), counts.learned('other')]).toEqual([undefined, 4]);
   });
 
-  it('is not replaced by what an answer older than a drop of its tags says', () => {
+  it('is not replaced by a response that is older than a drop of its tags', () => {
     const { counts } = countsAt(1_000_000);
     const before = counts.generation();
     counts.drop(['questions']);
@@ -65,7 +65,7 @@ describe('a learned page count', () => {
     expect(counts.learned('k')).toBe(9);
   });
 
-  it('outlives any number of drops of other tags while it is in use', () => {
+  it('survives any number of drops of other tags while it is in use', () => {
     const { counts } = countsAt(1_000_000);
     counts.learn('k', list(4), ['questions'], counts.generation());
     for (let id = 0; id < 10_002; id += 1) {
@@ -75,7 +75,7 @@ describe('a learned page count', () => {
     expect(counts.learned('k')).toBe(4);
   });
 
-  it('goes when all are dropped', () => {
+  it('is removed when all counts are dropped', () => {
     const { counts } = countsAt(1_000_000);
     const before = counts.generation();
     counts.learn('k', list(4), [], before);
@@ -85,7 +85,7 @@ describe('a learned page count', () => {
     expect(counts.learned('k')).toBeUndefined();
   });
 
-  it('is forgotten when the list turns out empty or says no count any more', () => {
+  it('is removed when the list is empty or has no count any more', () => {
     const { counts } = countsAt(1_000_000);
     for (const answer of [list(0, 0), list(undefined), list('4'), list(-1), list(1.5)]) {
       counts.learn('k', list(4), [], counts.generation());
@@ -94,7 +94,7 @@ describe('a learned page count', () => {
     }
   });
 
-  it('is one of a bounded number, those used longest ago going first', () => {
+  it('is one of a bounded number, of which the least recently used is dropped first', () => {
     const { counts } = countsAt(1_000_000, { maxAgeSeconds: 300, maxEntries: 2 });
     counts.learn('a', list(1), [], counts.generation());
     counts.learn('b', list(2), [], counts.generation());

@@ -8,11 +8,11 @@ import {
 } from '../../src/paging/paging-options.ts';
 
 describe('paging options', () => {
-  it('allow pages of 100 when nothing is said', () => {
+  it('allow pages of 100 by default', () => {
     expect(toPagingOptions().maxPageSize).toBe(100);
   });
 
-  it("let an operation's own maximum win over the global one", () => {
+  it("let an operation's own maximum override the global one", () => {
     expect(toPagingOptions({ maxPageSize: 50, maxAgeSeconds: 5 }, { maxPageSize: 200 })).toMatchObject({
       maxPageSize: 200,
       maxAgeSeconds: 5,

@@ -17,7 +17,7 @@ describe('the page that a target asks for', () => {
   });
   const sent = (name: string, ...texts: string[]) => values({ query: new Map([[name, texts]]) });
 
-  it('is that of its decoded parameters, with the list that it is a page of', () => {
+  it('is read from the decoded parameters, with its list', () => {
     const query = new Map([
       ['page', ['2']],
       ['pageSize', ['15']],
@@ -30,7 +30,7 @@ describe('the page that a target asks for', () => {
     });
   });
 
-  it('is none where the parameters are absent', () => {
+  it('is undefined if the parameters are absent', () => {
     expect(toAskedPage(values(), '/a.json')).toEqual({
       page: undefined,
       pageSize: undefined,
@@ -60,12 +60,12 @@ describe('the page that a target asks for', () => {
     expect(toAskedPage(sent(name, ...texts), '/a.json').unreadable).toEqual([]);
   });
 
-  it('that could be read is not told as unreadable', () => {
+  it('is not reported as unreadable if it is valid', () => {
     const query = new Map([['page', ['3']]]);
     expect(toAskedPage(values({ page: 3, query }), '/a.json').unreadable).toEqual([]);
   });
 
-  it('may be unreadable twice', () => {
+  it('is reported once for each unreadable parameter', () => {
     const query = new Map([
       ['page', ['-1']],
       ['pageSize', ['-1']],
@@ -85,7 +85,7 @@ describe('canonical target', () => {
     });
 
   describe('a canonical target', () => {
-    it('is the bare path where the query is absent or empty', () => {
+    it('is the bare path if the query is absent or empty', () => {
       expect([target(undefined), target(''), target('&&')]).toEqual(['/l.json', '/l.json', '/l.json']);
     });
 
@@ -105,36 +105,36 @@ describe('canonical target', () => {
       expect(target('p%61ge=1', { page: 1 })).toBe('/l.json');
     });
 
-    it('tells page 0 from page 1', () => {
+    it('distinguishes page 0 from page 1', () => {
       expect(target('page=0', { page: 0 })).toBe('/l.json?page=0');
       expect(target('page=1', { page: 1, firstPage: 0 })).toBe('/l.json?page=1');
     });
 
-    it('leaves out a page size only where it is given as the known default', () => {
+    it('omits a page size only if it is the known default', () => {
       expect(target('pageSize=15', { pageSize: 15 })).toBe('/l.json?pageSize=15');
       expect(target('pageSize=15', { pageSize: 15, knownDefaultPageSize: 15 })).toBe('/l.json');
       expect(target('pageSize=16', { pageSize: 16, knownDefaultPageSize: 15 })).toBe('/l.json?pageSize=16');
       expect(target('pageSize=', { knownDefaultPageSize: 15 })).toBe('/l.json?pageSize=');
     });
 
-    it('leaves an empty page size as it came', () => {
+    it('leaves an empty page size unchanged', () => {
       expect(target('pageSize=')).toBe('/l.json?pageSize=');
       expect(target('page=')).toBe('/l.json?page=');
     });
 
-    it('leaves a repeated parameter as it came', () => {
+    it('leaves a repeated parameter unchanged', () => {
       expect(target('page=1&page=2', { page: 1 })).toBe('/l.json?page=1&page=2');
       expect(target('pageSize=1&pageSize=2', { pageSize: 1, knownDefaultPageSize: 1 })).toBe(
         '/l.json?pageSize=1&pageSize=2',
       );
     });
 
-    it('does not take other names for page', () => {
+    it('does not mistake other names for page', () => {
       const query = 'Page=1&page1=1&xpage=1&page%20=1';
       expect(target(query, { page: 1 })).toBe(`/l.json?${query}`);
     });
 
-    it('is made of the pieces of the query, in order, less those that are left out', () => {
+    it('consists of the pieces of the query in order, without the omitted ones', () => {
       const piece = fc.constantFrom('', 'a=1', 'page=1', 'pageSize=5', 'q=%20+', 'b', 'topics=x,y');
       fc.assert(
         fc.property(fc.array(piece), (pieces) => {
@@ -161,7 +161,7 @@ describe('canonical target', () => {
       expect(targetWithoutPage('/l.json')).toBe('/l.json');
     });
 
-    it('still tells filters and sizes apart', () => {
+    it('still distinguishes filters and sizes', () => {
       expect(targetWithoutPage('/l.json?q=x&pageSize=5')).toBe('/l.json?q=x&pageSize=5');
     });
   });
