@@ -69,7 +69,7 @@ needsProgram('chromium', 'how the console looks', (path) => {
   it('has no finding of axe on a violation either', async () => {
     await visit('#/violations', async (page) => {
       await page.locator('tbody a').first().click();
-      await page.getByRole('heading', { name: 'Requests it was seen in' }).waitFor();
+      await page.getByRole('heading', { name: 'Sample requests' }).waitFor();
       expect(await axeFindings(page)).toEqual([]);
     });
   });
