@@ -19,7 +19,7 @@ import { type Clock, systemClock } from './lib/clock.ts';
 import type { Fault } from './model/fault.ts';
 import { formatPermissionMatrix, permissionMatrix } from './permissions/permission-matrix.ts';
 import { explain, type ExplainRequest } from './pipeline/explain.ts';
-import type { House } from './pipeline/house.ts';
+import type { House } from './pipeline/compiled-gateway.ts';
 import { planLine } from './pipeline/plan.ts';
 import { undocumentedPlanLine } from './pipeline/undocumented/plan.ts';
 import { bytesTo } from './telemetry/bytes-to.ts';

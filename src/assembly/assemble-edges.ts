@@ -8,14 +8,14 @@ import { requestHeadFault } from '../http/malformed.ts';
 import { createPublicHandler, type PublicServices } from '../http/public-handler.ts';
 import { isLoopbackHost } from '../lib/network-address.ts';
 import { createTrace } from '../model/trace.ts';
-import type { House } from '../pipeline/house.ts';
+import type { House } from '../pipeline/compiled-gateway.ts';
 import { createAccessLog } from '../telemetry/access-log.ts';
 import { TRAFFIC_HISTORY } from '../telemetry/traffic-history.ts';
 import type { AssemblyParts, Services } from './assemble-services.ts';
 import { createLazyConsole } from './lazy-console.ts';
 import type { Start } from './load-start.ts';
 import { ownAddress } from './own-address.ts';
-import { publicOriginOf } from './public-address.ts';
+import { publicOriginOf } from '../upstream/public-address.ts';
 
 /** Both sides of the gateway, not listening yet. */
 export interface Edges {

@@ -7,11 +7,10 @@ import type { Operation } from '../model/operation.ts';
 import { decide } from '../permissions/decide.ts';
 import { createCheckBody } from '../pipeline/check-body.ts';
 import { createDecide } from '../pipeline/decide-permission.ts';
-import type { House } from '../pipeline/house.ts';
-import { createKnownAnswers } from '../pipeline/known-answers.ts';
-import { stagePlanners } from '../pipeline/order.ts';
+import type { House } from '../pipeline/compiled-gateway.ts';
+import { createKnownAnswers } from '../pipeline/known-bodies.ts';
+import { stagePlanners, type StageServices } from '../pipeline/order.ts';
 import { compilePlan } from '../pipeline/plan.ts';
-import type { StageServices } from '../pipeline/stage-services.ts';
 import { createTargets } from '../pipeline/targets.ts';
 import {
   compileUndocumentedPlan,
@@ -19,12 +18,12 @@ import {
   type UndocumentedPlanParts,
 } from '../pipeline/undocumented/plan.ts';
 import { compileUndocumentedPolicy } from '../pipeline/undocumented/policy.ts';
-import { decodeForInspection } from '../upstream/answer-body.ts';
+import { decodeForInspection } from '../upstream/response-body.ts';
 import { compileLegacyAddresses, findLegacyAddresses, rewriteLegacyAddresses } from '../upstream/legacy-addresses.ts';
 import type { AssemblyParts, Services } from './assemble-services.ts';
 import type { Start } from './load-start.ts';
 import { planOperation } from './plan-operation.ts';
-import { publicAddressOf, publicOriginOf } from './public-address.ts';
+import { publicAddressOf, publicOriginOf } from '../upstream/public-address.ts';
 import { switchedOff } from './switched-off.ts';
 import { showingBodies } from './watch-shadow.ts';
 

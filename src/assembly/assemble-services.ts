@@ -14,7 +14,7 @@ import { createPageCounts, type PageCounts } from '../paging/page-counts.ts';
 import { MISSING_ACCOUNT, MISSING_OWNERSHIP } from '../permissions/decide.ts';
 import { createAuthorLookUp, createOwnership, type Ownership } from '../permissions/ownership.ts';
 import { termsOf } from '../permissions/vocabulary.ts';
-import type { CandidateWatch } from '../pipeline/candidate-watch.ts';
+import type { CandidateWatch } from '../pipeline/shadow/shadow-contract.ts';
 import { createLookUp, type LookUp } from '../pipeline/look-up.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';

@@ -5,7 +5,7 @@ import type { ConsoleSources } from '../console/console-sources.ts';
 import type { ReferenceSources } from '../console/api-docs/create-api-docs-router.ts';
 import { permissionMatrix } from '../permissions/permission-matrix.ts';
 import { explain } from '../pipeline/explain.ts';
-import type { House } from '../pipeline/house.ts';
+import type { House } from '../pipeline/compiled-gateway.ts';
 import type { Services } from './assemble-services.ts';
 import type { Start } from './load-start.ts';
 import { switchedOff } from './switched-off.ts';

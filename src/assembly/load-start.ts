@@ -7,7 +7,7 @@ import type { LadderState } from '../ladder/ladder-step.ts';
 import { type BaselineFile, openBaselineFile } from '../ledger/baseline/baseline-file.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
 import type { Operation } from '../model/operation.ts';
-import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/parse-upstream-url.ts';
+import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/upstream-url.ts';
 import { compilePermissionMessage, type PermissionMessage } from '../upstream/permission-message.ts';
 import { serviceAuthorization } from '../upstream/service-authorization.ts';
 import { keptLadder } from './assemble-ladder.ts';

@@ -5,7 +5,7 @@ import { escapePointer } from '../lib/json-pointer.ts';
 import type { Fault } from '../model/fault.ts';
 import type { Operation } from '../model/operation.ts';
 import { demoAccounts, type RolesFile } from '../permissions/roles-file.ts';
-import { parseUpstreamUrl } from '../upstream/parse-upstream-url.ts';
+import { parseUpstreamUrl } from '../upstream/upstream-url.ts';
 import { serviceAuthorization } from '../upstream/service-authorization.ts';
 import type { ConfigProblem } from './check-config.ts';
 import type { Environment } from './environment.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { GatewayError } from '../errors/gateway-error.ts';
 import { createTrace, type Trace } from '../model/trace.ts';
 import { dispatch, type Dispatched } from '../pipeline/dispatch.ts';
-import type { House } from '../pipeline/house.ts';
+import type { House } from '../pipeline/compiled-gateway.ts';
 import { type ArrivalOptions, createArrivalReader, type HttpArrival } from './arrival.ts';
 import { clientGone } from './client-gone.ts';
 import { recordAtClose, recordAtEnd, type RecordTraceServices } from './record-trace.ts';

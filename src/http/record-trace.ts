@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Clock } from '../lib/clock.ts';
 import type { Arrival } from '../model/arrival.ts';
 import type { Trace } from '../model/trace.ts';
-import type { House } from '../pipeline/house.ts';
+import type { House } from '../pipeline/compiled-gateway.ts';
 import type { AccessLog } from '../telemetry/access-log.ts';
 
 /** Where the traces of finished requests go. */

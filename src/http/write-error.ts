@@ -5,7 +5,7 @@ import { GatewayError } from '../errors/gateway-error.ts';
 import type { ErrorStyle } from '../model/checks.ts';
 import type { Trace } from '../model/trace.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
-import { toGatewayError } from '../upstream/to-gateway-error.ts';
+import { toGatewayError } from '../upstream/transport-failure.ts';
 import { edgeHeaders, type EdgeHeaderOptions } from './edge-headers.ts';
 
 /** What an error response depends on beside the error. */

@@ -7,7 +7,7 @@ import { headerValue, type HeaderPairs } from '../model/header-pairs.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Dispatched } from '../pipeline/dispatch.ts';
 import type { Reply } from '../pipeline/reply.ts';
-import { visibleHeaders } from '../pipeline/visible-headers.ts';
+import { visibleHeaders } from '../pipeline/stored-reply.ts';
 import { edgeHeaders, type EdgeHeaderOptions } from './edge-headers.ts';
 
 /** What of the gateway decides how a reply is written. */

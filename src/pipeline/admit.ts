@@ -10,8 +10,7 @@ import type { CheckLevel } from '../model/checks.ts';
 import type { Violation } from '../model/violation.ts';
 import { type AskedPage, canonicalTarget, toAskedPage } from '../paging/requested-page.ts';
 import type { PlannedOperation } from './planned-operation.ts';
-import { requestRefusal } from './request-refusal.ts';
-import { failedVerdict, toVerdict } from './verdict.ts';
+import { failedVerdict, requestRefusal, toVerdict } from './request-refusal.ts';
 
 /** What checking the parameters of a target found; it depends on the target's text and the contract alone. */
 export interface Admission {

@@ -5,7 +5,7 @@ import type { Principal } from '../model/principal.ts';
 import type { Trace } from '../model/trace.ts';
 import type { AuthenticationResult } from '../identity/authenticator.ts';
 import type { Exchange, KnownRequest } from './exchange.ts';
-import type { House } from './house.ts';
+import type { House } from './compiled-gateway.ts';
 import type { Plan } from './plan.ts';
 import type { Reply } from './reply.ts';
 import type { OperationTarget, Target } from './targets.ts';

@@ -1,17 +1,19 @@
-import { authorize } from './stages/authorize.ts';
+import type { UploadMemory } from '../gdpr/upload-memory.ts';
+import type { PageCounts } from '../paging/page-counts.ts';
+import type { Grants } from '../permissions/decide.ts';
+import type { StagePlanner } from './stage.ts';
+import { authorize, type Decide } from './stages/authorize.ts';
 import { boundPage } from './stages/bound-page.ts';
-import { cachePage } from './stages/cache-page.ts';
+import { cachePage, type CachePageServices } from './stages/cache-page.ts';
 import { coalesce } from './stages/coalesce.ts';
-import { forward } from './stages/forward.ts';
-import { purgeTags } from './stages/purge-tags.ts';
+import { forward, type ForwardServices } from './stages/forward.ts';
+import { type Purge, purgeTags } from './stages/purge-tags.ts';
 import { redactFields } from './stages/redact-fields.ts';
 import { refuseDuplicate } from './stages/refuse-duplicate.ts';
-import { rewriteAddresses } from './stages/rewrite-addresses.ts';
-import { translateFailure } from './stages/translate-failure.ts';
-import { validateBody } from './stages/validate-body.ts';
-import { validateResponse } from './stages/validate-response.ts';
-import type { StagePlanner } from './stage.ts';
-import type { StageServices } from './stage-services.ts';
+import { type LegacyAddresses, rewriteAddresses } from './stages/rewrite-addresses.ts';
+import { translateFailure, type TranslateFailureServices } from './stages/translate-failure.ts';
+import { type BodyLimits, type CheckBody, validateBody } from './stages/validate-body.ts';
+import { validateResponse, type ValidateResponseServices } from './stages/validate-response.ts';
 
 /** The one place that decides the order of stages, outermost first. */
 export function stagePlanners(services: StageServices): readonly StagePlanner[] {
@@ -29,4 +31,17 @@ export function stagePlanners(services: StageServices): readonly StagePlanner[] 
     validateResponse(services),
     forward(services),
   ];
+}
+
+/** Everything that stages are planned with. */
+export interface StageServices
+  extends CachePageServices, ForwardServices, TranslateFailureServices, ValidateResponseServices {
+  readonly decide: Decide;
+  readonly checkBody: CheckBody;
+  readonly bodyLimits: BodyLimits;
+  readonly uploads: UploadMemory;
+  readonly pageCounts: PageCounts;
+  readonly purge: Purge;
+  readonly mayReadPrivateFields: (grants: Grants) => boolean;
+  readonly legacyAddresses: LegacyAddresses;
 }

@@ -1,7 +1,11 @@
 import type { CheckLevel } from '../model/checks.ts';
+import type { Operation } from '../model/operation.ts';
 import type { Decision } from '../model/requirement.ts';
 import type { Trace } from '../model/trace.ts';
+import type { UpstreamAnswer } from '../model/upstream-response.ts';
 import type { Violation } from '../model/violation.ts';
+import { readError } from '../upstream/error-shape.ts';
+import type { PermissionMessage } from '../upstream/permission-message.ts';
 
 /** Writes what a decision comes to at a level; one that is left to the upstream was not made here. */
 export function traceDecision(
@@ -47,4 +51,16 @@ export function permissionMismatch(upstreamDenied: boolean): Violation {
       ? 'The roles file allows this caller, the upstream does not.'
       : 'The roles file denies this caller, the upstream does not.',
   };
+}
+
+/** True for an answer by which the upstream says that this caller lacks a permission, in whichever shape it says so. */
+export function isPermissionDenial(
+  operation: Operation,
+  answer: UpstreamAnswer,
+  isMessage: PermissionMessage,
+): boolean {
+  if (answer.status !== 401 && answer.status !== 403) return false;
+  const { message, otherMessage, isJson } = readError(answer);
+  if (answer.status === 403 && isJson) return true;
+  return [message, otherMessage].some((text) => text !== undefined && isMessage(text, operation.documentedErrors));
 }

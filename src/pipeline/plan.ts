@@ -5,7 +5,7 @@ import { UpstreamFailure } from '../model/upstream-failure.ts';
 import type { PlannedOperation } from './planned-operation.ts';
 import type { Reply } from './reply.ts';
 import type { Handler, Stage, StagePlanner } from './stage.ts';
-import { checkFailed } from './verdict.ts';
+import { checkFailed } from './request-refusal.ts';
 
 /** What answers one operation: its folded handler and the names of the stages in it, outermost first. */
 export interface Plan extends PlannedOperation {

@@ -5,22 +5,20 @@ import type { Ending } from '../lib/ending.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { UpstreamAnswer } from '../model/upstream-response.ts';
 import { UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-failure.ts';
-import { decodedAnswer, transparentAnswer } from './answer-body.ts';
+import { decodedAnswer, transparentAnswer } from './response-body.ts';
 import type { StreamOwner } from './client-streams.ts';
 import { createConnections } from './connections.ts';
-import type { UpstreamAddress } from './parse-upstream-url.ts';
+import { type UpstreamAddress, upstreamPath } from './upstream-url.ts';
 import { createProxy } from './proxy/create-proxy.ts';
 import { sendProxied } from './proxy/send-proxied.ts';
 import { isShort, readShort, type Upload } from './proxy/upload.ts';
 import { sendBuffered } from './send-buffered.ts';
 import { sendRequest } from './send-request.ts';
-import type { SendProgress, WireRequest } from './sending.ts';
-import { createStop, type Stop } from './stop.ts';
+import { createStop, type SendProgress, type Stop, type WireRequest } from './sending.ts';
 import { toTransportFailure } from './transport-failure.ts';
 import { createUpstreamGate, type GatePass, type UpstreamGate } from './upstream-gate.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
-import { upstreamPath } from './upstream-path.ts';
-import { wireHeaders } from './wire-headers.ts';
+import { wireHeaders } from './request-headers.ts';
 
 /** One request towards the upstream. */
 export interface UpstreamRequest {

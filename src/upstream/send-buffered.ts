@@ -1,9 +1,14 @@
 import type { Dispatcher } from 'undici';
 import { headerValue, type HeaderPairs } from '../model/header-pairs.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
-import { isFinalHead } from './final-head.ts';
-import { answerHeaders, sendingFailure, type SendProgress, type WireRequest } from './sending.ts';
-import type { Stop } from './stop.ts';
+import {
+  answerHeaders,
+  isFinalHead,
+  sendingFailure,
+  type SendProgress,
+  type Stop,
+  type WireRequest,
+} from './sending.ts';
 import type { ExchangePhase } from './transport-failure.ts';
 
 /** An answer that is whole in memory, its content coding still on. */

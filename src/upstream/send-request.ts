@@ -2,9 +2,14 @@ import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
-import { isFinalHead } from './final-head.ts';
-import { answerHeaders, sendingFailure, type SendProgress, type WireRequest } from './sending.ts';
-import type { Stop } from './stop.ts';
+import {
+  answerHeaders,
+  isFinalHead,
+  sendingFailure,
+  type SendProgress,
+  type Stop,
+  type WireRequest,
+} from './sending.ts';
 import type { ExchangePhase } from './transport-failure.ts';
 
 /** The head of an answer whose body is still coming. */

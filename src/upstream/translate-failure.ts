@@ -1,15 +1,13 @@
-import { type JsonLimits, parseBounded } from '../lib/bounded-json.ts';
-import { GatewayError } from '../errors/gateway-error.ts';
 import type { ErrorCode } from '../errors/catalogue.ts';
+import { GatewayError } from '../errors/gateway-error.ts';
+import { type JsonLimits, parseBounded } from '../lib/bounded-json.ts';
 import { headerValue } from '../model/header-pairs.ts';
 import type { DocumentedError } from '../model/operation.ts';
-import type { UpstreamAnswer } from '../model/upstream-response.ts';
 import type { UpstreamFailure } from '../model/upstream-failure.ts';
-import { messageOf, readError, type ErrorReading } from './error-shape.ts';
-import type { PermissionMessage } from './permission-message.ts';
-import { plainText } from './plain-text.ts';
-import { retryAfter } from './retry-after.ts';
-import { toGatewayError } from './to-gateway-error.ts';
+import type { UpstreamAnswer } from '../model/upstream-response.ts';
+import { type ErrorReading, messageOf, readError } from './error-shape.ts';
+import { type PermissionMessage, plainText } from './permission-message.ts';
+import { toGatewayError } from './transport-failure.ts';
 
 /** What the translation has to know of the exchange. */
 export interface FailureContext {
@@ -136,4 +134,12 @@ function textOf(reading: ErrorReading, otherwise: string): string {
 
 function htmlPage(): GatewayError {
   return new GatewayError('upstream_html', 'The upstream answered with an HTML page.');
+}
+
+/** A `Retry-After` value that may be passed on (RFC 9110 §10.2.3): seconds or a date; undefined for anything else. */
+export function retryAfter(value: string | undefined): string | undefined {
+  const text = value?.trim() ?? '';
+  if (/^\d{1,9}$/.test(text)) return text;
+  const isDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(text);
+  return isDate && !Number.isNaN(Date.parse(text)) ? text : undefined;
 }

@@ -3,7 +3,7 @@ import type { Learner } from '../learn/create-learner.ts';
 import { isRefusal } from '../learn/sample/page-sizes.ts';
 import { DEFAULT_JSON_LIMITS, parseBounded } from '../lib/bounded-json.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
-import type { House } from '../pipeline/house.ts';
+import type { House } from '../pipeline/compiled-gateway.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';
 import { createKnownIds, type KnownIds } from './known-ids.ts';
 import {

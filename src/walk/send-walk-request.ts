@@ -9,7 +9,7 @@ import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { DEFAULT_JSON_LIMITS, parseBounded } from '../lib/bounded-json.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { traceContext } from '../telemetry/trace-context.ts';
-import { toGatewayError } from '../upstream/to-gateway-error.ts';
+import { toGatewayError } from '../upstream/transport-failure.ts';
 import type { WalkedHouse } from './walked-gateway.ts';
 
 /** What became of one request of a walk: an answer, or the error that stands for it. */

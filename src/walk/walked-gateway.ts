@@ -8,8 +8,8 @@ import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Trace } from '../model/trace.ts';
 import { dispatch, type Dispatched } from '../pipeline/dispatch.ts';
-import type { House } from '../pipeline/house.ts';
-import { decodeForInspection } from '../upstream/answer-body.ts';
+import type { House } from '../pipeline/compiled-gateway.ts';
+import { decodeForInspection } from '../upstream/response-body.ts';
 
 /** As much of a house as a walk goes through: no sockets of its own, one request at a time. */
 export interface WalkedHouse {

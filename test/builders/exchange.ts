@@ -11,10 +11,9 @@ import { createTrace, type Trace } from '../../src/model/trace.ts';
 import type { Violation } from '../../src/model/violation.ts';
 import { toAskedPage } from '../../src/paging/requested-page.ts';
 import type { Grants } from '../../src/permissions/decide.ts';
-import { bodyFactsOf } from '../../src/pipeline/body-facts.ts';
+import { bodyFactsOf, type Reply } from '../../src/pipeline/reply.ts';
 import type { Exchange } from '../../src/pipeline/exchange.ts';
 import type { PlannedOperation } from '../../src/pipeline/planned-operation.ts';
-import type { Reply } from '../../src/pipeline/reply.ts';
 import type { Handler, StagePlanner } from '../../src/pipeline/stage.ts';
 
 /** A documented list that takes pages and is kept. */

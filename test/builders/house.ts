@@ -1,7 +1,7 @@
 import type { PathMatch } from '../../src/contract/paths.ts';
 import type { AuthenticationInput, AuthenticationResult } from '../../src/identity/authenticator.ts';
 import { MODES } from '../../src/model/checks.ts';
-import type { House } from '../../src/pipeline/house.ts';
+import type { House } from '../../src/pipeline/compiled-gateway.ts';
 import type { Plan } from '../../src/pipeline/plan.ts';
 import { createTargets } from '../../src/pipeline/targets.ts';
 import { compileUndocumentedPlan } from '../../src/pipeline/undocumented/plan.ts';

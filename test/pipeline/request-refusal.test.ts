@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { documentedText, requestRefusal, toDetail } from '../../src/pipeline/request-refusal.ts';
+import { documentedText, requestRefusal, toDetail, toVerdict } from '../../src/pipeline/request-refusal.ts';
 import { operationWith, violationWith } from '../builders/exchange.ts';
 
-const documented = operationWith({ documentedErrors: [{ status: 400, text: "The provided 'job id' is/are invalid" }] });
-
 describe('the refusal of a request', () => {
+  const documented = operationWith({
+    documentedErrors: [{ status: 400, text: "The provided 'job id' is/are invalid" }],
+  });
+
   it('has the documented text of the operation for that status, else our own', () => {
     expect(documentedText(documented, 400, 'own')).toBe("The provided 'job id' is/are invalid");
     expect(documentedText(documented, 403, 'own')).toBe('own');
@@ -29,5 +31,22 @@ describe('the refusal of a request', () => {
       suggestion: 'pageSize',
     });
     expect(toDetail(violationWith())).not.toHaveProperty('suggestion');
+  });
+});
+
+describe('verdict', () => {
+  it.each([
+    ['off', 1, 'skipped'],
+    ['report', 0, 'passed'],
+    ['report', 1, 'reported'],
+    ['enforce', 0, 'passed'],
+    ['enforce', 1, 'refused'],
+  ] as const)('a check at %s that found %i violations is %s', (level, count, outcome) => {
+    expect(
+      toVerdict(
+        level,
+        Array.from({ length: count }, () => violationWith()),
+      ),
+    ).toMatchObject({ level, outcome });
   });
 });

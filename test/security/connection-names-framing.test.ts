@@ -6,7 +6,7 @@ import { endToEnd } from '../../src/upstream/hop-by-hop.ts';
 import { createProxy } from '../../src/upstream/proxy/create-proxy.ts';
 import { sendProxied } from '../../src/upstream/proxy/send-proxied.ts';
 import { uploadOf } from '../../src/upstream/proxy/upload.ts';
-import { createStop } from '../../src/upstream/stop.ts';
+import { createStop } from '../../src/upstream/sending.ts';
 import { UPSTREAM_DEFAULTS } from '../../src/upstream/upstream-options.ts';
 import { connectRaw } from '../upstream/support/raw-client.ts';
 import { startRawServer, type RawRequest, type RawServer } from '../upstream/support/raw-server.ts';

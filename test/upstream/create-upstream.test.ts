@@ -8,7 +8,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompress
 import { Client } from 'undici';
 import { describe, expect, it } from 'vitest';
 import type { HeaderPairs } from '../../src/model/header-pairs.ts';
-import { decodeForInspection } from '../../src/upstream/answer-body.ts';
+import { decodeForInspection } from '../../src/upstream/response-body.ts';
 import { reply, startRawServer, type RawRequest } from './support/raw-server.ts';
 import { selfSigned } from './support/self-signed.ts';
 import { upstreamAt } from './support/settings.ts';

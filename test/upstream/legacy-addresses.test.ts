@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { createLegacyAddressRewriter, createLegacyAddressScan } from '../../src/upstream/legacy-address-stream.ts';
+import { createLegacyAddressRewriter, createLegacyAddressScan } from '../../src/upstream/legacy-addresses.ts';
 import {
   compileLegacyAddresses,
   findLegacyAddresses,

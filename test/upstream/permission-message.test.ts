@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { compilePermissionMessage } from '../../src/upstream/permission-message.ts';
+import { compilePermissionMessage, plainText } from '../../src/upstream/permission-message.ts';
 import { UPSTREAM_DEFAULTS } from '../../src/upstream/upstream-options.ts';
 
-const isPermission = compilePermissionMessage(UPSTREAM_DEFAULTS.permissionMessages);
-
 describe('a permission message', () => {
+  const isPermission = compilePermissionMessage(UPSTREAM_DEFAULTS.permissionMessages);
+
   it.each([
     "You don't have permission to do this action.<br>Please login as another user",
     'You don&#39;t have permission to do this action.',
@@ -33,5 +33,45 @@ describe('a permission message', () => {
   it('can be configured', () => {
     expect(compilePermissionMessage(['^verboten$'])('VERBOTEN', [])).toBe(true);
     expect(() => compilePermissionMessage(['('])).toThrow(SyntaxError);
+  });
+});
+
+describe('a message of the upstream', () => {
+  it.each([
+    ['a line break', 'No.<br>Log in', 'No. Log in'],
+    ['line breaks of every spelling', 'a<BR/>b<br />c <br class="x">d<br id=1>e', 'a b c d e'],
+    ['tags', '<p>The <b class="x">thing</b> is gone</p>', 'The thing is gone'],
+    ['entities, once', 'don&#39;t &amp;lt; &quot;x&quot; &eacute;', `don't &lt; "x" é`],
+    ['encoded tags, which are text', '&lt;script&gt;', '<script>'],
+    ['scripts and comments', 'a<script>alert(1)</script>b<!-- c -->d', 'abd'],
+    ['comparisons, which are no tags', 'a < b and c > d, 1<2', 'a < b and c > d, 1<2'],
+    ['control characters', 'a\u0000\r\nb\u001b[31m', 'a b [31m'],
+    ['a tag that never ends', 'gone <a href="', 'gone <a href="'],
+  ])('becomes plain text: %s', (_case, html, text) => {
+    expect(plainText(html)).toBe(text);
+  });
+
+  it.each([
+    'The provided file does not have a valid user.',
+    "The provided 'job id' is/are invalid",
+    'not found',
+    "Attachments is disabled or you don't have permission to add attachments to this issue.",
+  ])('stays as it is when it is a documented text: %s', (text) => {
+    expect(plainText(text)).toBe(text);
+  });
+
+  it('keeps what looks like a tag and is none', () => {
+    expect(plainText('value must be a<b and c>d')).toBe('value must be a<b and c>d');
+    expect(plainText('<b>value</b> must be <em class="x">small</em>')).toBe('value must be small');
+  });
+
+  it('is cut at 2,000 characters', () => {
+    expect(plainText('ab '.repeat(10_000))).toMatch(/^(?:ab ){666}a…$/);
+  });
+
+  // Two unclosed constructs many times over make a careless expression take minutes.
+  it('is read in linear time', () => {
+    for (const part of ['<script>', '<!--', '<a ', '<br', ' '])
+      expect(plainText(part.repeat(1_000_000)).length).toBeLessThanOrEqual(2000);
   });
 });

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { forwardingHeaders } from '../../src/upstream/forwarding-headers.ts';
+import { forwardingHeaders } from '../../src/upstream/request-headers.ts';
 import { passthroughHeaders, requestHeaders, transparentHeaders } from '../../src/upstream/request-headers.ts';
 import { arrivalOf } from './support/gateway.ts';
 

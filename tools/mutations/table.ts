@@ -181,7 +181,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   // upstream
   {
-    file: 'src/upstream/retry-after.ts',
+    file: 'src/upstream/translate-failure.ts',
     find: 'isDate && !Number.isNaN(Date.parse(text))',
     replace: 'isDate',
     test: 'test/upstream/translate-failure.test.ts',
@@ -307,7 +307,7 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'a body of exactly the limit is too large',
   },
   {
-    file: 'src/upstream/read-body.ts',
+    file: 'src/upstream/response-body.ts',
     find: 'if (length > limit)',
     replace: 'if (length >= limit)',
     test: 'test/upstream/create-upstream.test.ts',

@@ -7,7 +7,7 @@ import {
 } from '../../contract/openapi-document.ts';
 import type { Checks } from '../../model/checks.ts';
 import type { Operation } from '../../model/operation.ts';
-import { describeRequirement } from '../../pipeline/explain-lines.ts';
+import { describeRequirement } from '../../pipeline/explain.ts';
 
 /** The sources of the contract description. */
 export interface DescribedSources {

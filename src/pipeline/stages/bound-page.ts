@@ -5,7 +5,7 @@ import type { Violation } from '../../model/violation.ts';
 import { answerOutOfBounds, boundPage as checkPage, type PageRefusal } from '../../paging/bound-page.ts';
 import type { PageCounts } from '../../paging/page-counts.ts';
 import type { Exchange } from '../exchange.ts';
-import { pageCountKey } from '../page-key.ts';
+import { pageCountKey } from '../store-page.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';

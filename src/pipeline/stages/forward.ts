@@ -11,16 +11,17 @@ import { errorShape } from '../../upstream/error-shape.ts';
 import type { Upstream } from '../../upstream/create-upstream.ts';
 import {
   forwardingHeaders,
+  requestHeaders,
   sharedForwardingHeaders,
   sharedIdentity,
   type SharedIdentity,
-} from '../../upstream/forwarding-headers.ts';
+  transparentHeaders,
+} from '../../upstream/request-headers.ts';
 import type { PermissionMessage } from '../../upstream/permission-message.ts';
 import { uploadOf } from '../../upstream/proxy/upload.ts';
-import { requestHeaders, transparentHeaders } from '../../upstream/request-headers.ts';
 import { toTransportFailure } from '../../upstream/transport-failure.ts';
 import type { Exchange } from '../exchange.ts';
-import { isPermissionDenial } from '../permission-denial.ts';
+import { isPermissionDenial } from '../permission-violation.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';

@@ -2,7 +2,7 @@ import type { JsonLimits } from '../../lib/bounded-json.ts';
 import type { Principal } from '../../model/principal.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import type { PermissionMessage } from '../../upstream/permission-message.ts';
-import { toGatewayError } from '../../upstream/to-gateway-error.ts';
+import { toGatewayError } from '../../upstream/transport-failure.ts';
 import { translateFailure as translate } from '../../upstream/translate-failure.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';

@@ -8,9 +8,8 @@ import type { Operation } from '../../model/operation.ts';
 import type { Violation } from '../../model/violation.ts';
 import type { Exchange } from '../exchange.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
-import { documentedText, requestRefusal, toDetail } from '../request-refusal.ts';
+import { checkFailed, documentedText, requestRefusal, toDetail, toVerdict } from '../request-refusal.ts';
 import type { StagePlanner } from '../stage.ts';
-import { checkFailed, toVerdict } from '../verdict.ts';
 
 /** What a check of a request body found: violations, with the code and details to refuse with. */
 export interface BodyFindings {

@@ -17,16 +17,21 @@ import type { Operation } from '../../model/operation.ts';
 import { ERROR_INSIDE } from '../../model/trace.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import type { Violation } from '../../model/violation.ts';
-import { bodyFactsOf } from '../body-facts.ts';
-import type { CandidateWatch } from '../candidate-watch.ts';
+import { type AnswerFacts, bodyFactsOf, type Reply } from '../reply.ts';
+import type { CandidateWatch } from '../shadow/shadow-contract.ts';
 import type { Exchange } from '../exchange.ts';
-import type { AnswerLook, KnownAnswer, KnownAnswers } from '../known-answers.ts';
-import { authorsOf, type Authorship, type LearnAuthor } from '../learn-authors.ts';
+import {
+  type AnswerLook,
+  type Authorship,
+  authorsOf,
+  type KnownAnswer,
+  type KnownAnswers,
+  type LearnAuthor,
+} from '../known-bodies.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
-import type { AnswerFacts, Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
 import { endedEarly, tellServerError } from '../upstream-violation.ts';
-import { checkFailed, toVerdict } from '../verdict.ts';
+import { checkFailed, toVerdict } from '../request-refusal.ts';
 
 /** What response validation needs from the rest of the house. */
 export interface ValidateResponseServices {

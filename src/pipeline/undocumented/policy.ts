@@ -2,7 +2,6 @@ import type { PathMatch } from '../../contract/paths.ts';
 import type { Arrival } from '../../model/arrival.ts';
 import type { CheckLevel } from '../../model/checks.ts';
 import type { Operation } from '../../model/operation.ts';
-import { compilePathPattern, type PathPattern } from '../path-pattern.ts';
 
 /** An entry of `undocumented.allow`: what passes although the contract does not know it. */
 export interface AllowEntry {
@@ -88,4 +87,22 @@ function methodMatches(wanted: string, method: string): boolean {
 
 function allowedMethods(byMethod: ReadonlyMap<string, Operation>): string[] {
   return [...byMethod.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+}
+
+/** Says whether a raw path matches a pattern. */
+export type PathPattern = (path: string) => boolean;
+
+/**
+ * Compiles a path with `{name}` or `*` for one non-empty segment (or part of one) and `/**` at the end for everything
+ * below; everything else is matched exactly, case included.
+ */
+export function compilePathPattern(pattern: string): PathPattern {
+  const deep = pattern.endsWith('/**');
+  const body = deep ? pattern.slice(0, -3) : pattern;
+  const source = body
+    .split(/(\{\w+\}|\*)/)
+    .map((piece) => (/^(?:\{\w+\}|\*)$/.test(piece) ? '[^/]+' : RegExp.escape(piece)))
+    .join('');
+  const expression = new RegExp(`^${source}${deep ? '/.+' : ''}$`);
+  return (path) => expression.test(path);
 }

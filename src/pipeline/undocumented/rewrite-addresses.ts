@@ -1,10 +1,13 @@
 import { pipeline, type Readable } from 'node:stream';
 import type { PublicOrigin } from '../../model/arrival.ts';
 import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
-import { publicHeaders } from '../../upstream/answer-headers.ts';
+import { publicHeaders } from '../../upstream/response-headers.ts';
 import { contentCodings } from '../../upstream/content-coding.ts';
-import { createLegacyAddressRewriter, createLegacyAddressScan } from '../../upstream/legacy-address-stream.ts';
-import type { LegacyAddresses } from '../../upstream/legacy-addresses.ts';
+import {
+  createLegacyAddressRewriter,
+  createLegacyAddressScan,
+  type LegacyAddresses,
+} from '../../upstream/legacy-addresses.ts';
 import type { PassedExchange } from '../exchange.ts';
 import type { Stage } from '../stage.ts';
 

@@ -3,7 +3,7 @@ import type { Arrival } from '../../model/arrival.ts';
 import type { Violation } from '../../model/violation.ts';
 import { safePath } from '../../privacy/path-text.ts';
 import type { KnownRequest } from '../exchange.ts';
-import type { House } from '../house.ts';
+import type { House } from '../compiled-gateway.ts';
 import type { PassingVerdict, UndocumentedVerdict } from './policy.ts';
 
 /** Records what the policy says about a request for an undocumented path; throws where it does not let the request pass. */

@@ -2,10 +2,9 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { Judgement } from '../../../src/contract/compile/check-response.ts';
 import type { Violation } from '../../../src/model/violation.ts';
-import { bodyFactsOf } from '../../../src/pipeline/body-facts.ts';
-import { createKnownAnswers } from '../../../src/pipeline/known-answers.ts';
+import { bodyFactsOf, type Reply } from '../../../src/pipeline/reply.ts';
+import { createKnownAnswers } from '../../../src/pipeline/known-bodies.ts';
 import { validateResponse } from '../../../src/pipeline/stages/validate-response.ts';
-import type { Reply } from '../../../src/pipeline/reply.ts';
 import type { Handler } from '../../../src/pipeline/stage.ts';
 import {
   arrivalWith,

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Operation } from '../../../src/model/operation.ts';
-import { compileUndocumentedPolicy } from '../../../src/pipeline/undocumented/policy.ts';
-
-const known = new Map([['GET', {} as Operation]]);
-const entry = { method: 'POST', path: '/services/v2/question/{id}/answer.json', permission: 'Answer' };
+import { compilePathPattern, compileUndocumentedPolicy } from '../../../src/pipeline/undocumented/policy.ts';
 
 describe('the policy for undocumented paths', () => {
+  const known = new Map([['GET', {} as Operation]]);
+  const entry = { method: 'POST', path: '/services/v2/question/{id}/answer.json', permission: 'Answer' };
+
   it('passes everything in observe, whatever the method and wherever the path', () => {
     const policy = compileUndocumentedPolicy('report', true, []);
     expect(policy('DELETE', '/elsewhere', undefined)).toMatchObject({ pass: true, reported: true });
@@ -66,5 +66,21 @@ describe('the policy for undocumented paths', () => {
     expect(policy('POST', '/services/v2/node.json', undefined)).toMatchObject({ pass: false });
     const writes = compileUndocumentedPolicy('enforce', false, [{ method: 'POST', path: '/services/v2/node.json' }]);
     expect(writes('HEAD', '/services/v2/node.json', undefined)).toMatchObject({ pass: false });
+  });
+});
+
+describe('a path pattern', () => {
+  it.each([
+    ['/a/{id}.json', '/a/7.json', true],
+    ['/a/{id}.json', '/a/7/8.json', false],
+    ['/a/{id}.json', '/a/.json', false],
+    ['/a/{id}.json', '/A/7.json', false],
+    ['/a/b.json', '/a/bxjson', false],
+    ['/a/**', '/a/b/c', true],
+    ['/a/**', '/a/', false],
+    ['/a/**', '/ab', false],
+    ['/a/*/c', '/a/b/c', true],
+  ])('%s on %s is %s', (pattern, path, expected) => {
+    expect(compilePathPattern(pattern)(path)).toBe(expected);
   });
 });

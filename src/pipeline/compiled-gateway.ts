@@ -6,7 +6,7 @@ import type { Decision } from '../model/requirement.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Permissions } from '../permissions/compile-permissions.ts';
 import type { Grants } from '../permissions/decide.ts';
-import type { CandidateWatch } from './candidate-watch.ts';
+import type { CandidateWatch } from './shadow/shadow-contract.ts';
 import type { Plan } from './plan.ts';
 import type { Targets } from './targets.ts';
 import type { UndocumentedPlan } from './undocumented/plan.ts';

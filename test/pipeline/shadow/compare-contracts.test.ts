@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Violation } from '../../src/model/violation.ts';
-import { candidateDifferences } from '../../src/pipeline/candidate-differences.ts';
+import type { Violation } from '../../../src/model/violation.ts';
+import { candidateDifferences } from '../../../src/pipeline/shadow/compare-contracts.ts';
 
 const at = (place: string, schemaPath = 'a'): Violation => ({
   check: 'responses',

@@ -1,4 +1,5 @@
 import { audienceOf } from '../cache/audience-of.ts';
+import { cacheKey } from '../cache/cache-key.ts';
 import { freshnessFor, upstreamAge } from '../cache/freshness-for.ts';
 import { mayStore } from '../cache/may-store.ts';
 import type { Fill, PageCache } from '../cache/page-cache.ts';
@@ -46,4 +47,16 @@ export function keepPage(planned: PlannedOperation, exchange: Exchange, reply: R
     ...(planned.serviceCredential && !exchange.delegated ? {} : { filledBy: ownAudience }),
     ageSeconds: upstreamAge(headers),
   });
+}
+
+/** The key that a page is kept under: operation, audience, contract and the exact target that is sent (rules, 6). */
+export function pageKey({ operation }: PlannedOperation, exchange: Exchange, contractVersion: string): string {
+  const { audience, target: upstreamTarget } = exchange;
+  return cacheKey({ contractVersion, operationId: operation.id, audience, upstreamTarget });
+}
+
+/** The key that a page count is learned under: that of the page without its number (rules, 5). */
+export function pageCountKey({ operation }: PlannedOperation, exchange: Exchange, contractVersion: string): string {
+  const { audience, asked } = exchange;
+  return cacheKey({ contractVersion, operationId: operation.id, audience, upstreamTarget: asked.listTarget });
 }

@@ -1,10 +1,9 @@
-import { type CacheOutcome, cacheStatus, CLIENT_CACHE_HEADERS, storedHeaders } from '../cache/response-headers.ts';
 import { etagOf } from '../cache/etag.ts';
 import type { CacheLookup } from '../cache/page-cache.ts';
+import { type CacheOutcome, cacheStatus, CLIENT_CACHE_HEADERS, storedHeaders } from '../cache/response-headers.ts';
 import { createRecentTexts } from '../lib/recent-texts.ts';
-import { headerValue } from '../model/header-pairs.ts';
+import { type HeaderPairs, headerValue } from '../model/header-pairs.ts';
 import type { Reply } from './reply.ts';
-import { visibleHeaders } from './visible-headers.ts';
 
 const ageText = createRecentTexts(String);
 
@@ -38,4 +37,17 @@ export function withCacheStatus(reply: Reply, outcome: CacheOutcome): Reply {
 export function tagged(reply: Reply): Reply {
   if (reply.status !== 200 || !Buffer.isBuffer(reply.body) || reply.etag !== undefined) return reply;
   return { ...reply, etag: etagOf(reply.body) };
+}
+
+/**
+ * Fields of a documented answer that reach the client. Cookies, validators, freshness and the name of the upstream's
+ * software do not: Portico answers for those itself (rules, 2 and 6). A challenge and a
+ * `Location` get here with legacy errors only, a content coding only where it could not be taken off.
+ */
+const VISIBLE =
+  /^(?:content-type|content-encoding|location|content-language|link|retry-after|deprecation|sunset|www-authenticate|portico-redacted)$/i;
+
+/** Takes away every field of an upstream's answer that clients of a documented operation do not get. */
+export function visibleHeaders(headers: HeaderPairs): HeaderPairs {
+  return headers.filter(([name]) => VISIBLE.test(name));
 }

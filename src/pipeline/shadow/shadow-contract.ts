@@ -1,8 +1,8 @@
-import type { Arrival } from '../model/arrival.ts';
-import { createTrace, type Trace } from '../model/trace.ts';
-import type { JudgedContracts, Sighting } from './candidate-judgement.ts';
-import { judgeCandidate } from './candidate-judgement.ts';
-import type { AnswerLook } from './known-answers.ts';
+import type { Arrival } from '../../model/arrival.ts';
+import { createTrace, type Trace } from '../../model/trace.ts';
+import type { JudgedContracts, Sighting } from './compare-contracts.ts';
+import { judgeCandidate } from './compare-contracts.ts';
+import type { AnswerLook } from '../known-bodies.ts';
 
 /** Lets a candidate contract judge real traffic, after the answers are sent; it only reports. */
 export interface CandidateWatch {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseUpstreamUrl } from '../../src/upstream/parse-upstream-url.ts';
+import { parseUpstreamUrl } from '../../src/upstream/upstream-url.ts';
 
 const place = { source: 'UPSTREAM_URL', pointer: '' };
 

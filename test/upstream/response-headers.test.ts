@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { publicHeaders, publicLocation } from '../../src/upstream/answer-headers.ts';
+import { publicHeaders, publicLocation } from '../../src/upstream/response-headers.ts';
 import { compileLegacyAddresses } from '../../src/upstream/legacy-addresses.ts';
 
 const PUBLIC = 'https://new.example/p';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createTrace, type Trace } from '../../src/model/trace.ts';
-import { type CandidateWatchParts, createCandidateWatch } from '../../src/pipeline/candidate-watch.ts';
-import { MODES } from '../../src/model/checks.ts';
-import { contract } from '../contract/sample.ts';
+import { createTrace, type Trace } from '../../../src/model/trace.ts';
+import { type CandidateWatchParts, createCandidateWatch } from '../../../src/pipeline/shadow/shadow-contract.ts';
+import { MODES } from '../../../src/model/checks.ts';
+import { contract } from '../../contract/sample.ts';
 
 const ARRIVAL = { method: 'GET', path: '/services/v2/question.json', query: 'page=x' };
 const trace = () => createTrace({ requestId: 'r', traceparent: '', method: 'GET', startedAt: 1_000 });

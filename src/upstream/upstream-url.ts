@@ -1,3 +1,4 @@
+import { GatewayError } from '../errors/gateway-error.ts';
 import type { Fault } from '../model/fault.ts';
 
 /** The base address of the upstream, taken apart. */
@@ -41,4 +42,15 @@ const toFault = ({ source, pointer }: UrlPlace, message: string): Fault => ({ so
 function hasDotSegment(text: string): boolean {
   const path = text.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/\\?#]*/i, '').replace(/[?#].*$/s, '');
   return path.split(/[/\\]/).some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment));
+}
+
+/**
+ * The path that is written to the upstream: base path and raw target, never normalised and never read as a URL,
+ * so that `//host`, backslashes and dots in it stay a path. Throws on what could end the request line.
+ */
+export function upstreamPath(basePath: string, target: string): string {
+  if (!target.startsWith('/') || /[^\x21-\xff]/.test(target)) {
+    throw new GatewayError('unsafe_path', 'The path holds characters that are not passed on.');
+  }
+  return basePath + target;
 }

@@ -1,33 +1,34 @@
 import { describe, expect, it } from 'vitest';
-import { createKnownAnswers, type KnownAnswer, type KnownAnswers } from '../../src/pipeline/known-answers.ts';
-import { bodyFactsOf } from '../../src/pipeline/body-facts.ts';
-import { plannedWith } from '../builders/exchange.ts';
-
-const look = (text: string) => ({ status: 200, mediaType: 'application/json', bytes: Buffer.from(text) });
-const answer = (text: string, bytes = Buffer.from(text)): KnownAnswer => ({
-  ...look(text),
-  bytes,
-  facts: bodyFactsOf(plannedWith(), undefined),
-  authors: [['1', text]],
-  namesUpstream: false,
-  reported: [],
-});
-
-const body = (id: string) => id.padEnd(6000, 'x');
-
-/** A memory that takes an answer at once, as it does when its key has come before. */
-function createSeenAnswers(maxBytes?: number): KnownAnswers {
-  const known = createKnownAnswers(maxBytes);
-  return {
-    find: (key, one) => known.find(key, one),
-    remember(key, one) {
-      known.remember(key, one);
-      known.remember(key, one);
-    },
-  };
-}
+import type { ItemsAt } from '../../src/model/operation.ts';
+import { authorsOf, createKnownAnswers, type KnownAnswer, type KnownAnswers } from '../../src/pipeline/known-bodies.ts';
+import { bodyFactsOf } from '../../src/pipeline/reply.ts';
+import { operationWith, plannedWith } from '../builders/exchange.ts';
 
 describe('known answers', () => {
+  const look = (text: string) => ({ status: 200, mediaType: 'application/json', bytes: Buffer.from(text) });
+  const answer = (text: string, bytes = Buffer.from(text)): KnownAnswer => ({
+    ...look(text),
+    bytes,
+    facts: bodyFactsOf(plannedWith(), undefined),
+    authors: [['1', text]],
+    namesUpstream: false,
+    reported: [],
+  });
+
+  const body = (id: string) => id.padEnd(6000, 'x');
+
+  /** A memory that takes an answer at once, as it does when its key has come before. */
+  function createSeenAnswers(maxBytes?: number): KnownAnswers {
+    const known = createKnownAnswers(maxBytes);
+    return {
+      find: (key, one) => known.find(key, one),
+      remember(key, one) {
+        known.remember(key, one);
+        known.remember(key, one);
+      },
+    };
+  }
+
   it('take an answer when its key comes a second time, and none of those that come once', () => {
     const known = createKnownAnswers();
     known.remember('a', answer('body'));
@@ -92,5 +93,37 @@ describe('known answers', () => {
     const large = Buffer.from('body'.padEnd(90_000));
     known.remember('a', answer('body', large.subarray(0, 4)));
     expect(known.find('a', look('body'))?.bytes.buffer.byteLength).toBe(4);
+  });
+});
+
+describe('authors', () => {
+  const node = (id: unknown, username: unknown) => ({ id, activeRevisionId: 1, author: { username } });
+
+  function learned(json: unknown, itemsAt: ItemsAt = 'list'): Record<string, string> {
+    return Object.fromEntries(authorsOf(operationWith({ itemsAt }), json));
+  }
+
+  it.each([
+    ['list', { list: [node(1, 'alice'), node('2', 'bob')] }],
+    ['elements', [node(1, 'alice'), node('2', 'bob')]],
+  ] as const)('are learned from %s', (itemsAt, json) => {
+    expect(learned(json, itemsAt)).toEqual({ 1: 'alice', 2: 'bob' });
+  });
+
+  it('are learned from a body that is a node', () => {
+    expect(learned(node(1, 'alice'), 'body')).toEqual({ 1: 'alice' });
+  });
+
+  it('are not learned from topics and users, whose ids are of other pools', () => {
+    expect(learned({ list: [{ id: 1, author: { username: 'alice' } }] })).toEqual({});
+  });
+
+  it('are not learned of ids that JSON has rounded, nor without a name', () => {
+    expect(learned({ list: [node(2 ** 53, 'alice'), node(1, undefined), node(undefined, 'alice'), null] })).toEqual({});
+  });
+
+  it('are not learned from answers of another form', () => {
+    expect(learned({ error: 'x' })).toEqual({});
+    expect(learned(undefined)).toEqual({});
   });
 });

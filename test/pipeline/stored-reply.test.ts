@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { visibleHeaders } from '../../src/pipeline/visible-headers.ts';
+import { visibleHeaders } from '../../src/pipeline/stored-reply.ts';
 
 it('clients of a documented operation see what describes the answer, and nothing that the upstream says of itself', () => {
   const names = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ItemsAt } from '../../src/model/operation.ts';
-import { bodyFactsOf } from '../../src/pipeline/body-facts.ts';
+import { bodyFactsOf } from '../../src/pipeline/reply.ts';
 import { kept, operationWith, pageOf, plannedWith } from '../builders/exchange.ts';
 
 const factsOf = (json: unknown, itemsAt: ItemsAt = 'list') =>

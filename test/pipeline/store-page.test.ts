@@ -2,9 +2,8 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { Validity } from '../../src/cache/may-store.ts';
 import { createPageCache } from '../../src/cache/page-cache.ts';
-import { bodyFactsOf } from '../../src/pipeline/body-facts.ts';
-import { keepPage } from '../../src/pipeline/keep-page.ts';
-import type { Reply } from '../../src/pipeline/reply.ts';
+import { bodyFactsOf, type Reply } from '../../src/pipeline/reply.ts';
+import { keepPage, pageCountKey, pageKey } from '../../src/pipeline/store-page.ts';
 import {
   type ExchangeParts,
   exchangeWith,
@@ -17,22 +16,22 @@ import {
 } from '../builders/exchange.ts';
 import { createTestClock } from '../builders/test-clock.ts';
 
-function keeping(reply: Reply, parts: PlannedParts = {}, exchange: ExchangeParts = {}) {
-  const clock = createTestClock();
-  const cache = createPageCache({ maxBytes: 1 << 20, maxEntryBytes: 1 << 16, gzip: true }, clock);
-  const planned = plannedWith({ cache: kept(), ...parts });
-  const place = { cache, fill: cache.beginFill(['things']), key: 'k', clock };
-  const stored = keepPage(planned, exchangeWith(exchange), reply, place);
-  return { stored, cache, entry: cache.lookup('k')?.entry };
-}
-
-const good = replyWith(pageOf([1, 2]));
-const factsOf = (validity: Validity, json: unknown, parts: PlannedParts = {}) => ({
-  facts: { validity, body: bodyFactsOf(plannedWith({ cache: kept(), ...parts }), json) },
-});
-const bad = (json: unknown, parts: PlannedParts = {}) => replyWith(json, factsOf('off', json, parts));
-
 describe('a page', () => {
+  function keeping(reply: Reply, parts: PlannedParts = {}, exchange: ExchangeParts = {}) {
+    const clock = createTestClock();
+    const cache = createPageCache({ maxBytes: 1 << 20, maxEntryBytes: 1 << 16, gzip: true }, clock);
+    const planned = plannedWith({ cache: kept(), ...parts });
+    const place = { cache, fill: cache.beginFill(['things']), key: 'k', clock };
+    const stored = keepPage(planned, exchangeWith(exchange), reply, place);
+    return { stored, cache, entry: cache.lookup('k')?.entry };
+  }
+
+  const good = replyWith(pageOf([1, 2]));
+  const factsOf = (validity: Validity, json: unknown, parts: PlannedParts = {}) => ({
+    facts: { validity, body: bodyFactsOf(plannedWith({ cache: kept(), ...parts }), json) },
+  });
+  const bad = (json: unknown, parts: PlannedParts = {}) => replyWith(json, factsOf('off', json, parts));
+
   it('is kept with its tags, its page count and who fetched it', () => {
     const { stored, entry } = keeping(good);
     expect(stored).toBe(true);
@@ -91,5 +90,45 @@ describe('a page', () => {
   it('has the age that the upstream gave it', () => {
     const { cache } = keeping({ ...good, headers: [...JSON_TYPE, ['Age', '20']] });
     expect(cache.lookup('k')?.ageSeconds).toBe(20);
+  });
+});
+
+describe('page key', () => {
+  const planned = plannedWith();
+  const keys = (parts: ExchangeParts, version = 'v') => {
+    const exchange = exchangeWith(parts);
+    return [pageKey(planned, exchange, version), pageCountKey(planned, exchange, version)];
+  };
+  const base = { target: '/a?page=2&q=x', audience: 'caller:a' };
+
+  describe('the key of a page', () => {
+    it('differs by target, audience, operation and contract', () => {
+      const [key] = keys(base);
+      const others = [
+        keys({ ...base, target: '/a?page=3&q=x' })[0],
+        keys({ ...base, audience: 'caller:b' })[0],
+        keys(base, 'w')[0],
+        pageKey(plannedWith({ operation: { id: 'other' } }), exchangeWith(base), 'v'),
+      ];
+      expect(new Set([key, ...others]).size).toBe(5);
+    });
+  });
+
+  describe('the key of a page count', () => {
+    it('is the same for each page of a list', () => {
+      expect(keys({ ...base, target: '/a?page=3&q=x' })[1]).toBe(keys(base)[1]);
+      expect(keys({ ...base, target: '/a?q=x' })[1]).toBe(keys(base)[1]);
+    });
+
+    it('differs by filter, audience, operation and contract', () => {
+      const [, key] = keys(base);
+      const others = [
+        keys({ ...base, target: '/a?page=2&q=y' })[1],
+        keys({ ...base, audience: 'caller:b' })[1],
+        keys(base, 'w')[1],
+        pageCountKey(plannedWith({ operation: { id: 'other' } }), exchangeWith(base), 'v'),
+      ];
+      expect(new Set([key, ...others]).size).toBe(5);
+    });
   });
 });
