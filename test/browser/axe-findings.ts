@@ -7,11 +7,18 @@ interface Finding {
   readonly nodes: readonly { readonly html: string }[];
 }
 
-/** What axe finds against the accessibility of a page, small things too, as lines. */
-export async function axeFindings(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
+/** The rules of axe whose result depends on colours: the rest finds the same in a dark and a light page. */
+const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
+
+/**
+ * Returns what axe finds against the accessibility of a page as lines, minor findings too. With `colours` only the rules
+ * about colours run: for a page that was checked with all rules in another colour scheme.
+ */
+export async function axeFindings(page: Page, rules: 'all' | 'colours' = 'all'): Promise<string[]> {
+  if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(axe.source);
+  const options = { resultTypes: ['violations'], ...(rules === 'colours' && { runOnly: COLOUR_RULES }) };
   const found = await page.evaluate<{ violations: readonly Finding[] }>(
-    "axe.run(document, { resultTypes: ['violations'] })",
+    `axe.run(document, ${JSON.stringify(options)})`,
   );
   return found.violations.flatMap(({ id, impact, nodes }) =>
     nodes.map(({ html }) => `${String(impact)} ${id}: ${html.slice(0, 200)}`),
