@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { basic } from '../builders/call.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 import { endToEnd } from '../../src/upstream/hop-by-hop.ts';
@@ -41,9 +41,6 @@ const SAFE = ['GET', 'HEAD', 'OPTIONS'];
 const ALL = [...SAFE, 'TRACE', 'DELETE', 'POST', 'PUT', 'PATCH', 'PROPFIND'];
 const PASSED = '/services/v2/anything';
 
-const upstreams = new Map<string, RawServer>();
-const gateways = new Map<string, TestGateway>();
-
 /** Every way past the contract, and the documented operations whose bodies are streamed on. */
 const WAYS = [
   { name: 'observe, without a credential', methods: ALL, target: PASSED, authorization: [] },
@@ -63,29 +60,22 @@ const WAYS = [
   },
 ];
 
-beforeEach(async () => {
-  for (const mode of ['observe', 'staging', 'strict']) {
-    const upstream = await startRawServer(respond);
-    upstreams.set(mode, upstream);
-    const undocumented = mode === 'strict' ? { allow: [{ method: '*', path: '/services/v2/**' }] } : {};
-    const options = mode === 'observe' ? { real: true } : {};
-    gateways.set(
-      mode,
-      await startTestGateway({ upstream: upstream.origin, config: { mode, undocumented }, ...options }),
-    );
-  }
-});
+async function startMode(mode: string): Promise<{ upstream: RawServer; gateway: TestGateway }> {
+  const upstream = await startRawServer(respond);
+  const undocumented = mode === 'strict' ? { allow: [{ method: '*', path: '/services/v2/**' }] } : {};
+  const options = mode === 'observe' ? { real: true } : {};
+  const gateway = await startTestGateway({ upstream: upstream.origin, config: { mode, undocumented }, ...options });
+  return { upstream, gateway };
+}
 
 function respond({ head, socket }: RawRequest): void {
   socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n${head.startsWith('HEAD') ? '' : '{}'}`);
 }
 
 describe.each(WAYS)('$name', ({ name, methods, target, authorization }) => {
-  const mode = name.replace(/\W.*/, '');
-
   it.each(methods)('forwards the body of a %s as one body, whatever `Connection` names', async (method) => {
-    const upstream = upstreams.get(mode) as RawServer;
-    const port = Number(new URL((gateways.get(mode) as TestGateway).url).port);
+    const { upstream, gateway } = await startMode(name.replace(/\W.*/, ''));
+    const port = Number(new URL(gateway.url).port);
     for (const [framing, { header, body }] of Object.entries(FRAMINGS)) {
       for (const named of NAMED) {
         const before = upstream.requests.length;
