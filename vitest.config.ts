@@ -22,6 +22,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts', 'bench/test/**/*.test.ts'],
     // Every test owns its servers and ports, so files may run side by side; two cores is what CI has.
     maxWorkers: 2,
+    setupFiles: ['test/builders/register-clean-up.ts'],
     sequence: { sequencer: SlowFirst },
     testTimeout: 20_000,
     hookTimeout: 60_000,

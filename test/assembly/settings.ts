@@ -1,14 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 import { loadSettings } from '../../src/config/load-settings.ts';
 import { type Settings, withUpstreamUrl } from '../../src/config/settings.ts';
-
-const folders: string[] = [];
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
+import { tempFolder } from '../builders/temp-folder.ts';
 
 /** Settings of a configuration file in a folder of its own, which lives until the end of the file's tests. */
 export function settingsOf(
@@ -16,8 +10,7 @@ export function settingsOf(
   roles?: string,
   env: Readonly<Record<string, string>> = {},
 ): Settings {
-  const folder = mkdtempSync(join(tmpdir(), 'portico-assembly-'));
-  folders.push(folder);
+  const folder = tempFolder();
   const own = roles === undefined ? {} : { roles: { file: 'roles.yaml' } };
   if (roles !== undefined) writeFileSync(join(folder, 'roles.yaml'), roles);
   writeFileSync(join(folder, 'portico.yaml'), JSON.stringify({ ...own, ...config }));

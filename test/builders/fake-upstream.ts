@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll } from 'vitest';
+import { cleanUpAfterFile } from './clean-up.ts';
 import { until } from './until.ts';
 
 /** A request as the upstream got it. */
@@ -45,11 +45,6 @@ export interface FakeUpstream {
   close(): Promise<void>;
 }
 
-const open = new Set<FakeUpstream>();
-afterAll(async () => {
-  for (const upstream of open) await upstream.close();
-});
-
 /** Starts a fake upstream, closed after the file's tests. */
 export async function startFakeUpstream(handler: FakeHandler, basePath = ''): Promise<FakeUpstream> {
   const server = createServer((request, response) => {
@@ -88,7 +83,6 @@ export async function startFakeUpstream(handler: FakeHandler, basePath = ''): Pr
     handler,
     received: (count) => until(() => fake.requests.length >= count),
     async close() {
-      open.delete(fake);
       if (!server.listening) return;
       const closed = once(server, 'close');
       server.close();
@@ -96,7 +90,7 @@ export async function startFakeUpstream(handler: FakeHandler, basePath = ''): Pr
       await closed;
     },
   };
-  open.add(fake);
+  cleanUpAfterFile(fake.close);
   return fake;
 }
 

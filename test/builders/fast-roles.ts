@@ -19,6 +19,14 @@ export async function fastRoles(
   more: readonly RolesAccount[] = [],
   also: { readonly roles?: object } = {},
 ): Promise<string> {
+  if (more.length === 0 && also.roles === undefined) return (plain ??= build([], {}));
+  return build(more, also);
+}
+
+// Most gateways of the tests have this one, and YAML is slow to read and write.
+let plain: Promise<string> | undefined;
+
+async function build(more: readonly RolesAccount[], also: { readonly roles?: object }): Promise<string> {
   const text = readFileSync(new URL('../../config/roles.yaml', import.meta.url), 'utf8');
   const file = parse(text) as { roles: object; accounts: RolesAccount[] };
   const accounts = await Promise.all([...file.accounts, NOBODY, ...more].map(withHash));

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 import { loadSettings } from '../../src/config/load-settings.ts';
 import { withUpstreamUrl } from '../../src/config/settings.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { callAt, type Answer, type Call } from './call.ts';
+import { cleanUpAfterFile } from './clean-up.ts';
 import { fastRoles } from './fast-roles.ts';
 import { until } from './until.ts';
 
@@ -46,11 +46,6 @@ export interface TestGateway {
   close(): Promise<void>;
 }
 
-const open = new Set<TestGateway>();
-afterAll(async () => {
-  await Promise.all([...open].map((gateway) => gateway.close()));
-});
-
 /** Starts a gateway in front of an upstream, closed after the file's tests. */
 export async function startTestGateway(options: TestGatewayOptions): Promise<TestGateway> {
   const { config = {}, env = {}, clock, random } = options;
@@ -71,14 +66,16 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
       ...(clock && { clock }),
       ...(random && { random }),
     });
+    let closed: Promise<void> | undefined;
     const test: TestGateway = {
       url: gateway.publicUrl,
       adminUrl: gateway.adminUrl,
       gateway,
       log,
       async lineOf(requestId) {
+        // From the end: what a test waits for is among the last lines, and a log may have thousands.
         const find = () =>
-          log.find((line) => line.includes(`"requestId":"${requestId}"`) && line.includes('"operation"'));
+          log.findLast((line) => line.includes(`"requestId":"${requestId}"`) && line.includes('"operation"'));
         await until(() => find() !== undefined);
         return JSON.parse(find() ?? '') as Record<string, unknown>;
       },
@@ -89,12 +86,9 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
       },
       call: (target, call) => callAt(gateway.publicUrl, target, call),
       admin: (target, call) => callAt(gateway.adminUrl, target, { user: null, ...call }),
-      close: () => {
-        open.delete(test);
-        return gateway.close();
-      },
+      close: () => (closed ??= gateway.close()),
     };
-    open.add(test);
+    cleanUpAfterFile(test.close);
     return test;
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -1,28 +1,22 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { afterEach } from 'vitest';
+import { cleanUpAfterTest } from '../builders/clean-up.ts';
 
-const open = new Set<Server>();
-afterEach(async () => {
-  const servers = [...open].filter((server) => server.listening);
-  open.clear();
-  await Promise.all(
-    servers.map(async (server) => {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    }),
-  );
-});
+async function close(server: Server): Promise<void> {
+  if (!server.listening) return;
+  const closed = once(server, 'close');
+  server.close();
+  server.closeAllConnections();
+  await closed;
+}
 
 /** Serves on a free port until the end of the test. */
 export async function serve(
   listener: RequestListener | Server,
 ): Promise<{ url: string; port: number; server: Server }> {
   const server = typeof listener === 'function' ? createServer(listener) : listener;
-  open.add(server);
+  cleanUpAfterTest(() => close(server));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -1,20 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 import type { OverlayAction } from '../../../src/contract/overlay/read-overlay.ts';
 import { type Fault, StartFault } from '../../../src/model/fault.ts';
-
-const folders: string[] = [];
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true });
-});
+import { tempFolder } from '../../builders/temp-folder.ts';
 
 /** A file with this text, gone after the tests. */
 export function fileWith(text: string, name = 'overlay.yaml'): string {
-  const folder = mkdtempSync(join(tmpdir(), 'portico-overlay-'));
-  folders.push(folder);
-  const file = join(folder, name);
+  const file = join(tempFolder(), name);
   writeFileSync(file, text);
   return file;
 }

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach } from 'vitest';
 import { clientGone } from '../../../src/http/client-gone.ts';
 import { writeReply } from '../../../src/http/write-reply.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
@@ -13,6 +12,7 @@ import { compileUndocumentedPlan } from '../../../src/pipeline/undocumented/plan
 import type { UpstreamStats } from '../../../src/upstream/create-upstream.ts';
 import { compileLegacyAddresses } from '../../../src/upstream/legacy-addresses.ts';
 import { UPSTREAM_DEFAULTS, type UpstreamOptions } from '../../../src/upstream/upstream-options.ts';
+import { cleanUpAfterTest } from '../../builders/clean-up.ts';
 import { callerNamed } from '../../builders/exchange.ts';
 import { upstreamAt } from './settings.ts';
 
@@ -44,12 +44,6 @@ export interface TestGateway {
   /** What became of each request, in the order in which their responses closed. */
   readonly results: Passed[];
 }
-
-const closers = new Set<() => void>();
-afterEach(() => {
-  for (const close of closers) close();
-  closers.clear();
-});
 
 /** Starts the server; failures are written as `<kind>` with status 502. */
 export async function startGateway(origin: string, choice: GatewayChoice = {}): Promise<TestGateway> {
@@ -107,7 +101,7 @@ export async function startGateway(origin: string, choice: GatewayChoice = {}): 
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  closers.add(() => {
+  cleanUpAfterTest(() => {
     server.close();
     server.closeAllConnections();
   });

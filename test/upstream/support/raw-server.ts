@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { afterEach } from 'vitest';
+import { cleanUpAfterTest } from '../../builders/clean-up.ts';
 
 /** A request as it came over a raw socket. */
 export interface RawRequest {
@@ -23,11 +23,6 @@ export interface RawServer {
   accepted(): number;
   close(): Promise<void>;
 }
-
-const open = new Set<RawServer>();
-afterEach(async () => {
-  for (const server of open) await server.close();
-});
 
 /** Starts a raw server; `answer` is called once the head of a request and its declared body are there. */
 export async function startRawServer(answer: (request: RawRequest) => void): Promise<RawServer> {
@@ -59,14 +54,13 @@ export async function startRawServer(answer: (request: RawRequest) => void): Pro
     sockets,
     accepted: () => connections,
     async close() {
-      open.delete(raw);
       for (const socket of sockets) socket.destroy();
       if (!server.listening) return;
       server.close();
       await once(server, 'close');
     },
   };
-  open.add(raw);
+  cleanUpAfterTest(raw.close);
   return raw;
 }
 

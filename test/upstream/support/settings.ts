@@ -1,13 +1,7 @@
-import { afterEach } from 'vitest';
+import { cleanUpAfterTest } from '../../builders/clean-up.ts';
 import { systemClock, type Clock } from '../../../src/lib/clock.ts';
-import { createUpstream, type Upstream } from '../../../src/upstream/create-upstream.ts';
+import { createUpstream } from '../../../src/upstream/create-upstream.ts';
 import { UPSTREAM_DEFAULTS, type UpstreamOptions } from '../../../src/upstream/upstream-options.ts';
-
-const upstreams = new Set<Upstream>();
-afterEach(async () => {
-  for (const upstream of upstreams) await upstream.close(0);
-  upstreams.clear();
-});
 
 /** An upstream with defaults, closed after the test. */
 export function upstreamAt(
@@ -17,6 +11,6 @@ export function upstreamAt(
 ) {
   const address = { origin, basePath: more.basePath ?? '' };
   const upstream = createUpstream(address, { ...UPSTREAM_DEFAULTS, ...options }, more.clock ?? systemClock);
-  upstreams.add(upstream);
+  cleanUpAfterTest(() => upstream.close(0));
   return upstream;
 }
