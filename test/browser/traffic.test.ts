@@ -54,7 +54,7 @@ needsProgram('chromium', 'the page of traffic', (path) => {
       });
       await page.goto(`${gateway().adminUrl}/console/#/traffic?operation=listNodeFollowers`);
       await page.getByRole('row', { name: /^folded 2 operations counted together/ }).waitFor();
-      expect(await page.getByLabel('Operation', { exact: true }).inputValue()).toBe('');
+      expect(await page.getByRole('combobox', { name: 'Operation' }).inputValue()).toBe('');
       expect(await page.locator('option[value=listNodeFollowers]').count()).toBe(0);
     });
   });
@@ -65,7 +65,7 @@ needsProgram('chromium', 'the page of traffic', (path) => {
       await page.getByText('Requests as a table').click();
       await page.getByRole('region', { name: 'Requests as a table' }).getByRole('row').nth(1).waitFor();
       await page.getByText(/^1 in /).waitFor();
-      await page.getByLabel('Operation', { exact: true }).selectOption('getComment');
+      await page.getByRole('combobox', { name: 'Operation' }).selectOption('getComment');
       await page.getByText(/^0 in /).waitFor();
       expect(page.url()).toContain('operation=getComment');
     });
