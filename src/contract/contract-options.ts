@@ -1,22 +1,24 @@
-/** What a deployment may say about the contract. */
+/** The contract's part of the configuration. */
 export interface ContractOptions {
-  /** The folder with `openapi.yaml` and what is generated from it; Portico's own when undefined. */
+  /** The folder with `openapi.yaml` and the files generated from it; Portico's own when undefined. */
   readonly folder?: string;
-  /** OpenAPI Overlay documents that are applied in this order, as absolute paths. */
+  /** Absolute paths of the OpenAPI Overlay documents, in the order in which they are applied. */
   readonly overlays: readonly string[];
-  /** A second contract that only reports what it would judge differently. */
+  /** The shadow contract, which only reports where its verdict differs. */
   readonly candidate?: Pick<ContractOptions, 'folder' | 'overlays'>;
-  /** The file of accepted violations, an absolute path; none when undefined. */
+  /** The absolute path of the file of accepted violations; undefined if there is none. */
   readonly baseline?: string;
-  /** True includes the operations that were inferred: comment writes (rules, 10). */
+  /** True includes the inferred operations, which are the comment writes (rules, 10). */
   readonly inferred: boolean;
-  /** Query parameters accepted beside the documented ones, by operationId; whether there is such an operation is judged elsewhere. */
+  /**
+   * Query parameters accepted in addition to the documented ones, by operationId. Unknown ids are checked elsewhere.
+   */
   readonly allowedParameters: Readonly<Record<string, readonly string[]>>;
-  /** How many violations of one message are collected at most. */
+  /** The maximum number of violations collected for one message. */
   readonly maxCollected: number;
 }
 
-/** The options of a contract that nobody configured. */
+/** The defaults of the contract options. */
 export const CONTRACT_DEFAULTS: ContractOptions = {
   overlays: [],
   inferred: true,
@@ -24,7 +26,7 @@ export const CONTRACT_DEFAULTS: ContractOptions = {
   maxCollected: 20,
 };
 
-/** The JSON Schema of {@link ContractOptions}, to be composed into that of the configuration. */
+/** The JSON Schema of {@link ContractOptions}, which is part of the schema of the configuration. */
 export const contractOptionsSchema = {
   type: 'object',
   additionalProperties: false,
@@ -32,7 +34,8 @@ export const contractOptionsSchema = {
     folder: {
       type: 'string',
       minLength: 1,
-      description: 'The folder with openapi.yaml and what npm run schemas generates from it, relative to this file.',
+      description:
+        'The folder with openapi.yaml and the files that npm run schemas generates from it, relative to this file.',
     },
     overlays: {
       type: 'array',
@@ -42,35 +45,39 @@ export const contractOptionsSchema = {
     candidate: {
       type: 'object',
       additionalProperties: false,
-      description: 'A contract beside this one that only reports what it would newly refuse or accept.',
+      description: 'A shadow contract, which only reports what it would newly refuse or accept.',
       properties: {
-        folder: { type: 'string', minLength: 1, description: 'Its folder; that of the contract when left out.' },
+        folder: {
+          type: 'string',
+          minLength: 1,
+          description: 'The folder of the shadow contract; by default the folder of the contract.',
+        },
         overlays: {
           type: 'array',
           items: { type: 'string', minLength: 1 },
-          description: 'Its overlays, in place of those of the contract.',
+          description: 'The overlays of the shadow contract, which replace those of the contract.',
         },
       },
     },
     baseline: {
       type: 'string',
       minLength: 1,
-      description: 'The file of violations that are known and accepted, relative to this file.',
+      description: 'The file of accepted violations, relative to this file.',
     },
     inferred: {
       type: 'boolean',
-      description: 'Include the two comment writes, which the specification implies and does not show.',
+      description: 'Include the two comment writes, which the specification implies but does not show.',
     },
     allowedParameters: {
       type: 'object',
-      description: 'Query parameters accepted beside the documented ones, by operationId.',
+      description: 'Query parameters accepted in addition to the documented ones, by operationId.',
       additionalProperties: { type: 'array', items: { type: 'string', minLength: 1, maxLength: 64 } },
     },
     maxCollected: {
       type: 'integer',
       minimum: 1,
       maximum: 1000,
-      description: 'How many violations of one message are collected at most.',
+      description: 'The maximum number of violations collected for one message.',
     },
   },
 } as const;

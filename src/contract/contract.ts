@@ -14,35 +14,35 @@ import type { OperationValidators } from './compile/compile-validators.ts';
 import type { ParameterValues } from './parameter-values.ts';
 import type { PathMatch } from './paths.ts';
 
-/** The whole contract, compiled once at start; nothing in it compiles or changes later. */
+/** The contract, compiled once at start. Nothing in it is compiled or changed later. */
 export interface Contract {
-  /** Short digest of the document and its schemas; part of every cache key. */
+  /** A short digest of the document and its schemas; part of every cache key. */
   readonly version: string;
-  /** The overlays that were applied, in their order. */
+  /** The overlays in the order in which they were applied. */
   readonly overlays: readonly string[];
-  /** What is odd and no reason not to start: targets of overlays that select nothing. */
+  /** Problems that do not prevent the start: overlay targets that select nothing. */
   readonly warnings: readonly Fault[];
   readonly operations: readonly Operation[];
-  /** What all of this was compiled from, overlays applied; for people to read, nothing on the request path does. */
+  /** The document with overlays applied, for display. The request path does not read it. */
   readonly document: OpenApiDocument;
   readonly permissions: readonly PermissionEntry[];
   readonly groups: readonly CatalogueEntry[];
   readonly flags: readonly CatalogueEntry[];
   /** The private visibilities of comments and the permission for each. */
   readonly privateOptions: readonly PrivateOption[];
-  /** Which fields only some callers may see or set. */
+  /** The fields that only some callers may see or set. */
   readonly fieldPermissions: readonly FieldPermission[];
-  /** Finds the path template of a raw path, exact on case, slashes and `.json`. */
+  /** Finds the path template that a raw path matches. Case, slashes and `.json` must match exactly. */
   readonly match: (path: string) => PathMatch | undefined;
-  /** Decodes and checks the parameters of a request; throws for an id that the contract does not hold. */
+  /** Decodes and checks the parameters of a request; throws if the operation is not in the contract. */
   readonly decodeParameters: (
     operation: Operation,
     match: Pick<PathMatch, 'rawParameters'>,
     rawQuery: string | undefined,
   ) => DecodedParameters;
-  /** The validators of an operation; throws for an id that the contract does not hold. */
+  /** Returns the validators of an operation; throws if the operation is not in the contract. */
   readonly validators: (operationId: string) => OperationValidators;
-  /** Judges what the upstream answered: status, content type, schema, projection, semantic rules. */
+  /** Checks a response of the upstream: status, content type, schema, projection and semantic rules. */
   readonly judgeResponse: (operation: Operation, parameters: ParameterValues, answer: JudgedAnswer) => Judgement;
   /** Checks the JSON value of a request body against its schema. */
   readonly judgeRequest: (operation: Operation, value: unknown) => readonly Violation[];

@@ -1,28 +1,28 @@
 import type { ItemsAt } from '../model/operation.ts';
 
-/** One item of an answer and where it stands. */
+/** One item of a response, with its JSON pointer. */
 export interface Item {
   readonly at: string;
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** A JSON object, or undefined for anything else. */
+/** Returns the value if it is a JSON object, otherwise undefined. */
 export function toObject(value: unknown): Readonly<Record<string, unknown>> | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   return value as Readonly<Record<string, unknown>>;
 }
 
-/** A JSON array, or an empty one for anything else. */
+/** Returns the value if it is a JSON array, otherwise an empty array. */
 export function toArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The items of an answer without their places, objects or not. */
+/** Returns the items of a response without their pointers, including items that are not objects. */
 export function itemValues(itemsAt: ItemsAt, json: unknown): readonly unknown[] {
   return placeOf(itemsAt, json)[1];
 }
 
-/** The items of an answer that are objects, wherever this operation keeps them. */
+/** Returns the items of a response that are objects; `itemsAt` says where the operation has them. */
 export function itemsOf(itemsAt: ItemsAt, json: unknown): Item[] {
   const [prefix, values] = placeOf(itemsAt, json);
   return values.flatMap((value, index) => {

@@ -16,14 +16,14 @@ import { readDocument } from './document/read-document.ts';
 import { toSchemaCheck } from './compile/schema-check.ts';
 import { openSchemaStore, type SchemaStore } from './compile/schema-store.ts';
 
-/** One operation with all that was compiled for it. */
+/** One operation with everything compiled for it. */
 interface CompiledOperation {
   readonly operation: Operation;
   readonly validators: OperationValidators;
   readonly decode: ParameterDecoder;
 }
 
-/** Reads the contract and compiles all of it; throws a StartFault that carries everything wrong with it. */
+/** Reads and compiles the contract; throws a StartFault with all configuration errors in it. */
 export function loadContract(options: ContractOptions): Contract {
   const { folder } = options;
   return folder === undefined
@@ -61,7 +61,7 @@ function compileContract(options: ContractOptions, folder: string): Contract {
 
   const find = (id: string): CompiledOperation => {
     const found = compiled.get(id);
-    if (!found) throw new Error(`the contract holds no operation ${id}`);
+    if (!found) throw new Error(`the contract has no operation ${id}`);
     return found;
   };
   return {
@@ -105,7 +105,7 @@ function compile(
   };
 }
 
-/** Names in faults the folder that the operator chose in place of Portico's own. */
+/** Runs `load`; configuration errors that it throws name the operator's folder instead of Portico's own. */
 function withFaultsIn<T>(folder: string, load: () => T): T {
   try {
     return load();
@@ -118,7 +118,7 @@ function withFaultsIn<T>(folder: string, load: () => T): T {
   }
 }
 
-/** The order of the specification's table; inferred operations last. */
+/** Compares operations by their row in the specification's table; inferred operations come last. */
 function byRow(a: Operation, b: Operation): number {
   return (a.row ?? Number.MAX_SAFE_INTEGER) - (b.row ?? Number.MAX_SAFE_INTEGER);
 }

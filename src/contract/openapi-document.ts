@@ -1,7 +1,7 @@
 import type { Feature, ItemsAt, Provenance } from '../model/operation.ts';
 import type { Requirement } from '../model/requirement.ts';
 
-/** A schema of the document; keywords are read by name, extensions have been checked. */
+/** A schema of the document. Its extensions have been checked. */
 export interface SchemaObject {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -20,10 +20,10 @@ export interface SchemaObject {
   readonly [keyword: string]: unknown;
 }
 
-/** A schema, or the two that accept everything and nothing. */
+/** A schema; `true` accepts every value and `false` none. */
 export type SchemaOrBoolean = SchemaObject | boolean;
 
-/** A pointer to a component. */
+/** A reference to a component. */
 export interface Reference {
   readonly $ref: string;
 }
@@ -50,13 +50,13 @@ export interface MediaTypeObject {
 /** Bodies by media type. */
 export type ContentObject = Readonly<Record<string, MediaTypeObject>>;
 
-/** An answer of an operation. */
+/** A response of an operation. */
 export interface ResponseObject {
   readonly description: string;
   readonly content: ContentObject;
   readonly 'x-provenance': Provenance;
   readonly 'x-documented-text'?: string;
-  /** Set where an answer without a body is as documented as one with it. */
+  /** Set where a response without a body is documented too. */
   readonly 'x-may-be-empty'?: true;
 }
 
@@ -88,39 +88,39 @@ export interface OperationObject {
   readonly 'x-may-be-private'?: true;
 }
 
-/** One name of a catalogue at the root of the document. */
+/** One name of a catalog at the root of the document. */
 export interface CatalogueEntry {
   readonly name: string;
   readonly provenance: Provenance;
 }
 
-/** A permission, with the category of roles that the specification puts it in. */
+/** A permission with its role category in the specification. */
 export interface PermissionEntry extends CatalogueEntry {
   readonly category?: 'anonymous' | 'standard' | 'custom' | 'site administration';
 }
 
 /** A private visibility of comments and the permission to use it. */
 export interface PrivateOption {
-  /** The value of `visibility`; only `recipients` was seen, the others can be renamed. */
+  /** The value of `visibility`. Only `recipients` is documented; the others can be renamed. */
   readonly option: string;
   readonly target: 'original poster' | 'moderators' | 'own groups';
   readonly permission: string;
   /** How the value is known. */
   readonly optionProvenance: Provenance;
-  /** How it is known whom the value means and which permission it takes. */
+  /** How the target and the permission of the value are known. */
   readonly mappingProvenance: Provenance;
 }
 
 /** Fields that only some callers may see or set. */
 export interface FieldPermission {
   readonly fields: readonly string[];
-  /** Ids of the operations that carry them. */
+  /** Ids of the operations that have these fields. */
   readonly operations: readonly string[];
   readonly requires: Requirement;
   readonly provenance: Provenance;
 }
 
-/** The contract as `schemas/openapi.yaml` writes it, its extensions checked. */
+/** The contract as written in `schemas/openapi.yaml`. Its extensions have been checked. */
 export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
   readonly components: {
@@ -136,12 +136,12 @@ export interface OpenApiDocument {
   readonly 'x-field-permissions': readonly FieldPermission[];
 }
 
-/** The last segment of a reference to a component: its name. */
+/** Returns the name of the component that a reference points to: its last segment. */
 export function referencedName(reference: string): string {
   return reference.slice(reference.lastIndexOf('/') + 1);
 }
 
-/** What stands in a place of the document: itself, or the component that it points to. */
+/** Returns the referenced component if `place` is a reference, otherwise `place` itself. */
 export function resolve<T extends object>(
   document: OpenApiDocument,
   kind: 'parameters' | 'responses' | 'schemas' | 'examples',

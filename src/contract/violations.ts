@@ -1,7 +1,7 @@
 import { anyIndex } from '../lib/json-pointer.ts';
 import type { Violation, ViolationCategory, ViolationLocation } from '../model/violation.ts';
 
-/** A violation of the rules for parameters. */
+/** Creates a violation in a request's parameters. */
 export function parameterViolation(
   location: 'path' | 'query',
   at: string,
@@ -12,7 +12,7 @@ export function parameterViolation(
   return { check: 'requests', direction: 'request', category, location, at, keyword, schemaPath: '', message };
 }
 
-/** A violation of an answer that no schema told. */
+/** Creates a violation in a response that was not found by a schema. */
 export function responseViolation(
   category: ViolationCategory,
   location: ViolationLocation,
@@ -23,16 +23,18 @@ export function responseViolation(
   return { check: 'responses', direction: 'response', category, location, at, keyword, schemaPath: '', message };
 }
 
-/** The first violation of each kind: what is wrong with many items of a list in the same way is one thing that is wrong. */
+/** Returns the first violation of each kind. The same problem in many items of a list is one violation. */
 export function oncePerKind(violations: readonly Violation[]): readonly Violation[] {
   if (violations.length < 2) return violations;
-  const told = new Set<string>();
+  const seen = new Set<string>();
   return violations.filter(({ check, location, keyword, schemaPath, at }) =>
-    isFirst(told, `${check} ${location} ${keyword} ${schemaPath} ${anyIndex(at)}`),
+    isFirst(seen, `${check} ${location} ${keyword} ${schemaPath} ${anyIndex(at)}`),
   );
 }
 
-/** Whatever breaks the first few rules, so that one rule broken by many items leaves room for others. */
+/**
+ * Returns all errors of the first `most` kinds, so that an error in many items does not displace errors of other kinds.
+ */
 export function ofFirstKinds<Error extends { readonly keyword: string; readonly at: string }>(
   errors: readonly Error[],
   most: number,
@@ -46,8 +48,8 @@ export function ofFirstKinds<Error extends { readonly keyword: string; readonly 
   });
 }
 
-function isFirst(told: Set<string>, kind: string): boolean {
-  if (told.has(kind)) return false;
-  told.add(kind);
+function isFirst(seen: Set<string>, kind: string): boolean {
+  if (seen.has(kind)) return false;
+  seen.add(kind);
   return true;
 }

@@ -14,9 +14,9 @@ function run(tool: string, ...args: string[]) {
   return { status, stdout, stderr };
 }
 
-describe('the tools of the contract', () => {
+describe('the contract tools', () => {
   it.each(['tools/schemas/main.ts', 'tools/lint-contract.ts'])(
-    '%s explains itself and refuses what it does not know',
+    '%s has a help text and rejects unknown arguments',
     (tool) => {
       const help = run(tool, '--help');
       expect(help.status).toBe(0);
@@ -27,13 +27,13 @@ describe('the tools of the contract', () => {
     },
   );
 
-  it('find the schemas fresh', () => {
+  it('find that the schemas are up to date', () => {
     const check = run('tools/schemas/main.ts', '--check');
     expect(check.status).toBe(0);
     expect(check.stdout).toContain('fresh');
   });
 
-  it('generate what belongs to a document in another folder, and find it fresh', () => {
+  it('generate the schemas of a document in another folder and find that they are up to date', () => {
     const folder = mkdtempSync(join(tmpdir(), 'portico-folder-'));
     for (const name of ['openapi.yaml', 'vendor-extensions.schema.json'])
       cpSync(join(root, 'schemas', name), join(folder, name));

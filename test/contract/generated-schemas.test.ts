@@ -15,22 +15,22 @@ const bundles = bundleSchemas(generated);
 const same = (reference: string) => reference;
 
 describe('the generated schemas', () => {
-  it('are committed as they would be generated now', () => {
+  it('are up to date in the repository', () => {
     expect(compareFiles(contractFolder(), bundles)).toEqual({ missing: [], stale: [], superfluous: [] });
   });
 
-  it('come out the same every time', () => {
+  it('are the same in every run', () => {
     expect([...bundleSchemas(generateSchemas(structuredClone(document)))]).toEqual([...bundles]);
   });
 
-  it('have their address as $id and name the dialect', () => {
+  it('have their address as $id and the dialect as $schema', () => {
     for (const [file, schema] of generated) {
       expect(schema['$id']).toBe(SCHEMA_BASE + file);
       expect(schema['$schema']).toBe('https://json-schema.org/draft/2020-12/schema');
     }
   });
 
-  it('keep to the meta-schema and compile in strict mode, one by one', () => {
+  it('match the meta-schema, and each compiles in strict mode', () => {
     const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, schemas: [...generated.values()] });
     for (const [file, schema] of generated) {
       expect(ajv.validateSchema(schema), file).toBe(true);
@@ -38,7 +38,7 @@ describe('the generated schemas', () => {
     }
   });
 
-  it('hold one schema per resource, and per operation its parameters, request and answers', () => {
+  it('include every resource and the parameters, request and responses of every operation', () => {
     for (const methods of Object.values(document.paths))
       for (const operation of Object.values(methods)) {
         const folder = `operations/${operation.operationId}`;
@@ -52,7 +52,7 @@ describe('the generated schemas', () => {
     );
   });
 
-  it('have a projected form wherever a projection can be asked for, and there only', () => {
+  it('have a projected form exactly where a projection can be requested', () => {
     const projected = [...generated.keys()].filter((file) => /^operations\/.*\.projected\.schema\.json$/.test(file));
     expect(projected.map((file) => file.split('/')[1])).toEqual([
       'getComment',
@@ -66,7 +66,7 @@ describe('the generated schemas', () => {
     ]);
   });
 
-  it('require nothing inside projected items and everything of a projected envelope', () => {
+  it('require nothing inside projected items but all fields of a projected envelope', () => {
     expect(generated.get('resources/node.projected.schema.json')).not.toHaveProperty('required');
     expect(generated.get('resources/paged-list.schema.json')).toHaveProperty('required');
     const list = JSON.stringify(generated.get('resources/question-list.projected.schema.json'));
@@ -76,7 +76,7 @@ describe('the generated schemas', () => {
 });
 
 describe('the files of generated schemas', () => {
-  it('are one per resource and one per operation', () => {
+  it('include one for each resource and one for each operation', () => {
     const resources = [...bundles.keys()].filter((file) => file.startsWith('resources/'));
     const operations = [...bundles.keys()].filter((file) => file.startsWith('operations/'));
     expect(resources).toHaveLength(Object.keys(document.components.schemas).length);
@@ -88,7 +88,7 @@ describe('the files of generated schemas', () => {
     );
   });
 
-  it('have every schema at the place that is named for it', () => {
+  it('contain every schema at its documented place', () => {
     for (const [path, schema] of generated) {
       const { file, name } = bundlePlace(path);
       const bundle = JSON.parse(bundles.get(file) ?? '{}') as { $defs: Record<string, unknown> };
@@ -97,7 +97,7 @@ describe('the files of generated schemas', () => {
     }
   });
 
-  it('are understood by a validator that knows nothing else of them', () => {
+  it('can be used by a validator without further information', () => {
     const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
     for (const text of bundles.values()) ajv.addSchema(JSON.parse(text) as AnySchemaObject);
     for (const file of bundles.keys()) expect(ajv.getSchema(SCHEMA_BASE + file), file).toBeTypeOf('function');
@@ -110,7 +110,7 @@ describe('the files of generated schemas', () => {
 });
 
 describe('generating', () => {
-  it('strips what Ajv refuses and keeps fields that are called so', () => {
+  it('removes keywords that Ajv rejects but not fields of the same name', () => {
     const source = {
       type: 'object',
       example: 1,
@@ -128,13 +128,13 @@ describe('generating', () => {
     });
   });
 
-  it('turns a forbidden field into a schema that can be found again', () => {
+  it('converts a forbidden field to a schema that errors can refer to', () => {
     expect(stripSchema({ properties: { title: false, body: true } }, same)).toEqual({
       properties: { title: { not: {} }, body: true },
     });
   });
 
-  it('projects at every depth below the envelope', () => {
+  it('projects schemas at every depth below the envelope', () => {
     const inner = { type: 'object', required: ['a'], properties: { a: { type: 'object', required: ['b'] } } };
     const schema = { 'x-envelope': true, required: ['list'], properties: { list: { type: 'array', items: inner } } };
     expect(projectSchema(schema)).toEqual({
@@ -146,7 +146,7 @@ describe('generating', () => {
     });
   });
 
-  it('names files that are missing, stale and superfluous', () => {
+  it('lists files that are missing, outdated or unnecessary', () => {
     const folder = mkdtempSync(join(tmpdir(), 'portico-schemas-'));
     cpSync(contractFolder(), folder, { recursive: true });
     rmSync(join(folder, 'resources/user.schema.json'));

@@ -13,7 +13,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 
-/** A copy of the contract, its document changed. */
+/** Creates a copy of the contract with a changed document and returns its folder. */
 function copy(change: (text: string) => string = (text) => text): string {
   const folder = mkdtempSync(join(tmpdir(), 'portico-contract-'));
   folders.push(folder);
@@ -34,7 +34,7 @@ function faultsOf(folder: string): readonly Fault[] {
 }
 
 describe('loading the contract', () => {
-  it('gives a version that follows the document and the schemas', () => {
+  it('returns a version that depends on the document and the schemas', () => {
     expect(contract.version).toMatch(/^[0-9a-f]{12}$/);
     expect(loadContract({ ...CONTRACT_DEFAULTS, folder: copy() }).version).toBe(contract.version);
     expect(loadContract({ ...CONTRACT_DEFAULTS, folder: copy((text) => `${text}\n# a word\n`) }).version).not.toBe(
@@ -46,18 +46,18 @@ describe('loading the contract', () => {
     expect(structuredClone(contract.operations)).toEqual(contract.operations);
   });
 
-  it('throws for an operation that it does not hold', () => {
+  it('throws for an operation that is not in the contract', () => {
     expect(() => contract.validators('nothing')).toThrow('no operation nothing');
   });
 
-  it('says where the YAML is broken', () => {
+  it('reports the place of invalid YAML', () => {
     const folder = copy((text) => text.replace('info:', 'info: ['));
     const faults = faultsOf(folder);
     expect(faults[0]).toMatchObject({ source: join(folder, 'openapi.yaml') });
     expect(faults[0]?.message).toMatch(/line 3/);
   });
 
-  it.each(['', '[]', 'null', 'just text'])('says that %j is no contract', (text) => {
+  it.each(['', '[]', 'null', 'just text'])('reports that %j is not a contract', (text) => {
     expect(faultsOf(copy(() => text))).toMatchObject([{ pointer: '', message: 'must be object' }]);
   });
 
@@ -66,7 +66,7 @@ describe('loading the contract', () => {
       'an unknown extension',
       'x-cache:',
       'x-cash:',
-      { message: 'x-cash is no extension known here', suggestion: 'x-cache' },
+      { message: 'x-cash is not an extension known here', suggestion: 'x-cache' },
     ],
     ['a bad extension of a field', 'x-pii: ip', 'x-pi: ip', { suggestion: 'x-pii' }],
     ['an unknown provenance', 'x-provenance: observed', 'x-provenance: seen', {}],
@@ -91,21 +91,21 @@ describe('loading the contract', () => {
     ],
     ['a method that nothing documents', '    get:', '    delete:', { message: 'delete is not known here' }],
   ];
-  it.each(cases)('finds %s', (_name, from, to, fault) => {
+  it.each(cases)('reports %s', (_name, from, to, fault) => {
     const folder = copy((text) => text.replace(from, () => to));
     const faults = faultsOf(folder);
     expect(faults[0]).toMatchObject({ source: join(folder, 'openapi.yaml'), ...fault });
     expect(faults[0]?.pointer).toMatch(/^\//);
   });
 
-  it('tells everything at once', () => {
+  it('reports all configuration errors in one run', () => {
     const faults = faultsOf(
       copy((text) => text.replace('space-filter', 'x-filter').replace('permission: View list idea', 'permission: X')),
     );
     expect(faults).toHaveLength(2);
   });
 
-  it('generates its schemas from the document: files of generated schemas change nothing', () => {
+  it('generates its schemas from the document and ignores the generated files', () => {
     const folder = copy();
     rmSync(join(folder, 'operations'), { recursive: true });
     writeFileSync(join(folder, 'resources/topic.schema.json'), '{');
@@ -117,14 +117,14 @@ describe('loading the contract', () => {
     expect(loaded.judgeResponse(operation('listIdeas'), values, answer).violations).toEqual([]);
   });
 
-  it('names the place in the document of a schema that is refused', () => {
+  it('reports the place of an invalid schema in the document', () => {
     const keyword = copy((text) => text.replace('      maxLength: 2000\n', '      maxLenght: 2000\n'));
     expect(faultsOf(keyword)).toMatchObject([
       { source: join(keyword, 'openapi.yaml'), pointer: expect.stringMatching(/maxLenght$/) as string },
     ]);
   });
 
-  it('says that a folder holds no contract', () => {
+  it('reports a folder without a contract', () => {
     const empty = mkdtempSync(join(tmpdir(), 'portico-contract-'));
     folders.push(empty);
     expect(faultsOf(empty)).toMatchObject([{ message: 'cannot be read (ENOENT)' }]);

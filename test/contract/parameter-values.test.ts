@@ -9,15 +9,15 @@ const projection = (parts: Partial<{ include: string[]; exclude: string[]; inclu
 });
 
 describe('a projection', () => {
-  it('is none when no field is named', () => {
+  it('is undefined if no field is named', () => {
     expect(toProjection(new Map([['includeOnly', ['', ' , ']]]))).toBeUndefined();
   });
 
-  it('gathers repeated parameters and trims names', () => {
+  it('collects repeated parameters and trims names', () => {
     expect(toProjection(new Map([['exclude', ['a, b', 'c.d']]]))?.exclude).toEqual(['a', 'b', 'c.d']);
   });
 
-  it('lets every field survive where there is none', () => {
+  it('keeps every field if it is undefined', () => {
     expect(survives(undefined, 'author')).toBe(true);
   });
 
@@ -32,7 +32,7 @@ describe('a projection', () => {
     [projection({ exclude: ['auth'] }), 'author', true],
     [projection({ include: ['slug'] }), 'type', false],
     [projection({ include: ['type'] }), 'type', true],
-  ])('%j leaves %s: %s', (asked, field, expected) => {
+  ])('%j keeps %s: %s', (asked, field, expected) => {
     expect(survives(asked, field)).toBe(expected);
   });
 });

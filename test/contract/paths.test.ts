@@ -9,7 +9,7 @@ const template = (path: string) => contract.match(path)?.template;
 const entry = (path: string) => ({ template: path, byMethod: new Map(), undocumentedMethods: new Set<string>() });
 
 describe('matching a path', () => {
-  it('finds every template of the contract by itself filled in', () => {
+  it('finds every template of the contract with its placeholders replaced', () => {
     for (const { path, method, id } of contract.operations)
       expect(contract.match(path.replaceAll(/\{[^}]+\}/g, '7'))?.byMethod.get(method)?.id).toBe(id);
   });
@@ -31,28 +31,28 @@ describe('matching a path', () => {
     '/services/v2/question%2Ejson',
     '',
     '/',
-  ])('knows no %s', (path) => {
+  ])('does not match %s', (path) => {
     expect(contract.match(path)).toBeUndefined();
   });
 
-  it('takes any one non-empty segment for a path parameter and leaves it encoded', () => {
+  it('accepts any non-empty segment as a path parameter and does not decode it', () => {
     expect(contract.match('/services/v2/comment/abc.json')?.rawParameters).toEqual({ commentId: 'abc' });
     expect(contract.match('/services/v2/comment/..%2f..%2fadmin.json')?.rawParameters).toEqual({
       commentId: '..%2f..%2fadmin',
     });
   });
 
-  it('names several parameters of one path', () => {
+  it('returns several parameters of one path', () => {
     const match = contract.match('/services/v2/issuetracker/node/1/issue/10001/attachments.json');
     expect(match?.rawParameters).toEqual({ nodeId: '1', issueId: '10001' });
   });
 
-  it('gives all methods of a path, also where one of them is inferred', () => {
+  it('returns all methods of a path, including inferred ones', () => {
     const match = contract.match('/services/v2/node/1/comment.json');
     expect([...(match?.byMethod.keys() ?? [])]).toEqual(['GET', 'POST']);
   });
 
-  it('tells methods of inferred operations apart when these are switched off', () => {
+  it('lists the methods of inferred operations separately if these are switched off', () => {
     const plain = loadContract({ ...CONTRACT_DEFAULTS, inferred: false });
     const match = plain.match('/services/v2/comment/1.json');
     expect([...(match?.byMethod.keys() ?? [])]).toEqual(['GET']);
@@ -60,14 +60,14 @@ describe('matching a path', () => {
     expect(plain.operations).toHaveLength(16);
   });
 
-  it('prefers a fixed segment and comes back from a way that leads nowhere', () => {
+  it('prefers a fixed segment and falls back to a placeholder if the rest does not match', () => {
     const match = compilePaths([entry('/a/b/c'), entry('/a/{x}/d'), entry('/a/{y}.json')]);
     expect(match('/a/b/c')?.template).toBe('/a/b/c');
     expect(match('/a/b/d')).toMatchObject({ template: '/a/{x}/d', rawParameters: { x: 'b' } });
     expect(match('/a/b.json')).toMatchObject({ template: '/a/{y}.json', rawParameters: { y: 'b' } });
   });
 
-  it('does not look at more segments than a template can have', () => {
+  it('does not split a path into more segments than a template can have', () => {
     expect(template(`/services/v2${'/x'.repeat(100_000)}`)).toBeUndefined();
   });
 });

@@ -6,9 +6,9 @@ interface Quirk {
   readonly operation: string;
   readonly sample: string;
   readonly query?: string;
-  /** Where to bend the sample, with what (undefined takes it out), and what is found then. */
+  /** Changes of the sample that must be reported: the path, the new value (undefined removes it) and the violation. */
   readonly deviations: readonly (readonly [path: string, value: unknown, expected: string])[];
-  /** Bendings that must still pass. */
+  /** Changes that must be accepted. */
   readonly tolerated?: readonly (readonly [path: string, value: unknown])[];
 }
 
@@ -233,31 +233,31 @@ describe.each(QUIRKS)('the contract models that $name', ({ operation, sample, qu
     expect(judge(operation, example(sample), more)).toEqual({ verdict: 'valid', violations: [], reported: [] });
   });
 
-  it.each(deviations)('finds %s bent to %j', (path, value, expected) => {
+  it.each(deviations)('reports %s changed to %j', (path, value, expected) => {
     const judgement = judge(operation, bent(example(sample), path, value), more);
     expect(judgement.verdict).toBe('violations');
     expect(found(judgement)).toContain(expected);
   });
 
   if (tolerated.length > 0)
-    it.each(tolerated)('bears %s bent to %j', (path, value) => {
+    it.each(tolerated)('accepts %s changed to %j', (path, value) => {
       expect(found(judge(operation, bent(example(sample), path, value), more))).toEqual([]);
     });
 });
 
-describe('the shapes of whole answers', () => {
-  it('tells an envelope from a bare array in both directions', () => {
+describe('the shapes of complete responses', () => {
+  it('are not interchangeable: an envelope is not accepted for an array, nor an array for an envelope', () => {
     expect(found(judge('listNodeComments', example('answerComments')))).toEqual(['type ']);
     expect(found(judge('listAnswerComments', example('nodeComments')))[0]).toBe('type ');
   });
 
-  it('keeps the type of fileId open, but not its presence', () => {
+  it('require fileId but accept any type of it', () => {
     for (const fileId of ['f-1', 17, null])
       expect(judge('uploadGdprFile', { fileId }, { status: 201 }).verdict).toBe('valid');
     expect(found(judge('uploadGdprFile', {}, { status: 201 }))).toEqual(['required /fileId']);
   });
 
-  it('knows 201 for the upload and 200 for the rest', () => {
+  it('are documented with 201 for the upload and 200 for all other operations', () => {
     expect(found(judge('uploadGdprFile', { fileId: 1 }))).toEqual(['status ']);
     expect(found(judge('cancelWiki', example('unwikify'), { status: 201 }))).toEqual(['status ']);
   });

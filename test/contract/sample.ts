@@ -10,25 +10,25 @@ import type { Operation } from '../../src/model/operation.ts';
 /** The contract with its defaults, loaded once per test file. */
 export const contract: Contract = loadContract(CONTRACT_DEFAULTS);
 
-/** The document that it was compiled from, as the YAML has it. */
+/** The parsed document that the contract is compiled from. */
 export const document: OpenApiDocument = parseSource(readSource(contractFolder()));
 
-/** An operation that must exist. */
+/** Returns an operation; throws if it does not exist. */
 export function operation(id: string): Operation {
   const known = contract.operations.find((one) => one.id === id);
   if (!known) throw new Error(`no operation ${id}`);
   return known;
 }
 
-/** Any JSON, open to be bent by a test. */
+/** Any JSON value that a test can change. */
 export type Json = Record<string, unknown>;
 
-/** A fresh copy of an example of the document. */
+/** Returns a new copy of an example in the document. */
 export function example(name: string): Json {
   return structuredClone(document.components.examples[name]?.value) as Json;
 }
 
-/** Sets the value at a path of an example, or takes it out with `undefined`. */
+/** Sets the value at a path of an example; `undefined` removes it. */
 export function bent(json: unknown, path: string, value: unknown): unknown {
   const copy = structuredClone(json) as Json;
   const keys = path.split('.');
@@ -39,7 +39,7 @@ export function bent(json: unknown, path: string, value: unknown): unknown {
   return copy;
 }
 
-/** What the contract says of an answer; a plain 200 unless told otherwise. */
+/** Returns the verdict of the contract on a response, by default a JSON response with status 200. */
 export function judge(
   id: string,
   json: unknown,
@@ -58,7 +58,7 @@ export function judge(
   });
 }
 
-/** What was found, in short: `keyword at`. */
+/** Returns the violations in the short form `keyword at`. */
 export function found(judgement: Judgement): string[] {
   return judgement.violations.map(({ keyword, at }) => `${keyword} ${at}`);
 }

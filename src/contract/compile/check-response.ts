@@ -11,28 +11,28 @@ import { judgeMeaning } from '../semantic/semantic-rules.ts';
 import { oncePerKind, responseViolation } from '../violations.ts';
 import type { OperationValidators } from './compile-validators.ts';
 
-/** What the upstream answered, as it came. */
+/** A response of the upstream, unchanged. */
 export interface JudgedAnswer {
   readonly status: number;
   /** The value of `Content-Type`; undefined when there is none. */
   readonly mediaType: string | undefined;
-  /** True for an answer that has no body at all; not known of when undefined. */
+  /** True if the response has no body; undefined if this is not known. */
   readonly isEmpty?: boolean;
-  /** The parsed body; undefined when it is empty or no JSON. */
+  /** The parsed body; undefined if it is empty or not JSON. */
   readonly json: unknown;
 }
 
-/** What the contract says of an answer; `skipped` when it cannot say, and then `reason` tells why. */
+/** The verdict on a response. If it is `skipped`, `reason` says why the contract cannot judge the response. */
 export interface Judgement {
   readonly verdict: 'valid' | 'violations' | 'skipped';
   readonly reason?: 'wrap' | 'v1';
-  /** One of each kind, at the first place where it is. */
+  /** The first violation of each kind. */
   readonly violations: readonly Violation[];
-  /** What is counted and shown and breaks nothing: fields that the contract does not know. */
+  /** Undocumented fields, which are counted and shown but do not make the response invalid. */
   readonly reported: readonly Violation[];
 }
 
-/** How much is told of an answer. */
+/** Limits and wording of the violations of a response. */
 export interface JudgeOptions {
   readonly maxCollected: number;
   readonly describe: DescribeFound;
@@ -40,7 +40,7 @@ export interface JudgeOptions {
 
 const NONE: readonly Violation[] = [];
 
-/** Judges an answer by status, content type, schema, projection and semantic rules (rules, 7). */
+/** Checks a response: status, content type, schema, projection and semantic rules (rules, 7). */
 export function judgeResponse(
   operation: Operation,
   validators: OperationValidators,
@@ -56,15 +56,15 @@ export function judgeResponse(
   if (success && breaking.length > 0 && isErrorInside(operation, json))
     return { verdict: 'violations', violations: [ERROR_IN_SUCCESS], reported: NONE };
   const reported = found.filter(isToldOnly).slice(0, maxCollected);
-  const told = { breaking, reported, maxCollected };
-  const more = success && json !== undefined ? beyondSchema(operation, parameters, json, told) : NONE;
+  const bySchema = { breaking, reported, maxCollected };
+  const more = success && json !== undefined ? beyondSchema(operation, parameters, json, bySchema) : NONE;
   const described = oncePerKind(more).map((violation) =>
     withFound(violation, describe(json, violation.at, violation.keyword)),
   );
   const violations = oncePerKind([...breaking, ...described]).slice(0, maxCollected);
   if (violations.length === 0) return { verdict: 'valid', violations, reported };
-  const unreadable = violations.some(({ category, location }) => category === 'protocol' || location === 'status');
-  if (!unreadable && (parameters.wrap || parameters.v1))
+  const isUnreadable = violations.some(({ category, location }) => category === 'protocol' || location === 'status');
+  if (!isUnreadable && (parameters.wrap || parameters.v1))
     return { verdict: 'skipped', reason: parameters.wrap ? 'wrap' : 'v1', violations: NONE, reported: NONE };
   return { verdict: 'violations', violations, reported: reported.slice(0, maxCollected - violations.length) };
 }
@@ -82,26 +82,26 @@ const ERROR_IN_SUCCESS = responseViolation(
   'the body is an error, the status says success',
 );
 
-/** What the schemas told already, and how much may be told. */
-interface Told {
+/** The violations that the schemas found, and the maximum number to report. */
+interface SchemaResult {
   readonly breaking: readonly Violation[];
   readonly reported: readonly Violation[];
   readonly maxCollected: number;
 }
 
-/** What no schema says of a success: the fields that were not asked for, and its meaning. */
+/** Finds the violations of a success that no schema can express: fields that were not requested, and semantic rules. */
 function beyondSchema(
   operation: Operation,
   parameters: ParameterValues,
   json: unknown,
-  { breaking, reported, maxCollected }: Told,
+  { breaking, reported, maxCollected }: SchemaResult,
 ): readonly Violation[] {
-  const asked = parameters.details ? undefined : parameters.projection?.includeOnly;
+  const requested = parameters.details ? undefined : parameters.projection?.includeOnly;
   const meaning = judgeMeaning(operation, parameters, json, breaking);
-  if (asked === undefined) return meaning;
+  if (requested === undefined) return meaning;
   const unknown = new Set(reported.map(({ at }) => anyIndex(at)));
-  const beyond = fieldsBeyond(asked, operation.itemsAt, json, maxCollected + reported.length)
-    // What the contract does not know at all was told as that.
+  const beyond = fieldsBeyond(requested, operation.itemsAt, json, maxCollected + reported.length)
+    // Undocumented fields have been reported already.
     .filter((at) => !unknown.has(anyIndex(at)))
     .map((at) => responseViolation('undocumented', 'body', at, 'includeOnly', `${at} was not asked for`));
   return [...beyond, ...meaning];
@@ -110,18 +110,18 @@ function beyondSchema(
 const withFound = (violation: Violation, found: string | undefined): Violation =>
   found === undefined ? violation : { ...violation, found };
 
-/** What `includeOnly` lets appear: a whole field, or only some fields inside it. */
+/** The fields that `includeOnly` permits: a whole field, or only some fields inside it. */
 type Limit = ReadonlyMap<string, Limit | 'whole'>;
 
-/** Deeper paths name nothing: no body that is judged is nested as deeply. */
+/** Deeper paths match nothing, because no checked body is nested this deeply. */
 const MAX_SEGMENTS = 64;
 
-/** The most members of items that are compared with what was asked for; an item of a list has about 50. */
+/** The maximum number of members compared with the requested fields; an item of a list has about 50. */
 const MAX_EXAMINED = 20_000;
 
 /**
- * Pointers to the fields of items that `includeOnly` did not ask for. A field that many items have is reported once, for
- * the first of them; at most `max` are reported.
+ * Returns pointers to the fields of items that `includeOnly` did not request, at most `max`. A field of many items is
+ * reported once, for the first item.
  */
 export function fieldsBeyond(includeOnly: readonly string[], itemsAt: ItemsAt, json: unknown, max: number): string[] {
   if (includeOnly.length === 0) return [];
@@ -136,7 +136,7 @@ export function fieldsBeyond(includeOnly: readonly string[], itemsAt: ItemsAt, j
 
 type Building = Map<string, Building | 'whole'>;
 
-/** Grows with the number of segments and without recursion: a client chooses both how many paths and how long they are. */
+/** Takes linear time and does not recurse, because a client chooses the number and the length of the paths. */
 function toLimit(paths: readonly string[]): Limit {
   const limit: Building = new Map();
   for (const path of paths) {
@@ -155,10 +155,10 @@ function toLimit(paths: readonly string[]): Limit {
 }
 
 interface Search {
-  /** By place with indices left out. */
+  /** Pointers, by the pointer without array indices. */
   readonly found: Map<string, string>;
   readonly max: number;
-  /** Members that were looked at. */
+  /** The number of members examined so far. */
   examined: number;
 }
 
@@ -186,7 +186,10 @@ function collect(search: Search, value: unknown, limit: Limit, at: string): void
   }
 }
 
-/** True for an error in the clothes of a success, which names no documented field (rules, 8): nothing else is missing or wrong in it. */
+/**
+ * Returns true for an error body without any documented field (rules, 8). With a success status, this is its only
+ * violation.
+ */
 export function isErrorInside({ documentedFields }: Pick<Operation, 'documentedFields'>, json: unknown): boolean {
   const body = toObject(json);
   if (body === undefined || !(Object.hasOwn(body, 'error') || Object.hasOwn(body, 'errors'))) return false;

@@ -70,7 +70,7 @@ function documentedErrors(document: OpenApiDocument, source: OperationObject): D
   });
 }
 
-/** Names of the fields that a success can have at its top; none for bare arrays. Tells an error inside a 200 from a page. */
+/** Returns the top-level fields of a success, none for an array. They distinguish an error inside a 200 from a page. */
 export function documentedFields(document: OpenApiDocument, source: OperationObject): readonly string[] {
   const names = new Set<string>();
   for (const [status, place] of Object.entries(source.responses)) {
@@ -89,8 +89,8 @@ function collect(document: OpenApiDocument, place: SchemaOrBoolean, names: Set<s
 }
 
 /**
- * The names of all fields that the contract marks as personal (`x-pii`), here or in what they refer to. A name that is
- * personal anywhere counts as personal everywhere.
+ * Returns the names of all fields that the contract marks as personal (`x-pii`), directly or in a referenced schema. A
+ * name that is personal anywhere counts as personal everywhere.
  */
 export function personalFields(document: OpenApiDocument): ReadonlySet<string> {
   const names = new Set<string>();

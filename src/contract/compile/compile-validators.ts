@@ -15,16 +15,16 @@ import type { SchemaStore } from './schema-store.ts';
 const REQUEST = { check: 'requests', direction: 'request', location: 'body' } as const;
 const RESPONSE = { check: 'responses', direction: 'response', location: 'body' } as const;
 
-/** Compiles all schemas of an operation; what cannot be compiled is noted in the store's faults. */
+/** Compiles all schemas of an operation; schemas that cannot be compiled are added to the store's `faults`. */
 export function compileValidators(
   document: OpenApiDocument,
   operation: OperationObject,
   store: SchemaStore,
-  telling: Pick<CheckOptions, 'describe' | 'max'>,
+  options: Pick<CheckOptions, 'describe' | 'max'>,
 ): OperationValidators {
   const id = operation.operationId;
   const check = (file: string, place: SchemaPlace) =>
-    toSchemaCheck(store.compile(file), place, { ...telling, unknownFields: true });
+    toSchemaCheck(store.compile(file), place, { ...options, unknownFields: true });
   const request = operation.requestBody ? check(requestFile(id), REQUEST) : () => [];
   const responses = new Map<string, DocumentedResponse>();
   const projects = (operation.parameters ?? []).some(
@@ -42,7 +42,7 @@ export function compileValidators(
   return { request, response: (head) => toResponseCheck(responses, head) };
 }
 
-/** The checks of the answers with one status. */
+/** The checks of the responses with one status. */
 interface DocumentedResponse extends Readonly<Record<ResponseVariant, SchemaCheck>> {
   readonly mayBeEmpty: boolean;
 }
@@ -76,26 +76,29 @@ const COMMON_TYPES: ReadonlySet<string> = new Set(
   'text/html text/plain text/xml text/csv application/xml application/xhtml+xml application/octet-stream'.split(' '),
 );
 
-/** Only what is common is named: a header may hold anything. */
+/** Names common media types only, because the header can contain any text. */
 function describeMediaType(essence: string | undefined): string {
   if (essence === undefined || essence === '') return 'no content type';
   return COMMON_TYPES.has(essence) ? essence : 'another content type';
 }
 
-/** Which answer is looked at. */
+/** The properties of a response that select its check. */
 export interface AnswerHead {
   readonly status: number;
-  /** The value of `Content-Type`, parameters and all; undefined when the answer has none. */
+  /** The value of `Content-Type` with its parameters; undefined if the response has none. */
   readonly mediaType: string | undefined;
-  /** True for an answer that has no body at all. */
+  /** True if the response has no body. */
   readonly isEmpty?: boolean;
   readonly variant: ResponseVariant;
 }
 
-/** The compiled schemas of one operation; each returns copies and compiles nothing. */
+/** The compiled checks of one operation. */
 export interface OperationValidators {
   /** Checks the JSON value of a request body. */
   readonly request: (value: unknown) => Violation[];
-  /** Checks status and content type at once and returns the check of the JSON value; `undefined` is a body that is no JSON. */
+  /**
+   * Checks status and content type and returns the check of the JSON value; `undefined` stands for a body that is not
+   * JSON.
+   */
   readonly response: (head: AnswerHead) => (json: unknown) => Violation[];
 }

@@ -9,12 +9,14 @@ import { decodeText, toQueryPairs } from './parameter-text.ts';
 import { closestName } from '../../lib/closest-name.ts';
 import { toTypedValue } from './parameter-text.ts';
 
-/** What a request's parameters mean, and what is wrong with them. */
+/** The decoded parameters of a request, and the violations in them. */
 export interface DecodedParameters {
   readonly values: ParameterValues;
-  /** What may be refused. */
+  /** Violations that may refuse the request. */
   readonly violations: readonly Violation[];
-  /** What is counted and never refused: undocumented parameters where the contract lets them pass (rules, 4). */
+  /**
+   * Violations that are counted but never refuse: undocumented parameters where the contract permits them (rules, 4).
+   */
   readonly reported: readonly Violation[];
 }
 
@@ -24,7 +26,7 @@ export type ParameterDecoder = (
   rawQuery: string | undefined,
 ) => DecodedParameters;
 
-/** Typed values by location, as the generated schema describes them. */
+/** Typed values by location, in the form of the generated schema. */
 export interface TypedParameters {
   readonly path: Record<string, unknown>;
   readonly query: Record<string, unknown>;
@@ -55,10 +57,10 @@ export function compileDecoder(
       const text = decodeText(rawParameters[parameter.name] ?? '');
       const value = take(parameter, text, violations);
       if (text !== undefined) path[parameter.name] = text;
-      // A wrong value was told; something stands in so that the schema does not call it missing.
+      // An invalid value has been reported; the placeholder prevents the schema from reporting it as missing.
       typed.path[parameter.name] = value ?? 0;
     }
-    // Where unknown parameters are never refused, one that cannot be read is not refused either (rules, 4).
+    // Where unknown parameters are never refused, an undecodable one is not refused either (rules, 4).
     const unknowns = operation.unknownParameters === 'report' ? reported : violations;
     const query = readQuery(rawQuery ?? '', unknowns, (name) => (inQuery.has(name) ? violations : unknowns));
     for (const [name, texts] of query) {
@@ -67,11 +69,11 @@ export function compileDecoder(
       else if (!accepted.has(name)) unknowns.push(unknown(name, texts, names));
     }
     if (textInPath || Object.keys(typed.query).length > 0) {
-      const told = new Set(violations.filter(({ location }) => location === 'path').map(({ at }) => at));
+      const alreadyReported = new Set(violations.filter(({ location }) => location === 'path').map(({ at }) => at));
       for (const found of checkBounds(typed).map(toNamed)) {
         if (found.location === 'query') delete typed.query[found.at];
-        else if (told.has(found.at)) continue;
-        else told.add(found.at);
+        else if (alreadyReported.has(found.at)) continue;
+        else alreadyReported.add(found.at);
         violations.push(found);
       }
     }
@@ -80,7 +82,7 @@ export function compileDecoder(
   };
 }
 
-/** Names the parameter in place of the pointer into the typed values. */
+/** Replaces the pointer into the typed values with the name of the parameter. */
 function toNamed(violation: Violation): Violation {
   const [, location = 'query', name = ''] = violation.at.split('/');
   const message = name + violation.message.slice(violation.at.length);

@@ -1,14 +1,14 @@
 import type { Parameter } from '../../model/operation.ts';
 import type { ViolationCategory } from '../../model/violation.ts';
 
-/** The value of a parameter's text, or what the text must be instead. */
+/** The typed value of a parameter, or the requirement that its text violates. */
 export type TypedValue =
   | { readonly value: unknown }
   | { readonly category: ViolationCategory; readonly keyword: string; readonly must: string };
 
 const MAX_INT64 = 9_223_372_036_854_775_807n;
 
-/** Reads the text of a parameter by the house's own syntax: no signs, blanks, exponents or hexadecimal digits. */
+/** Converts the text of a parameter to its type. Numbers have no signs, blanks, exponents or hexadecimal digits. */
 export function toTypedValue(parameter: Parameter, text: string): TypedValue {
   if (parameter.type === 'text') return { value: text };
   if (parameter.type === 'boolean') {
@@ -27,18 +27,18 @@ export function toTypedValue(parameter: Parameter, text: string): TypedValue {
       must: 'must be a whole number within 64 bits',
     };
   }
-  // Rounded above 2^53; the schema only compares it with bounds, and what is sent on is the text.
+  // Rounded above 2^53: the schema only compares the number with bounds, and the text is what is forwarded.
   if (BigInt(text) <= MAX_INT64) return { value: Number(text) };
   return { category: 'bounds', keyword: 'maximum', must: 'must be a whole number within 64 bits' };
 }
 
-/** One `name=value` of a query, decoded; undefined where the percent-encoding is broken. */
+/** One decoded `name=value` of a query; undefined where the percent-encoding is invalid. */
 export interface QueryPair {
   readonly name: string | undefined;
   readonly value: string | undefined;
 }
 
-/** Splits a raw query and decodes `+` and `%XX`; at most `max` pairs are read, the rest is told by `more`. */
+/** Splits a raw query and decodes `+` and `%XX`. Reads at most `max` pairs; `more` is true if there are others. */
 export function toQueryPairs(rawQuery: string, max: number): { pairs: readonly QueryPair[]; more: boolean } {
   const parts = rawQuery.split('&', max + 1).filter((part) => part !== '');
   const pairs = parts.slice(0, max).map((part) => {
@@ -49,7 +49,7 @@ export function toQueryPairs(rawQuery: string, max: number): { pairs: readonly Q
   return { pairs, more: rawQuery.split('&', max + 1).length > max };
 }
 
-/** Decodes `%XX` as UTF-8; undefined where it is no encoding, no UTF-8 or hides a NUL. */
+/** Decodes `%XX` as UTF-8; returns undefined for invalid encoding, invalid UTF-8 or an encoded NUL. */
 export function decodeText(raw: string): string | undefined {
   if (!raw.includes('%')) return raw;
   try {

@@ -8,7 +8,7 @@ import { oneCause } from '../explain/one-cause.ts';
 import { type SchemaPlace, toViolations } from '../explain/schema-violation.ts';
 import { unknownFieldViolation } from '../explain/unknown-field.ts';
 
-/** Applies a compiled schema to a value and tells what is wrong, then which fields the contract does not know. */
+/** Applies a compiled schema to a value and returns its violations, followed by its undocumented fields. */
 export type SchemaCheck = (value: unknown) => Violation[];
 
 /** One schema: compiled to a verdict, and to say why a value breaks it. */
@@ -19,13 +19,13 @@ export interface CompiledSchema {
   readonly files: SchemaFiles;
 }
 
-/** What a check does beside judging. */
+/** Options of a check. */
 export interface CheckOptions {
-  /** True tells fields that the schema does not know; such a value is accepted all the same. */
+  /** True reports undocumented fields, which do not make a value invalid. */
   readonly unknownFields?: boolean;
-  /** Says what stands where something is wrong. */
+  /** Describes the value found at a violation. */
   readonly describe?: DescribeFound;
-  /** How much is told at most, of what is wrong and of what is not known each; of an answer, how many kinds. */
+  /** The maximum number of errors and of undocumented fields reported; for responses, the maximum number of kinds. */
   readonly max?: number;
 }
 
@@ -51,7 +51,7 @@ export function toSchemaCheck(
     // A client is told of each item that it has to mend; what a server does to every item of a list is one thing.
     const told = place.direction === 'request' ? causes.errors.slice(0, max) : ofFirstKinds(causes.errors, max);
     return [
-      ...toViolations(told, place, (at, keyword) => describe(value, at, keyword)),
+      ...toViolations(errors, place, (at, keyword) => describe(value, at, keyword)),
       ...causes.unknown.map((field) => unknownFieldViolation(field, place)),
     ];
   };

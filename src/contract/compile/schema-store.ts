@@ -9,12 +9,12 @@ import type { CompiledSchema } from './schema-check.ts';
 export interface SchemaStore {
   /** The schemas as texts in a fixed order, for the digest. */
   readonly texts: readonly string[];
-  /** Compiles the schema with a path; returns undefined and adds a fault when that fails. */
+  /** Compiles the schema with this path; if that fails, adds a fault and returns undefined. */
   readonly compile: (file: string) => CompiledSchema | undefined;
   readonly faults: readonly Fault[];
 }
 
-/** Opens generated schemas, by path; nothing is compiled yet. */
+/** Creates a store of generated schemas, by path. Each schema is compiled when it is first requested. */
 export function openSchemaStore(schemas: SchemaFiles): SchemaStore {
   const faults: Fault[] = [];
   const texts = [...schemas.values()].map((schema) => JSON.stringify(schema));
@@ -34,7 +34,7 @@ export function openSchemaStore(schemas: SchemaFiles): SchemaStore {
     texts,
     faults,
     compile: (file) => {
-      const target = bareTarget(schemas, file);
+      const target = targetOf(schemas, file);
       const schema = schemas.get(target);
       if (schema === undefined) {
         faults.push(fault(file, 'is not among the generated schemas'));
@@ -53,7 +53,7 @@ export function openSchemaStore(schemas: SchemaFiles): SchemaStore {
   };
 }
 
-// A schema that may name what every object inherits, also in a way that JSON hides.
+// Matches a schema that may name an inherited property, also one written with escapes.
 const INHERITED = new RegExp(String.raw`"(?:${Object.getOwnPropertyNames(Object.prototype).join('|')})"|\\u`);
 
 /** The settings of both compilations: of verdicts and of their explanations. */
@@ -73,10 +73,10 @@ const SETTINGS: Options = {
 
 const ANNOTATIONS = new Set(['$id', '$comment', 'title', 'description']);
 
-// What may stand beside a reference and changes nothing.
-const BESIDE = new Set([...ANNOTATIONS, '$schema']);
+// Keywords that change nothing beside a reference.
+const NEUTRAL = new Set([...ANNOTATIONS, '$schema']);
 
-/** The same text for schemas that accept the same: many operations take the same parameters. */
+/** Returns the same text for schemas that accept the same values, because many operations have the same parameters. */
 function meaningOf(file: string, schema: AnySchemaObject): string {
   const rules = Object.fromEntries(Object.entries(schema).filter(([keyword]) => !ANNOTATIONS.has(keyword)));
   return JSON.stringify(rules, (key, value: unknown) =>
@@ -84,10 +84,13 @@ function meaningOf(file: string, schema: AnySchemaObject): string {
   );
 }
 
-/** The file that says it: answers that only point to a resource share the resource's validator. */
-function bareTarget(schemas: ReadonlyMap<string, AnySchemaObject>, file: string): string {
+/**
+ * Returns the referenced schema of a schema that is only a reference, so that such responses share the resource's
+ * validator.
+ */
+function targetOf(schemas: ReadonlyMap<string, AnySchemaObject>, file: string): string {
   const { $ref: reference, ...rest } = schemas.get(file) ?? {};
-  if (typeof reference !== 'string' || Object.keys(rest).some((keyword) => !BESIDE.has(keyword))) return file;
+  if (typeof reference !== 'string' || Object.keys(rest).some((keyword) => !NEUTRAL.has(keyword))) return file;
   return new URL(reference, SCHEMA_BASE + file).href.slice(SCHEMA_BASE.length);
 }
 

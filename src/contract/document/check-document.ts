@@ -9,12 +9,12 @@ import { escapePointer, pointerTo } from '../../lib/json-pointer.ts';
 import { checkPaths, checkResourceNames } from './check-names.ts';
 import { checkReferences } from './check-references.ts';
 
-// Labels of metrics, and what every object has.
+// Metric labels and inherited property names.
 const RESERVED = new Set(['undocumented', 'other', ...Object.getOwnPropertyNames(Object.prototype)]);
 
 const REQUEST_RULES = ['gdpr-csv', 'comment-visibility'];
 
-/** Checks what no schema can say of the document: references, names of catalogues and rules, placeholders. */
+/** Checks what a JSON Schema of the document cannot: references, names in catalogs and rules, placeholders. */
 export function checkDocument(document: OpenApiDocument): Fault[] {
   const dangling = danglingReferences(document, document, '');
   if (dangling.length > 0) return dangling;
@@ -28,8 +28,7 @@ export function checkDocument(document: OpenApiDocument): Fault[] {
     for (const [method, operation] of Object.entries(methods)) {
       const pointer = pointerTo(['paths', path, method]);
       if (ids.has(operation.operationId)) faults.push(fault(`${pointer}/operationId`, 'is used twice'));
-      if (RESERVED.has(operation.operationId))
-        faults.push(fault(`${pointer}/operationId`, 'is a name that means something else'));
+      if (RESERVED.has(operation.operationId)) faults.push(fault(`${pointer}/operationId`, 'is a reserved name'));
       ids.add(operation.operationId);
       faults.push(...checkOperation(document, path, operation, pointer));
     }
@@ -58,12 +57,12 @@ function checkOperation(document: OpenApiDocument, path: string, operation: Oper
   parameters.forEach((parameter, index) => {
     const same = (other: ParameterObject) => other.name === parameter.name && other.in === parameter.in;
     if (parameters.findIndex(same) !== index)
-      faults.push(fault(`${pointer}/parameters/${index}`, `${parameter.name} is among the parameters twice`));
+      faults.push(fault(`${pointer}/parameters/${index}`, `${parameter.name} is listed twice in the parameters`));
   });
   const inPath = parameters.filter((parameter) => parameter.in === 'path').map((parameter) => parameter.name);
   const inTemplate = placeholders(path);
   for (const name of inTemplate)
-    if (!inPath.includes(name)) faults.push(fault(pointer, `{${name}} of the path is not among the parameters`));
+    if (!inPath.includes(name)) faults.push(fault(pointer, `{${name}} of the path is not listed in the parameters`));
   for (const name of inPath) if (!inTemplate.includes(name)) faults.push(fault(pointer, `the path has no {${name}}`));
   for (const tag of [...(operation['x-purges'] ?? []), ...(operation['x-cache']?.tags ?? [])])
     for (const name of placeholders(tag))

@@ -5,7 +5,7 @@ import { closestName } from '../../lib/closest-name.ts';
 
 const MAX_FAULTS = 50;
 
-/** Checks the vendor extensions of the document against their schema (given as text) and tells what is wrong. */
+/** Checks the vendor extensions of the document against their schema, given as text. */
 export function checkExtensions(document: unknown, schemaText: string): Fault[] {
   const ajv = new Ajv2020({
     allErrors: true,
@@ -22,13 +22,13 @@ export function checkExtensions(document: unknown, schemaText: string): Fault[] 
   if (validate(document)) return [];
   const errors = [...(validate.errors ?? [])];
   return errors
-    .filter((error) => tells(error, errors))
+    .filter((error) => isInformative(error, errors))
     .slice(0, MAX_FAULTS)
     .map((error) => toFault(error, errors));
 }
 
-/** False for an error that only repeats, at the same place, what another one says better. */
-function tells(error: ErrorObject, all: readonly ErrorObject[]): boolean {
+/** Returns false for an error that another error at the same place explains better. */
+function isInformative(error: ErrorObject, all: readonly ErrorObject[]): boolean {
   if (error.propertyName !== undefined) return false;
   if (error.keyword === 'anyOf')
     return !all.some((other) => other.keyword === 'propertyNames' && sameBranch(other, error));
@@ -50,5 +50,5 @@ function toFault(error: ErrorObject, all: readonly ErrorObject[]): Fault {
     .filter((other) => other.propertyName === name && other.keyword === 'enum')
     .flatMap((other) => other.params['allowedValues'] as string[]);
   const suggestion = closestName(name, allowed);
-  return { ...fault, message: `${name} is no extension known here`, ...(suggestion && { suggestion }) };
+  return { ...fault, message: `${name} is not an extension known here`, ...(suggestion && { suggestion }) };
 }

@@ -5,7 +5,7 @@ import { CONTRACT_SOURCE } from '../contract-files.ts';
 import type { OpenApiDocument } from '../openapi-document.ts';
 import { resourceFile } from '../contract-files.ts';
 
-/** Checks that every path can be matched, and by requests of its own. */
+/** Checks that every path can match requests and that no other path matches the same ones. */
 export function checkPaths(paths: readonly string[]): Fault[] {
   const shapes = new Map<string, string>();
   return paths.flatMap((path) => {
@@ -14,15 +14,15 @@ export function checkPaths(paths: readonly string[]): Fault[] {
     const segments = path.slice(1).split('/');
     if (segments.length >= MAX_SEGMENTS) return [fault(pointer, `has more than ${MAX_SEGMENTS - 1} segments`)];
     const odd = segments.find((segment) => /[{}]/.test(segment.replace(PLACEHOLDER, '$2')));
-    if (odd !== undefined) return [fault(pointer, 'a segment is a placeholder and what follows it, or has none')];
+    if (odd !== undefined) return [fault(pointer, 'a segment can contain one placeholder, at its start')];
     const shape = segments.map((segment) => segment.replace(PLACEHOLDER, '{}$2')).join('/');
     const other = shapes.get(shape);
     shapes.set(shape, path);
-    return other === undefined ? [] : [fault(pointer, `takes the requests of ${other}`)];
+    return other === undefined ? [] : [fault(pointer, `matches the same requests as ${other}`)];
   });
 }
 
-/** Checks that every resource has a generated file of its own. */
+/** Checks that the generated files of all resources have different names. */
 export function checkResourceNames({ components }: Pick<OpenApiDocument, 'components'>): Fault[] {
   const files = new Map<string, string>();
   return Object.keys(components.schemas).flatMap((name) => {
@@ -31,7 +31,7 @@ export function checkResourceNames({ components }: Pick<OpenApiDocument, 'compon
     const file = resourceFile(name);
     const other = files.get(file);
     files.set(file, name);
-    return other === undefined ? [] : [fault(pointer, `is the same name as ${other} but for upper and lower case`)];
+    return other === undefined ? [] : [fault(pointer, `differs from ${other} only in upper and lower case`)];
   });
 }
 

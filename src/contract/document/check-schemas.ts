@@ -4,40 +4,41 @@ import type { Fault } from '../../model/fault.ts';
 import { CONTRACT_SOURCE } from '../contract-files.ts';
 import type { OpenApiDocument, SchemaOrBoolean } from '../openapi-document.ts';
 
-type Wrong = (value: unknown) => string | undefined;
+/** Returns the message for a wrong value of a keyword, or undefined for a correct one. */
+type ValueCheck = (value: unknown) => string | undefined;
 
 const TYPES = ['string', 'integer', 'number', 'boolean', 'object', 'array', 'null'];
 
 const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0;
-const unless =
-  (right: (value: unknown) => boolean, message: string): Wrong =>
+const check =
+  (isCorrect: (value: unknown) => boolean, message: string): ValueCheck =>
   (value) =>
-    right(value) ? undefined : message;
+    isCorrect(value) ? undefined : message;
 const isTexts = (value: unknown) => Array.isArray(value) && value.every((one) => typeof one === 'string');
 const isSchema = (value: unknown) =>
   typeof value === 'boolean' || (typeof value === 'object' && value !== null && !Array.isArray(value));
-const number = unless((value) => typeof value === 'number' && Number.isFinite(value), 'must be a number');
-const count = unless(isCount, 'must be a whole number, 0 or more');
-const text = unless((value) => typeof value === 'string', 'must be text');
-const truth = unless((value) => typeof value === 'boolean', 'must be true or false');
-const schema = unless(isSchema, 'must be a schema');
-const schemas = unless(
+const number = check((value) => typeof value === 'number' && Number.isFinite(value), 'must be a number');
+const count = check(isCount, 'must be a whole number, 0 or more');
+const text = check((value) => typeof value === 'string', 'must be text');
+const truth = check((value) => typeof value === 'boolean', 'must be true or false');
+const schema = check(isSchema, 'must be a schema');
+const schemas = check(
   (value) => Array.isArray(value) && value.length > 0 && value.every(isSchema),
   'must be a list of schemas',
 );
-const anything: Wrong = () => undefined;
+const anything: ValueCheck = () => undefined;
 
-/** Every keyword that schemas of the contract may use, and what is wrong with its value. */
-const KEYWORDS_OF_SCHEMAS: Readonly<Record<string, Wrong>> = {
+/** The keywords that schemas of the contract may use, each with the check of its value. */
+const KEYWORDS: Readonly<Record<string, ValueCheck>> = {
   $ref: text,
-  type: unless(
+  type: check(
     (value) => [value].flat().length > 0 && [value].flat().every((one) => TYPES.includes(one as string)),
     `must be ${TYPES.join(', ')}, or a list of these`,
   ),
-  enum: unless((value) => Array.isArray(value) && value.length > 0, 'must be a list of at least one value'),
+  enum: check((value) => Array.isArray(value) && value.length > 0, 'must be a list of at least one value'),
   const: anything,
-  required: unless(isTexts, 'must be a list of names'),
-  properties: unless((value) => isSchema(value) && typeof value === 'object', 'must be an object of schemas'),
+  required: check(isTexts, 'must be a list of names'),
+  properties: check((value) => isSchema(value) && typeof value === 'object', 'must be an object of schemas'),
   additionalProperties: schema,
   items: schema,
   not: schema,
@@ -48,14 +49,14 @@ const KEYWORDS_OF_SCHEMAS: Readonly<Record<string, Wrong>> = {
   maximum: number,
   exclusiveMinimum: number,
   exclusiveMaximum: number,
-  multipleOf: unless((value) => typeof value === 'number' && value > 0, 'must be a number above 0'),
+  multipleOf: check((value) => typeof value === 'number' && value > 0, 'must be a number above 0'),
   minLength: count,
   maxLength: count,
   minItems: count,
   maxItems: count,
   minProperties: count,
   maxProperties: count,
-  pattern: unless(isExpression, 'must be a regular expression'),
+  pattern: check(isRegularExpression, 'must be a regular expression'),
   ...Object.fromEntries(['title', 'description', 'format', '$comment'].map((name) => [name, text])),
   ...Object.fromEntries(['deprecated', 'readOnly', 'writeOnly'].map((name) => [name, truth])),
   ...Object.fromEntries(
@@ -63,7 +64,9 @@ const KEYWORDS_OF_SCHEMAS: Readonly<Record<string, Wrong>> = {
   ),
 };
 
-/** Checks that the schemas of a document use only what Portico generates, and that their keywords have values that fit. */
+/**
+ * Checks that the schemas of a document use only supported keywords, and that the values of the keywords are correct.
+ */
 export function checkSchemas(document: OpenApiDocument): Fault[] {
   const faults: Fault[] = [];
   const visit = (place: SchemaOrBoolean, pointer: string): void => {
@@ -88,7 +91,7 @@ interface FoundSchema {
   readonly pointer: string;
 }
 
-/** The schemas of resources, and whatever is called `schema` elsewhere, but for what only looks like one in an example. */
+/** Returns the schemas of resources and the values of all other `schema` keys, except inside examples. */
 function schemasOf(value: unknown, pointer: string, path: readonly string[]): FoundSchema[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, child]: [string, unknown]) => {
@@ -103,15 +106,15 @@ function schemasOf(value: unknown, pointer: string, path: readonly string[]): Fo
 function keywordFaults(keyword: string, value: unknown, pointer: string): Fault[] {
   if (keyword.startsWith('x-')) return [];
   const at = { source: CONTRACT_SOURCE, pointer: `${pointer}/${escapePointer(keyword)}` };
-  if (!Object.hasOwn(KEYWORDS_OF_SCHEMAS, keyword)) {
-    const suggestion = closestName(keyword, Object.keys(KEYWORDS_OF_SCHEMAS));
-    return [{ ...at, message: `is no keyword of schemas here`, ...(suggestion && { suggestion }) }];
+  if (!Object.hasOwn(KEYWORDS, keyword)) {
+    const suggestion = closestName(keyword, Object.keys(KEYWORDS));
+    return [{ ...at, message: 'is not a supported schema keyword', ...(suggestion && { suggestion }) }];
   }
-  const message = KEYWORDS_OF_SCHEMAS[keyword]?.(value);
+  const message = KEYWORDS[keyword]?.(value);
   return message === undefined ? [] : [{ ...at, message }];
 }
 
-function isExpression(value: unknown): boolean {
+function isRegularExpression(value: unknown): boolean {
   try {
     return typeof value === 'string' && new RegExp(value, 'u') instanceof RegExp;
   } catch {

@@ -20,9 +20,9 @@ export function documentCacheFolder(): string | undefined {
 }
 
 /**
- * Returns the parsed document of a source. Parsing its YAML takes a quarter of a second, reading what was parsed before two
- * milliseconds, so the result is stored in `folder`, if there is one. Throws a StartFault with everything wrong with the
- * syntax or the vendor extensions. A folder that cannot be used costs time and is not an error.
+ * Returns the parsed document of a source. Parsing its YAML takes a quarter of a second; reading a stored result takes
+ * two milliseconds. The result is therefore stored in `folder`, if there is one. Throws a StartFault with all errors in
+ * the syntax and the vendor extensions. A folder that cannot be used only costs time.
  */
 export function parseWithCache(source: DocumentSource, folder = documentCacheFolder()): OpenApiDocument {
   const file = folder === undefined ? undefined : join(folder, `${keyOf(source)}.json`);
@@ -30,11 +30,11 @@ export function parseWithCache(source: DocumentSource, folder = documentCacheFol
   if (cached !== undefined) return cached;
   const text = JSON.stringify(parseSource(source));
   if (folder !== undefined && file !== undefined) store(folder, file, text);
-  // From JSON in both cases, so that the first start works with the same document as every later one.
+  // Parsed from JSON in both cases, so that the first start has the same document as every later one.
   return JSON.parse(text) as OpenApiDocument;
 }
 
-/** Everything that the parsed document depends on: a file under another key is never read. */
+/** Returns a digest of everything that the parsed document depends on, so that an outdated file is never read. */
 function keyOf({ text, extensions }: DocumentSource): string {
   const hash = createHash('sha256');
   for (const part of [String(FORMAT), packageVersion(), text, extensions]) hash.update(part).update('\0');
@@ -74,13 +74,13 @@ function removeOldest(folder: string): void {
   for (const { path } of newestFirst.slice(MAX_DOCUMENTS)) rmSync(path, { force: true });
 }
 
-// Whoever can write these files decides what the gateway enforces, so another user's are never read.
+// These files decide what the gateway enforces, so files that another user can write are never read.
 function isOwnFolder(folder: string): boolean {
   const stats = lstatSync(folder);
   return stats.isDirectory() && isOwn(stats);
 }
 
-/** False on platforms without user ids: nothing is stored there. */
+/** Returns false on platforms without user ids, where nothing is stored. */
 function isOwn({ uid, mode }: Stats): boolean {
   return uid === process.geteuid?.() && (mode & 0o022) === 0;
 }

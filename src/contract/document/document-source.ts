@@ -6,15 +6,15 @@ import { checkExtensions } from './check-extensions.ts';
 import { CONTRACT_SOURCE } from '../contract-files.ts';
 import type { OpenApiDocument } from '../openapi-document.ts';
 
-/** The texts that the contract's document is made from. */
+/** The files that the contract's document is parsed from. */
 export interface DocumentSource {
-  /** `openapi.yaml`. */
+  /** The content of `openapi.yaml`. */
   readonly text: string;
   /** The JSON Schema of its vendor extensions. */
   readonly extensions: string;
 }
 
-/** Reads the texts in a folder; throws a StartFault for one that cannot be read. */
+/** Reads the files in a folder; throws a StartFault if one cannot be read. */
 export function readSource(folder: string): DocumentSource {
   return {
     text: readText(join(folder, 'openapi.yaml')),
@@ -22,10 +22,10 @@ export function readSource(folder: string): DocumentSource {
   };
 }
 
-/** Parses the document and checks its vendor extensions; throws a StartFault with everything wrong. */
+/** Parses the document and checks its vendor extensions; throws a StartFault with all errors. */
 export function parseSource({ text, extensions }: DocumentSource): OpenApiDocument {
   const parsed = parseDocument(text);
-  const syntax = parsed.errors.map((error) => fault('', error.message.split('\n', 1)[0] ?? 'not YAML'));
+  const syntax = parsed.errors.map((error) => fault('', error.message.split('\n', 1)[0] ?? 'is not YAML'));
   if (syntax.length > 0) throw new StartFault(syntax);
   const document: unknown = parsed.toJS();
   const faults = checkExtensions(document, extensions);

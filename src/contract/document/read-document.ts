@@ -9,30 +9,30 @@ import type { OpenApiDocument } from '../openapi-document.ts';
 import { applyOverlays } from '../overlay/apply-overlays.ts';
 import { placeFaults } from '../overlay/origins.ts';
 
-/** The document, and the texts that it was read from. */
+/** The document and the texts that it was parsed from. */
 export interface ReadDocument {
   readonly document: OpenApiDocument;
-  /** The document and the overlays as they are written, for the digest. */
+  /** The texts of the document and the overlays, for the digest. */
   readonly texts: readonly string[];
-  /** Turns faults of generated schemas into faults of the document or the overlay that they come from. */
+  /** Replaces the place of each fault in a generated schema with its place in the document or the overlay. */
   readonly placed: (faults: readonly Fault[]) => readonly Fault[];
-  /** Told, and no reason not to start. */
+  /** Problems that do not prevent the start. */
   readonly warnings: readonly Fault[];
 }
 
-/** Reads the document in a folder, applies overlays to it and checks what Portico needs of it; throws a StartFault with everything wrong. */
+/** Reads the document in a folder, applies overlays and checks the result; throws a StartFault with all errors. */
 export function readDocument(folder: string, overlays: readonly string[]): ReadDocument {
   const source = readSource(folder);
   const document = parseWithCache(source);
   const [last] = overlays.slice(-1);
   const faults = [...(last === undefined ? checkSchemas(document) : []), ...checkDocument(document)];
   if (faults.length > 0) throw new StartFault(faults);
-  if (last !== undefined) return overlaid(document, source, overlays, last);
+  if (last !== undefined) return applyAndCheck(document, source, overlays, last);
   const placed = (found: readonly Fault[]) => found.map((fault) => toDocumentFault(document, fault));
   return { document, texts: [source.text], placed, warnings: [] };
 }
 
-function overlaid(
+function applyAndCheck(
   base: OpenApiDocument,
   { text, extensions }: ReturnType<typeof readSource>,
   files: readonly string[],
@@ -40,8 +40,8 @@ function overlaid(
 ): ReadDocument {
   const { document, texts, origins, warnings } = applyOverlays(base, files);
   const placed = (found: readonly Fault[]) => placeFaults(found, document, origins, last);
-  const unlike = checkExtensions(document, extensions);
-  if (unlike.length > 0) throw new StartFault(placed(unlike));
+  const invalid = checkExtensions(document, extensions);
+  if (invalid.length > 0) throw new StartFault(placed(invalid));
   const checked = document as OpenApiDocument;
   const faults = [...checkSchemas(checked), ...checkDocument(checked)];
   if (faults.length > 0) throw new StartFault(placed(faults));

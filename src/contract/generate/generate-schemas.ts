@@ -19,7 +19,7 @@ import {
 } from '../openapi-document.ts';
 import { projectableResources, projectSchema, referencesOf } from './project-schema.ts';
 
-/** Generates every schema of a document, by the path in its `$id`; see bundleSchemas for the files on disk. */
+/** Generates all schemas of a document, by the path in their `$id`. */
 export function generateSchemas(document: OpenApiDocument): Map<string, SchemaObject> {
   const files = new Map<string, SchemaObject>();
   const resources = document.components.schemas;
@@ -61,7 +61,7 @@ export function generateSchemas(document: OpenApiDocument): Map<string, SchemaOb
       const put = (variant: ResponseVariant, schema: SchemaOrBoolean) =>
         add(
           responseFile(id, status, variant),
-          `Answer ${status} of ${id}, ${variant}`,
+          `Response ${status} of ${id}, ${variant}`,
           schema,
           variant === 'projected',
         );
@@ -78,7 +78,7 @@ function operationsOf(document: OpenApiDocument): OperationObject[] {
   return Object.values(document.paths).flatMap((methods) => Object.values(methods));
 }
 
-/** Typed values by location; a query parameter that may repeat is an array. */
+/** Returns the schema of the typed values by location. A query parameter that may be repeated is an array. */
 function parametersSchema(parameters: readonly ParameterObject[]): SchemaOrBoolean {
   const at = (location: 'path' | 'query') => parameters.filter((parameter) => parameter.in === location);
   return {
@@ -101,20 +101,20 @@ function typedSchema(parameter: ParameterObject): SchemaOrBoolean {
   return repeats ? { type: 'array', items: parameter.schema } : parameter.schema;
 }
 
-/** Writes a reference to a resource, as it must read in the generated file. */
+/** Converts a reference to a resource to its form in the generated file. */
 export type WriteReference = (reference: string) => string;
 
 const STRIPPED = new Set(['example', 'examples', 'format', 'externalDocs', 'xml', 'discriminator']);
 
-/** A schema of the document as plain JSON Schema: no extensions, no examples, no formats that Ajv does not know. */
+/** Converts a schema of the document to plain JSON Schema without extensions, examples and formats. */
 export function stripSchema(schema: SchemaOrBoolean, writeReference: WriteReference): SchemaOrBoolean {
-  // An object can be found again in Ajv's errors, a bare `false` cannot.
+  // Errors of Ajv can be traced to an object, but not to a bare `false`.
   if (typeof schema === 'boolean') return schema || { not: {} };
   const strip = (child: SchemaOrBoolean) => stripSchema(child, writeReference);
   const plain: Record<string, unknown> = {};
   for (const [keyword, value] of Object.entries(schema))
     if (!STRIPPED.has(keyword) && !keyword.startsWith('x-')) plain[keyword] = value;
-  // The one format that a number can be held to: its range, as near as a double comes to it.
+  // The only format that limits a number: its range, as precisely as a double can express it.
   if (schema.format === 'int64') {
     plain['minimum'] ??= -(2 ** 63);
     plain['maximum'] ??= 2 ** 63;
@@ -125,7 +125,7 @@ export function stripSchema(schema: SchemaOrBoolean, writeReference: WriteRefere
   if (schema.anyOf) plain['anyOf'] = schema.anyOf.map(strip);
   if (schema.oneOf) plain['oneOf'] = schema.oneOf.map(strip);
   if (schema.not !== undefined) plain['not'] = strip(schema.not);
-  // A bare `false` can stay here: what it refuses is told by the name of the field.
+  // A bare `false` can stay here, because its violations name the field.
   if (typeof schema.additionalProperties === 'object')
     plain['additionalProperties'] = strip(schema.additionalProperties);
   if (schema.properties)

@@ -3,22 +3,23 @@ import type { Fault } from '../../model/fault.ts';
 import { CONTRACT_SOURCE, resourceFile, SCHEMA_BASE } from '../contract-files.ts';
 import type { OpenApiDocument } from '../openapi-document.ts';
 
-// How Ajv ends what it says of a schema: where, and which of its rules.
+// The end of Ajv's messages about a schema: the place, and Ajv's own rule.
 const WHERE = new RegExp(` at "${RegExp.escape(SCHEMA_BASE)}([^"#]+)#?([^"]*)"(?: \\(\\w+\\))?$`);
 
-/** A fault of a schema that was generated in memory as one of the document: nobody finds a file that was never written. */
+/** Converts a fault of a generated schema, which may exist only in memory, to a fault of the document. */
 export function toDocumentFault(document: OpenApiDocument, { source, message }: Fault): Fault {
   const [, file = source.replace(/^schemas\//, ''), inside = ''] = WHERE.exec(message) ?? [];
   const place = placeOfSchema(document, file);
   return {
     source: CONTRACT_SOURCE,
-    // What is generated from a resource has its places; what is generated from an operation is put together.
+    // A resource's schema has the same places as the resource; an operation's schemas are assembled from several
+    // places.
     pointer: file.startsWith('resources/') ? `${place}${inside}` : place,
     message: message.replace(WHERE, '').replace(/^strict mode: /, ''),
   };
 }
 
-/** Returns the place in the document that a generated schema comes from, as a JSON pointer; empty if there is none. */
+/** Returns a JSON pointer to the part of the document that a schema is generated from, or an empty string. */
 export function placeOfSchema(
   { components, paths }: Pick<OpenApiDocument, 'components' | 'paths'>,
   file: string,

@@ -1,6 +1,9 @@
 import { referencedName, type SchemaObject, type SchemaOrBoolean } from '../openapi-document.ts';
 
-/** What an answer may look like when the caller chose its fields: envelopes as ever, nothing required inside items. */
+/**
+ * Returns the schema of a response with selected fields: the envelope is unchanged, and nothing is required inside
+ * items.
+ */
 export function projectSchema(schema: SchemaOrBoolean, inEnvelope = false): SchemaOrBoolean {
   if (typeof schema === 'boolean') return schema;
   const envelope = inEnvelope || schema['x-envelope'] === true;
@@ -13,7 +16,7 @@ export function projectSchema(schema: SchemaOrBoolean, inEnvelope = false): Sche
   if (schema.allOf) projected['allOf'] = schema.allOf.map((part) => projectSchema(part, envelope));
   if (schema.anyOf) projected['anyOf'] = schema.anyOf.map((part) => projectSchema(part, envelope));
   if (schema.oneOf) {
-    // Where less is required, a value can fit several of them.
+    // With fewer required fields, a value can match several of the schemas.
     delete projected['oneOf'];
     const choice = { anyOf: schema.oneOf.map((part) => projectSchema(part, envelope)) };
     projected['allOf'] = [...((projected['allOf'] as SchemaOrBoolean[] | undefined) ?? []), choice];
@@ -27,7 +30,7 @@ export function projectSchema(schema: SchemaOrBoolean, inEnvelope = false): Sche
   return projected;
 }
 
-/** Names of the resources that a schema points to directly. */
+/** Returns the names of the resources that a schema refers to directly. */
 export function referencesOf(schema: SchemaOrBoolean): string[] {
   if (typeof schema === 'boolean') return [];
   const { items = true, not = true, additionalProperties = true, allOf = [], anyOf = [], oneOf = [] } = schema;
@@ -37,7 +40,9 @@ export function referencesOf(schema: SchemaOrBoolean): string[] {
   return [...own, ...children.flatMap(referencesOf)];
 }
 
-/** Names of the resources whose projected form differs from the full one, directly or further down. */
+/**
+ * Returns the names of the resources whose projected form differs from the full one, directly or through a reference.
+ */
 export function projectableResources(schemas: Readonly<Record<string, SchemaObject>>): Set<string> {
   const names = Object.keys(schemas);
   const differs = new Set(

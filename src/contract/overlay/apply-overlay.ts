@@ -5,18 +5,18 @@ import { countValues, isJsonObject, type JsonObject, jsonPath, kindOfJson } from
 import type { Origin, Origins } from './origins.ts';
 import type { Overlay, OverlayAction } from './read-overlay.ts';
 
-/** What overlays may add to a document, in values: some ten times what the contract itself holds. */
+/** The maximum number of values that overlays may add, which is about ten times the size of the contract. */
 export const MAX_ADDED_VALUES = 200_000;
 
-/** What is noted while overlays are applied to one document. */
+/** What is recorded while overlays are applied to one document. */
 export interface ApplyNotes extends MergeNotes {
-  /** Told, and no reason not to start. */
+  /** Problems that do not prevent the start. */
   readonly warnings: Fault[];
-  /** How many values the overlays have added so far. */
+  /** The number of values that the overlays have added so far. */
   added: number;
 }
 
-/** Applies the actions of an overlay in their order, each to what the one before left; changes the document. */
+/** Applies the actions of an overlay in order, each to the result of the previous one. Changes the document. */
 export function applyOverlay(document: JsonObject, { source, actions }: Overlay, notes: ApplyNotes): void {
   actions.forEach((action, index) => {
     const at = `/actions/${index}`;
@@ -26,14 +26,16 @@ export function applyOverlay(document: JsonObject, { source, actions }: Overlay,
     if (nodes.length === 0)
       notes.warnings.push({
         ...place('target'),
-        message: `selects nothing, so that it changes nothing: ${action.target}`,
+        message: `selects nothing: ${action.target}`,
       });
     else if (action.remove === true) removeNodes(document, nodes, place('remove'), notes);
     else updateNodes(nodes, action, place('update'), notes);
   });
 }
 
-/** The selected objects and arrays, each once; undefined with a fault noted when something else is among them. */
+/**
+ * Returns the selected objects and arrays, each once. If other values are selected, adds a fault and returns undefined.
+ */
 function select(
   document: JsonObject,
   target: string,
@@ -48,12 +50,12 @@ function select(
     faults.push({ ...place, message: `cannot be applied: ${message ?? ''}` });
     return undefined;
   }
-  const odd = nodes.find(({ value }) => typeof value !== 'object' || value === null);
-  if (odd === undefined) return [...new Map(nodes.map((node) => [node.value, node])).values()];
+  const scalar = nodes.find(({ value }) => typeof value !== 'object' || value === null);
+  if (scalar === undefined) return [...new Map(nodes.map((node) => [node.value, node])).values()];
   faults.push({
     ...place,
-    message: `selects ${kindOfJson(odd.value)} at ${pointerTo(odd.location)}; overlays change objects and arrays only`,
-    suggestion: 'select the object that holds it',
+    message: `selects ${kindOfJson(scalar.value)} at ${pointerTo(scalar.location)}; a target must select objects or arrays`,
+    suggestion: 'select the object that contains it',
   });
   return undefined;
 }
@@ -69,7 +71,7 @@ function removeNodes(document: JsonObject, nodes: readonly JSONPathNode[], place
     value,
   }));
   for (const { owner, key, value } of found) {
-    // By identity: where it stood, another element may stand by now.
+    // By identity, because earlier removals may have moved the element.
     if (Array.isArray(owner)) owner.splice(owner.indexOf(value), 1);
     else delete (owner as JsonObject)[key];
     notes.origins.removedFrom(owner, place);
@@ -93,7 +95,7 @@ function updateNodes(
     else {
       notes.faults.push({
         ...place,
-        message: `must be an object, because the target selects one, not ${kindOfJson(update)}`,
+        message: `must be an object like the selected value, not ${kindOfJson(update)}`,
       });
       return;
     }
@@ -103,7 +105,7 @@ function ownerOf(document: JsonObject, location: readonly (string | number)[]): 
   return location.slice(0, -1).reduce<unknown>((value, key) => (value as JsonObject)[key], document) as object;
 }
 
-/** What merging notes beside its result. */
+/** What is recorded while values are merged. */
 export interface MergeNotes {
   readonly origins: Origins;
   readonly faults: Fault[];
@@ -111,8 +113,8 @@ export interface MergeNotes {
 
 /**
  * Merges an update into an object of the document: new members are added, objects are merged with objects, elements are
- * added to arrays, and other values are replaced. An object or an array is never replaced by something else: that would
- * be a slip more often than a wish, and it can be removed by an action of its own.
+ * appended to arrays, and other values are replaced. An object or an array is never replaced by another kind of value,
+ * which is usually a mistake. It can be removed by a separate action first.
  */
 export function mergeUpdate(target: JsonObject, update: JsonObject, origin: Origin, notes: MergeNotes): void {
   notes.origins.changed(target, origin);
@@ -128,11 +130,11 @@ export function mergeUpdate(target: JsonObject, update: JsonObject, origin: Orig
       target[key] = structuredClone(value);
       notes.origins.wrote(target, key, target[key], from);
     } else if (value !== null)
-      // An empty member of a YAML update says nothing.
+      // An empty member of a YAML update is null and changes nothing.
       notes.faults.push({
         ...from,
         message: `${kindOfJson(value)} cannot be merged with ${kindOfJson(present)} of the contract`,
-        suggestion: 'remove what is there in an action before this one',
+        suggestion: 'remove the present value in an earlier action',
       });
   }
 }

@@ -7,21 +7,21 @@ import { type Overlay, readOverlay } from './read-overlay.ts';
 /** A document with overlays applied. */
 export interface Overlaid {
   readonly document: unknown;
-  /** What the overlays say, for the digest. */
+  /** The texts of the overlays, for the digest. */
   readonly texts: readonly string[];
   readonly origins: Origins;
-  /** Told, and no reason not to start: targets that select nothing. */
+  /** Problems that do not prevent the start: targets that select nothing. */
   readonly warnings: readonly Fault[];
 }
 
-/** Reads overlays and applies them in their order to a copy of a document; throws a StartFault with everything wrong in any of them. */
+/** Reads overlays and applies them in order to a copy of a document; throws a StartFault with all errors in them. */
 export function applyOverlays(base: unknown, files: readonly string[]): Overlaid {
   const overlays = readAll(files);
-  // Through JSON, because what YAML repeats by an alias is one object, and would change everywhere at once.
+  // Copied through JSON, because a YAML alias makes one shared object that would change everywhere at once.
   const document = JSON.parse(JSON.stringify(base)) as JsonObject;
   const notes: ApplyNotes = { origins: createOrigins(), faults: [], warnings: [], added: 0 };
   for (const overlay of overlays) applyOverlay(document, overlay, notes);
-  // A wildcard meets the same slip at each node.
+  // A wildcard repeats the same fault at each node.
   const faults = [...new Map(notes.faults.map((fault) => [`${fault.source} ${fault.pointer}`, fault])).values()];
   if (faults.length > 0) throw new StartFault(faults);
   return { document, texts: overlays.map(({ text }) => text), origins: notes.origins, warnings: notes.warnings };

@@ -3,13 +3,13 @@ import { pointerTo } from '../../lib/json-pointer.ts';
 import type { Fault } from '../../model/fault.ts';
 import { isJsonObject, type JsonObject, jsonPath, kindOfJson } from './json.ts';
 
-/** More than anybody writes, or a program that learns from traffic. */
+/** More actions than anyone writes, or than a program proposes from traffic. */
 const MAX_ACTIONS = 5_000;
 
-/** Deeper than any contract is. */
+/** Deeper than any contract. */
 const MAX_DEPTH = 64;
 
-/** Checks that a parsed file is an OpenAPI Overlay 1.0 document; faults have pointers into it and no source yet. */
+/** Checks that a parsed file is an OpenAPI Overlay 1.0 document. The faults point into it but have no source yet. */
 export function checkOverlay(value: unknown): Omit<Fault, 'source'>[] {
   if (!isJsonObject(value))
     return [fault([], `must be an object, not ${kindOfJson(value)}`, 'begin it with overlay: 1.0.0')];
@@ -28,9 +28,10 @@ export function checkOverlay(value: unknown): Omit<Fault, 'source'>[] {
 }
 
 function versionFaults(version: unknown): Omit<Fault, 'source'>[] {
-  if (version === undefined) return [fault(['overlay'], 'is missing: it is the version', 'write overlay: 1.0.0')];
+  if (version === undefined)
+    return [fault(['overlay'], 'is missing; it is the version of the Overlay specification', 'write overlay: 1.0.0')];
   if (typeof version === 'string' && /^1\.0\.\d+(?:-.+)?$/.test(version)) return [];
-  return [fault(['overlay'], 'this version of overlays is not supported', 'write overlay: 1.0.0')];
+  return [fault(['overlay'], 'this version is not supported', 'write overlay: 1.0.0')];
 }
 
 function infoFaults(info: unknown): Omit<Fault, 'source'>[] {
@@ -54,7 +55,7 @@ function actionFaults(action: unknown, at: readonly (string | number)[]): Omit<F
   if (remove !== undefined && typeof remove !== 'boolean')
     faults.push(fault([...at, 'remove'], `must be true or false, not ${kindOfJson(remove)}`));
   else if (remove !== true && !Object.hasOwn(action, 'update'))
-    faults.push(fault(at, 'does nothing', 'give it update, or remove: true'));
+    faults.push(fault(at, 'does nothing', 'add update, or remove: true'));
   return [...faults, ...contentFaults(update, [...at, 'update'])];
 }
 
@@ -66,15 +67,15 @@ function targetFaults(target: unknown, at: readonly (string | number)[]): Omit<F
     return [];
   } catch (error) {
     const [message] = (error instanceof Error ? error.message : '').split('\n', 1);
-    return [fault(at, `is no JSONPath expression: ${message ?? ''}`, 'RFC 9535 says how they are written')];
+    return [fault(at, `is not a JSONPath expression: ${message ?? ''}`, 'see RFC 9535 for the syntax')];
   }
 }
 
-/** Names that reach past a value, and depth that no contract has. */
+/** Finds members that would change a prototype, and values that are nested too deeply. */
 function contentFaults(value: unknown, at: readonly (string | number)[], depth = 0): Omit<Fault, 'source'>[] {
   if (typeof value !== 'object' || value === null) return [];
   if (depth > MAX_DEPTH) return [fault(at, `is nested more than ${MAX_DEPTH} levels deep`)];
-  if (Object.hasOwn(value, '__proto__')) return [fault([...at, '__proto__'], 'is a name that no contract may have')];
+  if (Object.hasOwn(value, '__proto__')) return [fault([...at, '__proto__'], 'is a forbidden name')];
   const children: [string | number, unknown][] = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
   return children.flatMap(([key, child]) => contentFaults(child, [...at, key], depth + 1));
 }
@@ -93,7 +94,7 @@ function unknownNames(
   return Object.keys(owner)
     .filter((name) => !known.includes(name) && !name.startsWith('x-'))
     .map((name) =>
-      fault([...at, name], `is not known here; names of your own begin with x-`, closestName(name, known)),
+      fault([...at, name], 'is not known here; names of extensions begin with x-', closestName(name, known)),
     );
 }
 

@@ -1,24 +1,22 @@
 import { createRequire } from 'node:module';
 import type * as JsonP3 from 'json-p3';
 
-/** A JSON object that may be changed. */
+/** A mutable JSON object. */
 export type JsonObject = Record<string, unknown>;
 
-/** True for JSON objects; arrays and null are none. */
+/** Returns true for JSON objects, but not for arrays and null. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What a value is, in a word for people. */
+/** Returns the kind of a value for messages, such as `an array`. */
 export function kindOfJson(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
-  return { object: 'an object', string: 'text', number: 'a number', boolean: 'a truth value' }[
-    typeof value as 'object'
-  ];
+  return { object: 'an object', string: 'text', number: 'a number', boolean: 'a boolean' }[typeof value as 'object'];
 }
 
-/** How many values there are in a value, itself included. */
+/** Returns the number of values in a value, including itself. */
 export function countValues(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
   return Object.values(value).reduce<number>((sum, child) => sum + countValues(child), 1);
@@ -26,7 +24,10 @@ export function countValues(value: unknown): number {
 
 let loaded: typeof JsonP3.jsonpath | undefined;
 
-/** The library of JSONPath (RFC 9535), loaded when first asked for: a start without overlays does not need it. */
+/**
+ * Returns the JSONPath library (RFC 9535). It is loaded on first use, because a start without overlays does not need
+ * it.
+ */
 export function jsonPath(): typeof JsonP3.jsonpath {
   return (loaded ??= (createRequire(import.meta.url)('json-p3') as typeof JsonP3).jsonpath);
 }

@@ -4,21 +4,21 @@ import type { Fault } from '../../model/fault.ts';
 /** A place in an overlay. */
 export type Origin = Pick<Fault, 'source' | 'pointer'>;
 
-/** Remembers which place of which overlay wrote what stands in a document, so that faults can be told there. */
+/** Records which overlay wrote which value of a document, so that faults can name the place in the overlay. */
 export interface Origins {
-  /** A value that an overlay put into an object or an array, with all that is in it. */
+  /** Records a value that an overlay added to an object or an array. */
   wrote(owner: object, key: string | number, value: unknown, origin: Origin): void;
-  /** An object or an array that an overlay changed. */
+  /** Records an object or an array that an overlay changed. */
   changed(value: object, origin: Origin): void;
-  /** An object or an array that an overlay took something out of. */
+  /** Records an object or an array that an overlay removed a value from. */
   removedFrom(value: object, origin: Origin): void;
-  /** Where exactly the value at a JSON pointer into the document comes from. */
+  /** Returns the origin of the value at a JSON pointer, or undefined if no overlay wrote it. */
   of(document: unknown, pointer: string): Origin | undefined;
-  /** What was changed nearest to a JSON pointer, in or around it; else what was removed last. */
+  /** Returns the change nearest to a JSON pointer, inside or around its value, otherwise the last removal. */
   near(document: unknown, pointer: string): Origin | undefined;
 }
 
-/** Makes an empty memory. Objects are known by identity: indices move when elements are removed. */
+/** Creates an empty record. It identifies objects by reference, because indices change when elements are removed. */
 export function createOrigins(): Origins {
   const written = new Map<object, Origin>();
   const members = new Map<object, Map<string, Origin>>();
@@ -50,7 +50,7 @@ export function createOrigins(): Origins {
         (isStructure(owner) ? members.get(owner)?.get(key) : undefined) ??
         (isStructure(value) ? written.get(value) : undefined);
       if (origin === undefined) return exactly;
-      // What an overlay put in, another action may have changed since.
+      // A later action may have changed a value that an overlay added.
       if (exactly !== undefined && !exactly.pointer.startsWith(origin.pointer)) return exactly;
       const rest = steps.slice(index + 1).map((step) => step.key);
       return { source: origin.source, pointer: `${origin.pointer}${pointerTo(rest)}` };
@@ -63,14 +63,14 @@ export function createOrigins(): Origins {
   };
 }
 
-/** A value on the way to a place, and where in its owner it stands. */
+/** A value on the way to a place, with its key in its owner. */
 interface Step {
   readonly owner: unknown;
   readonly key: string;
   readonly value: unknown;
 }
 
-/** The values on the way to a place, as far as it goes, the document first. */
+/** Returns the values on the way to a place, starting with the document and ending where the pointer leads nowhere. */
 function walk(document: unknown, pointer: string): Step[] {
   const steps: Step[] = [{ owner: undefined, key: '', value: document }];
   for (const key of keysOf(pointer)) {
@@ -81,7 +81,7 @@ function walk(document: unknown, pointer: string): Step[] {
   return steps;
 }
 
-/** The first change in a value. */
+/** Returns the first change inside a value. */
 function below(changes: ReadonlyMap<object, Origin>, value: unknown): Origin | undefined {
   if (!isStructure(value)) return undefined;
   const own = changes.get(value);
@@ -95,11 +95,13 @@ function below(changes: ReadonlyMap<object, Origin>, value: unknown): Origin | u
 
 const isStructure = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** Names for each fault of a document with overlays the place in an overlay that made it, else the last overlay. */
+/**
+ * Moves each fault of a document to the place in an overlay that caused it, or to the last overlay if none is found.
+ */
 export function placeFaults(faults: readonly Fault[], document: unknown, origins: Origins, last: string): Fault[] {
   const placed = faults.map((fault) => {
     const value = valueAt(document, fault.pointer);
-    // What points to a component that was removed was not touched itself.
+    // A reference to a removed component was not changed itself.
     const removed = typeof value === 'string' && value.startsWith('#/') ? value.slice(1) : undefined;
     const origin = origins.of(document, fault.pointer) ??
       (removed === undefined ? undefined : origins.near(document, removed)) ??
@@ -107,9 +109,9 @@ export function placeFaults(faults: readonly Fault[], document: unknown, origins
     return {
       ...fault,
       ...origin,
-      message: `${fault.message}; so it stands at ${fault.pointer || 'the root'} of the contract`,
+      message: `${fault.message}; the result is at ${fault.pointer || 'the root'} of the contract`,
     };
   });
-  // One schema is met from many operations.
+  // Many operations can lead to the same schema.
   return [...new Map(placed.map((fault) => [JSON.stringify(fault), fault])).values()];
 }

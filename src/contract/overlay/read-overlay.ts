@@ -6,7 +6,7 @@ import { checkOverlay } from './check-overlay.ts';
 /** The largest file that is read, in bytes. */
 const MAX_BYTES = 1024 * 1024;
 
-/** Reads an overlay in YAML or JSON; throws a StartFault with everything wrong in it. */
+/** Reads an overlay in YAML or JSON; throws a StartFault with all errors in it. */
 export function readOverlay(file: string): Overlay {
   const text = readText(file);
   const value = parse(file, text);
@@ -33,10 +33,10 @@ function readText(file: string): string {
 
 function parse(file: string, text: string): unknown {
   try {
-    // JSON is YAML too, but YAML takes a hundred times as long.
+    // JSON is valid YAML, but a YAML parser takes a hundred times as long.
     if (text.trimStart().startsWith('{')) return JSON.parse(text) as unknown;
   } catch {
-    // An object in YAML's own short form begins like this too.
+    // A YAML flow mapping starts with a brace too.
   }
   try {
     const document = parseDocument(text);
@@ -53,20 +53,20 @@ function broken(source: string, message: string, suggestion?: string): StartFaul
   return new StartFault([{ source, pointer: '', message, ...(suggestion !== undefined && { suggestion }) }]);
 }
 
-/** One change of an overlay: to every node that its target selects. */
+/** One action of an overlay, applied to every node that its target selects. */
 export interface OverlayAction {
   /** A JSONPath expression (RFC 9535). */
   readonly target: string;
-  /** What is merged into selected objects and appended to selected arrays; of no effect beside `remove`. */
+  /** The value merged into selected objects and appended to selected arrays; ignored together with `remove`. */
   readonly update?: unknown;
   readonly remove?: boolean;
 }
 
-/** An OpenAPI Overlay 1.0 document that was read and checked. */
+/** A checked OpenAPI Overlay 1.0 document. */
 export interface Overlay {
-  /** The file, as faults name it. */
+  /** The path of the file, which faults name as their source. */
   readonly source: string;
-  /** What stands in the file, for the digest. */
+  /** The content of the file, for the digest. */
   readonly text: string;
   readonly actions: readonly OverlayAction[];
 }

@@ -1,7 +1,7 @@
 import { type Item, itemsOf, toArray, toObject } from '../items.ts';
 import type { Finding, SemanticRule } from './semantic-rule.ts';
 
-/** A canceled action says who canceled it and when. */
+/** A canceled action has the user who canceled it and the date. */
 export const canceledFields: SemanticRule = {
   name: 'canceled-fields',
   reads: ['canceled', 'canceledByUser', 'canceledDate'],
@@ -15,7 +15,7 @@ export const canceledFields: SemanticRule = {
       ),
 };
 
-/** The actions in an answer: of the list (7), or the one that an unfavourite or unwikify tells of (11, 12). */
+/** Returns the actions in a response: those of the list (7), or the canceled favorite or wiki action (11, 12). */
 export function actionsOf(json: unknown): Item[] {
   const result = toObject(toObject(json)?.['result']);
   const single = ['favoriteAction', 'wikifyAction'].flatMap((name) => {
@@ -25,7 +25,7 @@ export function actionsOf(json: unknown): Item[] {
   return [...itemsOf('actions', json), ...single];
 }
 
-/** What is wrong with the action that an unfavourite or unwikify answers: it must be canceled and have its verb. */
+/** Checks that the action in a response of operation 11 or 12 is canceled and has the expected verb. */
 export function canceledResult(json: unknown, member: string, verb: string): Finding[] {
   const action = toObject(toObject(toObject(json)?.['result'])?.[member]);
   if (!action) return [];
@@ -49,21 +49,21 @@ export const executionsWhenFinished: SemanticRule = {
       })),
 };
 
-/** Taking a favourite away answers the `favorited` action, canceled. */
+/** Removing a favorite returns the `favorited` action, canceled. */
 export const unfavoriteResult: SemanticRule = {
   name: 'unfavorite-result',
   reads: ['result'],
   judge: (json) => canceledResult(json, 'favoriteAction', 'favorited'),
 };
 
-/** Taking the wiki mark away answers the `wikified` action, canceled. */
+/** Removing the wiki mark returns the `wikified` action, canceled. */
 export const unwikifyResult: SemanticRule = {
   name: 'unwikify-result',
   reads: ['result'],
   judge: (json) => canceledResult(json, 'wikifyAction', 'wikified'),
 };
 
-/** Actions come newest first unless another order was asked for. */
+/** Actions are in order from newest to oldest unless another order was requested. */
 export const newestFirst: SemanticRule = {
   name: 'newest-first',
   reads: ['actionDate'],
@@ -73,7 +73,7 @@ export const newestFirst: SemanticRule = {
     return actions
       .filter(({ moment }, index) => {
         const before = actions[index - 1]?.moment;
-        // The stored form names no zone, so moments of the two forms cannot be compared.
+        // The stored form has no time zone, so dates of the two forms cannot be compared.
         return before && moment && before.zone === moment.zone && before.text < moment.text;
       })
       .map(({ at }) => ({
@@ -84,9 +84,9 @@ export const newestFirst: SemanticRule = {
 };
 
 interface Moment {
-  /** The zone that the date names; empty for the stored form. */
+  /** The time zone of the date; empty for the stored form. */
   readonly zone: string;
-  /** Digits that sort as time does. */
+  /** Digits whose order is the order of time. */
   readonly text: string;
 }
 
@@ -107,7 +107,7 @@ function toMoment(date: unknown): Moment | undefined {
 
 const DEFAULT_PAGE_SIZE = 20;
 
-/** Actions come at most 20 at a time when no page size was asked for. */
+/** A response has at most 20 actions if no page size was requested. */
 export const actionPageSize: SemanticRule = {
   name: 'action-page-size',
   reads: [],

@@ -28,7 +28,7 @@ export const spaceFilter: SemanticRule = {
   reads: ['containerIds'],
   judge: (json, operation, { spaceId }) => {
     if (spaceId === undefined) return [];
-    // The body's numbers are rounded above 2^53 in the same way.
+    // The numbers of the body are rounded above 2^53 in the same way.
     const space = Number(spaceId);
     return itemsOf(operation.itemsAt, json)
       .filter(({ value }) => !toArray(value['containerIds']).includes(space))

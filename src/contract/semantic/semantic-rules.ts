@@ -29,12 +29,12 @@ const RULES: readonly SemanticRule[] = [
 /** The semantic rules that the contract can name in `x-semantic-rules` (rules, 7). */
 export const SEMANTIC_RULES: ReadonlyMap<string, SemanticRule> = new Map(RULES.map((rule) => [rule.name, rule]));
 
-/** The most findings of one rule that are looked at: a list of any length can break it in every item. */
+/** The maximum number of findings of one rule, because every item of a long list can violate it. */
 const MAX_FINDINGS = 500;
 
 /**
- * Judges the meaning of an answer by the rules of its operation. A rule is silent about a place where the schema is broken
- * already, in what the rule would speak of or in what it reads: that is the cause, and the rest follows from it.
+ * Checks a response by the semantic rules of its operation. A finding is left out if the schema is already violated at
+ * its place or in a field that the rule reads, because the finding follows from that violation.
  */
 export function judgeMeaning(
   operation: Operation,

@@ -4,29 +4,29 @@ import { CONTRACT_DEFAULTS } from '../../../src/contract/contract-options.ts';
 import { loadContract } from '../../../src/contract/load-contract.ts';
 import { bent, contract, example, found, judge, operation } from '../sample.ts';
 
-describe('judge response', () => {
+describe('checking a response', () => {
   const BR = "You don't have permission to do this action.<br>Please login as another user";
 
-  describe('judging status and content type (rules, 7)', () => {
-    it.each([204, 206, 301, 302, 304])('finds the undocumented status %i', (status) => {
+  describe('with any status and content type (rules, 7)', () => {
+    it.each([204, 206, 301, 302, 304])('reports the undocumented status %i', (status) => {
       const judgement = judge('listQuestions', example('questions'), { status });
       expect(judgement.violations).toMatchObject([{ category: 'protocol', location: 'status', keyword: 'status' }]);
     });
 
-    it.each([400, 401, 403, 404, 409, 429, 500, 503])('knows the two error shapes with %i', (status) => {
+    it.each([400, 401, 403, 404, 409, 429, 500, 503])('accepts the two error shapes with status %i', (status) => {
       expect(judge('listQuestions', { error: 'no' }, { status }).verdict).toBe('valid');
       expect(judge('listQuestions', { errors: { message: BR } }, { status }).verdict).toBe('valid');
       expect(found(judge('listQuestions', { message: 'no' }, { status }))).toEqual(['anyOf ']);
       expect(found(judge('listQuestions', { error: { message: 'no' } }, { status }))).toEqual(['type /error']);
     });
 
-    it('holds documented errors to their one shape', () => {
+    it('accepts documented errors only in their documented shape', () => {
       expect(judge('getGdprJob', { error: 'not found' }, { status: 404 }).verdict).toBe('valid');
       expect(found(judge('getGdprJob', { errors: { message: 'x' } }, { status: 404 }))).toEqual(['shape ']);
       expect(judge('copyAttachments', { errors: { message: 'x' } }, { status: 403 }).verdict).toBe('violations');
     });
 
-    it('lets a challenge come without a body, and nothing else', () => {
+    it('accepts no response without a body except a challenge', () => {
       const empty = { mediaType: undefined, isEmpty: true };
       expect(judge('listActions', undefined, { ...empty, status: 401 }).verdict).toBe('valid');
       expect(judge('listGroupUsers', undefined, { ...empty, status: 401 }).verdict).toBe('valid');
@@ -37,11 +37,11 @@ describe('judge response', () => {
       ]);
     });
 
-    it('keeps the body of a refused visibility open, as it was not shown', () => {
+    it('accepts any body of a refused visibility, because its shape is not documented', () => {
       expect(judge('createComment', { whatever: 1 }, { status: 400 }).verdict).toBe('valid');
     });
 
-    it('takes an HTML page for a protocol violation at any status', () => {
+    it('reports an HTML page as a protocol violation with any status', () => {
       for (const status of [200, 401, 500]) {
         const { violations } = judge('listQuestions', undefined, { status, mediaType: 'text/html;charset=utf-8' });
         expect(violations).toMatchObject([{ category: 'protocol', location: 'header', keyword: 'html' }]);
@@ -49,7 +49,7 @@ describe('judge response', () => {
     });
 
     it.each(['text/plain', 'application/problem+json', 'application/jsonx', '', undefined])(
-      'finds the content type %s',
+      'reports the content type %s',
       (mediaType) => {
         const judgement = judge('listQuestions', example('questions'), { mediaType });
         expect(found(judgement)).toEqual(['content-type content-type']);
@@ -57,36 +57,36 @@ describe('judge response', () => {
     );
 
     it.each(['application/json', 'application/json;charset=UTF-8', 'Application/JSON ; charset=utf-8'])(
-      'takes the content type %s',
+      'accepts the content type %s',
       (mediaType) => {
         expect(judge('listQuestions', example('questions'), { mediaType }).verdict).toBe('valid');
       },
     );
 
-    it('finds a body that is no JSON', () => {
+    it('reports a body that is not JSON', () => {
       expect(judge('listQuestions', undefined).violations).toMatchObject([{ category: 'protocol', keyword: 'json' }]);
     });
 
-    it('finds an error inside a success', () => {
+    it('reports an error inside a success', () => {
       expect(judge('listQuestions', { error: 'oops' }).verdict).toBe('violations');
     });
 
-    it('finds no error inside a success that is valid as it is', () => {
+    it('reports no error inside a valid success', () => {
       expect(judge('getComment', { error: 'oops' }, { query: 'includeOnly=error' }).verdict).toBe('valid');
     });
   });
 
   const projected = (list: unknown[]) => ({ ...example('questions'), list, listCount: list.length });
 
-  describe('judging projected answers', () => {
-    it('requires nothing inside items, and the envelope as ever', () => {
+  describe('with a projection', () => {
+    it('requires nothing inside items but still the envelope', () => {
       expect(judge('listQuestions', projected([{ id: 1 }]), { query: 'includeOnly=id' }).verdict).toBe('valid');
       expect(judge('listQuestions', projected([{ id: 1 }])).verdict).toBe('violations');
       const noCount = bent(projected([{ id: 1 }]), 'pageCount', undefined);
       expect(found(judge('listQuestions', noCount, { query: 'includeOnly=id' }))).toEqual(['required /pageCount']);
     });
 
-    it('still checks the types of what is there', () => {
+    it('still checks the types of present fields', () => {
       expect(found(judge('listQuestions', projected([{ id: '1' }]), { query: 'exclude=body' }))).toEqual([
         'type /list/0/id',
       ]);
@@ -96,7 +96,7 @@ describe('judge response', () => {
       ]);
     });
 
-    it('lets nothing appear that includeOnly did not ask for', () => {
+    it('reports fields that includeOnly did not request', () => {
       const judgement = judge('listQuestions', projected([{ id: 1 }, { id: 2, title: 'x' }]), {
         query: 'includeOnly=id',
       });
@@ -105,7 +105,7 @@ describe('judge response', () => {
       ]);
     });
 
-    it('reads dotted paths, into lists too', () => {
+    it('supports dotted paths, also into lists', () => {
       const item = { author: { username: 'pz03' }, topics: [{ name: 'build' }] };
       const query = 'includeOnly=author.username,topics.name';
       expect(judge('listQuestions', projected([item]), { query }).verdict).toBe('valid');
@@ -116,14 +116,14 @@ describe('judge response', () => {
       ]);
     });
 
-    it('takes a field that is asked for whole and in part for asked for whole', () => {
+    it('accepts all of a field that is requested both completely and in part', () => {
       const query = 'includeOnly=author,author.username';
       expect(judge('listQuestions', projected([{ author: { username: 'a', id: 1 } }]), { query }).verdict).toBe(
         'valid',
       );
     });
 
-    it('limits actions and single comments where they stand', () => {
+    it('checks the fields of actions and of single comments', () => {
       const actions = { actions: [{ id: 1, verb: 'x' }], moreResults: 1 };
       expect(found(judge('listActions', actions, { query: 'includeOnly=id' }))).toEqual([
         'includeOnly /actions/0/verb',
@@ -133,17 +133,17 @@ describe('judge response', () => {
       ]);
     });
 
-    it('does not project errors', () => {
+    it('does not apply the projection to errors', () => {
       expect(judge('listQuestions', { error: 'no' }, { query: 'includeOnly=id', status: 403 }).verdict).toBe('valid');
     });
   });
 
-  describe('judging answers to wrap and v1', () => {
+  describe('with wrap and v1', () => {
     it.each([
       ['wrap=true', 'wrap'],
       ['v1=true', 'v1'],
       ['v1', 'v1'],
-    ])('skips what %s made of the answer', (query, reason) => {
+    ])('skips a response changed by %s', (query, reason) => {
       expect(judge('listQuestions', { result: [] }, { query })).toEqual({
         verdict: 'skipped',
         reason,
@@ -152,26 +152,26 @@ describe('judge response', () => {
       });
     });
 
-    it('finds them valid when the ordinary schema passes', () => {
+    it('returns valid if the ordinary schema accepts the response', () => {
       expect(judge('listQuestions', example('questions'), { query: 'wrap=true' }).verdict).toBe('valid');
     });
 
-    it('checks status, content type and well-formed JSON nevertheless', () => {
+    it('still checks status, content type and well-formed JSON', () => {
       expect(judge('listQuestions', {}, { query: 'wrap=1', status: 302 }).verdict).toBe('violations');
       expect(judge('listQuestions', undefined, { query: 'wrap=1' }).verdict).toBe('violations');
       expect(judge('listQuestions', {}, { query: 'v1=1', mediaType: 'text/html' }).verdict).toBe('violations');
     });
   });
 
-  describe('collecting violations', () => {
-    it('stops at the cap, however bad a page is', () => {
+  describe('with many violations', () => {
+    it('returns no more violations than the maximum', () => {
       const bad = Object.fromEntries(Object.keys(example('comment')).map((name) => [name, { other: 1 }]));
       const list = Array.from({ length: 1000 }, () => bad);
       const judgement = judge('listAnswerComments', { ...example('answerComments'), list, listCount: list.length });
       expect(judgement.violations).toHaveLength(20);
     });
 
-    it('tells once what is wrong with every item, and leaves room for what is wrong with one', () => {
+    it('reports an error of every item once, so that an error of one item is reported too', () => {
       const page = example('questions');
       const [item] = page['list'] as Record<string, unknown>[];
       const list = Array.from({ length: 100 }, () => ({ ...item, score: 'high', title: 5 }));
@@ -185,7 +185,7 @@ describe('judge response', () => {
       ]);
     });
 
-    it('finds an id that 64 bits cannot hold, and none below', () => {
+    it('reports an id that does not fit into 64 bits, and no smaller one', () => {
       const { violations } = judge('getComment', bent(example('comment'), 'id', 1e20));
       expect(violations).toMatchObject([
         { category: 'bounds', keyword: 'maximum', at: '/id', message: '/id must be within 64 bits' },
@@ -194,14 +194,14 @@ describe('judge response', () => {
       expect(judge('getComment', bent(example('comment'), 'id', largest)).verdict).toBe('valid');
     });
 
-    it('is silent about the meaning of each item whose schema is broken, also of those it does not tell', () => {
+    it('applies no semantic rule to items that violate the schema, reported or not', () => {
       const page = example('articles');
       const [item] = page['list'] as object[];
       const list = Array.from({ length: 3 }, () => ({ ...item, type: 7 }));
       expect(found(judge('listArticles', { ...page, list, listCount: 3 }))).toEqual(['type /list/0/type']);
     });
 
-    it('counts schema and semantic violations under the one cap', () => {
+    it('applies one maximum to schema and semantic violations together', () => {
       const strict = loadContract({ ...CONTRACT_DEFAULTS, maxCollected: 1 });
       const one = operation('listQuestions');
       const { values } = strict.decodeParameters(one, { rawParameters: {} }, undefined);
@@ -211,21 +211,21 @@ describe('judge response', () => {
       expect(found(judge('listQuestions', json))).toEqual(['required /sorts', 'list-count /listCount']);
     });
 
-    it('finds the one bad item behind many good ones', () => {
+    it('reports one invalid item after many valid ones', () => {
       const page = example('questions');
       const [item] = page['list'] as object[];
       const list = Array.from({ length: 300 }, (_, index) => (index === 299 ? { ...item, id: 'x' } : item));
       expect(found(judge('listQuestions', { ...page, list, listCount: 300 }))).toEqual(['type /list/299/id']);
     });
 
-    it('says where the contract says so, across references', () => {
+    it('returns the place in the schema, across references', () => {
       const { violations } = judge('listQuestions', bent(example('questions'), 'list.0.author.reputation', 'high'));
       expect(violations).toMatchObject([
         { schemaPath: 'resources/author.schema.json#/properties/reputation/type', at: '/list/0/author/reputation' },
       ]);
     });
 
-    it('never repeats a value of the answer', () => {
+    it('never repeats a value of the response', () => {
       const secret = 'secret-9f3';
       const page = bent(bent(example('questions'), 'list.0.id', secret), 'list.0.creationDateFormatted', secret);
       const { violations } = judge('listQuestions', page);
@@ -233,7 +233,7 @@ describe('judge response', () => {
       expect(JSON.stringify(violations)).not.toContain(secret);
     });
 
-    it('keeps what it returned apart from the next validation', () => {
+    it('returns violations that the next check does not change', () => {
       const first = judge('uploadGdprFile', {}, { status: 201 });
       const before = structuredClone(first);
       judge('uploadGdprFile', { fileId: 1 }, { status: 201 });
@@ -241,7 +241,7 @@ describe('judge response', () => {
       expect(first).toEqual(before);
     });
 
-    it('does not change the answer that it judges', () => {
+    it('does not change the response', () => {
       const page = bent(example('questions'), 'list.0.id', 'x');
       const before = structuredClone(page);
       judge('listQuestions', page, { query: 'includeOnly=id' });
@@ -249,8 +249,8 @@ describe('judge response', () => {
     });
   });
 
-  describe('judging request bodies', () => {
-    it('holds the upload to its content', () => {
+  describe('checking a request body', () => {
+    it('requires the content of the upload', () => {
       const upload = operation('uploadGdprFile');
       expect(contract.judgeRequest(upload, { content: 'username\nbob\n' })).toEqual([]);
       expect(contract.judgeRequest(upload, {})).toMatchObject([
@@ -260,7 +260,7 @@ describe('judge response', () => {
       expect(contract.judgeRequest(upload, [])).toHaveLength(1);
     });
 
-    it('holds comments to a body when they are new, and to known recipients', () => {
+    it('requires a body for new comments, and known recipients', () => {
       expect(contract.judgeRequest(operation('createComment'), { visibility: 'recipients' })).toMatchObject([
         { at: '/body' },
       ]);
@@ -269,22 +269,22 @@ describe('judge response', () => {
       expect(contract.judgeRequest(operation('createComment'), stranger)).toMatchObject([{ category: 'enum' }]);
     });
 
-    it('stops at the cap, however bad a body is', () => {
+    it('returns no more violations than the maximum', () => {
       const recipients = Array.from({ length: 25 }, () => ({}));
       expect(contract.judgeRequest(operation('updateComment'), { recipients })).toHaveLength(20);
     });
 
-    it('asks nothing of operations without a body', () => {
+    it('accepts anything for operations without a body', () => {
       expect(contract.judgeRequest(operation('cancelWiki'), { anything: 1 })).toEqual([]);
     });
   });
 });
 
-describe('fields beyond a projection', () => {
+describe('the fields beyond a projection', () => {
   const beyond = (includeOnly: readonly string[], item: unknown, max = 100) =>
     fieldsBeyond(includeOnly, 'list', { list: [item] }, max);
 
-  it('are those that no path names, at each level', () => {
+  it('are the fields that no path names, at each level', () => {
     const item = { id: 1, title: 'x', author: { id: 2, name: 'y' }, topics: [{ id: 3, name: 'z' }] };
     expect(beyond(['id', 'author.id', 'topics.id'], item)).toEqual([
       '/list/0/title',
@@ -295,8 +295,8 @@ describe('fields beyond a projection', () => {
   });
 
   /*
-   * The attack: `includeOnly=a.a.a…` with as many segments as a target holds. One call per segment overflowed the stack, and
-   * each copied the rest of the path. The response of the upstream was lost in a 500.
+   * The attack: `includeOnly=a.a.a…` with as many segments as fit into a target. One call per segment overflowed the
+   * stack, and each call copied the rest of the path. The response of the upstream was lost in a 500.
    */
   it('are found for a path of any number of segments', () => {
     for (const segments of [2500, 1_000_000]) {
@@ -308,7 +308,7 @@ describe('fields beyond a projection', () => {
     }
   });
 
-  it('are not looked for beyond the most that are reported, nor without end', () => {
+  it('are searched only up to the maximum number of reports and of examined members', () => {
     const item = Object.fromEntries(
       Array.from({ length: 1000 }, (_, at) => [`f${String.fromCodePoint(97 + (at % 26))}${at}`, 1]),
     );

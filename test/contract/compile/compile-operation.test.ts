@@ -4,7 +4,7 @@ import { personalFields } from '../../../src/contract/compile/compile-operation.
 import { document } from '../sample.ts';
 
 describe('the names of personal fields', () => {
-  it('are those that the contract marks', () => {
+  it('are the names of the fields that the contract marks', () => {
     const names = personalFields(document);
     for (const name of ['username', 'realname', 'emailHash', 'ip', 'avatarUrls', 'timeZone', 'content'])
       expect(names).toContain(name);

@@ -5,7 +5,7 @@ import { toSchemaCheck } from '../../../src/contract/compile/schema-check.ts';
 
 const place = { check: 'responses', direction: 'response', location: 'body' } as const;
 
-/** A check whose compiled half answers the same of everything, and what it was given. */
+/** Creates a check whose compiled schema returns the same result for every value, and records the values. */
 function checkOf(accepted: boolean, schema: SchemaObject) {
   const given: unknown[] = [];
   const accepts = (value: unknown) => {
@@ -20,14 +20,14 @@ function checkOf(accepted: boolean, schema: SchemaObject) {
 const STRINGS: SchemaObject = { items: { type: 'string' } };
 
 describe('checking a value against a schema', () => {
-  it('says nothing about what the compiled schema accepts', () => {
+  it('reports nothing about a value that the compiled schema accepts', () => {
     const { check, given } = checkOf(true, STRINGS);
     const value = [1];
     expect(check(value)).toEqual([]);
     expect(given).toEqual([value]);
   });
 
-  it('searches the first elements of each array for all errors, as their number may have no bound', () => {
+  it('searches only the first elements of each array for all errors, because arrays can be of any length', () => {
     const { check, given } = checkOf(false, { items: { items: { type: 'string' } } });
     const value = Array.from({ length: 1000 }, () => Array.from({ length: 100 }, () => 1));
     const found = check(value);
@@ -44,7 +44,7 @@ describe('checking a value against a schema', () => {
     });
   });
 
-  it('tells the first error of all when there is none among those', () => {
+  it('reports the first error of the array if those elements have none', () => {
     const value = Array.from({ length: 1000 }, (_, index) => (index < 299 ? 'x' : 1));
     expect(
       checkOf(false, STRINGS)

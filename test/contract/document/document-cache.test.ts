@@ -22,7 +22,7 @@ import { StartFault } from '../../../src/model/fault.ts';
 import { document } from '../sample.ts';
 
 const contractSource = readSource(contractFolder());
-// Small, because nearly every test parses it more than once.
+// A small document, because nearly every test parses it more than once.
 const source = {
   text: 'openapi: 3.1.0\ninfo:\n  title: small\n  # a comment\n  version: 1.0.0\n',
   extensions: '{ "type": "object" }',
@@ -33,7 +33,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 
-/** A folder that does not exist yet, inside one that does. */
+/** Returns the path of a folder that does not exist yet, inside an existing one. */
 function newFolder(): string {
   const parent = mkdtempSync(join(tmpdir(), 'portico-document-'));
   folders.push(parent);
@@ -42,7 +42,7 @@ function newFolder(): string {
 
 const filesIn = (folder: string) => readdirSync(folder).map((name) => join(folder, name));
 
-/** Replaces the only stored document by one that says something else, with a checksum that fits. */
+/** Replaces the only stored document with a different one that has a correct checksum. */
 function plant(folder: string): void {
   const [file = ''] = filesIn(folder);
   const other = newFolder();
@@ -55,14 +55,14 @@ const titleOf = (parsed: OpenApiDocument) => (parsed as unknown as { info: { tit
 const titleFrom = (folder: string | undefined) => titleOf(parseWithCache(source, folder));
 
 describe('a parsed document', () => {
-  it('is what the YAML says, on the first start and on the next', () => {
+  it('is equal to the YAML, on the first start and on the next', () => {
     const folder = newFolder();
     expect(parseWithCache(contractSource, folder)).toEqual(document);
     expect(filesIn(folder)).toHaveLength(1);
     expect(JSON.stringify(parseWithCache(contractSource, folder))).toBe(JSON.stringify(document));
   });
 
-  it('is read from the folder in place of the YAML that it was parsed from', () => {
+  it('is read from the folder instead of the YAML', () => {
     const folder = newFolder();
     parseWithCache(source, folder);
     plant(folder);
@@ -73,7 +73,7 @@ describe('a parsed document', () => {
     ['the document', { ...source, text: source.text.replace('1.0.0', '1.0.1') }],
     ['a comment of the document', { ...source, text: `${source.text}# changed\n` }],
     ['the schema of its extensions', { ...source, extensions: `${source.extensions} ` }],
-  ])('is not read for another source: %s has changed', (_what, changed) => {
+  ])('is not read for another source: changed %s', (_what, changed) => {
     const folder = newFolder();
     parseWithCache(source, folder);
     plant(folder);
@@ -96,7 +96,7 @@ describe('a parsed document', () => {
     expect(readFileSync(file, 'utf8')).toBe(whole);
   });
 
-  it('is stored where Node keeps compiled code, and nowhere without such a folder', () => {
+  it("is stored in Node's compile cache, and not stored without that cache", () => {
     const { NODE_DISABLE_COMPILE_CACHE: _off, ...env } = process.env;
     const folderWith = (more: Readonly<Record<string, string>>) => {
       const url = new URL('../../../src/contract/document/document-cache.ts', import.meta.url).href;
@@ -109,26 +109,26 @@ describe('a parsed document', () => {
     expect(folderWith({ NODE_COMPILE_CACHE: folder, NODE_DISABLE_COMPILE_CACHE: '1' })).toBe('undefined');
   });
 
-  it('is not stored when its source has a fault', () => {
+  it('is not stored if its source has a configuration error', () => {
     const folder = newFolder();
     expect(() => parseWithCache({ ...source, text: '[]' }, folder)).toThrow(StartFault);
     expect(() => readdirSync(folder)).toThrow('ENOENT');
   });
 
-  it('is parsed without a word where the folder cannot be made', () => {
+  it('is parsed without an error if the folder cannot be created', () => {
     const folder = newFolder();
     writeFileSync(folder, 'a file');
     expect(titleFrom(folder)).toBe('small');
     expect(readFileSync(folder, 'utf8')).toBe('a file');
   });
 
-  it('is stored for its owner alone', () => {
+  it('is readable for its owner only', () => {
     const folder = newFolder();
     parseWithCache(source, folder);
     expect([folder, ...filesIn(folder)].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
   });
 
-  it('pushes out the oldest of more than sixteen', () => {
+  it('replaces the oldest of sixteen stored documents', () => {
     const folder = newFolder();
     mkdirSync(folder, { mode: 0o700 });
     for (let age = 1; age <= 16; age += 1) {
@@ -144,9 +144,9 @@ describe('a parsed document', () => {
   });
 });
 
-// The attack: whoever can write the cached document decides which checks the gateway makes. A user of the same machine
-// fills a shared folder before Portico does, or changes what Portico stored there; the checksum is no secret.
-describe('a parsed document that somebody else may have written', () => {
+// The attack: the cached document decides which checks the gateway makes. Another user of the same machine creates the
+// files in a shared folder before Portico does, or changes the files that Portico stored. The checksum is not a secret.
+describe('a parsed document that another user may have written', () => {
   const stored = () => {
     const folder = newFolder();
     parseWithCache(source, folder);
@@ -174,14 +174,14 @@ describe('a parsed document that somebody else may have written', () => {
     expect(titleFrom(folder)).toBe('small');
   });
 
-  it('is ignored: its folder is a link', () => {
+  it('is ignored if its folder is a link', () => {
     const folder = stored();
     const link = newFolder();
     symlinkSync(folder, link);
     expect(titleFrom(link)).toBe('small');
   });
 
-  it('is ignored: it belongs to another user', () => {
+  it('is ignored if it belongs to another user', () => {
     const folder = stored();
     expect(titleFrom(folder)).toBe('planted');
     const own = process.geteuid?.() ?? 0;

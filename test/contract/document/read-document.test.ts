@@ -9,7 +9,7 @@ import { faultsOf, overlayFile } from '../overlay/overlay-file.ts';
 const loaded = (...overlays: readonly string[]) => loadContract({ ...CONTRACT_DEFAULTS, overlays });
 const withActions = (...actions: readonly OverlayAction[]) => loaded(overlayFile(...actions));
 
-/** What a contract says of a question list whose first author is changed. */
+/** Returns the violations of a question list whose first author is changed. */
 function judged(one: Contract, author: Record<string, unknown>, query = '', without: readonly string[] = []): string[] {
   const operation = one.operations.find(({ id }) => id === 'listQuestions');
   const list = example('questions') as { list: Record<string, unknown>[] };
@@ -22,7 +22,7 @@ function judged(one: Contract, author: Record<string, unknown>, query = '', with
   return one.judgeResponse(operation, values, answer).violations.map(({ keyword, at }) => `${keyword} ${at}`);
 }
 
-/** The categories of what a contract says of a query of the question list. */
+/** Returns the categories of the violations in a query of the question list. */
 function refusals(one: Contract, query: string): string[] {
   const operation = one.operations.find(({ id }) => id === 'listQuestions');
   if (operation === undefined) throw new Error('no operation');
@@ -67,7 +67,7 @@ const get = (more: Record<string, unknown> = {}, path = PATH): OverlayAction => 
 });
 
 describe('a contract with overlays', () => {
-  it('is the contract as it was when they change nothing, under another version', () => {
+  it('has another version but is otherwise unchanged if the overlays change nothing', () => {
     const one = withActions({ target: '$.info', update: {} });
     expect(one.operations).toEqual(contract.operations);
     expect(judged(one, {})).toEqual([]);
@@ -77,7 +77,7 @@ describe('a contract with overlays', () => {
     expect(withActions({ target: '$.info', update: { title: 'x' } }).version).not.toBe(one.version);
   });
 
-  it('knows its overlays and what is odd about them', () => {
+  it('lists its overlays and their warnings', () => {
     const file = overlayFile({ target: '$.components.schemas.Athor', update: {} });
     expect(loaded(file)).toMatchObject({
       overlays: [file],
@@ -86,7 +86,7 @@ describe('a contract with overlays', () => {
     expect(contract).toMatchObject({ overlays: [], warnings: [] });
   });
 
-  it('documents a field, in the whole answer and in a projected one', () => {
+  it('documents a new field, in complete and in projected responses', () => {
     const one = withActions({ target: `${AUTHOR}.properties`, update: { badge: { type: 'string', maxLength: 4 } } });
     expect(judged(contract, { badge: 'too long' })).not.toContain('maxLength /list/0/author/badge');
     expect(judged(one, { badge: 'gold' })).toEqual([]);
@@ -94,14 +94,14 @@ describe('a contract with overlays', () => {
     expect(judged(one, { badge: 'too long' }, 'includeOnly=author')).toContain('maxLength /list/0/author/badge');
   });
 
-  it('tightens a value to those of a list', () => {
+  it('limits a field to the values of a list', () => {
     const one = withActions({ target: `${AUTHOR}.properties.username`, update: { enum: ['alice'] } });
     expect(judged(one, { username: 'alice' })).not.toContain('enum /list/0/author/username');
     expect(judged(one, { username: 'mallory' })).toContain('enum /list/0/author/username');
     expect(judged(contract, { username: 'mallory' })).toEqual([]);
   });
 
-  it('requires a field, and takes a requirement away', () => {
+  it('adds a required field and removes a requirement', () => {
     const required = withActions({
       target: AUTHOR,
       update: { properties: { badge: { type: 'string' } }, required: ['badge'] },
@@ -113,12 +113,12 @@ describe('a contract with overlays', () => {
     expect(judged(open, {}, '', ['id'])).toEqual([]);
   });
 
-  it('closes an object against fields that are not documented', () => {
+  it('forbids undocumented fields of an object', () => {
     const one = withActions({ target: AUTHOR, update: { additionalProperties: false } });
     expect(judged(one, { badge: 1 })).toEqual(['additionalProperties /list/0/author/badge']);
   });
 
-  it('keeps to what an answer says beside the resource that it points to', () => {
+  it('applies the keywords beside the reference of a response', () => {
     const schema = "$.paths['/services/v2/question.json'].get.responses['200'].content['application/json'].schema";
     const one = withActions({
       target: schema,
@@ -127,7 +127,7 @@ describe('a contract with overlays', () => {
     expect(judged(one, {})).toContain('maximum /totalCount');
   });
 
-  it('documents a parameter, with its type', () => {
+  it('documents a new parameter with its type', () => {
     const one = withActions({
       target: "$.paths['/services/v2/question.json'].get.parameters",
       update: { name: 'space', in: 'query', 'x-provenance': 'inferred', 'x-single': true, schema: { type: 'integer' } },
@@ -137,7 +137,7 @@ describe('a contract with overlays', () => {
     expect(refusals(one, 'space=x')).toHaveLength(1);
   });
 
-  it('lets a resource hold others of its kind', () => {
+  it('permits a resource to contain itself', () => {
     const one = withActions({
       target: `${AUTHOR}.properties`,
       update: { deputy: { $ref: '#/components/schemas/Author' } },
@@ -173,9 +173,9 @@ describe('a contract with overlays', () => {
       POINTER,
       "must have required property 'x-credential'",
     ],
-    ['an extension nobody knows', [get({ 'x-cash': 1 })], POINTER, 'x-cash is no extension known here'],
+    ['an unknown extension', [get({ 'x-cash': 1 })], POINTER, 'x-cash is not an extension known here'],
     [
-      'a permission nobody has',
+      'an unknown permission',
       [get({ 'x-requires': { permission: 'View the qestion page' } })],
       `${POINTER}/x-requires`,
       'there is no permission called View the qestion page',
@@ -187,25 +187,25 @@ describe('a contract with overlays', () => {
       'is used twice',
     ],
     [
-      'an operationId that every object has',
+      'an operationId that every object inherits',
       [get({ operationId: 'constructor' })],
       `${POINTER}/operationId`,
-      'is a name that means something else',
+      'is a reserved name',
     ],
     [
       'a placeholder without a parameter',
       [get({ parameters: [] })],
       POINTER,
-      '{questionId} of the path is not among the parameters',
+      '{questionId} of the path is not listed in the parameters',
     ],
     [
-      'a path that is another one',
+      'a path that matches the requests of another one',
       [get({}, '/services/v2/comment/{questionId}.json')],
       '/actions/0/update/~1services~1v2~1comment~1{questionId}.json',
-      'takes the requests of /services/v2/comment/{commentId}.json',
+      'matches the same requests as /services/v2/comment/{commentId}.json',
     ],
     [
-      'a path without its slash',
+      'a path without a leading slash',
       [get({}, 'question/{questionId}.json')],
       '/actions/0/update/question~1{questionId}.json',
       'must begin with a slash',
@@ -217,25 +217,25 @@ describe('a contract with overlays', () => {
       'there is no component in schemas called Bagde',
     ],
     [
-      'the removal of what others point to',
+      'the removal of a referenced component',
       [{ target: '$.components.schemas.Author', remove: true }],
       '/actions/0/remove',
       'there is no component in schemas called Author',
     ],
     [
-      'a keyword nobody knows',
+      'an unknown keyword',
       [{ target: `${AUTHOR}.properties.username`, update: { maxLenght: 3 } }],
       '/actions/0/update/maxLenght',
-      'is no keyword of schemas here',
+      'is not a supported schema keyword',
     ],
     [
-      'a type nobody knows',
+      'an unknown type',
       [{ target: `${AUTHOR}.properties`, update: { badge: { type: 'text' } } }],
       '/actions/0/update/badge/type',
       'must be string, integer',
     ],
     [
-      'an expression that is none',
+      'an invalid regular expression',
       [{ target: `${AUTHOR}.properties.username`, update: { pattern: '(' } }],
       '/actions/0/update/pattern',
       'must be a regular expression',
@@ -247,13 +247,13 @@ describe('a contract with overlays', () => {
       'must be object,boolean',
     ],
     [
-      'a requirement of nothing',
+      'a requirement of an undefined field',
       [{ target: AUTHOR, update: { required: ['bagde'] } }],
       '/actions/0/update',
       'required property "bagde" is not defined',
     ],
     [
-      'a parameter twice',
+      'a duplicate parameter',
       [
         {
           target: "$.paths['/services/v2/question.json'].get.parameters",
@@ -261,10 +261,10 @@ describe('a contract with overlays', () => {
         },
       ],
       '/actions/0/update',
-      'page is among the parameters twice',
+      'page is listed twice in the parameters',
     ],
     [
-      'a removal that leaves an operation half',
+      'a removal that leaves an operation incomplete',
       [{ target: "$.paths['/services/v2/question.json'].get.responses", remove: true }],
       '/actions/0/remove',
       "must have required property 'responses'",
@@ -276,28 +276,28 @@ describe('a contract with overlays', () => {
       'there is no operation called getComment',
     ],
     [
-      'a schema that is judged by itself',
+      'a schema that refers to itself',
       [{ target: AUTHOR, update: { allOf: [{ $ref: '#/components/schemas/Author' }] } }],
       '/actions/0/update/allOf',
-      'is judged by itself again, without end',
+      'refers to itself without end',
     ],
     [
-      'a schema that is judged by itself in a roundabout way',
+      'a schema that refers to itself through another one',
       [
         { target: AUTHOR, update: { anyOf: [{ not: { $ref: '#/components/schemas/Recipient' } }] } },
         { target: '$.components.schemas.Recipient', update: { $ref: '#/components/schemas/Author' } },
       ],
       '/actions/1/update/$ref',
-      'is judged by itself again, without end',
+      'refers to itself without end',
     ],
     [
       'a parameter that is a reference',
       [{ target: '$.components.parameters.page', update: { $ref: '#/components/parameters/page' } }],
       '/actions/0/update/$ref',
-      'must be written here, not be a reference',
+      'must not be a reference',
     ],
     [
-      'a resource whose file is another one',
+      'a resource with the file of another one',
       [
         {
           target: '$.components.schemas',
@@ -305,7 +305,7 @@ describe('a contract with overlays', () => {
         },
       ],
       '/actions/0/update/author',
-      'is the same name as Author but for upper and lower case',
+      'differs from Author only in upper and lower case',
     ],
   ];
   it.each(refused)('refuses %s, at its place in the overlay', (_what, actions, pointer, message) => {
@@ -317,7 +317,7 @@ describe('a contract with overlays', () => {
     expect(faults.filter(({ source }) => source !== file)).toEqual([]);
   });
 
-  it('names of several overlays the one that is wrong', () => {
+  it('reports the invalid one of several overlays', () => {
     const [good, bad] = [
       overlayFile(get()),
       overlayFile({ target: `$.paths['${PATH}'].get`, update: { 'x-items-at': 'lists' } }),

@@ -66,16 +66,16 @@ describe('an overlay', () => {
       '$.info.tags',
       [['a', 'b', ['c', 'd']]],
     ],
-    ['appends null to an array too', [{ target: '$.info.tags', update: null }], '$.info.tags', [['a', 'b', null]]],
+    ['also appends null to an array', [{ target: '$.info.tags', update: null }], '$.info.tags', [['a', 'b', null]]],
     [
-      'writes a primitive over by an array',
+      'replaces a primitive with an array',
       [{ target: '$.info', update: { version: ['1', '2'] } }],
       '$.info.version',
       [['1', '2']],
     ],
-    ['writes a primitive over by null', [{ target: '$.info', update: { version: null } }], '$.info.version', [null]],
+    ['replaces a primitive with null', [{ target: '$.info', update: { version: null } }], '$.info.version', [null]],
     [
-      'leaves what an empty member of the update names',
+      'does not change an object or an array where the update is null',
       [{ target: '$', update: { info: null, paths: { '/pets': { post: null } } } }],
       "$.paths['/pets'].post.summary",
       ['Add'],
@@ -94,7 +94,7 @@ describe('an overlay', () => {
       ['filter', 'id'],
     ],
     [
-      'removes several elements of one array, whatever moves',
+      'removes several elements of one array although their indices change',
       [{ target: "$.paths['/pets'].get.parameters[*]", remove: true }],
       "$.paths['/pets'].get.parameters",
       [[]],
@@ -106,7 +106,7 @@ describe('an overlay', () => {
       [[filter]],
     ],
     [
-      'removes what lies in something that is removed too',
+      'removes nested matches together with the value around them',
       [{ target: '$..get', remove: true }],
       '$.paths.*',
       [{ post: { summary: 'Add' } }, {}],
@@ -124,13 +124,13 @@ describe('an overlay', () => {
       ['x'],
     ],
     [
-      'reaches every node of a wildcard',
+      'changes every node that a wildcard selects',
       [{ target: '$.paths.*.get', update: { 'x-safe': true } }],
       '$.paths.*.get.x-safe',
       [true, true],
     ],
     [
-      'reaches what a filter of two conditions selects',
+      'changes the nodes that a filter with two conditions selects',
       [
         {
           target: "$.paths.*.get.parameters[?@.name=='filter' && @.in=='query']",
@@ -141,13 +141,13 @@ describe('an overlay', () => {
       [{ type: 'string' }],
     ],
     [
-      'reaches descendants',
+      'changes descendants',
       [{ target: "$..parameters[?@.in=='path']", update: { required: true } }],
       '$..required',
       [true],
     ],
     [
-      'applies its actions in order, each to what the one before left',
+      'applies its actions in order, each to the result of the previous one',
       [
         { target: '$.info.tags', remove: true },
         { target: '$.info', update: { tags: ['new'] } },
@@ -157,7 +157,7 @@ describe('an overlay', () => {
       [['new', 'newer']],
     ],
     [
-      'finds by a filter what an earlier action wrote',
+      'can select values that an earlier action added',
       [
         { target: '$.paths.*.get.parameters', update: { name: 'new', in: 'query' } },
         { target: "$..parameters[?@.name=='new']", update: { seen: true } },
@@ -175,13 +175,13 @@ describe('an overlay', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('leaves the document that it is applied to alone', () => {
+  it('does not change the original document', () => {
     const before = structuredClone(PETS);
     applied({ target: '$..*[?@.name]', remove: true }, { target: '$.paths', remove: true });
     expect(PETS).toEqual(before);
   });
 
-  it('gives each node a copy of its own', () => {
+  it('adds a separate copy to each node', () => {
     const { document } = applied(
       { target: '$.paths.*.get', update: { 'x-own': { list: [] } } },
       { target: "$.paths['/pets'].get.x-own.list", update: 1 },
@@ -191,7 +191,7 @@ describe('an overlay', () => {
     });
   });
 
-  it('warns of a target that selects nothing, by its place', () => {
+  it('warns about a target that selects nothing', () => {
     const file = overlayFile({ target: '$.info', update: {} }, { target: "$.paths['/pest'].get", update: {} });
     expect(applyOverlays(PETS, [file])).toMatchObject({
       document: PETS,
@@ -199,13 +199,13 @@ describe('an overlay', () => {
         {
           source: file,
           pointer: '/actions/1/target',
-          message: "selects nothing, so that it changes nothing: $.paths['/pest'].get",
+          message: "selects nothing: $.paths['/pest'].get",
         },
       ],
     });
   });
 
-  it('is applied to what the overlay before it left', () => {
+  it('is applied to the result of the previous overlay', () => {
     const first = overlayFile({ target: '$.info', update: { title: 'First', x: 1 } });
     const second = overlayFile({ target: "$[?@.title=='First']", update: { title: 'Second' } });
     expect(applyOverlays(PETS, [first, second]).document).toMatchObject({ info: { title: 'Second', x: 1 } });
@@ -219,14 +219,19 @@ describe('an overlay', () => {
       '/actions/0/target',
       /selects text at \/info\/title/,
     ],
-    ['a primitive to remove', { target: '$.info.title', remove: true }, '/actions/0/target', /objects and arrays only/],
     [
-      'primitives among what a wildcard selects',
+      'a primitive to remove',
+      { target: '$.info.title', remove: true },
+      '/actions/0/target',
+      /must select objects or arrays/,
+    ],
+    [
+      'primitives among the nodes that a wildcard selects',
       { target: '$.info.*', update: {} },
       '/actions/0/target',
       /selects text/,
     ],
-    ['text for an object', { target: '$.info', update: 'text' }, '/actions/0/update', /must be an object, .* not text/],
+    ['text for an object', { target: '$.info', update: 'text' }, '/actions/0/update', /must be an object .* not text/],
     ['an array for an object', { target: '$.info', update: ['a'] }, '/actions/0/update', /not an array/],
     [
       'text over an array',
@@ -248,7 +253,7 @@ describe('an overlay', () => {
     expect(faults).toMatchObject([{ source: file, pointer, message: expect.stringMatching(message) as string }]);
   });
 
-  it('tells the faults of all its actions at once, and those of the other overlays', () => {
+  it('reports the configuration errors of all actions and all overlays in one run', () => {
     const one = overlayFile({ target: '$.info', update: 1 }, { target: '$', remove: true });
     const two = overlayFile({ target: '$.info.title', remove: true });
     expect(faultsOf(() => applyOverlays(PETS, [one, two])).map(({ source, pointer }) => [source, pointer])).toEqual([
@@ -258,7 +263,7 @@ describe('an overlay', () => {
     ]);
   });
 
-  it('cannot make the contract grow without end', () => {
+  it('cannot add an unlimited number of values to the contract', () => {
     const doubling: OverlayAction = { target: '$..*[?@]', update: { a: { b: {} }, c: { d: {} } } };
     const spread: OverlayAction = { target: '$.paths.*', update: { x: Array.from({ length: 1000 }, () => ({})) } };
     const actions = Array.from({ length: Math.ceil(MAX_ADDED_VALUES / 2000) }, () => spread);

@@ -8,7 +8,7 @@ const HEAD = 'overlay: 1.0.0\ninfo: { title: T, version: "1" }\n';
 const ACTIONS = 'actions:\n  - target: $.info\n    update: { title: New }\n';
 
 describe('reading an overlay', () => {
-  it('takes YAML, JSON and names of its own that begin with x-', () => {
+  it('accepts YAML, JSON and extensions that begin with x-', () => {
     const text = `${HEAD}extends: ./openapi.yaml\nx-by: me\n${ACTIONS}    x-evidence: { seen: 12 }\n    description: why\n`;
     const json = {
       overlay: '1.0.1',
@@ -65,30 +65,30 @@ describe('reading an overlay', () => {
       `${HEAD}actions: [{ target: $.a, remove: "yes" }]`,
       [['/actions/0/remove', /true or false/]],
     ],
-    ['a name nobody knows', `${HEAD}${ACTIONS}    updaet: {}\n`, [['/actions/0/updaet', /is not known/]]],
-    ['a name nobody knows at the root', `${HEAD}${ACTIONS}action: []\n`, [['/action', /is not known/]]],
+    ['an unknown name', `${HEAD}${ACTIONS}    updaet: {}\n`, [['/actions/0/updaet', /is not known/]]],
+    ['an unknown name at the root', `${HEAD}${ACTIONS}action: []\n`, [['/action', /is not known/]]],
     [
-      'a target that is no JSONPath',
+      'a target that is not a JSONPath expression',
       `${HEAD}actions: [{ target: "$.paths[", update: {} }]`,
-      [['/actions/0/target', /no JSONPath expression: \S+/]],
+      [['/actions/0/target', /not a JSONPath expression: \S+/]],
     ],
     [
       'a target without a root',
       `${HEAD}actions: [{ target: paths, update: {} }]`,
-      [['/actions/0/target', /no JSONPath/]],
+      [['/actions/0/target', /not a JSONPath/]],
     ],
     [
       'a function that JSONPath does not have',
       `${HEAD}actions: [{ target: "$.a[?foo(@.b)]", update: {} }]`,
-      [['/actions/0/target', /no JSONPath/]],
+      [['/actions/0/target', /not a JSONPath/]],
     ],
     [
       '__proto__ in YAML',
       `${HEAD}actions: [{ target: $.info, update: { a: [ { __proto__: { polluted: 1 } } ] } }]`,
-      [['/actions/0/update/a/0/__proto__', /no contract may have/]],
+      [['/actions/0/update/a/0/__proto__', /forbidden name/]],
     ],
     [
-      'depth without end',
+      'unlimited nesting',
       `${HEAD}actions: [{ target: $.info, update: ${'['.repeat(80)}${']'.repeat(80)} }]`,
       [[expect.stringMatching(/^\/actions\/0\/update(\/0){65}$/) as string, /levels deep/]],
     ],
@@ -114,7 +114,7 @@ describe('reading an overlay', () => {
     );
   });
 
-  it('suggests what may have been meant', () => {
+  it('suggests the closest known name', () => {
     const faults = faultsOf(() => readOverlay(fileWith(`${HEAD}${ACTIONS}    updaet: {}\n`)));
     expect(faults).toMatchObject([{ suggestion: 'update' }]);
     expect(faultsOf(() => readOverlay(fileWith('overlay: 1.1.0')))[0]).toMatchObject({
@@ -122,7 +122,7 @@ describe('reading an overlay', () => {
     });
   });
 
-  it('refuses a file that is not there, or too large', () => {
+  it('refuses a missing file and a file that is too large', () => {
     const file = join(fileWith(''), 'absent.yaml');
     expect(faultsOf(() => readOverlay(file))).toMatchObject([
       { source: file, message: 'the overlay cannot be read (ENOTDIR)' },

@@ -11,7 +11,7 @@ interface Case {
   readonly broken: unknown;
   readonly at: string;
   readonly query?: string;
-  /** A projection that takes away a field that the rule reads. */
+  /** A projection that removes a field that the rule reads. */
   readonly blind?: string;
 }
 
@@ -173,24 +173,24 @@ describe.each(CASES)(
   ({ rule, operation, sample, broken, at, query, blind }) => {
     const more = query === undefined ? {} : { query };
 
-    it('accepts a sample that keeps it', () => {
+    it('accepts a sample that follows it', () => {
       expect(judge(operation, sample, more).verdict).toBe('valid');
     });
 
-    it(`finds ${at}`, () => {
+    it(`reports ${at}`, () => {
       const { violations } = judge(operation, broken, more);
       expect(violations).toMatchObject([{ category: 'semantic', location: 'body', keyword: rule, at }]);
     });
 
     if (blind !== undefined)
-      it(`is left out for ${blind}`, () => {
+      it(`is skipped for ${blind}`, () => {
         expect(found(judge(operation, broken, { query: blind }))).not.toContain(`${rule} ${at}`);
       });
   },
 );
 
 describe('semantic rules', () => {
-  it('are all in use and all have a case here', () => {
+  it('are all in use, and all are tested here', () => {
     const used = new Set(contract.operations.flatMap((operation) => operation.semanticRules));
     expect([...SEMANTIC_RULES.keys()].filter((name) => !used.has(name))).toEqual([]);
     expect([...SEMANTIC_RULES.keys()].filter((name) => !CASES.some(({ rule }) => rule === name))).toEqual([]);
@@ -203,32 +203,33 @@ describe('semantic rules', () => {
     },
   );
 
-  it('take an empty list of recipients for none', () => {
+  it('treat an empty list of recipients as absent', () => {
     const open = bent(bent(example('privateComment'), 'visibility', undefined), 'recipients', []);
     expect(judge('getComment', open).verdict).toBe('valid');
   });
 
-  it('do not compare dates of two forms, as one names no zone', () => {
+  it('do not compare dates of two forms, because one has no time zone', () => {
     const mixed = twoActions('2019-02-06 15:01:00.0', 'Thu Feb 07 15:05:50 UTC 2019');
     expect(judge('listActions', mixed).verdict).toBe('valid');
   });
 
-  it('skip a rule when includeOnly leaves out a field that it reads', () => {
+  it('are skipped if includeOnly leaves out a field that they read', () => {
     const page = { ...example('articles'), list: [{ id: 1 }] };
     expect(judge('listArticles', page, { query: 'includeOnly=id' }).verdict).toBe('valid');
     const typed = { ...example('articles'), list: [{ type: 'question' }] };
     expect(found(judge('listArticles', typed, { query: 'includeOnly=type' }))).toEqual(['only-kbentry /list/0/type']);
   });
 
-  it('compare a space above 2^53 as the body was parsed', () => {
+  it('compare a space above 2^53 with the same rounding as the body', () => {
     const space = '9007199254740993';
     const page = bent(example('questions'), 'list.0.containerIds', JSON.parse(`[${space}]`));
     expect(judge('listQuestions', page, { query: `spaceId=${space}` }).verdict).toBe('valid');
   });
 });
 
-// The attack: a list of any length that breaks a rule in every item. Each finding was held against every violation of the schema.
-it('a rule that every item of a long list breaks is not followed through all of them', () => {
+// The attack: a very long list that violates a rule in every item. Each finding was compared with every violation of
+// the schema.
+it('the findings of a rule that every item of a long list violates are limited', () => {
   let compared = 0;
   const broken = Object.assign([violationWith({ at: '/other' })], {
     some: () => {
