@@ -1,10 +1,10 @@
 import type { Operation } from '../model/operation.ts';
 import type { KnownIds } from './known-ids.ts';
 
-/** How many different resources of one operation are asked for at most. */
+/** The maximum number of resources that are requested for one operation. */
 const MAX_RESOURCES = 30;
 
-/** The plain requests of an operation, one per resource that is known; none while an id is missing. */
+/** Returns the plain requests of an operation, one per known resource; none while an id is missing. */
 export function firstRequests(operation: Operation, ids: KnownIds): readonly WalkRequest[] {
   return pathsOf(operation, ids).map((path, index) => ({
     operation: operation.id,
@@ -14,7 +14,7 @@ export function firstRequests(operation: Operation, ids: KnownIds): readonly Wal
   }));
 }
 
-/** The path parameters of an operation that no id is known for. */
+/** Returns the path parameters of an operation for which no id is known. */
 export function missingIds(operation: Operation, ids: KnownIds): readonly string[] {
   return pathParameters(operation).filter((name) => ids.of(name).length === 0);
 }
@@ -22,7 +22,7 @@ export function missingIds(operation: Operation, ids: KnownIds): readonly string
 function pathsOf(operation: Operation, ids: KnownIds): readonly string[] {
   const names = pathParameters(operation);
   const count = Math.min(MAX_RESOURCES, ...names.map((name) => ids.of(name).length));
-  // The n-th id of each parameter together: every id occurs, without asking for every combination.
+  // Combines the n-th ids of all parameters, so that every id is requested but not every combination.
   return Array.from({ length: names.length === 0 ? 1 : count }, (_, at) =>
     names.reduce(
       (path, name) => path.replace(`{${name}}`, () => encodeURIComponent(ids.of(name)[at] ?? '')),
@@ -42,9 +42,11 @@ export interface WalkRequest {
   readonly target: string;
   /** The query alone; empty for none. */
   readonly query: string;
-  /** When it is sent: what has a lower number goes first, so that every operation is seen before any is seen closely. */
+  /**
+   * The priority: lower ranks are sent first, so that every operation is requested before any is requested in detail.
+   */
   readonly rank: number;
 }
 
-/** The ranks, from what is asked of every operation to what is asked while requests are left. */
+/** The ranks, from requests of every operation to those that are only sent while requests are left. */
 export const RANK = { plain: 0, pages: 1, shapes: 2, filters: 3, more: 4 } as const;

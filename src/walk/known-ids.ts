@@ -1,19 +1,19 @@
 import { DEFAULT_JSON_LIMITS, exceededLimit } from '../lib/bounded-json.ts';
 
-/** The ids that a walk knows, by the path parameter that they fit. */
+/** The ids that a walk knows, by the path parameter that they are for. */
 export interface KnownIds {
-  /** Takes in what an answer shows; true when something new was in it. */
+  /** Adds the ids in a response; returns true if one of them is new. */
   learn(text: string): boolean;
-  /** The ids of a kind, given ones first. */
+  /** Returns the ids of a kind, those from the command line first. */
   of(kind: string): readonly string[];
 }
 
-/** How many ids of one kind are remembered. */
+/** The maximum number of stored ids of one kind. */
 const MAX_IDS = 200;
 
 const FIRST = ' first';
 
-/** Starts with the ids that were given on the command line. */
+/** Creates the store with the ids from the command line. */
 export function createKnownIds(given: ReadonlyMap<string, readonly string[]>): KnownIds {
   const preferred = new Map<string, Set<string>>();
   const others = new Map<string, Set<string>>();
@@ -29,7 +29,7 @@ export function createKnownIds(given: ReadonlyMap<string, readonly string[]>): K
   };
 }
 
-/** True when one of them was not known before. */
+/** Adds ids; returns true if one of them is new. */
 function add(to: Map<string, Set<string>>, kind: string, ids: readonly string[]): boolean {
   const known = to.get(kind) ?? new Set<string>();
   const before = known.size;
@@ -38,17 +38,17 @@ function add(to: Map<string, Set<string>>, kind: string, ids: readonly string[])
   return known.size > before;
 }
 
-/** Ids that an answer shows, by the path parameter that they fit. */
+/** The ids in a response, by the path parameter that they are for. */
 export type DiscoveredIds = ReadonlyMap<string, readonly string[]>;
 
-/** What the elements of a list of bare ids are. */
+/** The path parameter for the elements of a list of ids, by the name of the list. */
 const LISTS: Readonly<Record<string, string>> = {
   commentIds: 'commentId',
   answers: 'answerId',
   containerIds: 'spaceId',
 };
 
-/** What the objects under a name are, where they do not say it with a `type`. */
+/** The path parameter for the ids of objects without a `type`, by the name of their field. */
 const OBJECTS: Readonly<Record<string, string>> = {
   author: 'userId',
   parentAuthor: 'userId',
@@ -59,55 +59,55 @@ const OBJECTS: Readonly<Record<string, string>> = {
   answers: 'answerId',
 };
 
-/** Types of nodes that have an address of their own kind beside `node/{nodeId}`. */
+/** The types of nodes whose id also fits `node/{nodeId}`. */
 const NODE_TYPES: ReadonlySet<string> = new Set(['question', 'answer', 'idea', 'kbentry', 'article', 'node']);
 
 const MAX_DEPTH = 8;
 const MAX_ELEMENTS = 200;
 
-/** Finds the ids in the text of an answer, digit by digit: a 64-bit id does not survive a number. */
+/** Finds the ids in the text of a response as strings of digits, because a number cannot represent every 64-bit id. */
 export function discoverIds(text: string): DiscoveredIds {
   const found = new Map<string, Set<string>>();
-  const tell = (kind: string, value: unknown) => {
+  const add = (kind: string, value: unknown) => {
     const id = typeof value === 'number' ? String(value) : value;
     if (typeof id !== 'string' || !/^\d{1,19}$/.test(id)) return;
     const ids = found.get(kind) ?? new Set<string>();
     found.set(kind, ids.add(id));
   };
-  look(parseExact(text), undefined, 0, tell);
+  findIds(parseExact(text), undefined, 0, add);
   return new Map([...found].map(([kind, ids]) => [kind, [...ids]]));
 }
 
-type Tell = (kind: string, value: unknown) => void;
+type AddId = (kind: string, value: unknown) => void;
 
-function look(value: unknown, name: string | undefined, depth: number, tell: Tell): void {
+function findIds(value: unknown, name: string | undefined, depth: number, addId: AddId): void {
   if (depth > MAX_DEPTH) return;
   if (Array.isArray(value)) {
     for (const element of value.slice(0, MAX_ELEMENTS) as unknown[]) {
-      if (typeof element === 'object') look(element, name, depth + 1, tell);
-      else if (name !== undefined && Object.hasOwn(LISTS, name)) tell(LISTS[name] ?? '', element);
+      if (typeof element === 'object') findIds(element, name, depth + 1, addId);
+      else if (name !== undefined && Object.hasOwn(LISTS, name)) addId(LISTS[name] ?? '', element);
     }
     return;
   }
   if (typeof value !== 'object' || value === null) return;
   const members = value as Readonly<Record<string, unknown>>;
-  tellItem(members, name, tell);
+  addItem(members, name, addId);
   for (const [key, member] of Object.entries(members).slice(0, MAX_ELEMENTS))
-    if (typeof member === 'object') look(member, key, depth + 1, tell);
+    if (typeof member === 'object') findIds(member, key, depth + 1, addId);
 }
 
-function tellItem(item: Readonly<Record<string, unknown>>, name: string | undefined, tell: Tell): void {
+function addItem(item: Readonly<Record<string, unknown>>, name: string | undefined, addId: AddId): void {
   const { id, type } = item;
   if (typeof type === 'string' && /^[a-z]{1,20}$/.test(type)) {
-    tell(`${type}Id`, id);
+    addId(`${type}Id`, id);
     if (NODE_TYPES.has(type)) {
-      // Nodes that have comments come first: an empty list of comments shows little.
+      // Nodes with comments come first, because an empty list of comments shows little.
       const commented = Array.isArray(item['commentIds']) && item['commentIds'].length > 0;
-      tell(commented ? 'nodeId first' : 'nodeId', id);
+      addId(commented ? 'nodeId first' : 'nodeId', id);
     }
     return;
   }
-  if (name !== undefined && Object.hasOwn(OBJECTS, name)) tell(OBJECTS[name] ?? '', id);
+  if (name !== undefined && Object.hasOwn(OBJECTS, name)) addId(OBJECTS[name] ?? '', id);
 }
 
 function parseExact(text: string): unknown {

@@ -1,6 +1,6 @@
 import { isRefusal } from '../learn/sample/page-sizes.ts';
 
-/** One request that is asked for what the documented walk does not show. */
+/** One request for information that the walk over the contract does not show. */
 export interface LearnQuestion {
   /** The operation that it belongs to; undefined for an address outside the contract. */
   readonly operation: string | undefined;
@@ -9,23 +9,26 @@ export interface LearnQuestion {
   readonly details?: boolean;
   readonly page?: number;
   readonly pageSize?: number;
-  /** Asked instead where the size is refused. */
+  /** The target that is requested instead if the page size is refused. */
   readonly otherwise?: string;
 }
 
-/** Ids by the path parameter that they fit. */
+/** Returns the known ids for a path parameter. */
 export type IdsOf = (kind: string) => readonly string[];
 
-/** Every address is asked for often enough to be believed, and no more. */
+/** The number of requests of one address: enough for evidence, and no more. */
 const FEW = 3;
 const SOME = 8;
 const PAGES = 5;
-/** So many that what is always in a ticket can be told from what happens to be. */
+/** Enough tickets to distinguish fields that are always present from those that are sometimes present. */
 const TICKETS = 24;
 const PAGE_SIZE = 50;
 const BASE = '/services/v2';
 
-/** Pages of lists that show attachments, and relations of followers: the plain walk sees too few of both. */
+/**
+ * Returns requests for pages of lists with attachments and for follow relations. The plain walk requests too few of
+ * both.
+ */
 export function openQuestions(ids: IdsOf): LearnQuestion[] {
   const pages = Array.from({ length: PAGES }, (_, at) => at + 1);
   const lists = [
@@ -49,7 +52,7 @@ export function openQuestions(ids: IdsOf): LearnQuestion[] {
         target: `${BASE}/${name}.json?pageSize=${PAGE_SIZE}&page=${page}`,
         page,
         pageSize: PAGE_SIZE,
-        // The largest size that the server likes may be smaller.
+        // The maximum size of the server may be smaller.
         otherwise: `${BASE}/${name}.json?page=${page}`,
       })),
     ),
@@ -61,14 +64,16 @@ export function openQuestions(ids: IdsOf): LearnQuestion[] {
   ];
 }
 
-/** The look-ups of tickets by node, which the specification names and does not show; only some nodes have one. */
+/**
+ * Returns lookups of tickets by node, which the specification names but does not show. Only some nodes have a ticket.
+ */
 export function ticketQuestions(ids: IdsOf): LearnQuestion[] {
   return ids('nodeId')
     .slice(0, TICKETS)
     .map((id) => address(`issuetracker/node/${id}/ticket`));
 }
 
-/** The look-ups by the keys that those answers name; each more than once, as one answer is no evidence. */
+/** Returns lookups by the keys in those responses. Each is repeated, because one response is not enough evidence. */
 export function ticketKeyQuestions(keys: ReadonlySet<string>): LearnQuestion[] {
   const some = [...keys].slice(0, TICKETS);
   const times = Math.ceil(FEW / Math.max(1, some.length));
@@ -77,7 +82,7 @@ export function ticketKeyQuestions(keys: ReadonlySet<string>): LearnQuestion[] {
   );
 }
 
-/** Addresses outside the contract that clients are known to use. */
+/** Returns requests for addresses outside the contract that clients are known to use. */
 export function addressQuestions(ids: IdsOf): LearnQuestion[] {
   const one = (name: string, kind: string, rest = '') =>
     ids(kind)
@@ -94,10 +99,10 @@ export function addressQuestions(ids: IdsOf): LearnQuestion[] {
   ];
 }
 
-/** The sizes that a probe asks for, one after the other. */
+/** The page sizes that a probe requests, in order. */
 export const PROBED_SIZES: readonly number[] = [100, 200, 500, 1000];
 
-/** Lists that need no id, for the probe of page sizes. */
+/** Lists that can be requested without an id, for the probe of page sizes. */
 export const PROBED_LISTS: readonly (readonly [operation: string, path: string])[] = [
   ['listQuestions', `${BASE}/question.json`],
   ['listIdeas', `${BASE}/idea.json`],
@@ -106,17 +111,19 @@ export const PROBED_LISTS: readonly (readonly [operation: string, path: string])
 
 const address = (path: string): LearnQuestion => ({ operation: undefined, target: `${BASE}/${path}.json` });
 
-/** Asks one question; undefined where no answer came. */
+/** Sends one request; returns undefined if there is no response. */
 export type Ask = (question: LearnQuestion) => Promise<{ readonly status: number; readonly json: unknown } | undefined>;
 
-/** Asks for larger and larger pages until one holds all items that there are; where a size is refused, for those between. */
+/**
+ * Requests larger and larger pages until one contains all items. If a size is refused, finds the largest accepted one.
+ */
 export async function probePageSizes(ask: Ask): Promise<void> {
   for (const [operation, path] of PROBED_LISTS) {
-    const asked = (pageSize: number) => ask({ operation, target: `${path}?pageSize=${pageSize}`, pageSize });
+    const requestPage = (pageSize: number) => ask({ operation, target: `${path}?pageSize=${pageSize}`, pageSize });
     let accepted = 1;
     for (const size of PROBED_SIZES) {
-      const { status, json } = (await asked(size)) ?? { status: 0, json: undefined };
-      if (isRefusal(status)) await halve(asked, accepted, size);
+      const { status, json } = (await requestPage(size)) ?? { status: 0, json: undefined };
+      if (isRefusal(status)) await bisect(requestPage, accepted, size);
       const { list, totalCount } = (json ?? {}) as { readonly list?: unknown; readonly totalCount?: unknown };
       if (status !== 200 || !Array.isArray(list) || typeof totalCount !== 'number' || totalCount <= list.length) break;
       accepted = size;
@@ -124,12 +131,16 @@ export async function probePageSizes(ask: Ask): Promise<void> {
   }
 }
 
-/** Finds the size from which on the server refuses. */
-async function halve(asked: (size: number) => ReturnType<Ask>, accepted: number, refused: number): Promise<void> {
+/** Finds the smallest size that the server refuses. */
+async function bisect(
+  requestPage: (size: number) => ReturnType<Ask>,
+  accepted: number,
+  refused: number,
+): Promise<void> {
   let [low, high] = [accepted, refused];
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
-    const status = (await asked(middle))?.status ?? 0;
+    const status = (await requestPage(middle))?.status ?? 0;
     if (status !== 200 && !isRefusal(status)) return;
     if (status === 200) low = middle;
     else high = middle;

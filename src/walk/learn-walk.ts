@@ -19,38 +19,41 @@ import type { WalkSummary } from './walk-tally.ts';
 import { walk } from './walk.ts';
 import { toWalkedHouse } from './walked-gateway.ts';
 
-/** How an upstream is asked so that something can be learned. */
+/** Options of a walk that learns from the upstream. */
 export interface LearnWalkOptions {
   /** The value of `Authorization`; undefined for anonymous. */
   readonly authorization: string | undefined;
-  /** Ids that the walk is given, by path parameter. */
+  /** Ids from the command line, by path parameter. */
   readonly ids: ReadonlyMap<string, readonly string[]>;
-  /** The most requests of the walk over the contract; the questions beyond it are some hundred. */
+  /** The maximum number of requests of the walk over the contract. The further requests are about one hundred. */
   readonly maxRequests: number;
   readonly delayMs: number;
   readonly signal: AbortSignal;
   readonly probePageSize: boolean;
   readonly onProgress: (progress: {
     readonly sent: number;
-    /** Requests of the walk over the contract that wait; undefined beyond it. */
+    /** The number of queued requests of the walk over the contract; undefined after it. */
     readonly left?: number | undefined;
     readonly operation: string;
   }) => void;
 }
 
-/** What was asked. */
+/** The requests that were sent. */
 export interface LearnWalkSummary {
   readonly walked: WalkSummary;
-  /** Requests beyond the walk over the contract. */
+  /** The number of requests in addition to the walk over the contract. */
   readonly further: number;
 }
 
-interface Asker {
+interface Sender {
   readonly ask: Ask;
   readonly sent: () => number;
 }
 
-/** Walks the contract's safe operations and asks what else is open, one request at a time; the learner sees every answer. */
+/**
+ * Walks the contract's safe operations, then sends the further requests, one at a time. The learner samples every
+ * response.
+ */
 export async function walkToLearn(
   { house, upstream }: { readonly house: House; readonly upstream: Upstream },
   learner: Learner,
@@ -69,30 +72,30 @@ export async function walkToLearn(
     },
   );
   if (walked.ended === 'signal' || walked.ended === 'unreachable') return { walked, further: 0 };
-  const asker = createAsker(upstream, learner, ids, walked.requests, options);
+  const sender = createSender(upstream, learner, ids, walked.requests, options);
   for (const question of openQuestions(ids.of)) {
-    const status = (await asker.ask(question))?.status ?? 0;
+    const status = (await sender.ask(question))?.status ?? 0;
     const { operation, otherwise, page } = question;
     if (isRefusal(status) && otherwise !== undefined)
-      await asker.ask({ operation, target: otherwise, ...(page !== undefined && { page }) });
+      await sender.ask({ operation, target: otherwise, ...(page !== undefined && { page }) });
   }
   const keys = new Set<string>();
   for (const question of ticketQuestions(ids.of)) {
-    const { status, json } = (await asker.ask(question)) ?? { status: 0, json: undefined };
+    const { status, json } = (await sender.ask(question)) ?? { status: 0, json: undefined };
     if (status === 200) for (const key of ticketKeysIn(json)) keys.add(key);
   }
-  for (const question of [...ticketKeyQuestions(keys), ...addressQuestions(ids.of)]) await asker.ask(question);
-  if (options.probePageSize) await probePageSizes(asker.ask);
-  return { walked, further: asker.sent() };
+  for (const question of [...ticketKeyQuestions(keys), ...addressQuestions(ids.of)]) await sender.ask(question);
+  if (options.probePageSize) await probePageSizes(sender.ask);
+  return { walked, further: sender.sent() };
 }
 
-function createAsker(
+function createSender(
   upstream: Upstream,
   learner: Learner,
   ids: KnownIds,
   before: number,
   { authorization, delayMs, signal, onProgress }: LearnWalkOptions,
-): Asker {
+): Sender {
   let sent = 0;
   const headers: [string, string][] = [
     ['Accept', 'application/json'],
@@ -107,9 +110,9 @@ function createAsker(
       const { target, operation, details = false, page, pageSize } = question;
       sent += 1;
       onProgress({ sent: before + sent, operation: operation ?? 'addresses outside the contract' });
-      const answer = await answerOf(upstream, target, headers);
-      if (answer === undefined) return undefined;
-      const { status, json, text } = answer;
+      const response = await fetchJson(upstream, target, headers);
+      if (response === undefined) return undefined;
+      const { status, json, text } = response;
       const [path = ''] = target.split('?', 1);
       if (operation === undefined) learner.samplePath({ method: 'GET', path, status, json });
       else if (json !== undefined)
@@ -131,28 +134,28 @@ function createAsker(
   };
 }
 
-async function answerOf(upstream: Upstream, target: string, headers: readonly (readonly [string, string])[]) {
+async function fetchJson(upstream: Upstream, target: string, headers: readonly (readonly [string, string])[]) {
   try {
     const { status, body } = await upstream.exchange({ method: 'GET', target, headers, mode: 'buffered' });
     if (!Buffer.isBuffer(body)) return undefined;
     const parsed = parseBounded(body, DEFAULT_JSON_LIMITS);
     return { status, text: body.toString('utf8'), json: parsed.state === 'parsed' ? parsed.value : undefined };
   } catch (error) {
-    // One question less: what it would have shown stays unknown.
+    // The walk goes on; only the information of this request is missing.
     if (error instanceof UpstreamFailure) return undefined;
     throw error;
   }
 }
 
 const NAMED = /key$/i;
-/** Keys that open something: in an address the server, and whatever stands before it, would write them down. */
-const OPENS =
+/** Names of secret keys. In a request path, a secret would end up in the logs of the server and its proxies. */
+const SECRET =
   /(?:access|api|auth|cert(?:ificate)?|encryption|host|licen[cs]e|master|pass|private|public|secret|security|service|session|shared|sign(?:ing)?|ssh|token)[_-]?key$/i;
 const FORM = /^[A-Z][A-Z0-9_]{1,19}-\d{1,9}$/;
 const MAX_DEPTH = 5;
 const MAX_ELEMENTS = 20;
 
-/** The keys of issues that a look-up of a ticket shows, wherever they are in it: by their form, or by the name of the field. */
+/** Returns the issue keys in a ticket, at any depth. A key is recognized by its form or by the name of its field. */
 export function ticketKeysIn(value: unknown, name = '', depth = 0): readonly string[] {
   if (typeof value === 'string')
     return FORM.test(value) || (isNamed(name) && /^[\w-]{1,40}$/.test(value)) ? [value] : [];
@@ -161,4 +164,4 @@ export function ticketKeysIn(value: unknown, name = '', depth = 0): readonly str
   return Object.entries(value).flatMap(([key, member]) => ticketKeysIn(member, key, depth + 1));
 }
 
-const isNamed = (name: string) => NAMED.test(name) && !OPENS.test(name);
+const isNamed = (name: string) => NAMED.test(name) && !SECRET.test(name);

@@ -12,19 +12,19 @@ import { traceContext } from '../telemetry/trace-context.ts';
 import { toGatewayError } from '../upstream/transport-failure.ts';
 import type { WalkedHouse } from './walked-gateway.ts';
 
-/** What became of one request of a walk: an answer, or the error that stands for it. */
+/** The result of one request of a walk: a response or an error. */
 export type WalkOutcome =
   | { readonly kind: 'answer'; readonly answer: WalkedAnswer; readonly trace: Trace }
   | { readonly kind: 'failure'; readonly error: GatewayError; readonly trace: Trace };
 
-/** Whose credential a walk carries, and how it can be ended. */
+/** The credential of a walk, and the signal that ends it. */
 export interface WalkCaller {
   /** The value of `Authorization`; undefined for anonymous. */
   readonly authorization: string | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Sends one request through the house and completes its trace. */
+/** Sends one request through the gateway and completes its trace. */
 export async function sendWalkRequest(
   house: WalkedHouse,
   operation: Operation,
@@ -61,7 +61,7 @@ export async function sendWalkRequest(
   } catch (thrown) {
     const error = toError(thrown);
     trace.error = error.code;
-    // A body that broke off: its head had come, and no client would have had a whole answer.
+    // The body was cut off after the head, so no client would have received a complete response.
     end(trace.upstream?.status === undefined ? error.status : 0);
     return { kind: 'failure', error, trace };
   }
@@ -69,7 +69,7 @@ export async function sendWalkRequest(
 
 function arrivalOf(target: string, authorization: string | undefined, receivedAt: number): Arrival {
   const mark = target.indexOf('?');
-  const fields = {
+  const headers = {
     accept: 'application/json',
     'accept-encoding': 'identity',
     'user-agent': 'portico-check',
@@ -83,8 +83,8 @@ function arrivalOf(target: string, authorization: string | undefined, receivedAt
     query: mark < 0 ? undefined : target.slice(mark + 1),
     authorization,
     otherCredential: undefined,
-    headers: fields,
-    rawHeaders: Object.entries(fields).flat(),
+    headers,
+    rawHeaders: Object.entries(headers).flat(),
     clientAddress: '127.0.0.1',
     protocol: 'http',
     host: undefined,
@@ -102,21 +102,21 @@ function toError(thrown: unknown): GatewayError {
   throw thrown;
 }
 
-/** One answer of the upstream, as whoever watches a walk sees it. */
+/** One response of the upstream, as the observer of a walk receives it. */
 export interface WalkedAnswer {
   readonly operation: Operation;
-  /** The request that it answers, with decoded parameters. */
+  /** The request with its decoded parameters. */
   readonly exchange: Exchange;
   readonly status: number;
   /** The value of `Content-Type`; undefined when there is none. */
   readonly mediaType: string | undefined;
-  /** The text of the body; undefined when it was too large or could not be read. */
+  /** The text of the body; undefined if it was too large or could not be decoded. */
   readonly text: string | undefined;
-  /** The parsed body; undefined when it is no JSON. */
+  /** The parsed body; undefined if it is not JSON. */
   readonly json: unknown;
-  /** Complete, with everything that was found. */
+  /** The complete trace. */
   readonly trace: Trace;
 }
 
-/** Watches a walk; called once for every answer that came, in order. */
+/** Observes a walk; called once for every response, in order. */
 export type WalkObserver = (answer: WalkedAnswer) => void;

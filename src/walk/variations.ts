@@ -2,7 +2,7 @@ import { itemsOf, toObject } from '../contract/items.ts';
 import type { Operation } from '../model/operation.ts';
 import { RANK } from './first-requests.ts';
 
-/** Another way to ask for a resource that has just answered. */
+/** Another query for a resource that has already been requested. */
 export interface Variation {
   readonly query: string;
   readonly rank: number;
@@ -11,7 +11,7 @@ export interface Variation {
 const MAX_SORTS = 4;
 const MAX_FIELDS = 3;
 
-/** What else to ask of an operation, from its parameters and from what its plain answer shows. */
+/** Returns further queries of an operation, derived from its parameters and its plain response. */
 export function variationsOf(operation: Operation, json: unknown): readonly Variation[] {
   const names = new Set(
     operation.parameters

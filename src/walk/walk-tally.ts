@@ -1,19 +1,19 @@
 import type { WalkOutcome } from './send-walk-request.ts';
 
-/** Counts what a walk does. */
+/** Counts the requests and responses of a walk. */
 export interface WalkTally {
   add(operation: string, outcome: WalkOutcome): void;
   sent(): number;
-  /** Requests as the upstream counts them: what a kept connection lost was sent twice. */
+  /** The number of requests as the upstream counts them, with those that were repeated on a new connection. */
   spent(): number;
-  /** How many requests got an answer of the upstream. */
+  /** The number of requests that got a response of the upstream. */
   answered(): number;
   failuresInARow(): number;
   requestsOf(operation: string): number;
   totals(): Pick<WalkSummary, 'requests' | 'walked'>;
 }
 
-/** Creates a tally of nothing. */
+/** Creates an empty tally. */
 export function createWalkTally(): WalkTally {
   const operations = new Map<string, { requests: number; readonly statuses: Map<number, number> }>();
   let sent = 0;
@@ -44,35 +44,35 @@ export function createWalkTally(): WalkTally {
   };
 }
 
-/** A connection that broke twice is told as one failure, so that this is the most that it can have been. */
+/** Returns the maximum number of attempts: two connections that were reset are reported as one failure. */
 function attemptsOf({ trace: { upstream } }: WalkOutcome): number {
   return upstream?.shape === 'reset' ? 2 : (upstream?.attempts ?? 1);
 }
 
-/** An operation that a walk could not ask for, and why. */
+/** An operation that a walk could not request, and the reason. */
 export interface NotWalked {
   readonly operation: string;
-  /** Path parameters that no id was found for; empty where the requests ran out first. */
+  /** Path parameters for which no id was found; empty if the maximum number of requests was reached first. */
   readonly missing: readonly string[];
 }
 
-/** How one operation was walked. */
+/** The requests of one operation in a walk. */
 export interface WalkedOperation {
   readonly operation: string;
   readonly requests: number;
-  /** Answers by status; 0 stands for none. */
+  /** The number of responses by status; 0 stands for no response. */
   readonly statuses: ReadonlyMap<number, number>;
 }
 
-/** What a walk did. */
+/** The result of a walk. */
 export interface WalkSummary {
   readonly requests: number;
   readonly walked: readonly WalkedOperation[];
   readonly notWalked: readonly NotWalked[];
-  /** Why it ended: everything was asked, the bound was reached, a signal, or an upstream that no longer answers. */
+  /** Why the walk ended: all requests sent, maximum reached, signal, or no more responses of the upstream. */
   readonly ended: 'complete' | 'max-requests' | 'signal' | 'unreachable';
-  /** What the last failure said; undefined unless it ended as `unreachable`. */
+  /** The text of the last failure; undefined unless the walk ended as `unreachable`. */
   readonly failure: string | undefined;
-  /** Requests that were planned and not sent. */
+  /** The number of planned requests that were not sent. */
   readonly left: number;
 }

@@ -9,34 +9,37 @@ import { variationsOf } from './variations.ts';
 import { createWalkTally, type WalkSummary, type WalkTally } from './walk-tally.ts';
 import type { WalkedHouse } from './walked-gateway.ts';
 
-/** How a walk goes. */
+/** Options of a walk. */
 export interface WalkOptions {
   /** The value of `Authorization`; undefined for anonymous. */
   readonly authorization: string | undefined;
-  /** The most requests that are sent, repeated ones included; the very last may be repeated. */
+  /** The maximum number of requests, including repeated ones; only a repetition of the last one can exceed it. */
   readonly maxRequests: number;
-  /** The pause between an answer and the next request. */
+  /** The pause between a response and the next request, in milliseconds. */
   readonly delayMs: number;
-  /** Ids that are known before, by path parameter. */
+  /** Ids known in advance, by path parameter. */
   readonly ids: ReadonlyMap<string, readonly string[]>;
-  /** Ends the walk with what was found so far. */
+  /** Ends the walk with the results so far. */
   readonly signal: AbortSignal;
-  /** Takes in the complete trace of every request that was sent. */
+  /** Receives the complete trace of every request. */
   readonly record: (trace: Trace) => void;
-  /** Hears of every request before it is sent; `left` are those that wait. */
+  /** Called before every request; `left` is the number of queued requests. */
   readonly onProgress?: (progress: {
     readonly sent: number;
     readonly left: number;
     readonly operation: string;
   }) => void;
-  /** Waits; the machine's timers unless a test brings its own. */
+  /** Waits the given time; tests can replace it. */
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** After how many failures in a row the upstream counts as gone. */
+/** The number of consecutive failures after which the upstream counts as unreachable. */
 const MAX_FAILURES = 5;
 
-/** Asks the upstream for everything that the contract documents as safe, one request at a time, and shows every answer to `observe`. */
+/**
+ * Requests all safe operations of the contract from the upstream, one at a time, and passes every response to
+ * `observe`.
+ */
 export async function walk(house: WalkedHouse, options: WalkOptions, observe: WalkObserver): Promise<WalkSummary> {
   const { signal, maxRequests, pause = pauseFor } = options;
   const operations = house.operations.filter(({ method }) => method === 'GET');
@@ -44,7 +47,7 @@ export async function walk(house: WalkedHouse, options: WalkOptions, observe: Wa
   const queue = createRequestQueue();
   const tally = createWalkTally();
   const varied = new Set<string>();
-  // What failed before anything was answered may be the upstream's absence, which is no difference from the contract.
+  // Failures before the first response may mean that the upstream is down, which is not a difference from the contract.
   const held: Trace[] = [];
   const plan = () => operations.flatMap((operation) => firstRequests(operation, ids)).forEach(queue.add);
   const summary = (ended: WalkSummary['ended'], message?: string): WalkSummary => ({
@@ -63,7 +66,8 @@ export async function walk(house: WalkedHouse, options: WalkOptions, observe: Wa
     observe(answer);
     if (answer.status !== 200 || answer.text === undefined) return;
     if (ids.learn(answer.text)) plan();
-    // Only the first resource that answers is seen from all sides; of the others the plain answer is enough.
+    // Only the first resource of an operation is requested in all variations; for the others, the plain response is
+    // enough.
     if (request.query !== '' || varied.has(operation.id)) return;
     varied.add(operation.id);
     for (const { query, rank } of variationsOf(operation, answer.json))
@@ -80,7 +84,7 @@ export async function walk(house: WalkedHouse, options: WalkOptions, observe: Wa
     if (signal.aborted) return summary('signal');
     options.onProgress?.({ sent: tally.sent() + 1, left: queue.size(), operation: id });
     const outcome = await sendWalkRequest(house, operation, target, options);
-    // What was cut off by the signal tells nothing about the upstream.
+    // A request that the signal cancelled says nothing about the upstream.
     if (signal.aborted && outcome.kind === 'failure') return summary('signal');
     tally.add(id, outcome);
     held.push(withoutOwnFaults(outcome.trace));
@@ -105,18 +109,18 @@ async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
 const UNTRUSTED = /CERT|^UNABLE_TO_(?:GET|VERIFY)|^HOSTNAME_MISMATCH$/;
 const NO_TLS = /^(?:EPROTO|ERR_SSL_)/;
 
-/** Why no answer came, with what the machine calls it: `The upstream cannot be reached (ECONNREFUSED).` */
+/** Returns the reason for a missing response with its system code: `The upstream cannot be reached (ECONNREFUSED).` */
 export function failureWords(error: GatewayError): string {
-  // Only a connection that was never made has a reason of its own.
+  // Only a connection that was never established has a separate reason.
   const code = error.code === 'upstream_refused' ? codeOf(error) : undefined;
   if (code === undefined) return error.message;
   if (UNTRUSTED.test(code))
-    return `Its certificate is not trusted (${code}); NODE_EXTRA_CA_CERTS=FILE adds an authority of your own.`;
-  if (NO_TLS.test(code)) return `It does not speak TLS as expected (${code}).`;
+    return `The upstream's certificate is not trusted (${code}); NODE_EXTRA_CA_CERTS=FILE adds your own certificate authority.`;
+  if (NO_TLS.test(code)) return `The TLS handshake with the upstream failed (${code}).`;
   return `${error.message.replace(/\.$/, '')} (${code}).`;
 }
 
-/** The first code of a system or of TLS among the causes; codes of the HTTP client say no more than the message. */
+/** Returns the first system or TLS code among the causes. Codes of the HTTP client add nothing to the message. */
 function codeOf(error: unknown): string | undefined {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 6; cause = cause.cause, depth += 1) {
     if (!('code' in cause) || typeof cause.code !== 'string' || depth === 0) continue;
@@ -126,32 +130,33 @@ function codeOf(error: unknown): string | undefined {
 }
 
 /**
- * The trace of a walk's request without what only tells about the request itself: a walk asks for things on purpose that
- * its caller may not see or that do not exist, and that is no difference between the upstream and the contract.
+ * Returns the trace of a walk's request without the findings about the request itself. A walk deliberately requests
+ * things that its caller may not see or that do not exist, which is not a difference between the upstream and the
+ * contract.
  */
 export function withoutOwnFaults(trace: Trace): Trace {
   return {
     ...trace,
-    requests: settled(trace.requests),
-    pageBounds: settled(trace.pageBounds),
-    permissions: settled(trace.permissions),
+    requests: asSkipped(trace.requests),
+    pageBounds: asSkipped(trace.pageBounds),
+    permissions: asSkipped(trace.permissions),
     violations: trace.violations.filter(
       ({ direction, category }) => direction === 'response' || category === 'permission-mismatch',
     ),
   };
 }
 
-/** A verdict on what the walk itself asked for is none that a level could be judged by. */
-function settled<Verdict extends { readonly outcome: string }>(verdict: Verdict | undefined) {
+/** Marks a verdict on the walk's own request as skipped, so that it does not count for or against a level. */
+function asSkipped<Verdict extends { readonly outcome: string }>(verdict: Verdict | undefined) {
   return verdict?.outcome === 'reported' ? { ...verdict, outcome: 'skipped' as const, reason: 'walk' } : verdict;
 }
 
 /** Requests that are still to be sent, each target once. */
 export interface RequestQueue {
   add(request: WalkRequest): void;
-  /** The next one: of the lowest rank, and in that the first added; undefined when none is left. */
+  /** Removes and returns the first added request of the lowest rank; undefined if the queue is empty. */
   next(): WalkRequest | undefined;
-  /** How many are left. */
+  /** The number of queued requests. */
   size(): number;
 }
 

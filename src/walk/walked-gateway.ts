@@ -11,20 +11,20 @@ import { dispatch, type Dispatched } from '../pipeline/dispatch.ts';
 import type { House } from '../pipeline/compiled-gateway.ts';
 import { decodeForInspection } from '../upstream/response-body.ts';
 
-/** As much of a house as a walk goes through: no sockets of its own, one request at a time. */
+/** The part of the gateway that a walk uses. It has no listener and processes one request at a time. */
 export interface WalkedHouse {
   readonly operations: readonly Operation[];
   readonly clock: Clock;
-  /** Takes a request to its answer; throws GatewayError where there is none. */
+  /** Processes a request and returns its reply; throws a GatewayError if there is none. */
   dispatch(arrival: Arrival, trace: Trace, signal: AbortSignal): Promise<Dispatched>;
-  /** Reads a body without its content coding; undefined when it is too large or cannot be decoded, and throws when it breaks off. */
+  /** Reads and decodes a body. Returns undefined if it is too large or cannot be decoded; throws if it is cut off. */
   read(headers: HeaderPairs, body: Buffer | Readable): Promise<Buffer | undefined>;
 }
 
-/** The most bytes of one answer that are read. */
+/** The maximum number of bytes that are read of one response. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
-/** The gateway's own house, as a walk goes through it. */
+/** Creates the part of the gateway that a walk uses. */
 export function toWalkedHouse(house: House): WalkedHouse {
   return {
     operations: house.contract.operations,
@@ -39,7 +39,10 @@ export function toWalkedHouse(house: House): WalkedHouse {
 
 const wholeOf = (body: Buffer | 'damaged' | undefined) => (body === 'damaged' ? undefined : body);
 
-/** A body that is given as a stream was too large to be judged, or breaks off: only its end tells which. */
+/**
+ * Reads a stream to its end. A streamed body was either too large to be checked or is cut off, which only its end
+ * shows.
+ */
 async function readThrough(body: Readable): Promise<void> {
   let bytes = 0;
   for await (const part of body) {
@@ -50,8 +53,8 @@ async function readThrough(body: Readable): Promise<void> {
 }
 
 /**
- * The settings of a gateway that a walk goes through: everything is judged and nothing refused, changed or kept, whatever
- * the configuration says, and the credential of the walk goes to the upstream.
+ * Returns the settings of a gateway for a walk. Whatever the configuration says, everything is checked and nothing is
+ * refused, changed or stored, and the credential of the walk is forwarded to the upstream.
  */
 export function toWalkSettings(settings: Settings, timeoutMs: number | undefined): Settings {
   const mode = MODES.observe;
@@ -63,11 +66,12 @@ export function toWalkSettings(settings: Settings, timeoutMs: number | undefined
     errors: mode.errors,
     errorsFor: () => mode.errors,
     embedded: false,
-    // Files of the gateway that serves: a walk changes none of them, and no promotion in them holds here.
+    // These files belong to the serving gateway. A walk does not change them, and their promotions have no effect on
+    // it.
     ladder: { ...settings.ladder, file: IN_MEMORY },
     learn: { traffic: false, file: IN_MEMORY },
     rewriteUrls: false,
-    // Whoever asks is known to the upstream, not to the roles file; its demo accounts exist behind no real upstream.
+    // The upstream knows the caller. The roles file may not, and its demo accounts do not exist on a real upstream.
     authentication: { ...settings.authentication, verifier: 'upstream' },
     upstream: {
       ...settings.upstream,

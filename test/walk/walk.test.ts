@@ -40,7 +40,7 @@ describe('walk', () => {
     return { summary, answers, traces, paused };
   }
 
-  it('asks a sound upstream for every safe operation that an id can be found for, and finds no difference', async () => {
+  it('requests every safe operation with known ids from a correct upstream and reports no difference', async () => {
     const { summary, answers, traces, paused } = await walkOf(reference.server().url);
     expect(summary.walked.map(({ operation }) => operation).sort()).toEqual([
       'getComment',
@@ -63,13 +63,13 @@ describe('walk', () => {
     expect(new Set(answers.map(({ exchange }) => exchange.arrival.target)).size).toBe(200);
   });
 
-  it('sees each operation plainly before it sees any of them closely', async () => {
+  it('sends the plain requests of all operations before any variation', async () => {
     const { answers } = await walkOf(reference.server().url, { maxRequests: 11 });
     expect(answers.map(({ exchange }) => exchange.arrival.query)).toEqual(Array.from({ length: 11 }, () => undefined));
     expect(new Set(answers.map(({ operation }) => operation.id)).size).toBe(11);
   });
 
-  it('asks for pages, sorts, projections, details, wrap, v1 and a page beyond the end, and takes none of them for a fault', async () => {
+  it('requests pages, sorts, projections, details, wrap, v1 and a page beyond the end, and reports none of them', async () => {
     const { answers, traces } = await walkOf(reference.server().url);
     const asked = answers.map(({ exchange }) => exchange.arrival.query ?? '');
     for (const query of [
@@ -86,13 +86,13 @@ describe('walk', () => {
     expect(traces.some(({ pageBounds }) => pageBounds?.reason === 'walk')).toBe(true);
   });
 
-  it('takes ids that it is given', async () => {
+  it('uses the given ids', async () => {
     const ids = new Map([['jobId', ['1']]]);
     const { answers } = await walkOf(reference.server().url, { maxRequests: 12, ids });
     expect(answers.map(({ exchange }) => exchange.arrival.path)).toContain('/services/v2/jobs/gdpr/1.json');
   });
 
-  it('shows what differs', async () => {
+  it('reports differences', async () => {
     const server = await startReferenceServer({ chaos: ['missing-field:title@6'] });
     const { traces } = await walkOf(server.url, { maxRequests: 20 });
     await server.close();
@@ -101,7 +101,7 @@ describe('walk', () => {
   });
 
   it.each(['missing-field@6', 'wrong-type:topics@8', 'extra-field@9', 'wrong-envelope@13'])(
-    'finds one difference where one thing drifts: %s',
+    'reports one kind of difference for one kind of misbehavior: %s',
     async (fault) => {
       const server = await startReferenceServer({ chaos: [fault] });
       const { traces } = await walkOf(server.url, { maxRequests: 150 });
@@ -113,7 +113,7 @@ describe('walk', () => {
     },
   );
 
-  it('ends as unreachable, with nothing recorded, where nobody listens', async () => {
+  it('ends as unreachable and records nothing if the port is closed', async () => {
     const { summary, traces } = await walkOf('http://127.0.0.1:9');
     expect(summary).toMatchObject({
       requests: 1,
@@ -123,7 +123,7 @@ describe('walk', () => {
     expect(traces).toEqual([]);
   });
 
-  it('goes on past one operation that always breaks, and records that', async () => {
+  it('continues after an operation that always fails, and records the failure', async () => {
     const server = await startReferenceServer({ chaos: ['reset@6'] });
     const { summary, traces } = await walkOf(server.url, { maxRequests: 20 });
     await server.close();
@@ -133,14 +133,14 @@ describe('walk', () => {
     ]);
   });
 
-  it('tells that an upstream is unreachable that breaks every connection', async () => {
+  it('ends as unreachable if the upstream breaks every connection', async () => {
     const server = await startReferenceServer({ chaos: ['reset'] });
     const { summary } = await walkOf(server.url, { maxRequests: 20 });
     await server.close();
     expect(summary).toMatchObject({ ended: 'unreachable', failure: 'The upstream broke the connection.' });
   });
 
-  it('gives up after five failures in a row', async () => {
+  it('ends after five consecutive failures', async () => {
     const server = await startReferenceServer({ chaos: ['reset@/.*[?]page'] });
     const { summary } = await walkOf(server.url);
     await server.close();
@@ -151,7 +151,7 @@ describe('walk', () => {
     });
   });
 
-  it('sends no more than was allowed, where kept connections break and requests are repeated', async () => {
+  it('counts repeated requests after broken connections towards the maximum', async () => {
     const upstream = await startFakeUpstream((_request, response) => {
       if (upstream.requests.length % 3 > 0) return { json: { list: [], pageCount: 0, sorts: ['newest', 'hottest'] } };
       response.destroy();
@@ -160,12 +160,12 @@ describe('walk', () => {
     const { summary } = await walkOf(upstream.url, { maxRequests: 20 });
     expect(summary.ended).toBe('max-requests');
     expect(summary.requests).toBeLessThan(upstream.requests.length);
-    // Only the very last may be repeated beyond it.
+    // Only a repetition of the last request can exceed the maximum.
     expect(upstream.requests.length).toBeLessThanOrEqual(21);
     expect(new Set(upstream.requests.map(({ method }) => method))).toEqual(new Set(['GET']));
   });
 
-  it('ends with what was found so far when it is told to', async () => {
+  it('ends on a signal with the results so far', async () => {
     const controller = new AbortController();
     const { summary, traces } = await walkOf(reference.server().url, {
       signal: controller.signal,
@@ -178,7 +178,7 @@ describe('walk', () => {
   });
 });
 
-describe('failure words', () => {
+describe('the text of a failure', () => {
   const failedWith = (code: string) =>
     new GatewayError('upstream_refused', 'The upstream cannot be reached.', {
       cause: new UpstreamFailure('refused', { cause: Object.assign(new Error('no'), { code }) }),
@@ -188,12 +188,12 @@ describe('failure words', () => {
     ['ECONNREFUSED', 'The upstream cannot be reached (ECONNREFUSED).'],
     [
       'DEPTH_ZERO_SELF_SIGNED_CERT',
-      'Its certificate is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT); NODE_EXTRA_CA_CERTS',
+      "The upstream's certificate is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT); NODE_EXTRA_CA_CERTS",
     ],
-    ['CERT_HAS_EXPIRED', 'Its certificate is not trusted (CERT_HAS_EXPIRED)'],
-    ['ERR_SSL_WRONG_VERSION_NUMBER', 'It does not speak TLS as expected (ERR_SSL_WRONG_VERSION_NUMBER).'],
+    ['CERT_HAS_EXPIRED', "The upstream's certificate is not trusted (CERT_HAS_EXPIRED)"],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', 'The TLS handshake with the upstream failed (ERR_SSL_WRONG_VERSION_NUMBER).'],
     ['UND_ERR_SOCKET', 'The upstream cannot be reached.'],
-  ])('%s is told', (code, words) => {
+  ])('includes %s', (code, words) => {
     expect(failureWords(failedWith(code))).toContain(words);
   });
 });

@@ -3,7 +3,7 @@ import { loadSettings } from '../../src/config/load-settings.ts';
 import { toWalkSettings } from '../../src/walk/walked-gateway.ts';
 
 describe('the settings of a walk', () => {
-  it('leave the ladder and the observations of the gateway that serves alone', () => {
+  it('do not use the ladder and observation files of the serving gateway', () => {
     const settings = loadSettings({ env: {}, cwd: '/', flags: [] });
     const { ladder, learn } = toWalkSettings({ ...settings, learn: { ...settings.learn, traffic: true } }, undefined);
     expect({ ladder: ladder.file, learn }).toEqual({ ladder: ':memory:', learn: { traffic: false, file: ':memory:' } });

@@ -51,7 +51,7 @@ export function toSchemaCheck(
     // A client is told of each item that it has to mend; what a server does to every item of a list is one thing.
     const told = place.direction === 'request' ? causes.errors.slice(0, max) : ofFirstKinds(causes.errors, max);
     return [
-      ...toViolations(errors, place, (at, keyword) => describe(value, at, keyword)),
+      ...toViolations(selected, place, (at, keyword) => describe(value, at, keyword)),
       ...causes.unknown.map((field) => unknownFieldViolation(field, place)),
     ];
   };
