@@ -5,27 +5,27 @@ import { createAcceptsGzip } from '../cache/gzip.ts';
 import { type AdminGuardOptions, createAdminGuard } from './admin-guard.ts';
 import { CLOSED_POLICY } from './closed-policy.ts';
 
-/** Whether the gateway can answer now; reasons where it cannot. */
+/** Whether the gateway is ready, and the reasons if it is not. */
 export interface Readiness {
   readonly ready: boolean;
   readonly reasons: readonly string[];
 }
 
-/** What the admin edge is made of. */
+/** The services of the admin side. */
 export interface AdminAppServices {
   readonly guard: AdminGuardOptions;
   readonly readiness: () => Readiness;
   readonly metrics: { exposition(): Promise<string>; readonly contentType: string };
-  /** Drops what is kept under these tags, or everything; answers how many pages went. */
+  /** Purges the stored responses with these tags, or all; returns their number. */
   readonly purge: (tags: readonly string[] | 'all') => number;
-  /** The operator's pages, below `/console`; left out where there are none. */
+  /** The console, served under `/console`; undefined if there is none. */
   readonly console?: RequestHandler;
   readonly onError: (error: unknown) => void;
 }
 
 const compress = promisify(gzip);
 
-/** The admin Express app: health, metrics, purge and the operator's pages (rules, 12). */
+/** Creates the Express app of the admin side: health, metrics, purge and console (rules, 12). */
 export function createAdminApp(services: AdminAppServices): Express {
   const app = express();
   const acceptsGzip = createAcceptsGzip();
@@ -33,7 +33,7 @@ export function createAdminApp(services: AdminAppServices): Express {
   app.disable('x-powered-by');
   app.disable('etag');
   app.use((_req, res, next) => {
-    // The console's pages have a policy of their own.
+    // The console's pages replace this policy with their own.
     res.set({
       'Cache-Control': 'no-store',
       'X-Content-Type-Options': 'nosniff',
@@ -49,7 +49,7 @@ export function createAdminApp(services: AdminAppServices): Express {
   app.get('/metrics', async (req, res) => {
     const text = await services.metrics.exposition();
     res.set({ 'Content-Type': services.metrics.contentType, Vary: 'Accept-Encoding' });
-    // The names repeat in every line: compressed, on a thread of its own, a scrape is a twentieth of its size.
+    // Names repeat in every line, so compression makes a scrape twenty times smaller. It runs on another thread.
     if (!acceptsGzip(req.headers['accept-encoding'])) res.send(text);
     else res.set('Content-Encoding', 'gzip').send(await compress(text, { level: constants.Z_BEST_SPEED }));
   });
@@ -58,7 +58,7 @@ export function createAdminApp(services: AdminAppServices): Express {
     app.get('/', (_req, res) => res.redirect(303, 'console/'));
     app.use('/console', guard, services.console);
   }
-  app.use((_req, res) => void res.status(404).json({ error: 'There is no such page on the admin side.' }));
+  app.use((_req, res) => void res.status(404).json({ error: 'This page does not exist on the admin side.' }));
   app.use(createAdminCatch(services));
   return app;
 }
@@ -66,8 +66,8 @@ export function createAdminApp(services: AdminAppServices): Express {
 function purge(services: AdminAppServices): RequestHandler {
   return (req, res) => {
     const body: unknown = req.body;
-    const asked = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
-    const { tags, all } = asked;
+    const request = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+    const { tags, all } = request;
     const named = Array.isArray(tags) && tags.length > 0 && tags.every((tag) => typeof tag === 'string');
     if (all !== true && !named) {
       res.status(400).json({ error: 'Send {"all": true} or {"tags": ["questions", "node:17"]}.' });
@@ -77,7 +77,7 @@ function purge(services: AdminAppServices): RequestHandler {
   };
 }
 
-/** Express's own handler would print the error; here only the log gets it. */
+/** Logs errors; Express's default handler would send them to the client. */
 function createAdminCatch(services: AdminAppServices): ErrorRequestHandler {
   return (error: unknown, _req, res, _next) => {
     const status = (error as { status?: unknown } | null)?.status;
@@ -85,6 +85,6 @@ function createAdminCatch(services: AdminAppServices): ErrorRequestHandler {
     if (!isClientError) services.onError(error);
     if (res.headersSent) res.destroy();
     else if (isClientError) res.status(status).json({ error: 'The request cannot be read.' });
-    else res.status(500).json({ error: 'The admin side failed to answer.' });
+    else res.status(500).json({ error: 'The admin side failed.' });
   };
 }

@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import { parseBasicCredentials } from '../lib/basic-credentials.ts';
 import { networkOf } from '../lib/network-address.ts';
 
-/** What an operator's request offers as a token, and from where. */
+/** The token and the address of an operator's request. */
 export interface AdminAttempt {
-  /** Undefined where no token is offered; empty where what is offered cannot be read. */
+  /** Undefined if the request has no credential; empty if the credential is malformed. */
   readonly token: string | undefined;
-  /** The peer's address; a whole network of one site where it is IPv6. */
+  /** The address of the peer; for IPv6, its network. */
   readonly from: string;
 }
 
@@ -16,7 +16,10 @@ interface Peer {
 
 const BEARER = /^bearer +(\S+)$/i;
 
-/** Reads the token of a request: `Bearer TOKEN`, or `Basic` with any name and the token as password, as browsers send it. */
+/**
+ * Reads the token of a request: `Bearer TOKEN`, or `Basic` with any name and the token as password, as browsers send
+ * it.
+ */
 export function attemptOf(req: Pick<IncomingMessage, 'headers'> & { socket?: Peer }): AdminAttempt {
   const { authorization } = req.headers;
   return {

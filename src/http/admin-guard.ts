@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import { attemptOf } from './admin-attempt.ts';
 import { refuseAdmin } from './refuse-admin.ts';
 
-/** Who may use the pages of the admin side that show or change more than health and metrics. */
+/** Options of access to the admin side beyond health and metrics. */
 export interface AdminGuardOptions {
   /** True when the admin side listens on loopback only. */
   readonly loopback: boolean;
@@ -15,25 +15,31 @@ export interface AdminGuardOptions {
   readonly clock?: Clock;
 }
 
-/** How often a wrong token may be tried from one address; beyond it the right one has to wait as well, unless it was at work there. */
+/**
+ * The limit of wrong tokens per address. Beyond it, the correct token must wait too, unless it was used there recently.
+ */
 const ATTEMPTS = { limit: 20, windowSeconds: 60, maxPairs: 10_000 };
 
-/** For how long an operator is remembered at an address: whoever shares it, behind one proxy, cannot lock them out. */
-const AT_WORK = { seconds: 3_600, max: 1_000 };
+/**
+ * How long an operator's address is stored, so that other clients behind the same proxy cannot lock the operator out.
+ */
+const RECENT_USE = { seconds: 3_600, max: 1_000 };
 
 const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 
-/** Two fields, so that a browser that knows only the first scheme asks for a password: the token, under any name. */
+/** Two headers, so that a browser that supports only the first scheme asks for a password: the token, with any name. */
 const CHALLENGES = ['Basic realm="Portico admin", charset="UTF-8"', 'Bearer realm="Portico admin"'];
 
 /**
- * Lets operators in (rules, 12): by token when one is set or the side is not on loopback, and on loopback only under a
- * loopback name, so that a page of a foreign site in the operator's browser cannot reach it (DNS rebinding, CSRF).
+ * Controls the access of operators (rules, 12). A token is required if one is set or if the admin side is not on
+ * loopback. Without a token, the Host header must be a loopback name, so that a page of another site in the operator's
+ * browser has no access (DNS rebinding, CSRF).
  */
 export function createAdminGuard({ loopback, token, clock = systemClock }: AdminGuardOptions): RequestHandler {
   const failures = createFailureLimiter(ATTEMPTS);
-  const atWorkAt = new LRUCache<string, number>({ max: AT_WORK.max });
-  const isAtWork = (from: string, now: number) => now - (atWorkAt.get(from) ?? -Infinity) < AT_WORK.seconds * 1000;
+  const lastUse = new LRUCache<string, number>({ max: RECENT_USE.max });
+  const wasUsedRecently = (from: string, now: number) =>
+    now - (lastUse.get(from) ?? -Infinity) < RECENT_USE.seconds * 1000;
   return (req, res, next) => {
     const { host = '', origin } = req.headers;
     const attempt = attemptOf(req);
@@ -43,24 +49,24 @@ export function createAdminGuard({ loopback, token, clock = systemClock }: Admin
     } else if (token === undefined && !loopback) {
       refuse(403, 'Set PORTICO_ADMIN_TOKEN: the admin side is not on loopback.');
     } else if (token === undefined && !LOOPBACK_HOST.test(host)) {
-      refuse(403, 'Call the admin side by a loopback name, for example 127.0.0.1.');
+      refuse(403, 'Use a loopback name for the admin side, for example 127.0.0.1.');
     } else if (token === undefined) {
       next();
     } else if (attempt.token === undefined) {
       res.set('WWW-Authenticate', CHALLENGES);
-      refuse(401, 'The admin token is needed.');
+      refuse(401, 'The admin token is required.');
     } else {
       const now = clock();
       const { from } = attempt;
-      const right = sameText(attempt.token, token);
-      const known = right && isAtWork(from, now);
+      const isCorrect = sameText(attempt.token, token);
+      const known = isCorrect && wasUsedRecently(from, now);
       const limited = known ? undefined : failures.begin(from, '', now);
       if (limited !== undefined) {
         res.set('Retry-After', String(limited.retryAfterSeconds));
-        refuse(429, 'Too many wrong tokens came from this address; wait a minute.');
-      } else if (right) {
+        refuse(429, 'Too many wrong tokens from this address; wait a minute.');
+      } else if (isCorrect) {
         if (!known) failures.withdraw(from, '', now);
-        atWorkAt.set(from, now);
+        lastUse.set(from, now);
         next();
       } else {
         res.set('WWW-Authenticate', CHALLENGES);
@@ -74,7 +80,7 @@ function hostOf(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host.toLowerCase() : undefined;
 }
 
-/** Compares digests, so that neither the length nor the place of a difference shows in the time taken. */
+/** Compares digests, so that the time taken reveals neither the length nor the place of a difference. */
 function sameText(a: string, b: string): boolean {
   return timingSafeEqual(digestOf(a), digestOf(b));
 }

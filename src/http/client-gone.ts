@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Ending } from '../lib/ending.ts';
 
-/** Ends when the client's connection does before the answer is written. */
+/** Aborts if the client's connection closes before the response is written. */
 class ClientGone implements Ending {
   readonly reason = undefined;
   readonly #response: ServerResponse;
@@ -27,7 +27,7 @@ class ClientGone implements Ending {
   }
 }
 
-/** What ends when the client's connection does before the answer is written. */
+/** Returns a signal that aborts if the client's connection closes before the response is written. */
 export function clientGone(response: ServerResponse): Ending {
   return new ClientGone(response);
 }

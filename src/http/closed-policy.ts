@@ -1,2 +1,5 @@
-/** The `Content-Security-Policy` of what is no page of ours: a browser that shows it loads nothing and frames it nowhere. */
+/**
+ * The `Content-Security-Policy` of responses that are not pages: a browser loads nothing for them and does not frame
+ * them.
+ */
 export const CLOSED_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";

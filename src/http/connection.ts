@@ -18,8 +18,8 @@ const LF = 10;
 const LAST_READ_MS = 1000;
 
 /**
- * A client's connection. It hands what comes in to Node's parser, one message at a time: nothing is read of what follows
- * a refused message or the last one. A refusal waits until the responses to earlier requests are written.
+ * A client's connection. It passes incoming bytes to Node's parser, one message at a time. Bytes after a refused
+ * message or after the last one are not read. A refusal waits until the responses to earlier requests are written.
  */
 export class Connection {
   readonly #socket: Socket;
@@ -28,16 +28,16 @@ export class Connection {
   readonly #parse: (bytes: Buffer) => void;
   #latest: { readonly request: IncomingMessage; readonly response: ServerResponse } | undefined;
   #previous: ServerResponse | undefined;
-  /** What the next byte belongs to: a request line, the rest of a head, or a body. */
+  /** The part of a message that the next byte belongs to: a request line, the rest of a head, or a body. */
   #part: 'line' | 'head' | 'body' = 'line';
-  /** The beginning of a request line that is not complete yet. */
+  /** The beginning of an incomplete request line. */
   #line = '';
   #skippedBlankLine = false;
-  /** The last bytes of the previous chunk, where a blank line may have begun. */
+  /** The last bytes of the previous chunk, in which a blank line may have begun. */
   #tail = '';
-  /** Bytes of a counted body still to come; undefined for a chunked one. */
+  /** The remaining bytes of a body with a Content-Length; undefined for a chunked body. */
   #bodyLeft: number | undefined;
-  /** Whether the application has yet to get the latest request. */
+  /** True if the latest request has not been passed to the application yet. */
   #begun = false;
   #closing = false;
   #refused = false;
@@ -48,13 +48,14 @@ export class Connection {
     this.#app = app;
     this.#options = options;
     const [parse] = socket.listeners('data') as ((bytes: Buffer) => void)[];
-    if (parse === undefined) throw new Error('This version of Node parses HTTP in another way.');
+    if (parse === undefined)
+      throw new Error('This version of Node is not supported: its HTTP parser is attached differently.');
     this.#parse = parse;
     socket.off('data', parse);
     socket.on('data', (chunk: Buffer) => this.#take(chunk));
   }
 
-  /** Takes a request whose head the parser has read. */
+  /** Receives a request whose head the parser has read. */
   begin(request: IncomingMessage, response: ServerResponse): void {
     const earlier = this.#latest?.response;
     this.#previous = earlier?.writableFinished === false ? earlier : undefined;
@@ -65,18 +66,17 @@ export class Connection {
     else this.#begun = true;
   }
 
-  /** Handles what Node's parser or timeouts say against the connection. */
+  /** Handles an error of Node's parser or timeouts. */
   failed(cause: ParserError): void {
     const fault = parserFault(cause);
     if (fault === undefined || !this.#socket.writable) this.#socket.destroy();
-    // Node's parser says this of bytes behind a message that said it was the last one.
+    // Node's parser reports this for bytes after a message with Connection: close.
     else if (cause.code === 'HPE_CLOSED_CONNECTION') this.#refused = true;
     else this.#refuse(fault);
   }
 
   /**
-   * Ends the connection with the response to the latest request. Where none is owed, or its head has gone out already, that
-   * is the response to the next one.
+   * Ends the connection with the response to the latest request, or with the next response if that head has been sent.
    */
   closeSoon(): void {
     this.#closing = true;
@@ -84,7 +84,7 @@ export class Connection {
     if (response !== undefined && !response.headersSent) response.shouldKeepAlive = false;
   }
 
-  /** Whether no request has begun and no response is owed. */
+  /** True if no request has begun and no response is pending. */
   get idle(): boolean {
     return this.#part === 'line' && this.#line === '' && (this.#latest?.response.writableFinished ?? true);
   }
@@ -97,7 +97,7 @@ export class Connection {
   #take(chunk: Buffer): void {
     let at = 0;
     while (at < chunk.length && !this.#refused) {
-      // Node pauses a connection whose responses are not fetched.
+      // Node pauses a connection whose client does not read the responses.
       if (this.#socket.isPaused()) {
         this.#socket.unshift(chunk.subarray(at));
         return;
@@ -109,7 +109,7 @@ export class Connection {
   }
 
   #takeLine(chunk: Buffer, at: number): number {
-    // RFC 9112, 9.6: nothing is read of what follows the last request.
+    // RFC 9112, 9.6: bytes after the last request are not read.
     if (this.#latest?.response.shouldKeepAlive === false) return chunk.length;
     const lf = chunk.indexOf(LF, at);
     const end = lf < 0 ? chunk.length : lf;
@@ -121,7 +121,7 @@ export class Connection {
       return chunk.length;
     }
     this.#line = '';
-    // RFC 9112, 2.2: one blank line in front of a request is tolerated.
+    // RFC 9112, 2.2: one blank line before a request is accepted.
     if (line === '\r' && !this.#skippedBlankLine) {
       this.#skippedBlankLine = true;
       this.#parse(chunk.subarray(at, lf + 1));
@@ -141,7 +141,8 @@ export class Connection {
   #takeHead(chunk: Buffer, at: number, searchFrom: number): number {
     const end = this.#pastBlankLine(chunk, searchFrom);
     this.#parse(at === 0 && end === chunk.length ? chunk : chunk.subarray(at, end));
-    // Some heads are refused by the parser only after it has handed the request out, so the application gets it now.
+    // The parser refuses some heads only after it has emitted the request, so the application receives the request
+    // here.
     if (this.#begun && !this.#refused) this.#dispatch();
     if (this.#tail !== '' || this.#endMessage()) return end;
     this.#part = 'body';
@@ -156,7 +157,7 @@ export class Connection {
   }
 
   #takeBody(chunk: Buffer, at: number): number {
-    // A chunked body ends in a blank line; not every blank line ends it, so the parser is asked.
+    // A chunked body ends with a blank line, but not every blank line ends it, so the parser decides.
     const end =
       this.#bodyLeft === undefined
         ? this.#pastBlankLine(chunk, at)
@@ -175,7 +176,7 @@ export class Connection {
     return true;
   }
 
-  /** Returns where the bytes behind the next blank line begin, which may have begun in an earlier chunk. */
+  /** Returns the index after the next blank line, which may have begun in an earlier chunk. */
   #pastBlankLine(chunk: Buffer, from: number): number {
     const tail = this.#tail;
     if (tail !== '') {
@@ -198,14 +199,14 @@ export class Connection {
     if (this.#refused) return;
     this.#refused = true;
     const latest = this.#latest;
-    // What is refused is either the latest request itself or something behind it.
+    // The refused message is either the latest request or a later message.
     const own = latest?.request.complete === false ? latest : undefined;
     const id = requestIdOf(own?.request.headers['x-request-id']);
     this.#options.onRefused(error, id);
-    const owed = own === undefined ? latest?.response : this.#previous;
+    const pending = own === undefined ? latest?.response : this.#previous;
     const write = () => this.#writeRefusal(error, id, own);
-    if (owed === undefined || owed.writableFinished) write();
-    else owed.once('finish', write);
+    if (pending === undefined || pending.writableFinished) write();
+    else pending.once('finish', write);
   }
 
   #writeRefusal(
@@ -214,11 +215,11 @@ export class Connection {
     own: { readonly request: IncomingMessage; readonly response: ServerResponse } | undefined,
   ): void {
     const socket = this.#socket;
-    // The response before this one was the last.
+    // The previous response was the last one on this connection.
     if (!socket.writable) return;
     if (own?.response.headersSent) {
       const { response } = own;
-      // What is written now would be taken for the rest of that response.
+      // Bytes written now would be read as the rest of that response.
       if (!response.writableEnded) socket.destroy();
       else if (response.writableFinished) this.#endAfter('');
       else response.once('finish', () => this.#endAfter(''));
@@ -229,7 +230,10 @@ export class Connection {
     this.#endAfter(own?.request.method === 'HEAD' ? head : head + body.toString());
   }
 
-  /** Writes the last bytes. The client may read them first: a connection with unread bytes is reset when it is closed. */
+  /**
+   * Writes the last bytes and gives the client time to read them, because closing a connection with unread bytes resets
+   * it.
+   */
   #endAfter(text: string): void {
     const socket = this.#socket;
     socket.end(text);

@@ -3,7 +3,7 @@ import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Connection, type ConnectionOptions } from './connection.ts';
 
-/** How a listener is set up. */
+/** Options of a listener. */
 export interface ListenerOptions extends ConnectionOptions {
   readonly host: string;
   readonly port: number;
@@ -18,29 +18,29 @@ export interface ListenerServer {
   readonly connections: ReadonlySet<Connection>;
 }
 
-/** How long a listener waits when it closes, in milliseconds. */
+/** The times that a closing listener waits, in milliseconds. */
 export interface Grace {
-  /** For requests in flight; what is left is then broken. */
+  /** The time for requests in flight; the remaining connections are then destroyed. */
   readonly finishMs: number;
-  /** For a request that may be on its way on an idle connection. */
+  /** The time for a request that may be in transit on an idle connection. */
   readonly idleMs?: number;
 }
 
-/** A listener that takes requests. */
+/** A listener that accepts requests. */
 export interface Listener {
   readonly server: Server;
-  /** `http://host:port` as it can be called. */
+  /** The address of the listener, `http://host:port`. */
   readonly url: string;
   /**
-   * Takes no new connection. Each open connection ends with the response to its latest request, or to the next one, and
-   * idle ones are closed once nothing has come for a while.
+   * Accepts no new connection. Each open connection ends with the response to its latest or its next request. Idle
+   * connections are closed after `idleMs`.
    */
   close(grace: Grace): Promise<void>;
 }
 
 const CHECK_MS = 2000;
 
-/** Makes the server of an app without listening yet; keep-alive outlives a balancer's idle connections. */
+/** Creates the server of an application, not listening yet. */
 export function createListenerServer(app: RequestListener, options: ListenerOptions): ListenerServer {
   const connections = new Set<Connection>();
   const bySocket = new WeakMap<object, Connection>();
@@ -53,17 +53,17 @@ export function createListenerServer(app: RequestListener, options: ListenerOpti
       keepAliveTimeout: options.keepAliveSeconds * 1000,
       headersTimeout: options.headersTimeoutSeconds * 1000,
       requestTimeout: options.requestTimeoutSeconds * 1000,
-      // Node looks for requests that take too long every 30 s otherwise, however short their limits are.
+      // By default, Node checks for slow requests only every 30 s, however short their limits are.
       connectionsCheckingInterval: CHECK_MS,
       maxHeaderSize: options.maxHeaderBytes,
-      // RFC 9112, 6.3: a request that can be read in two ways is refused.
+      // RFC 9112, 6.3: an ambiguous request is refused.
       insecureHTTPParser: false,
-      // Node would refuse it with an empty 400 that nobody counts.
+      // Node would refuse the request with an empty 400, which would not be counted.
       requireHostHeader: false,
     },
     received,
   );
-  // Node would respond to other expectations than 100-continue itself, with an empty 417.
+  // Node would respond to expectations other than 100-continue with an empty 417.
   server.on('checkExpectation', received);
   server.on('connection', (socket: Socket) => {
     const connection = new Connection(socket, app, options);
@@ -79,7 +79,7 @@ export function createListenerServer(app: RequestListener, options: ListenerOpti
   return { server, connections };
 }
 
-/** Starts to listen; rejects with the system's error, EADDRINUSE for instance. */
+/** Starts to listen; rejects with the system's error, for example EADDRINUSE. */
 export async function listen(
   { server, connections }: ListenerServer,
   { host, port }: Pick<ListenerOptions, 'host' | 'port'>,
@@ -97,7 +97,7 @@ export async function listen(
 }
 
 const SWEEP_MS = 50;
-/** Longer than a request takes to anybody's network. */
+/** Longer than a request is in transit. */
 const IDLE_MS = 500;
 
 async function closeServer(
@@ -107,7 +107,7 @@ async function closeServer(
 ): Promise<void> {
   for (const connection of connections) connection.closeSoon();
   await acceptWaiting(server, connections, finishMs);
-  // An HTTP server's own close destroys idle connections at once, and with them the requests that are on their way to us.
+  // The close method of an HTTP server destroys idle connections at once, and with them requests in transit.
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
   const timer = setTimeout(() => server.closeAllConnections(), finishMs);
   const idleSince = new Map<Connection, number>();
@@ -123,15 +123,15 @@ async function closeServer(
   await closed;
   clearTimeout(timer);
   clearInterval(sweep);
-  // Ends the timer that looks for slow requests.
+  // Ends the timer that checks for slow requests.
   server.close();
 }
 
 const ACCEPT_MS = 2000;
 
-/** Accepts the clients that the system has connected already: closing the listener would reset them. */
+/** Accepts clients that the system has already connected, because closing the listener would reset them. */
 async function acceptWaiting(server: Server, connections: ReadonlySet<Connection>, finishMs: number): Promise<void> {
-  // Not for ever: a balancer may not have noticed yet, and send new ones.
+  // With a limit, because a load balancer may still send new connections.
   const end = performance.now() + Math.min(ACCEPT_MS, finishMs);
   let accepted = true;
   const note = () => {
@@ -141,7 +141,7 @@ async function acceptWaiting(server: Server, connections: ReadonlySet<Connection
   server.on('connection', note);
   while (accepted && performance.now() < end) {
     accepted = false;
-    // The event loop looks for connections between two turns.
+    // The event loop accepts connections between two turns.
     await turn();
     await turn();
   }

@@ -6,14 +6,14 @@ const SIGN_IN =
   '<p>The console asks for a name and a password: any name, and the admin token as the password. ' +
   'Load this page again to be asked.</p>';
 
-/** Refuses an operator's request: as a small page to a browser that opens one, as JSON to everybody else. */
+/** Refuses an operator's request with a small page for a browser, otherwise with JSON. */
 export function refuseAdmin(req: Request, res: Response, status: number, text: string): void {
   res.status(status);
   if (!(req.headers.accept ?? '').includes('text/html')) {
     res.json({ error: text });
     return;
   }
-  // The text is one of our own sentences; nothing of the request is in it.
+  // The text is a fixed sentence without any part of the request.
   res.set('Content-Security-Policy', CLOSED_POLICY).type('html');
   res.send(
     `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Portico: access denied</title></head>` +

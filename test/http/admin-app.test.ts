@@ -130,7 +130,7 @@ describe('the admin side', () => {
   it('has no other page', async () => {
     const { call } = await admin();
     const answer = await call('/elsewhere');
-    expect([answer.status, answer.json]).toEqual([404, { error: 'There is no such page on the admin side.' }]);
+    expect([answer.status, answer.json]).toEqual([404, { error: 'This page does not exist on the admin side.' }]);
     expect((await call('/cache/purge')).status).toBe(404);
   });
 });

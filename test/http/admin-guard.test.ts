@@ -147,7 +147,7 @@ describe('the guard of the admin side', () => {
     expect(page.fields['Content-Security-Policy']).toContain("default-src 'none'");
     expect(page.body).toContain('This is not the admin token.');
     expect(page.body).not.toContain('guess');
-    expect(guarded(bearer, { host: 'a' }).body).toEqual({ error: 'The admin token is needed.' });
+    expect(guarded(bearer, { host: 'a' }).body).toEqual({ error: 'The admin token is required.' });
   });
 
   it('asks a browser to sign in only where there is a token', () => {
