@@ -25,7 +25,7 @@ import { undocumentedPlanLine } from './pipeline/undocumented/plan.ts';
 import { bytesTo } from './telemetry/bytes-to.ts';
 import { createLineBatch } from './telemetry/line-batch.ts';
 
-/** What can be put in the place of the machine's own clock, environment, output and chance. */
+/** Replacements for the system's clock, environment, output and random numbers. */
 export interface GatewayParts {
   readonly clock?: Clock;
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -33,41 +33,41 @@ export interface GatewayParts {
   readonly random?: () => number;
 }
 
-/** A gateway that is put together but does not listen. */
+/** An assembled gateway that does not listen. */
 export interface Assembly {
   readonly house: House;
   readonly services: Services;
-  /** What is odd about the contract or its candidate and no reason not to start. */
+  /** Problems of the contract or the shadow contract that do not prevent the start. */
   readonly warnings: readonly Fault[];
-  /** What the ladder's file held at start, also of an earlier contract. */
+  /** The content of the ladder file at start, which may be of an earlier contract. */
   readonly keptLadder: LadderState | undefined;
   readonly edges: Edges;
   /** One line per operation, as `portico plan` prints them. */
   readonly planLines: readonly string[];
-  /** Role × operation and account × operation, as text. */
+  /** The permission matrix of roles and accounts by operation, as text. */
   readonly permissionsMatrix: string;
-  /** What would become of a request, without calling the upstream. */
+  /** Explains what would happen to a request, without calling the upstream. */
   explain(request: ExplainRequest): readonly string[];
-  /** Violations that are accepted; undefined where no file is configured. */
+  /** The accepted violations; undefined if no file is configured. */
   readonly baseline: BaselineFile | undefined;
-  /** Where the verifier stands; `readyz` reads it. */
+  /** The state of the verifier, which `readyz` reads. */
   readonly calibration: CalibrationState;
   readonly drain: { started: boolean };
   close(): Promise<void>;
 }
 
-/** A gateway that takes requests. */
+/** A gateway that accepts requests. */
 export interface Gateway extends Pick<Assembly, 'planLines' | 'explain' | 'house' | 'services' | 'baseline'> {
   readonly publicUrl: string;
   readonly adminUrl: string;
   /**
-   * Is no longer ready, but serves as before for `lameDuckSeconds` (0 unless given). Then takes no new connection, lets
-   * requests in flight end within `listen.drainSeconds`, and closes everything.
+   * Reports not ready but still serves for `lameDuckSeconds` (default 0). Then accepts no new connection, waits up to
+   * `listen.drainSeconds` for requests in flight, and closes everything.
    */
   close(options?: { readonly lameDuckSeconds?: number }): Promise<void>;
 }
 
-/** Reads, checks and compiles everything; throws StartFault with every fault at once. */
+/** Reads, checks and compiles everything; throws a StartFault with all configuration errors. */
 export function assembleGateway(settings: Settings, given: GatewayParts = {}): Assembly {
   const log = given.logStream === undefined ? toStandardOutput() : { stream: given.logStream, flush: () => undefined };
   const parts: AssemblyParts = {
@@ -113,14 +113,14 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
   };
 }
 
-/** An assembly whose stores are open and whose verifier has been tried. */
+/** An assembly with open stores and a tested verifier. */
 interface Running {
   readonly assembly: Assembly;
-  /** Is no longer ready, and after `lameDuckMs` stops what runs beside requests. */
+  /** Reports not ready and, after `lameDuckMs` milliseconds, stops the background work. */
   drain(lameDuckMs: number): Promise<void>;
 }
 
-/** Assembles and calibrates; nothing is left behind when it throws. */
+/** Assembles a gateway, opens its stores and tests its verifier; closes everything if it throws. */
 async function startAssembly(settings: Settings, given: GatewayParts): Promise<Running> {
   const assembly = assembleGateway(settings, given);
   const { logger } = assembly.services;
@@ -140,7 +140,7 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
     assembly,
     async drain(lameDuckMs) {
       assembly.drain.started = true;
-      // A balancer has to see that this process is not ready before connections are refused.
+      // A load balancer must see that this process is not ready before connections are refused.
       if (lameDuckMs > 0) await setTimeout(lameDuckMs);
       stop();
       stopLadder();
@@ -148,14 +148,14 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
   };
 }
 
-/** Starts a gateway with listeners of its own; nothing is left behind when it throws. */
+/** Starts a gateway with its own listeners; closes everything if it throws. */
 export async function createGateway(settings: Settings, given: GatewayParts = {}): Promise<Gateway> {
   const { assembly, drain } = await startAssembly(settings, given);
   const { host, port, adminHost, adminPort, drainSeconds } = settings.listen;
   const opened: Listener[] = [];
   const close = async (finishMs: number, lameDuckMs: number) => {
     await drain(lameDuckMs);
-    // The public side first: until it is drained, the admin side reports to a balancer that it is not ready.
+    // The public side first: until it is drained, the admin side reports to a load balancer that it is not ready.
     for (const listener of opened) await listener.close({ finishMs });
     await assembly.close();
   };
@@ -182,7 +182,7 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
   }
 }
 
-/** A gateway without listeners, for an application that has its own. */
+/** A gateway without listeners, for an application with its own. */
 export interface MountedGateway {
   readonly handle: RequestListener;
   /** The admin side: health, metrics and console. */
@@ -191,7 +191,7 @@ export interface MountedGateway {
   close(): Promise<void>;
 }
 
-/** Starts a gateway without listeners; nothing is left behind when it throws. */
+/** Starts a gateway without listeners; closes everything if it throws. */
 export async function mountGateway(settings: Settings, given: GatewayParts = {}): Promise<MountedGateway> {
   const { assembly, drain } = await startAssembly(settings, given);
   let closing: Promise<void> | undefined;
@@ -203,7 +203,7 @@ export async function mountGateway(settings: Settings, given: GatewayParts = {})
   };
 }
 
-/** Where lines go unless a stream is given: they share their writes, so that the last ones have to be flushed. */
+/** Returns the default destination of log lines. It writes lines in batches, so the last ones must be flushed. */
 function toStandardOutput(): { readonly stream: DestinationStream; flush(): void } {
   const lines = createLineBatch(bytesTo(1));
   return { stream: lines, flush: () => lines.flush() };

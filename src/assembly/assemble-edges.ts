@@ -17,9 +17,9 @@ import type { Start } from './load-start.ts';
 import { ownAddress } from './own-address.ts';
 import { publicOriginOf } from '../upstream/public-address.ts';
 
-/** Both sides of the gateway, not listening yet. */
+/** The public and the admin side of the gateway, not listening yet. */
 export interface Edges {
-  /** Handles the requests of the public side on the listener of somebody else; checks heads first. */
+  /** Handles public requests of an embedding application's listener. Checks the request head first. */
   readonly handle: RequestListener;
   readonly adminApp: Express;
   readonly publicServer: ListenerServer;
@@ -28,12 +28,12 @@ export interface Edges {
   close(): void;
 }
 
-/** What the edges read of the gateway's own state. */
+/** The gateway state that the edges read. */
 export interface EdgeState {
   readonly readiness: () => Readiness;
 }
 
-/** Makes the public and the admin app with their servers. */
+/** Creates the public and the admin app with their servers. */
 export function assembleEdges(
   settings: Settings,
   start: Start,
@@ -94,7 +94,7 @@ export function assembleEdges(
     onError: (error) => logger.error({ err: error }, 'the admin side failed'),
   });
   const sampling = setInterval(() => services.traffic.sample(), TRAFFIC_HISTORY.stepSeconds * 1000).unref();
-  // Such a request never reaches an application, so it is counted here.
+  // Such a request never reaches the application, so it is counted here.
   const onRefused = ({ code, status }: GatewayError, requestId: string) => {
     const trace = createTrace({ requestId, traceparent: '', method: '', startedAt: clock() });
     metrics.record(Object.assign(trace, { error: code, status, seconds: 0 }));

@@ -27,14 +27,14 @@ import { publicAddressOf, publicOriginOf } from '../upstream/public-address.ts';
 import { switchedOff } from './switched-off.ts';
 import { showingBodies } from './watch-shadow.ts';
 
-/** The memo of targets takes at most an eighth of what stored pages may take. */
+/** The memo of targets may use an eighth of the budget of stored pages. */
 const TARGETS_SHARE = 8;
 
-/** Compiles every plan and puts the house together around them. */
+/** Compiles the plans of all operations and assembles the gateway. */
 export function assembleHouse(settings: Settings, start: Start, services: Services, { clock }: AssemblyParts): House {
   const { contract, permissions } = start;
   const challenge = challengeOf(settings.authentication.realm);
-  const requirementOf = memoise((permission: string) => permissions.compile({ permission }));
+  const requirementOf = memoize((permission: string) => permissions.compile({ permission }));
   const decidePermission: House['decidePermission'] = (permission, grants) =>
     decide(requirementOf(permission), grants, 'not-asked');
   const { grantsOf } = permissions;
@@ -62,13 +62,13 @@ export function assembleHouse(settings: Settings, start: Start, services: Servic
     ),
     maxBytes: settings.cache.maxBytes / TARGETS_SHARE,
   });
-  // What stages share between requests belongs to the services, so that a plan can be replaced while others run.
+  // Stages share state only through the services, so a plan can be replaced while requests run.
   ladder.onChange((id) => {
-    const old = plans.get(id);
-    if (old === undefined) return;
-    plans.set(id, planned(old.operation));
+    const current = plans.get(id);
+    if (current === undefined) return;
+    plans.set(id, planned(current.operation));
     targets.clear();
-    // A page that was kept while answers were only reported may be one that is refused from now on.
+    // Pages stored at level report may be invalid, and are refused from now on.
     if (plans.get(id)?.checks.responses === 'enforce') services.cache.purgeAll();
   });
   return {
@@ -194,11 +194,11 @@ function stageServices(
   };
 }
 
-function memoise<T>(make: (name: string) => T): (name: string) => T {
-  const made = new Map<string, T>();
+function memoize<T>(make: (name: string) => T): (name: string) => T {
+  const values = new Map<string, T>();
   return (name) => {
-    const known = made.get(name) ?? make(name);
-    made.set(name, known);
-    return known;
+    const value = values.get(name) ?? make(name);
+    values.set(name, value);
+    return value;
   };
 }

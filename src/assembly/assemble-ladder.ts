@@ -10,13 +10,13 @@ import { CHECK_NAMES } from '../model/checks.ts';
 import { StartFault } from '../model/fault.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
-/** The ladder of one gateway with the file that it is kept in. */
+/** The ladder of one gateway with its file. */
 export interface AssembledLadder {
   readonly ladder: Ladder;
   readonly file: LadderFile;
 }
 
-/** Reads what was kept of the ladder; throws StartFault for a file that is broken. */
+/** Reads the stored state of the ladder; throws a StartFault for an invalid file. */
 export function keptLadder({ ladder, placeOf }: Settings): LadderState | undefined {
   try {
     return readLadderFile(ladder.file);
@@ -28,7 +28,7 @@ export function keptLadder({ ladder, placeOf }: Settings): LadderState | undefin
   }
 }
 
-/** Makes the ladder over the configured levels; nothing is written before a level moves. */
+/** Creates the ladder over the configured levels; nothing is written before a level moves. */
 export function assembleLadder(
   settings: Settings,
   start: { readonly contract: Contract; readonly ladder: LadderState | undefined },
@@ -36,8 +36,9 @@ export function assembleLadder(
 ): AssembledLadder {
   const { clock, logger, metrics } = parts;
   const file = createLadderFile(settings.ladder.file, start.ladder, {
-    onError: (error) => logger.error({ err: error }, 'the file of the ladder fails: it is kept in memory only'),
-    // What came in its place meanwhile, such as the mark of the same promotion lifted in the console, stays.
+    onError: (error) =>
+      logger.error({ err: error }, 'the ladder file cannot be written: the ladder is stored in memory only'),
+    // A step that has replaced it meanwhile, such as the mark of a promotion lifted in the console, stays.
     onRemoved: (step) => void ladder.lift(step.operation, step.check, step),
   });
   const ladder: Ladder = createLadder({
@@ -57,7 +58,7 @@ export function assembleLadder(
   return { ladder, file };
 }
 
-/** What the configuration says of the checks of each operation. */
+/** Returns the configured checks of each operation. */
 function configuredLevels(settings: Settings, { operations }: Contract): readonly ConfiguredLevels[] {
   return operations.map(({ id }) => {
     const own = settings.operations[id]?.checks ?? {};
@@ -72,18 +73,18 @@ function eventsOf(logger: Logger, metrics: Metrics): LadderEvents {
       metrics.ladder.demoted(operation);
       logger.error(
         { ladder: { operation, check, judged, failed, windowSeconds } },
-        'enforcing failed too many answers: the check only reports until an operator lifts this or the contract changes',
+        'enforcing failed too many responses: the check only reports until an operator lifts this or the contract changes',
       );
     },
     promoted: ({ operation, check, judged, windowSeconds }) => {
       metrics.ladder.promoted(check);
       logger.warn(
         { ladder: { operation, check, judged, windowSeconds } },
-        'nothing would have been refused: enforced from now on',
+        'no request would have been refused: the check is enforced from now on',
       );
     },
     lifted: ({ operation, check, move }) => {
-      logger.warn({ ladder: { operation, check, move } }, 'an operator took a step of the ladder back');
+      logger.warn({ ladder: { operation, check, move } }, 'an operator lifted a step of the ladder');
     },
     alerted: ({ operation = 'undocumented', check, judged, failed, windowSeconds }) => {
       metrics.ladder.alerted(check);

@@ -12,7 +12,7 @@ import type { Clock } from '../lib/clock.ts';
 import { StartFault } from '../model/fault.ts';
 import type { Start } from './load-start.ts';
 
-/** Makes the ledger; its file is not touched before it is opened. */
+/** Creates the ledger; its file is not opened yet. */
 export function assembleLedger(
   settings: Settings,
   { contract }: Start,
@@ -27,7 +27,7 @@ export function assembleLedger(
     operations: contract.operations.map(({ id }) => id),
     inMemory,
     openStore: () => openStore(settings, inMemory, logger),
-    onLost: (error) => logger.warn({ err: error }, 'the ledger cannot be written: what it should hold is dropped'),
+    onLost: (error) => logger.warn({ err: error }, 'the ledger cannot be written: violations are dropped'),
   });
 }
 
@@ -41,9 +41,9 @@ async function openStore(
     return await openFileStore(ledger.file, ledger);
   } catch (error) {
     if (!(error instanceof LedgerFileError)) throw error;
-    // Nobody asked for this place, so that a folder that cannot be written is no reason not to start.
+    // The default file was not configured, so a folder that cannot be written does not prevent the start.
     if (error.problem === 'unusable' && originOf('/ledger/file') === 'default') {
-      logger.warn({ reason: error.message }, 'the ledger is kept in memory only and ends with this process');
+      logger.warn({ reason: error.message }, 'the ledger is stored in memory only and is lost when this process ends');
       return inMemory;
     }
     const message = `ledger.file: ${error.message}`;
@@ -51,16 +51,17 @@ async function openStore(
   }
 }
 
-const MAX_TOLD = 20;
+const MAX_REPORTED = 20;
 
-/** Says in the log what people should know of a baseline file: that there is none, and what holds no longer. */
+/** Logs problems of the baseline file: that it does not exist, and expired entries. */
 export function tellBaseline(baseline: BaselineFile | undefined, logger: Logger, clock: Clock): void {
   if (baseline === undefined) return;
   const { file, missing } = baseline;
-  if (missing) logger.warn({ file }, 'there is no baseline file: nothing is accepted until the console writes it');
+  if (missing)
+    logger.warn({ file }, 'the baseline file does not exist: no violation is accepted until the console writes it');
   const expired = baseline.expired(clock());
-  for (const { fingerprint, expires } of expired.slice(0, MAX_TOLD))
+  for (const { fingerprint, expires } of expired.slice(0, MAX_REPORTED))
     logger.warn({ file, fingerprint, expires }, 'a violation is no longer accepted: its entry has expired');
-  if (expired.length > MAX_TOLD)
+  if (expired.length > MAX_REPORTED)
     logger.warn({ file, expired: expired.length }, 'more entries of the baseline have expired');
 }

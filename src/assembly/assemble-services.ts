@@ -27,13 +27,13 @@ import { createLearning, type Learning } from './learning.ts';
 import type { Start } from './load-start.ts';
 import { watchCandidate } from './watch-shadow.ts';
 
-/** What a test or an embedding program can put in the place of the machine's own. */
+/** The system's facilities that a test or an embedding program can replace. */
 export interface AssemblyParts {
   readonly clock: Clock;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where log lines go. */
+  /** The destination of log lines. */
   readonly logStream: DestinationStream;
-  /** Answers 0 ≤ x < 1; decides which shared pages are compared. */
+  /** Returns a number 0 ≤ x < 1, which decides the shared pages that are compared. */
   readonly random: () => number;
 }
 
@@ -54,13 +54,13 @@ export interface Services {
   readonly learning: Learning | undefined;
   /** Reduces a violation to its fingerprint. */
   readonly kindOf: KindOf;
-  /** Lets the candidate contract judge real traffic; undefined where none is configured. */
+  /** Checks traffic against the shadow contract; undefined if none is configured. */
   readonly candidate: CandidateWatch | undefined;
   readonly ladder: Ladder;
   readonly ladderFile: LadderFile;
 }
 
-/** Makes the services; nothing is connected or listening yet. */
+/** Creates the services; nothing is connected or listening yet. */
 export function assembleServices(settings: Settings, start: Start, parts: AssemblyParts): Services {
   const { clock, logStream, random } = parts;
   const logger = createLogger({ level: settings.logging.level, clock, stream: logStream });
@@ -80,7 +80,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
   if (metrics.foldedOperations() > 0)
     logger.warn(
       { series: metrics.seriesCount(), operations: metrics.foldedOperations() },
-      'the contract has more operations than metrics have room for: the last of them are counted together as folded',
+      'the contract has too many operations for the metrics: the last ones are counted together as folded',
     );
   metrics.watch({
     upstreamInFlight: () => upstream.stats().inFlight,
@@ -102,7 +102,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
       sampleShared: settings.cache.sampleShared,
       random,
       onDemoted: (operation) =>
-        logger.warn({ operation }, 'answers differ between callers: its pages are kept per caller from now on'),
+        logger.warn({ operation }, 'responses differ between callers: the pages are stored per caller from now on'),
     }),
     pageCounts: createPageCounts(settings.pageBounds, clock),
     ownership: createOwnership(ownership, clock, createAuthorLookUp(ownership, lookUp)),
@@ -119,7 +119,9 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
   };
 }
 
-/** Everything that a denied caller can be told to lack: names of the contract and the configuration, never of a request. */
+/**
+ * Returns everything that a denied caller can lack: names in the contract and the configuration, never from a request.
+ */
 export function missableTerms(
   { undocumented }: Pick<Settings, 'undocumented'>,
   operations: readonly Pick<Operation, 'requires'>[],

@@ -3,19 +3,19 @@ import { type Fault, StartFault } from '../model/fault.ts';
 import type { Services } from './assemble-services.ts';
 import { refusesByIdentity } from './create-authenticator.ts';
 
-/** Where the verifier stands, as readiness reads it. */
+/** The state of the verifier, which readiness reads. */
 export interface CalibrationState {
   kind: 'pending' | 'calibrated' | 'unusable';
-  /** True when some operation refuses callers by who they are, so that nobody could be let in without a verifier. */
+  /** True if an operation refuses callers by identity, so that the gateway is not ready without a verifier. */
   needed?: boolean;
 }
 
 const RETRY_MS = 5000;
 
 /**
- * Tries the verifier with a wrong credential at start and from time to time (rules, 2), where refusals
- * depend on who is asking. A verifier that accepts anything is a fault; an upstream that does not respond leaves the gateway
- * not ready. Returns a function that stops the attempts.
+ * Tests the verifier with a wrong credential at start and at intervals (rules, 2) if refusals depend on the caller's
+ * identity. A verifier that accepts any credential is a configuration error. If the upstream does not respond, the
+ * gateway is not ready. Returns a function that stops the attempts.
  */
 export async function calibrate(
   settings: Settings,
@@ -31,15 +31,16 @@ export async function calibrate(
   const attempt = async (): Promise<Fault | undefined> => {
     const { kind, ...found } = await authenticator.calibrate();
     if (kind !== state.kind || !tried) {
-      const told = { calibration: kind };
-      if (kind === 'calibrated') logger.info(told, 'the credential probe tells right from wrong');
-      else logger.warn(told, 'credentials cannot be verified: not ready until the upstream answers the probe');
+      const fields = { calibration: kind };
+      if (kind === 'calibrated')
+        logger.info(fields, 'the credential probe distinguishes valid from invalid credentials');
+      else logger.warn(fields, 'credentials cannot be verified: not ready until the upstream responds to the probe');
     }
     tried = true;
     state.kind = kind;
     return 'fault' in found ? found.fault : undefined;
   };
-  // Nothing is asked of the upstream on behalf of nobody where its verdict would change nothing.
+  // No probe is sent if its result would not change anything.
   if (!state.needed) return () => undefined;
   const fault = await attempt();
   if (fault !== undefined) throw new StartFault([{ ...fault, ...settings.placeOf(fault.pointer) }]);

@@ -7,7 +7,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { RolesFile } from '../permissions/roles-file.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';
 
-/** Chooses the verifier that the configuration names and puts the authenticator on it. */
+/** Creates the authenticator with the configured verifier. */
 export function createAuthenticator(
   settings: Settings,
   roles: RolesFile,
@@ -16,9 +16,9 @@ export function createAuthenticator(
 ): Authenticator {
   const { authentication } = settings;
   const { probe: options, hashing, calibrationSeconds } = authentication;
-  // `observe` asks the upstream nothing that no client asked: its own answers say whether a credential is right.
-  const asksOnlyForClients = settings.mode.transparent && !refusesByIdentity(settings);
-  const probe = asksOnlyForClients ? neverAsked : probeOf(upstream, options.path);
+  // `observe` sends no requests of its own: responses to clients show whether a credential is valid.
+  const isPassive = settings.mode.transparent && !refusesByIdentity(settings);
+  const probe = isPassive ? neverProbes : probeOf(upstream, options.path);
   const verifier =
     authentication.verifier === 'file'
       ? createFileVerifier(roles.accounts, hashing, roles.source)
@@ -26,7 +26,7 @@ export function createAuthenticator(
   return create({ options: authentication, verifier });
 }
 
-/** Asks the upstream with a credential and looks at the status only. */
+/** Returns a function that sends a credential to the upstream and returns the response. */
 function probeOf(upstream: Upstream, target: string) {
   return async (authorization: string, signal: AbortSignal) => {
     const headers = [
@@ -38,13 +38,13 @@ function probeOf(upstream: Upstream, target: string) {
   };
 }
 
-/** True when whether some request is refused depends on who is asking, so that credentials have to be verified. */
+/** Returns true if refusals depend on the caller's identity, so that credentials must be verified. */
 export function refusesByIdentity({ checksFor, operations }: Settings): boolean {
   return [undefined, ...Object.keys(operations)].some((id) => {
     const { authentication, permissions } = checksFor(id);
-    // With authentication off nobody is verified, whatever permissions ask for.
+    // With authentication off, no caller is verified, whatever the level of permissions.
     return authentication === 'enforce' || (authentication === 'report' && permissions === 'enforce');
   });
 }
 
-const neverAsked = () => Promise.reject(new Error('nothing is probed in observe'));
+const neverProbes = () => Promise.reject(new Error('observe sends no probes'));

@@ -10,7 +10,7 @@ import type { Services } from './assemble-services.ts';
 import type { Start } from './load-start.ts';
 import { switchedOff } from './switched-off.ts';
 
-/** The console as a handler; its modules and files are loaded when somebody first asks for it. */
+/** Creates the handler of the console, which loads its modules and files on the first request. */
 export function createLazyConsole(
   settings: Settings,
   start: Start,
@@ -28,7 +28,7 @@ export function createLazyConsole(
   };
   return async (req, res, next) => {
     handler ??= load().catch((error: unknown) => {
-      // Files that could not be read now may be there the next time.
+      // Files that could not be read may be readable on the next request.
       handler = undefined;
       throw error;
     });

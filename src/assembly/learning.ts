@@ -11,26 +11,29 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import { createObservationWriter, readObservationFile } from './observation-file.ts';
 import { toSampledResponse } from '../walk/sampled-response.ts';
 
-/** Learns from traffic and keeps what it learned. */
+/** Samples traffic and stores the observations. */
 export interface Learning {
   readonly observeAnswer: (exchange: Exchange, operation: Operation, status: number, json: unknown) => void;
   readonly observePath: (method: string, path: string, status: number) => void;
   close(): void;
 }
 
-/** What learning begins with: the contract as it is enforced, and what was learned before. */
+/** The initial state of learning: the enforced contract and the stored observations. */
 export interface LearnedBefore {
   readonly document: DocumentNode;
   readonly observations: Observations;
 }
 
-/** The contract's document, overlays included, as learning reads it. */
+/** Returns the contract's document with its overlays, which learning compares traffic with. */
 export function readLearnDocument({ contract }: Pick<Settings, 'contract'>): DocumentNode {
   const { document } = readDocument(contract.folder ?? contractFolder(), contract.overlays);
   return document;
 }
 
-/** Reads what was learned before; undefined unless traffic is learned from, and a StartFault for a file that is broken. */
+/**
+ * Reads the stored observations; returns undefined unless `learn.traffic` is on, throws a StartFault for an invalid
+ * file.
+ */
 export function loadLearned(settings: Settings): LearnedBefore | undefined {
   const { traffic, file } = settings.learn;
   if (!traffic) return undefined;
@@ -38,7 +41,7 @@ export function loadLearned(settings: Settings): LearnedBefore | undefined {
   return { document: readLearnDocument(settings), observations };
 }
 
-/** Learns from answers as they pass; a fault of learning never reaches a request. */
+/** Samples responses as they pass. An error in learning never affects a request. */
 export function createLearning(
   { learn }: Pick<Settings, 'learn'>,
   { document, observations }: LearnedBefore,
@@ -48,16 +51,16 @@ export function createLearning(
   if (observations.sinceAt === 0) observations.sinceAt = clock();
   const learner = createLearner({ document, clock, before: observations });
   const writer = createObservationWriter(learn.file, learner.observations, (message) =>
-    logger.warn({ file: learn.file }, `what was learned could not be written: ${message}`),
+    logger.warn({ file: learn.file }, `the observations could not be written: ${message}`),
   );
-  let told = false;
+  let isReported = false;
   const quietly = (step: () => void) => {
     try {
       step();
       writer.changed();
     } catch (error) {
-      if (!told) logger.error({ err: error }, 'learning from traffic failed');
-      told = true;
+      if (!isReported) logger.error({ err: error }, 'learning from traffic failed');
+      isReported = true;
     }
   };
   return {

@@ -7,13 +7,16 @@ import { compilePermissions, type Permissions } from '../permissions/compile-per
 import { type RolesFile, unmappedPolicyOf, withoutDemoAccounts } from '../permissions/roles-file.ts';
 import { loadRoles } from '../permissions/load-roles.ts';
 
-/** The roles file as it holds here, and the rules compiled from it. */
+/** The effective roles file and the permissions compiled from it. */
 export interface LoadedPermissions {
   readonly roles: RolesFile;
   readonly permissions: Permissions;
 }
 
-/** Reads and compiles the roles file; throws StartFault with every fault. Public accounts do not exist with a real upstream. */
+/**
+ * Reads and compiles the roles file; throws a StartFault with all errors. Demo accounts are removed with a real
+ * upstream.
+ */
 export function loadPermissions(settings: Settings, contract: Contract): LoadedPermissions {
   const further = furtherPermissions(settings, contract);
   const written = readRoles(settings, {
@@ -35,12 +38,14 @@ export function loadPermissions(settings: Settings, contract: Contract): LoadedP
   return { roles, permissions };
 }
 
-/** Reads the roles file; without a catalogue only what can be wrong with the file alone is a fault. */
+/** Reads the roles file. Without a catalog, names in the file are not checked. */
 export function readRoles({ roles: { file } }: Settings, catalogue?: Parameters<typeof loadRoles>[2]): RolesFile {
   return loadRoles(readText(file), file, catalogue);
 }
 
-/** Permissions that rules can speak of beside those of operations: the catalogue's and those of allowed paths. */
+/**
+ * Returns the permissions of the catalog and of allowed paths, which roles can name in addition to those of operations.
+ */
 function furtherPermissions({ undocumented }: Settings, contract: Contract): string[] {
   const allowed = undocumented.allow.map(({ permission }) => permission).filter((name) => name !== undefined);
   return [...new Set([...contract.permissions.map(({ name }) => name), ...allowed])];

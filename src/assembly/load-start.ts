@@ -14,26 +14,26 @@ import { keptLadder } from './assemble-ladder.ts';
 import { type LearnedBefore, loadLearned } from './learning.ts';
 import { type LoadedPermissions, loadPermissions, readRoles } from './load-permissions.ts';
 
-/** Everything that is read and compiled before a service is made. */
+/** Everything that is read and compiled before services are created. */
 export interface Start extends LoadedPermissions {
   readonly contract: Contract;
-  /** The contract that only reports; undefined where none is configured. */
+  /** The shadow contract; undefined if none is configured. */
   readonly candidate: Contract | undefined;
-  /** What is odd about both and no reason not to start. */
+  /** Problems of both contracts that do not prevent the start. */
   readonly warnings: readonly Fault[];
   readonly address: UpstreamAddress;
   readonly isPermissionMessage: PermissionMessage;
   /** The `Authorization` of the service account; undefined when credentials are forwarded. */
   readonly serviceAuthorization: string | undefined;
-  /** Violations that are accepted; undefined where no file is configured. */
+  /** The accepted violations; undefined if no file is configured. */
   readonly baseline: BaselineFile | undefined;
-  /** What was kept of the ladder; undefined where there is nothing yet. */
+  /** The stored state of the ladder; undefined if there is none yet. */
   readonly ladder: LadderState | undefined;
-  /** What was learned before; undefined where nothing is learned from traffic. */
+  /** The stored observations; undefined if traffic is not sampled. */
   readonly learned: LearnedBefore | undefined;
 }
 
-/** Loads contract, rules and upstream settings; throws StartFault with the faults of all of them together. */
+/** Loads contract, roles and upstream settings; throws a StartFault with the configuration errors of all of them. */
 export function loadStart(settings: Settings, env: Readonly<Record<string, string | undefined>>): Start {
   const faults: Fault[] = [];
   const attempt = <T>(step: () => T): T | undefined => {
@@ -47,7 +47,7 @@ export function loadStart(settings: Settings, env: Readonly<Record<string, strin
   };
   const contract = attempt(() => loadContract(settings.contract));
   const candidate = attempt(() => ({ contract: loadCandidate(settings.contract) }));
-  // Names of operations are judged here, where their place in the configuration is known.
+  // Names of operations are checked here, where their place in the configuration is known.
   const ids = contract?.operations.map(({ id }) => id);
   if (ids !== undefined) faults.push(...operationFaults(settings, ids));
   if (contract !== undefined) faults.push(...redactionFaults(settings, contract.operations));
@@ -100,14 +100,14 @@ function permissionMessageOf({ upstream, placeOf }: Settings): PermissionMessage
     return compilePermissionMessage(upstream.permissionMessages);
   } catch {
     const place = placeOf('/upstream/permissionMessages');
-    throw new StartFault([{ ...place, message: 'holds an expression that cannot be compiled' }]);
+    throw new StartFault([{ ...place, message: 'contains an invalid regular expression' }]);
   }
 }
 
-// So much that a page full of known differences hides none of the candidate's own.
+// Enough to find the shadow contract's own violations in a page full of known ones.
 const MAX_COLLECTED = 1000;
 
-/** Compiles the candidate contract, where one is configured; throws a StartFault whose faults say that they are its. */
+/** Compiles the shadow contract, if one is configured; throws a StartFault whose messages name the shadow contract. */
 export function loadCandidate({ candidate, ...contract }: ContractOptions): Contract | undefined {
   if (candidate === undefined) return undefined;
   try {
@@ -121,14 +121,12 @@ export function loadCandidate({ candidate, ...contract }: ContractOptions): Cont
   } catch (error) {
     if (!(error instanceof StartFault)) throw error;
     throw new StartFault(
-      error.faults.map(({ message, ...fault }) =>
-        Object.assign(fault, { message: `the candidate contract: ${message}` }),
-      ),
+      error.faults.map(({ message, ...fault }) => Object.assign(fault, { message: `the shadow contract: ${message}` })),
     );
   }
 }
 
-/** What of an operation no traffic is compared by, by the name that it has in the document. */
+/** The properties of operations that traffic is not compared by, by their name in the document. */
 const NOT_COMPARED = {
   'x-requires': ({ requires }: Operation) => requires,
   'x-credential': ({ needsCredential }: Operation) => needsCredential,
@@ -136,7 +134,7 @@ const NOT_COMPARED = {
   'x-request-rules': ({ requestRules }: Operation) => requestRules,
 } as const;
 
-/** What is odd about a candidate and no reason not to start: targets that select nothing, and changes that no report will show. */
+/** Returns the warnings about a shadow contract: targets that select nothing, and changes that no report will show. */
 export function candidateWarnings(
   live: Contract,
   candidate: Contract | undefined,
@@ -151,11 +149,11 @@ export function candidateWarnings(
     return names.length === 0 ? [] : [`${names.join(', ')} of ${next.id}`];
   });
   return [
-    ...candidate.warnings.map((warning) => ({ ...warning, message: `the candidate contract: ${warning.message}` })),
+    ...candidate.warnings.map((warning) => ({ ...warning, message: `the shadow contract: ${warning.message}` })),
     ...changed.map((what) => ({
       source,
       pointer,
-      message: `the candidate changes ${what}, which traffic is not compared by`,
+      message: `the shadow contract changes ${what}, which no report will show`,
     })),
   ];
 }

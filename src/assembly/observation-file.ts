@@ -8,13 +8,13 @@ import {
 } from '../learn/observations/observations-text.ts';
 import { StartFault } from '../model/fault.ts';
 
-/** Where a file of observations is named, for faults about it. */
+/** The place in the configuration that names a file of observations. */
 export interface ObservationPlace {
   readonly source: string;
   readonly pointer: string;
 }
 
-/** Reads a file of observations; nothing was observed where there is none. Throws a StartFault for one that is broken. */
+/** Reads a file of observations; returns none if it does not exist, throws a StartFault if it is invalid. */
 export function readObservationFile(file: string, place: ObservationPlace, now: number): Observations {
   if (file === IN_MEMORY) return emptyObservations(now);
   const text = textOf(file, place);
@@ -38,21 +38,21 @@ function textOf(file: string, place: ObservationPlace): string | undefined {
 }
 
 function broken(place: ObservationPlace, message: string): StartFault {
-  const suggestion = 'learn.file names the file; move it away to begin anew';
+  const suggestion = 'move the file away to start with no observations';
   return new StartFault([{ ...place, message: `learn.file: ${message}`, suggestion }]);
 }
 
-/** Writes a file of observations by and by, off the request path. */
+/** Writes a file of observations at intervals, outside the request path. */
 export interface ObservationWriter {
-  /** Something was learned: it is written within a few seconds. */
+  /** Schedules a write within a few seconds. */
   changed(): void;
-  /** Writes what is left and stops. */
+  /** Writes pending observations and stops. */
   close(): void;
 }
 
 const PAUSE_MS = 5000;
 
-/** Creates a writer; each writing replaces the file at once, so that a crash leaves the one before. */
+/** Creates a writer. It replaces the file atomically, so that a crash leaves the previous one. */
 export function createObservationWriter(
   file: string,
   observations: () => Observations,
@@ -61,15 +61,15 @@ export function createObservationWriter(
   if (file === IN_MEMORY) return { changed: () => undefined, close: () => undefined };
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
-  const settled = (): string | undefined => {
+  const serialize = (): string | undefined => {
     const text = writeObservations(observations());
     if (text === undefined) onFailure(`the observations have more than ${MAX_OBSERVATIONS_BYTES} bytes`);
     return text;
   };
   const failed = (error: unknown) => onFailure(error instanceof Error ? error.message : 'unknown error');
   const write = async (): Promise<void> => {
-    const text = settled();
-    // Whoever closed it in the meantime has written more.
+    const text = serialize();
+    // If the writer has been closed meanwhile, newer observations have been written.
     if (text !== undefined) await replaceFile(file, text, 0o600, () => !closed).catch(failed);
   };
   return {
@@ -85,7 +85,7 @@ export function createObservationWriter(
       const waiting = timer !== undefined && !closed;
       closed = true;
       clearTimeout(timer);
-      const text = waiting ? settled() : undefined;
+      const text = waiting ? serialize() : undefined;
       if (text === undefined) return;
       try {
         replaceFileSync(file, text, 0o600);

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 
-/** Where the process itself reaches one of its listeners; a listener on every address is reached by loopback. */
+/** Returns the address at which the process can reach its own listener: loopback if it listens on all addresses. */
 export function ownAddress(
   address: AddressInfo | string | null,
 ): { readonly host: string; readonly port: number } | undefined {

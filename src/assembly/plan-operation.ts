@@ -5,7 +5,7 @@ import type { Operation } from '../model/operation.ts';
 import { toPagingOptions } from '../paging/paging-options.ts';
 import type { PlannedOperation } from '../pipeline/planned-operation.ts';
 
-/** What the configuration decides about one operation. */
+/** Combines one operation with its configuration. */
 export function planOperation(settings: Settings, operation: Operation): PlannedOperation {
   const own = settings.operations[operation.id] ?? {};
   const { cacheability } = operation;

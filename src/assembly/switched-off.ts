@@ -1,7 +1,10 @@
 import type { Settings } from '../config/settings.ts';
 import type { Operation } from '../model/operation.ts';
 
-/** Operations that a switch of the configuration takes away, with the key that does: those that need an issue tracker without one (rules, 3). */
+/**
+ * Returns the operations that the configuration switches off, with the key: those that need a missing issue tracker
+ * (rules, 3).
+ */
 export function switchedOff(
   { issueTracker }: Settings,
   operations: readonly Pick<Operation, 'id' | 'needsFeature'>[],

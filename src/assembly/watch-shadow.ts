@@ -5,7 +5,7 @@ import type { CheckBody } from '../pipeline/stages/validate-body.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Start } from './load-start.ts';
 
-/** Makes the watch of the candidate contract; undefined where none is configured, and then nothing of it runs. */
+/** Creates the check of traffic against the shadow contract; returns undefined if none is configured. */
 export function watchCandidate(
   settings: Settings,
   { contract, candidate }: Start,
@@ -20,7 +20,7 @@ export function watchCandidate(
     later: (work) => void setImmediate(work).unref(),
     found: (trace, request) => {
       metrics.record(trace);
-      // The exchange was counted with its request; here its status is for the fingerprint only.
+      // The exchange has been counted with its request. Here, the status is only for the fingerprint.
       trace.upstream = request.upstream;
       ledger.record(trace);
     },
@@ -29,7 +29,7 @@ export function watchCandidate(
   return watch;
 }
 
-/** Shows parsed request bodies to the watch before they are checked. */
+/** Wraps a body check so that the shadow contract sees parsed request bodies first. */
 export function showingBodies(check: CheckBody, watch: CandidateWatch | undefined): CheckBody {
   if (watch === undefined) return check;
   return (planned, body, exchange) => {

@@ -68,13 +68,13 @@ const MAX_ELEMENTS = 200;
 /** Finds the ids in the text of a response as strings of digits, because a number cannot represent every 64-bit id. */
 export function discoverIds(text: string): DiscoveredIds {
   const found = new Map<string, Set<string>>();
-  const add = (kind: string, value: unknown) => {
+  const collect = (kind: string, value: unknown) => {
     const id = typeof value === 'number' ? String(value) : value;
     if (typeof id !== 'string' || !/^\d{1,19}$/.test(id)) return;
     const ids = found.get(kind) ?? new Set<string>();
     found.set(kind, ids.add(id));
   };
-  findIds(parseExact(text), undefined, 0, add);
+  findIds(parseExact(text), undefined, 0, collect);
   return new Map([...found].map(([kind, ids]) => [kind, [...ids]]));
 }
 

@@ -16,7 +16,7 @@ describe('the ledger of a gateway', () => {
   const roles = { file: join(packageRoot, 'config', 'roles.yaml') };
   const LISTEN = { port: 0, adminPort: 0, drainSeconds: 1 };
 
-  /** The settings of a folder of its own, in which Portico is started. */
+  /** Returns the settings of Portico in a separate folder. */
   function settingsIn(folder: string, config: object = {}, env: Record<string, string> = {}) {
     const file = join(folder, 'portico.yaml');
     writeFileSync(file, JSON.stringify({ listen: LISTEN, roles, ...config }));
@@ -41,7 +41,7 @@ describe('the ledger of a gateway', () => {
     expect(existsSync(join(folder, '.portico'))).toBe(false);
   });
 
-  it('goes on counting when the gateway is started again', async () => {
+  it('continues counting after a restart', async () => {
     const upstream = await startFakeUpstream(exampleAnswer);
     const config = { ledger: { file: join(tempFolder(), 'ledger.db') }, release: '2026.11' };
     for (let run = 1; run <= 2; run++) {
@@ -62,7 +62,7 @@ describe('the ledger of a gateway', () => {
     }
   });
 
-  it('is a fault where the file that was asked for cannot be opened, at the place that named it', async () => {
+  it('reports a configured file that cannot be opened as a configuration error, with its place', async () => {
     const folder = tempFolder();
     writeFileSync(join(folder, 'file'), '');
     const file = join(folder, 'file', 'ledger.db');
@@ -74,7 +74,7 @@ describe('the ledger of a gateway', () => {
     ]);
   });
 
-  it('is in memory where nobody asked for a file and the usual one cannot be written, and the log says so', async () => {
+  it('is in memory, with a log line, if no file is configured and the default file cannot be written', async () => {
     const folder = tempFolder();
     mkdirSync(join(folder, '.portico', 'ledger.db'), { recursive: true });
     const log: string[] = [];
@@ -83,10 +83,10 @@ describe('the ledger of a gateway', () => {
       logStream: { write: (line) => void log.push(line) },
     });
     await gateway.close();
-    expect(log.join('')).toContain('the ledger is kept in memory only');
+    expect(log.join('')).toContain('the ledger is stored in memory only');
   });
 
-  it('is a fault where the usual file is somebody else’s, which is left as it is', async () => {
+  it('reports a foreign default file as a configuration error and does not change it', async () => {
     const folder = tempFolder();
     mkdirSync(join(folder, '.portico'));
     const file = join(folder, '.portico', 'ledger.db');
@@ -98,12 +98,12 @@ describe('the ledger of a gateway', () => {
   });
 });
 
-describe('a baseline that is configured', () => {
+describe('a configured baseline', () => {
   const DRIFTED = '/services/v2/comment/271.json';
   const drifting = () => startFakeUpstream(() => ({ json: { ...(exampleOf as object), id: 'text' } }));
   const exampleOf = { body: 'x' };
 
-  it('lets what it accepts pass under enforce until it expires, and the ledger has it all the same', async () => {
+  it('accepts its violations under enforce until they expire, and the ledger records them', async () => {
     const upstream = await drifting();
     const file = join(tempFolder(), 'baseline.yaml');
     const clock = createTestClock();
@@ -115,7 +115,7 @@ describe('a baseline that is configured', () => {
     const { baseline, services } = gateway.gateway;
     const { ledger } = services;
     let asked = 0;
-    expect(gateway.log.join('')).toContain('there is no baseline file');
+    expect(gateway.log.join('')).toContain('the baseline file does not exist');
     const ask = async () => {
       const requestId = `asked-${(asked += 1)}`;
       const { status } = await gateway.call(DRIFTED, { user: 'admin', headers: { 'X-Request-Id': requestId } });
@@ -134,7 +134,7 @@ describe('a baseline that is configured', () => {
     expect(await ask()).toBe(502);
   });
 
-  it('says which of its entries no longer hold', async () => {
+  it('logs its expired entries', async () => {
     const upstream = await startFakeUpstream(exampleAnswer);
     const file = join(tempFolder(), 'baseline.yaml');
     const entry = { fingerprint: 'a000000000000001', reason: 'r', owner: 'o@example.org', expires: '2020-01-01' };
@@ -145,7 +145,7 @@ describe('a baseline that is configured', () => {
     expect(line).not.toContain('example.org');
   });
 
-  it('keeps the gateway from starting where it is wrong', async () => {
+  it('prevents the start if it is invalid', async () => {
     const upstream = await startFakeUpstream(exampleAnswer);
     const file = join(tempFolder(), 'baseline.yaml');
     writeFileSync(file, 'accepted:\n  - reason: x\n');

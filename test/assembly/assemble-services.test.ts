@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { missableTerms } from '../../src/assembly/assemble-services.ts';
 
-describe('what a denied caller can lack', () => {
-  it('is everything that operations and allowed paths ask for, each once, and an account or ownership', () => {
+describe('the permissions that a denied caller can lack', () => {
+  it('are those of operations and allowed paths, each once, and an account and ownership', () => {
     const operations = [
       { requires: { any: [{ flag: 'admin' }, { own: { permission: 'Convert own posts' } }] } },
       { requires: { all: [{ permission: 'View list' }, { group: 'Super Users' }] } },

@@ -15,7 +15,7 @@ const PENDING: Calibration = { kind: 'pending', cause: 'down' };
 const FAULT = { source: 'configuration', pointer: '/authentication/probe', message: 'accepts a wrong credential' };
 const UNUSABLE: Calibration = { kind: 'unusable', fault: FAULT };
 
-/** Calibrates with what the verifier finds, the last of it again and again. */
+/** Calibrates with these results of the verifier; the last one is repeated. */
 function calibrating(
   config: Readonly<Record<string, unknown>>,
   ...found: (Calibration | Promise<Calibration> | Error)[]
@@ -44,27 +44,27 @@ const enforced = {
 };
 
 describe('the calibration of the verifier', () => {
-  it('is done for the verifier file, which needs none', async () => {
+  it('is complete at once for the verifier file', async () => {
     const { state, tries, stop } = calibrating({});
     await stop;
     expect([state.kind, state.needed, tries.length]).toEqual(['calibrated', undefined, 0]);
   });
 
-  it('asks the upstream nothing in observe', async () => {
+  it('sends no request to the upstream in observe', async () => {
     const { state, tries, stop } = calibrating({ ...REAL, mode: 'observe' });
     await stop;
     await vi.advanceTimersByTimeAsync(10_000_000);
     expect([state, tries]).toEqual([{ kind: 'pending', needed: false }, []]);
   });
 
-  it('asks where a single operation enforces authentication', async () => {
+  it('sends a request if a single operation enforces authentication', async () => {
     const operations = { listQuestions: { checks: { authentication: 'enforce' } } };
     const { state, tries, stop } = calibrating({ ...enforced, mode: 'observe', operations }, CALIBRATED);
     (await stop)();
     expect([state, tries.length]).toEqual([{ kind: 'calibrated', needed: true }, 1]);
   });
 
-  it('is a fault at start when a wrong credential looks valid, told with the place of the probe', async () => {
+  it('reports a configuration error with the place of the probe if a wrong credential is accepted', async () => {
     const { state, stop } = calibrating(enforced, UNUSABLE);
     const error = await failureOf(stop);
     expect(error).toBeInstanceOf(StartFault);
@@ -75,7 +75,7 @@ describe('the calibration of the verifier', () => {
     await vi.advanceTimersByTimeAsync(10_000_000);
   });
 
-  it('leaves the gateway starting while the upstream does not answer, and tries again soon', async () => {
+  it('leaves the gateway not ready while the upstream does not respond, and retries soon', async () => {
     const { state, tries, stop, logged } = calibrating(enforced, PENDING, PENDING, CALIBRATED);
     const end = await stop;
     expect(state).toEqual({ kind: 'pending', needed: true });
@@ -92,7 +92,7 @@ describe('the calibration of the verifier', () => {
     end();
   });
 
-  it('is renewed from time to time, and makes the gateway not ready when it fails later', async () => {
+  it('is repeated at intervals and makes the gateway not ready if it fails later', async () => {
     const { state, tries, stop } = calibrating(enforced, CALIBRATED, UNUSABLE);
     const end = await stop;
     await vi.advanceTimersByTimeAsync(599_999);
@@ -102,7 +102,7 @@ describe('the calibration of the verifier', () => {
     end();
   });
 
-  it('goes on after a try that failed unexpectedly', async () => {
+  it('continues after an unexpected error', async () => {
     const { tries, stop } = calibrating(enforced, CALIBRATED, new Error('unexpected'), CALIBRATED);
     const end = await stop;
     await vi.advanceTimersByTimeAsync(1_200_000);
@@ -110,7 +110,7 @@ describe('the calibration of the verifier', () => {
     end();
   });
 
-  it('ends when it is stopped, also in the middle of a try', async () => {
+  it('ends when it is stopped during an attempt', async () => {
     const gate = Promise.withResolvers<Calibration>();
     const { tries, stop } = calibrating(enforced, CALIBRATED, gate.promise);
     const end = await stop;
@@ -121,7 +121,7 @@ describe('the calibration of the verifier', () => {
     expect([tries.length, vi.getTimerCount()]).toEqual([2, 0]);
   });
 
-  it('ends when it is stopped between two tries', async () => {
+  it('ends when it is stopped between two attempts', async () => {
     const { tries, stop } = calibrating(enforced, CALIBRATED);
     (await stop)();
     await vi.advanceTimersByTimeAsync(10_000_000);

@@ -27,7 +27,7 @@ function authenticating(config: Readonly<Record<string, unknown>>, roles = nobod
 }
 
 describe('the authenticator', () => {
-  it('asks the upstream about a credential, by the configured probe', async () => {
+  it('sends the configured probe with the credential to the upstream', async () => {
     const { sent, authenticate } = authenticating(strict);
     expect((await authenticate('alice')).principal).toMatchObject({ kind: 'verified', name: 'alice' });
     expect(sent.at(-1)).toMatchObject({ method: 'GET', target: '/services/v2/jobs/gdpr/0.json', mode: 'buffered' });
@@ -35,7 +35,7 @@ describe('the authenticator', () => {
     expect(await failureOf(authenticate('mallory'))).toMatchObject({ code: 'credentials_refused' });
   });
 
-  it('asks the upstream nothing in observe, whoever comes and however often', async () => {
+  it('sends no probe in observe, whatever credentials clients send', async () => {
     const { sent, authenticate, authenticator } = authenticating({ ...REAL, mode: 'observe' });
     expect((await authenticate('alice')).principal).toMatchObject({ kind: 'unverified', name: 'alice' });
     await authenticator.calibrate();
@@ -49,13 +49,13 @@ describe('the authenticator', () => {
       'one operation enforces it in observe',
       { ...strict, mode: 'observe', operations: { listQuestions: { checks: { authentication: 'enforce' } } } },
     ],
-  ])('asks the upstream where %s', async (_where, config) => {
+  ])('sends a probe if %s', async (_where, config) => {
     const { sent, authenticate } = authenticating(config);
     await authenticate('alice');
     await until(() => sent.length > 0);
   });
 
-  it('looks into the roles file where the configuration says so', async () => {
+  it('checks credentials with the roles file if that is configured', async () => {
     const passwordHash = await hashPassword('bob', { memory: 8, passes: 1, parallelism: 1 });
     const account = { name: 'bob', roles: [], groups: [], flags: [], demo: false, passwordHash };
     const { sent, authenticate } = authenticating({}, { ...nobody, accounts: [account] });
@@ -65,15 +65,15 @@ describe('the authenticator', () => {
   });
 });
 
-describe('refusals depend on who is asking', () => {
-  it('where authentication is enforced, globally or for one operation', () => {
+describe("refusals depend on the caller's identity", () => {
+  it('if authentication is enforced, globally or for one operation', () => {
     const operations = { listQuestions: { checks: { authentication: 'enforce' } } };
     expect(refusesByIdentity(settingsOf(strict))).toBe(true);
     expect(refusesByIdentity(settingsOf({ ...REAL, mode: 'observe' }))).toBe(false);
     expect(refusesByIdentity(settingsOf({ ...strict, mode: 'observe', operations }))).toBe(true);
   });
 
-  it('where permissions are enforced and credentials are looked at, which calls for a verifier that can be trusted', () => {
+  it('if permissions are enforced and credentials are checked', () => {
     const withLevels = (authentication: string, permissions: string) =>
       refusesByIdentity(settingsOf({ ...strict, checks: { authentication, permissions } }));
     expect(withLevels('report', 'enforce')).toBe(true);

@@ -39,7 +39,7 @@ const questions = (await callAt(reference.url, '/services/v2/question.json?pageS
 };
 const commented = questions.list.flatMap(({ id, commentIds }) => (commentIds.length > 0 ? id : []));
 
-/** Asks lists in an envelope, one in none, and the log, as often as each way to drift needs to be seen a few times. */
+/** Requests lists with and without an envelope and the log often enough to observe each drift several times. */
 async function askEverything(gateway: TestGateway, times = 36): Promise<void> {
   for (let at = 0; at < times; at += 1)
     for (const target of [
@@ -51,7 +51,7 @@ async function askEverything(gateway: TestGateway, times = 36): Promise<void> {
       expect((await gateway.call(`/services/v2/${target}`)).status, target).toBe(200);
 }
 
-/** Learns from pages of questions and gives the file of the overlay that the command writes. */
+/** Learns from pages of questions and returns the overlay file that the command writes. */
 async function overlayFrom(pages: readonly number[]): Promise<{ overlay: string; observations: string }> {
   const observations = fresh('observations.json');
   const overlay = fresh('learned.yaml');
@@ -64,7 +64,7 @@ async function overlayFrom(pages: readonly number[]): Promise<{ overlay: string;
 }
 
 describe('learning from traffic', () => {
-  it('ends the violations of a field that nobody knew, and begins those of its type', async () => {
+  it('ends the violations of an undocumented field and starts to check its type', async () => {
     reference.setChaos(['extra-field:surprise@6']);
     const before = await gatewayWith({});
     await askPages(before, [1, 2, 3]);
@@ -81,7 +81,7 @@ describe('learning from traffic', () => {
     reference.setChaos([]);
   });
 
-  it('ends the violations of a field that is required and absent, and of one of another type', async () => {
+  it('ends the violations of a missing required field and of a field with another type', async () => {
     reference.setChaos(['missing-field:slug@6', 'wrong-type:score@6']);
     const before = await gatewayWith({});
     await askPages(before, [1]);
@@ -93,7 +93,7 @@ describe('learning from traffic', () => {
     reference.setChaos([]);
   });
 
-  it('ends all violations of a server that drifts in every way, and new ones begin', async () => {
+  it('ends all violations of a server with every kind of drift, and new drift is reported', async () => {
     // As `portico reference --fault drift` does.
     reference.setChaos(['drift']);
     const observations = fresh('observations.json');
@@ -142,13 +142,13 @@ describe('learning from traffic', () => {
     reference.setChaos([]);
   });
 
-  it('writes a file that only its owner may read, and no draft beside it', async () => {
+  it('writes a file that only its owner can read, and leaves no temporary file', async () => {
     const { observations } = await overlayFrom([1, 2, 3]);
     expect(statSync(observations).mode & 0o777).toBe(0o600);
     expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
 
-  it('goes on from what it had learned before a restart', async () => {
+  it('continues with the stored observations after a restart', async () => {
     const file = fresh('observations.json');
     for (const page of [1, 2, 3]) {
       const gateway = await gatewayWith({ learn: { traffic: true, file } });
@@ -158,7 +158,7 @@ describe('learning from traffic', () => {
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ portico: 'observations', version: 1, answers: 3 });
   });
 
-  it('counts addresses outside the contract by template and status, without ids and names', async () => {
+  it('counts undocumented paths by template and status, without ids and names', async () => {
     const file = fresh('observations.json');
     const gateway = await gatewayWith({
       mode: 'staging',
@@ -176,7 +176,7 @@ describe('learning from traffic', () => {
     expect(out).toContain('GET /services/v2/question/{id}.json: returns 200 (3); response bodies were not read');
   });
 
-  it('writes nothing while it is off', async () => {
+  it('writes nothing if it is off', async () => {
     const file = fresh('observations.json');
     const gateway = await gatewayWith({ learn: { traffic: false, file } });
     await askPages(gateway, [1]);
@@ -189,7 +189,7 @@ describe('learning from traffic', () => {
     '{',
     '{"portico":"observations","version":2}',
     '{"portico":"observations","version":1,"paths":{"x":{"body":7}}}',
-  ])('does not start on a broken file, and names its key: %s', async (text) => {
+  ])('prevents the start if the file is invalid, and names its key: %s', async (text) => {
     const file = fresh('observations.json');
     writeFileSync(file, text);
     await expect(gatewayWith({ learn: { traffic: true, file } })).rejects.toMatchObject({

@@ -7,11 +7,11 @@ const UNKNOWN = 'roles:\n  standard:\n    permissions: [Fly]\n';
 const catalogue = { permissions: ['Walk'], groups: [], flags: [] };
 
 describe('the roles file', () => {
-  it('is held to the names of the contract where there is one', () => {
+  it('is checked for names that are not in the contract', () => {
     expect(() => readRoles(settingsOf({}, UNKNOWN), catalogue)).toThrow(StartFault);
   });
 
-  it('is checked as far as it can be where there is none', () => {
+  it('is checked without names if there is no contract', () => {
     expect(readRoles(settingsOf({}, UNKNOWN)).roles.has('standard')).toBe(true);
     expect(() => readRoles(settingsOf({}, 'roles: [what]\n'))).toThrow(StartFault);
   });

@@ -27,7 +27,7 @@ const withUrl = (settings: Settings, url: string): Settings => ({
 });
 
 describe('a start', () => {
-  it('has the contract, the rules and the upstream, compiled', () => {
+  it('has the compiled contract, permissions and upstream', () => {
     const start = loadStart(settingsOf(REAL, ROLES), {});
     expect(start.contract.operations).toHaveLength(16);
     expect(start.roles.roles.has('standard')).toBe(true);
@@ -37,7 +37,7 @@ describe('a start', () => {
     expect(start.serviceAuthorization).toBeUndefined();
   });
 
-  it('knows the parameters that the configuration lets through', () => {
+  it('accepts the configured parameters', () => {
     const settings = settingsOf({ parameters: { allow: { listQuestions: ['colour'] } } }, ROLES);
     const { contract } = loadStart(settings, {});
     const match = contract.match('/services/v2/question.json');
@@ -47,7 +47,7 @@ describe('a start', () => {
     expect(contract.decodeParameters(operation, match, 'size=9').violations).toHaveLength(1);
   });
 
-  it('has the contract of the folder that the configuration names', () => {
+  it('has the contract of the configured folder', () => {
     const folder = mkdtempSync(join(tmpdir(), 'portico-contract-'));
     cpSync(contractFolder(), folder, { recursive: true });
     const file = join(folder, 'openapi.yaml');
@@ -58,21 +58,21 @@ describe('a start', () => {
     expect(faultsOf(settingsOf({ contract: { folder } }, ROLES))).toMatchObject([{ source: file }]);
   });
 
-  it('keeps the contract version whatever parameters are let through', () => {
+  it('has the same contract version whatever parameters are configured', () => {
     const plain = loadStart(settingsOf({}, ROLES), {}).contract.version;
     const settings = settingsOf({ parameters: { allow: { listQuestions: ['colour'] } } }, ROLES);
     expect(loadStart(settings, {}).contract.version).toBe(plain);
   });
 
-  it('has no public account in front of a real upstream', () => {
+  it('has no demo account with a real upstream', () => {
     const roles = ROLES.replace('accounts: []', 'accounts:\n  - {name: admin, roles: [standard], demo: true}');
     expect(loadStart(settingsOf({}, roles), {}).roles.accounts).toHaveLength(1);
     expect(loadStart(settingsOf(REAL, roles), {}).roles.accounts).toHaveLength(0);
   });
 });
 
-describe('everything that is wrong at a start', () => {
-  it('is told at once: names of operations, rules, upstream, service account and messages', () => {
+describe('the configuration errors of a start', () => {
+  it('are reported in one run: names of operations, roles, upstream, service account and messages', () => {
     const settings = settingsOf(
       {
         operations: { listQuestion: { errors: 'legacy' } },
@@ -98,11 +98,11 @@ describe('everything that is wrong at a start', () => {
       expect.stringContaining('nobody'),
       expect.stringContaining('must begin with http://'),
       expect.stringContaining('SECRET is not set'),
-      expect.stringContaining('cannot be compiled'),
+      expect.stringContaining('invalid regular expression'),
     ]);
   });
 
-  it('is told with the place where it was written', () => {
+  it('have their place in the configuration', () => {
     const settings = settingsOf({ operations: { listQuestion: {} } }, ROLES);
     expect(faultsOf(settings)).toMatchObject([
       { source: expect.stringMatching(/portico\.yaml/) as string, pointer: '/operations/listQuestion' },
@@ -110,7 +110,7 @@ describe('everything that is wrong at a start', () => {
     expect(faultsOf(withUrl(settingsOf(REAL, ROLES), 'nonsense'))).toMatchObject([{ pointer: '/upstream/url' }]);
   });
 
-  it('has a roles file that cannot be read among it', () => {
+  it('include a roles file that cannot be read', () => {
     const settings = settingsOf({ roles: { file: 'missing.yaml' } });
     expect(faultsOf(withUrl(settings, 'nonsense'))).toMatchObject([
       { source: expect.stringMatching(/missing\.yaml$/) as string, suggestion: 'set roles.file to its path' },
@@ -118,14 +118,14 @@ describe('everything that is wrong at a start', () => {
     ]);
   });
 
-  it('has a permission among it that nobody knows, but not one that an allowed path asks for', () => {
+  it('include an unknown permission, unless an allowed path requires it', () => {
     const roles = ROLES.replace('View the questions list', 'Answer questions');
     const path = { method: 'POST', path: '/services/v2/question/{id}/answer.json', permission: 'Answer questions' };
     expect(faultsOf(settingsOf({}, roles))).toHaveLength(1);
     expect(faultsOf(settingsOf({ undocumented: { allow: [path] } }, roles))).toEqual([]);
   });
 
-  it('has public accounts among it that would be let in by the file in front of a real upstream', () => {
+  it('include demo accounts that the verifier file would accept with a real upstream', () => {
     const roles = ROLES.replace('accounts: []', 'accounts:\n  - {name: admin, roles: [standard], demo: true}');
     const config = { ...REAL, mode: 'strict', authentication: { verifier: 'file' } };
     expect(faultsOf(settingsOf(config, roles))).toMatchObject([
@@ -133,7 +133,7 @@ describe('everything that is wrong at a start', () => {
     ]);
   });
 
-  it('takes the password of the service account from its variable', () => {
+  it('do not include a service account whose password is in its variable', () => {
     const settings = settingsOf(
       {
         mode: 'strict',

@@ -8,7 +8,7 @@ import { tempFolder } from '../builders/temp-folder.ts';
 const NOW = Date.UTC(2026, 4, 4, 10);
 
 describe('the file of observations', () => {
-  it('and the folder that is made for it can be read by nobody else', () => {
+  it('is readable for its owner only, like the folder created for it', () => {
     const folder = join(tempFolder(), 'deep');
     const file = join(folder, 'observations.json');
     const failures: string[] = [];

@@ -8,8 +8,8 @@ const questions = operationWith({ id: 'listQuestions' });
 const planned = (config: Readonly<Record<string, unknown>>, more: Partial<Operation> = {}) =>
   planOperation(settingsOf(config, undefined, { SECRET: 'x' }), { ...questions, ...more });
 
-describe('what the configuration decides about an operation', () => {
-  it('is the preset where nothing is said', () => {
+describe('the configuration of an operation', () => {
+  it('is the preset by default', () => {
     expect(planned({})).toMatchObject({
       checks: { requests: 'enforce', responses: 'report', undocumented: 'enforce' },
       errors: 'normalized',
@@ -21,7 +21,7 @@ describe('what the configuration decides about an operation', () => {
     });
   });
 
-  it('is transparent and keeps nothing in observe', () => {
+  it('is transparent and stores nothing in observe', () => {
     expect(planned({ ...REAL, mode: 'observe' })).toMatchObject({
       checks: { requests: 'report', permissions: 'report' },
       errors: 'legacy',
@@ -30,7 +30,7 @@ describe('what the configuration decides about an operation', () => {
     });
   });
 
-  it('is what its own keys say, and theirs alone', () => {
+  it('has the values of its own keys, which affect no other operation', () => {
     const config = {
       operations: {
         listQuestions: {
@@ -58,7 +58,7 @@ describe('what the configuration decides about an operation', () => {
     });
   });
 
-  it('keeps what the contract keeps, what is switched on, and nothing that cannot be kept', () => {
+  it('stores what the contract caches or the configuration switches on, if it is cacheable', () => {
     const byChoice = { cacheability: { byDefault: false, tags: [] } };
     expect(planned({}, byChoice).cache).toBeUndefined();
     expect(planned({ operations: { listQuestions: { cache: { enabled: true } } } }, byChoice).cache).toBeDefined();
@@ -67,7 +67,7 @@ describe('what the configuration decides about an operation', () => {
     expect(planned({ operations: { listQuestions: { cache: { enabled: false } } } }).cache).toBeUndefined();
   });
 
-  it('lets a service account stand in only where answers do not depend on who asks', () => {
+  it("uses a service account only if responses do not depend on the caller's identity", () => {
     const service = {
       mode: 'strict',
       upstream: {

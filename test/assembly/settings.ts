@@ -4,7 +4,7 @@ import { loadSettings } from '../../src/config/load-settings.ts';
 import { type Settings, withUpstreamUrl } from '../../src/config/settings.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 
-/** Settings of a configuration file in a folder of its own, which lives until the end of the file's tests. */
+/** Returns the settings of a configuration file in a separate folder, which is removed after the tests. */
 export function settingsOf(
   config: Readonly<Record<string, unknown>> = {},
   roles?: string,
@@ -18,5 +18,5 @@ export function settingsOf(
   return settings.embedded ? withUpstreamUrl(settings, 'http://127.0.0.1:9') : settings;
 }
 
-/** A configuration in front of a real upstream. */
+/** A configuration with a real upstream. */
 export const REAL = { upstream: { url: 'http://127.0.0.1:9/legacy' } };

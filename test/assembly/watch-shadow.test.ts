@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => reference.close());
 
-/** A gateway whose candidate has these overlays; pages are not kept unless a test wants them. */
+/** Starts a gateway whose shadow contract has these overlays; by default, it stores no pages. */
 const gatewayWith = (overlays: readonly string[], more: Readonly<Record<string, unknown>> = {}) =>
   startTestGateway({
     upstream: reference,
@@ -25,7 +25,7 @@ const entriesOf = async ({ gateway }: TestGateway): Promise<readonly LedgerEntry
 const differing = async (gateway: TestGateway) =>
   (await entriesOf(gateway)).filter(({ candidate }) => candidate !== undefined);
 
-/** Waits until a series has a value above zero, and answers it. */
+/** Waits until a series has a value above zero, and returns the value. */
 async function counted(
   gateway: TestGateway,
   difference: string,
@@ -33,7 +33,7 @@ async function counted(
   least = 1,
 ): Promise<number> {
   const series = `portico_candidate_differences_total{operation="${operation}",difference="${difference}"}`;
-  // Each look is a scrape, which leaves room for the work that is waited for.
+  // Each scrape gives other work time to run.
   for (;;) {
     const value = await gateway.metric(series);
     if (value >= least) return value;
@@ -43,8 +43,8 @@ async function counted(
 const tighter = () =>
   overlayFile({ target: '$.components.schemas.Author.properties.reputation', update: { maximum: -1 } });
 
-describe('a candidate contract', () => {
-  it('reports what it would newly refuse of answers, and changes nothing else', async () => {
+describe('a shadow contract', () => {
+  it('reports what it would newly refuse in responses and changes nothing', async () => {
     const gateway = await gatewayWith([tighter()]);
     const answer = await gateway.call(QUESTIONS);
     expect(answer.status).toBe(200);
@@ -72,7 +72,7 @@ describe('a candidate contract', () => {
     );
   });
 
-  it('reports what it would newly refuse and newly accept of parameters', async () => {
+  it('reports what it would newly refuse and newly accept in parameters', async () => {
     const gateway = await gatewayWith([
       overlayFile(
         { target: '$.components.parameters.pageSize.schema', update: { maximum: 10 } },
@@ -92,7 +92,7 @@ describe('a candidate contract', () => {
     expect(found).toHaveLength(2);
   });
 
-  it('reports what it would newly refuse of bodies', async () => {
+  it('reports what it would newly refuse in bodies', async () => {
     const gateway = await gatewayWith([
       overlayFile({ target: '$.components.schemas.CommentWrite.properties.body', update: { maxLength: 3 } }),
     ]);
@@ -108,7 +108,7 @@ describe('a candidate contract', () => {
     ]);
   });
 
-  it('counts what it would refuse of every item of a body once', async () => {
+  it('counts a difference in every item of a body once', async () => {
     const name = '$.components.schemas.CommentWrite.properties.recipients.items.properties.name';
     const gateway = await gatewayWith([overlayFile({ target: name, update: { maxLength: 3 } })]);
     const recipients = [7, 8, 9].map((id) => ({ id, name: 'longer than three', type: 'group' }));
@@ -130,7 +130,7 @@ describe('a candidate contract', () => {
     ]);
   });
 
-  it('reports such an operation in words that can be read, also where its path has a parameter', async () => {
+  it('reports such an operation in readable text, also if its path has a parameter', async () => {
     const path = '/services/v2/topic/{topicId}/followers.json';
     const gateway = await gatewayWith([overlayFile({ target: `$.paths['${path}']`, remove: true })]);
     await gateway.call('/services/v2/topic/38/followers.json');
@@ -139,31 +139,31 @@ describe('a candidate contract', () => {
     expect(await differing(gateway)).toMatchObject([{ at, message: `only the contract in force has GET ${at}` }]);
   });
 
-  it('tells at start what it changes that no report will show, and targets that select nothing', async () => {
+  it('warns at start about changes that no report will show and targets that select nothing', async () => {
     const nothing = overlayFile({ target: '$.components.schemas.Qestion', update: {} });
     const changed = overlayFile({
       target: `$.paths['${QUESTIONS}'].get['x-requires']`,
       update: { permission: 'View analytics' },
     });
     const log = (await gatewayWith([nothing, changed])).log.join('');
-    expect(log).toContain('the candidate contract: selects nothing');
-    expect(log).toContain('the candidate changes x-requires of listQuestions, which traffic is not compared by');
-    expect(log.match(/which traffic is not compared by/g)).toHaveLength(1);
+    expect(log).toContain('the shadow contract: selects nothing');
+    expect(log).toContain('the shadow contract changes x-requires of listQuestions, which no report will show');
+    expect(log.match(/which no report will show/g)).toHaveLength(1);
   });
 
-  it('says nothing where it says the same', async () => {
+  it('reports nothing if both verdicts are the same', async () => {
     const gateway = await gatewayWith([overlayFile({ target: '$.info', update: { title: 'Another' } })]);
     await gateway.call(QUESTIONS);
     await gateway.call(`${QUESTIONS}?page=x`);
     await gateway.call('/services/v2/nothing.json');
-    // What comes after them is judged after them.
+    // Later requests are checked after them.
     const after = await gatewayWith([tighter()]);
     await after.call(QUESTIONS);
     await counted(after, 'newly-refused');
     expect(await differing(gateway)).toEqual([]);
   });
 
-  it('does not judge pages from memory again', async () => {
+  it('does not check stored responses again', async () => {
     const gateway = await gatewayWith([tighter()], { cache: { enabled: true } });
     await gateway.call(QUESTIONS);
     const first = await counted(gateway, 'newly-refused');
@@ -172,7 +172,7 @@ describe('a candidate contract', () => {
     expect(await counted(gateway, 'newly-refused', 'listQuestions', first + 1)).toBe(2 * first);
   });
 
-  it('names its faults as its own at start, together with those of the contract', async () => {
+  it('reports its configuration errors under its name together with those of the contract', async () => {
     const file = overlayFile({ target: '$.components.schemas.Author', remove: true });
     const other = overlayFile({ target: '$.info.title', remove: true });
     await expect(
@@ -184,14 +184,14 @@ describe('a candidate contract', () => {
       faults: expect.arrayContaining([
         expect.objectContaining({
           source: file,
-          message: expect.stringMatching(/^the candidate contract: there is no component/) as string,
+          message: expect.stringMatching(/^the shadow contract: there is no component/) as string,
         }),
         expect.objectContaining({ source: other, message: expect.stringMatching(/^selects text/) as string }),
       ]) as unknown,
     });
   });
 
-  it('is not there unless it is configured', async () => {
+  it('does not exist unless it is configured', async () => {
     const gateway = await startTestGateway({ upstream: reference });
     expect(gateway.gateway.services.candidate).toBeUndefined();
   });

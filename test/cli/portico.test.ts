@@ -87,17 +87,15 @@ describe('portico check', () => {
       expect.stringMatching(/18 operations, mode strict, 2 overlays, shadow contract with 1 overlay\n$/),
     ]);
     expect(err).toContain(`warning: ${overlay} /actions/0/target: selects nothing`);
-    expect(err).toContain(`warning: ${overlay} /actions/0/target: the candidate contract: selects nothing`);
+    expect(err).toContain(`warning: ${overlay} /actions/0/target: the shadow contract: selects nothing`);
     const plan = await runInProcess(['plan', '--config', configWith(contract)], { PORTICO_ROLES: ROLES });
     expect([plan.code, plan.out.trimEnd().split('\n')]).toEqual([0, expect.objectContaining({ length: 19 })]);
     expect(plan.err).toContain('contract: 2 overlays\n');
     writeFileSync(overlay, 'overlay: 2.0.0\n');
     const broken = await check(contract);
     expect([broken.code, broken.out]).toEqual([1, '']);
-    expect(broken.err).toContain(
-      `${overlay} /overlay\n    this version of overlays is not supported (write overlay: 1.0.0)`,
-    );
-    expect(broken.err).toContain('the candidate contract: ');
+    expect(broken.err).toContain(`${overlay} /overlay\n    this version is not supported (write overlay: 1.0.0)`);
+    expect(broken.err).toContain('the shadow contract: ');
   });
 
   it('prints OK for the embedded defaults', async () => {

@@ -70,7 +70,7 @@ describe('enforced answers that begin to drift', () => {
 
     const second = await start();
     expect(await statuses(second, 1)).toEqual([200]);
-    expect(second.log.some((line) => line.includes('a step of the ladder holds'))).toBe(true);
+    expect(second.log.some((line) => line.includes('a step of the ladder is in effect'))).toBe(true);
     expect(await second.metric(demoted)).toBe(1);
     expect(second.gateway.services.ladder.lift('listIdeas', 'responses')).toBe(true);
     expect(await second.metric(demoted)).toBe(0);
@@ -89,7 +89,7 @@ describe('enforced answers that begin to drift', () => {
     writeFileSync(file, readFileSync(file, 'utf8').replace(/"contract": "[^"]+"/, '"contract": "an earlier one"'));
     const second = await start();
     expect(await statuses(second, 1)).toEqual([502]);
-    expect(second.log.some((line) => line.includes('another contract'))).toBe(true);
+    expect(second.log.some((line) => line.includes('the contract has changed'))).toBe(true);
   });
 
   it('stay refused where demotion is switched off', async () => {
@@ -175,8 +175,8 @@ describe('what the ladder moved', () => {
     await statuses(first, 4);
     await first.close();
     const log = (await start({ operations: {}, checks: { responses: 'report' } })).log.join('');
-    expect(log).toContain('a step of the ladder is kept, and changes no level');
-    expect(log).not.toContain('a step of the ladder holds');
+    expect(log).toContain('a step of the ladder has no effect on the configured levels');
+    expect(log).not.toContain('a step of the ladder is in effect');
   });
 
   it('is lifted in a running gateway by who takes it out of the file', async () => {

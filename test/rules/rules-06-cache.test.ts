@@ -290,7 +290,7 @@ describe('rules 6: shared audiences', () => {
     await until(() => other.gateway.services.guard.demoted().includes('listQuestions'));
     expect(titleOf(await other.call(QUESTIONS, { user: 'bob' }))).toBe('for bob');
     expect(titleOf(await other.call(QUESTIONS, { user: 'alice' }))).toBe('for alice');
-    expect(other.log.some((line) => line.includes('answers differ between callers'))).toBe(true);
+    expect(other.log.some((line) => line.includes('responses differ between callers'))).toBe(true);
   });
 });
 
