@@ -11,7 +11,7 @@ import { unknownFieldViolation } from '../explain/unknown-field.ts';
 /** Applies a compiled schema to a value and returns its violations, followed by its undocumented fields. */
 export type SchemaCheck = (value: unknown) => Violation[];
 
-/** One schema: compiled to a verdict, and to say why a value breaks it. */
+/** One schema, compiled twice: to decide whether a value is valid, and to explain why it is not. */
 export interface CompiledSchema {
   readonly accepts: (value: unknown) => boolean;
   readonly explain: Explain;
@@ -29,12 +29,12 @@ export interface CheckOptions {
   readonly max?: number;
 }
 
-/** More than any configuration collects. */
+/** The limit where the caller sets none; no configuration can exceed it. */
 const MAX_ERRORS = 1000;
 
 /**
- * Turns a compiled schema into a check. The validator that accepts stops at the first error, because nearly every value is
- * right; only one that is not is explained.
+ * Turns a compiled schema into a check. The deciding validator stops at the first error, because nearly every value is
+ * valid; only invalid values are explained.
  */
 export function toSchemaCheck(
   compiled: CompiledSchema | undefined,
@@ -48,8 +48,8 @@ export function toSchemaCheck(
     const unknown = findUnknownFields(shape, value, max);
     if (accepts(value)) return unknown.map((field) => unknownFieldViolation(field, place));
     const causes = oneCause(shape, value, explain(value), unknown);
-    // A client is told of each item that it has to mend; what a server does to every item of a list is one thing.
-    const told = place.direction === 'request' ? causes.errors.slice(0, max) : ofFirstKinds(causes.errors, max);
+    // A client needs each item that it must fix. The same error of a server in every item of a list is one violation.
+    const selected = place.direction === 'request' ? causes.errors.slice(0, max) : ofFirstKinds(causes.errors, max);
     return [
       ...toViolations(selected, place, (at, keyword) => describe(value, at, keyword)),
       ...causes.unknown.map((field) => unknownFieldViolation(field, place)),

@@ -56,18 +56,18 @@ export function openSchemaStore(schemas: SchemaFiles): SchemaStore {
 // Matches a schema that may name an inherited property, also one written with escapes.
 const INHERITED = new RegExp(String.raw`"(?:${Object.getOwnPropertyNames(Object.prototype).join('|')})"|\\u`);
 
-/** The settings of both compilations: of verdicts and of their explanations. */
+/** The settings of both compilations. */
 const SETTINGS: Options = {
   strict: true,
-  // What an overlay adds beside a reference has no type of its own.
+  // Keywords that an overlay adds beside a reference have no type of their own.
   strictTypes: false,
   allowUnionTypes: true,
-  // The sentences are in schema-violation.ts.
+  // The messages are in schema-violation.ts.
   messages: false,
-  // The files are generated and a test holds them against the meta-schema; doing it again would double the start.
+  // The schemas are generated, and a test validates them. Validating them again would double the start time.
   validateSchema: false,
   meta: false,
-  // The code that Ajv writes is small; making it smaller costs a third of the time to compile it.
+  // Optimizing the generated code saves little and takes a third of the compile time.
   code: { optimize: false },
 };
 

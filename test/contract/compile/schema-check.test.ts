@@ -53,7 +53,7 @@ describe('checking a value against a schema', () => {
     ).toEqual(['/299']);
   });
 
-  it('tells that something is wrong when it cannot say what', () => {
+  it('reports that a value is invalid even if it finds no reason', () => {
     expect(checkOf(false, { properties: { a: false } }).check({ a: 1 })).toMatchObject([
       { at: '', keyword: 'schema', category: 'format', message: 'the body is not as documented' },
     ]);
