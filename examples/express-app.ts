@@ -1,6 +1,8 @@
 // Portico inside an Express application: the application's own routes first, the gateway for everything else.
 // Run it with: UPSTREAM_URL=https://qa.example.org/real-answers node examples/express-app.ts
+import { randomUUID } from 'node:crypto';
 import express from 'express';
+import basicAuth from 'express-basic-auth';
 import { createPortico } from 'portico';
 
 const portico = await createPortico({ mode: 'observe', ledger: { file: ':memory:' } });
@@ -10,7 +12,9 @@ app.get('/hello', (_req, res) => void res.json({ hello: 'world' }));
 // Body parsers must come after Portico: it forwards bodies as they are received.
 app.use(portico);
 
+// The admin side is for operators only; any middleware can guard it, here with a name and a password.
 const operators = express();
+operators.use(basicAuth({ users: { operator: process.env['OPERATOR_PASSWORD'] ?? randomUUID() }, challenge: true }));
 operators.use(portico.admin);
 
 const publicServer = app.listen(Number(process.env['PORT'] ?? 8080), () => {

@@ -91,7 +91,7 @@ export function assembleEdges(
       readiness: state.readiness,
       publicAddress: () => ownAddress(publicServer.server.address()),
     }),
-    onError: (error) => logger.error({ err: error }, 'the admin side failed'),
+    logger,
   });
   const sampling = setInterval(() => services.traffic.sample(), TRAFFIC_HISTORY.stepSeconds * 1000).unref();
   // Such a request never reaches the application, so it is counted here.

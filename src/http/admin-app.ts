@@ -1,3 +1,7 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Logger } from 'pino';
+import { pinoHttp } from 'pino-http';
+import { safePath } from '../privacy/path-text.ts';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
@@ -20,7 +24,7 @@ export interface AdminAppServices {
   readonly purge: (tags: readonly string[] | 'all') => number;
   /** The console, served under `/console`; undefined if there is none. */
   readonly console?: RequestHandler;
-  readonly onError: (error: unknown) => void;
+  readonly logger: Logger;
 }
 
 const compress = promisify(gzip);
@@ -30,6 +34,7 @@ export function createAdminApp(services: AdminAppServices): Express {
   const app = express();
   const acceptsGzip = createAcceptsGzip();
   const guard = createAdminGuard(services.guard);
+  app.use(logRequests(services.logger));
   app.disable('x-powered-by');
   app.disable('etag');
   app.use((_req, res, next) => {
@@ -63,6 +68,32 @@ export function createAdminApp(services: AdminAppServices): Express {
   return app;
 }
 
+/**
+ * Logs the requests of operators: changes and refusals always, pages and scrapes at level `debug`. The library would log the
+ * token and the query, so its serializers return nothing.
+ */
+function logRequests(logger: Logger): RequestHandler {
+  const nothing = () => undefined;
+  const line = (req: IncomingMessage, res: ServerResponse) => ({
+    method: req.method,
+    path: safePath('originalUrl' in req ? String(req.originalUrl) : (req.url ?? '')),
+    status: res.statusCode,
+  });
+  return pinoHttp({
+    logger,
+    quietReqLogger: true,
+    quietResLogger: true,
+    wrapSerializers: false,
+    serializers: { req: nothing, res: nothing, err: nothing },
+    customSuccessObject: line,
+    customErrorObject: line,
+    customSuccessMessage: () => 'admin request',
+    customErrorMessage: () => 'admin request',
+    customLogLevel: ({ method }, { statusCode }) =>
+      statusCode >= 500 ? 'error' : statusCode < 400 && (method === 'GET' || method === 'HEAD') ? 'debug' : 'info',
+  });
+}
+
 function purge(services: AdminAppServices): RequestHandler {
   return (req, res) => {
     const body: unknown = req.body;
@@ -82,7 +113,7 @@ function createAdminCatch(services: AdminAppServices): ErrorRequestHandler {
   return (error: unknown, _req, res, _next) => {
     const status = (error as { status?: unknown } | null)?.status;
     const isClientError = typeof status === 'number' && status >= 400 && status < 500;
-    if (!isClientError) services.onError(error);
+    if (!isClientError) services.logger.error({ err: error }, 'the admin side failed');
     if (res.headersSent) res.destroy();
     else if (isClientError) res.status(status).json({ error: 'The request cannot be read.' });
     else res.status(500).json({ error: 'The admin side failed.' });

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { type AdminAppServices, createAdminApp } from '../../src/http/admin-app.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
 import { callAt, type Call } from '../builders/call.ts';
 import { serve } from './serve.ts';
 
 async function admin(more: Partial<AdminAppServices> = {}) {
   const purged: unknown[] = [];
-  const errors: unknown[] = [];
+  const lines: Record<string, unknown>[] = [];
+  const stream = { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) };
   const { url } = await serve(
     createAdminApp({
       guard: { loopback: true, token: undefined },
@@ -15,11 +17,11 @@ async function admin(more: Partial<AdminAppServices> = {}) {
         purged.push(tags);
         return 3;
       },
-      onError: (error) => errors.push(error),
+      logger: createLogger({ level: 'debug', clock: () => 1_700_000_000_000, stream }),
       ...more,
     }),
   );
-  return { purged, errors, call: (target: string, call: Call = {}) => callAt(url, target, { user: null, ...call }) };
+  return { purged, lines, call: (target: string, call: Call = {}) => callAt(url, target, { user: null, ...call }) };
 }
 
 const purge = (body: unknown): Call => ({ method: 'POST', body });
@@ -37,6 +39,19 @@ describe('the admin side', () => {
       expect(answer.headers).not.toHaveProperty('x-powered-by');
       expect(answer.headers).not.toHaveProperty('etag');
     }
+  });
+
+  it('logs changes and refusals, pages at level debug only, and never a credential or a query', async () => {
+    const { call, lines } = await admin();
+    await call('/livez?token=s3cret', { headers: { Authorization: 'Bearer s3cret' } });
+    await call('/cache/purge', purge({ all: true }));
+    await call('/nowhere/alice');
+    expect(lines.map(({ level, method, path, status, msg }) => [level, method, path, status, msg])).toEqual([
+      ['debug', 'GET', '/{}', 200, 'admin request'],
+      ['info', 'POST', '/{}/{}', 200, 'admin request'],
+      ['info', 'GET', '/{}/{}', 404, 'admin request'],
+    ]);
+    expect(JSON.stringify(lines)).not.toContain('s3cret');
   });
 
   it('tells why it is not ready', async () => {
@@ -93,25 +108,25 @@ describe('the admin side', () => {
   );
 
   it('repeats nothing of a body that cannot be read, and logs no fault of a client', async () => {
-    const { call, errors } = await admin();
+    const { call, lines } = await admin();
     const headers = { 'Content-Type': 'application/json' };
     const malformed = await call('/cache/purge', { ...purge('{"secret'), headers });
     const large = await call('/cache/purge', { ...purge(JSON.stringify({ tags: ['x'.repeat(70_000)] })), headers });
     expect([malformed.status, large.status]).toEqual([400, 413]);
     expect(malformed.text).toBe('{"error":"The request cannot be read."}');
-    expect(errors).toEqual([]);
+    expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
   it.each([undefined, 200, 500, '404'])(
     'has a failure of its own logged and says no word of it (status %s)',
     async (status) => {
       const error = Object.assign(new Error('secret'), { status });
-      const { call, errors } = await admin({
+      const { call, lines } = await admin({
         metrics: { exposition: () => Promise.reject(error), contentType: 'text/plain' },
       });
       const answer = await call('/metrics');
       expect([answer.status, answer.text.includes('secret')]).toEqual([500, false]);
-      expect(errors).toEqual([error]);
+      expect(lines.filter(({ level, msg }) => level === 'error' && msg === 'the admin side failed')).toHaveLength(1);
     },
   );
 

@@ -1,17 +1,17 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { parseBasicCredentials } from '../../lib/basic-credentials.ts';
 import { passwordHash } from '../store/password-hash.ts';
 import type { UserRow } from '../store/rows.ts';
 import type { Sql } from '../store/sql.ts';
 import { type Caller, type Permission, PERMISSIONS, type RoleName, ROLES } from './caller.ts';
 import { badCredential, refuse } from './errors.ts';
 
-function userOfBasic(sql: Sql, encoded: string): UserRow | undefined {
-  const text = Buffer.from(encoded, 'base64').toString('utf8');
-  const colon = text.indexOf(':');
-  if (colon < 0) return undefined;
-  const user = sql.get<UserRow>('SELECT * FROM users WHERE username = ?', text.slice(0, colon));
-  const given = passwordHash(user?.id ?? 0, text.slice(colon + 1));
+function userOfBasic(sql: Sql, authorization: string): UserRow | undefined {
+  const credentials = parseBasicCredentials(authorization);
+  if (credentials === undefined) return undefined;
+  const user = sql.get<UserRow>('SELECT * FROM users WHERE username = ?', credentials.name);
+  const given = passwordHash(user?.id ?? 0, credentials.password);
   const matches = timingSafeEqual(Buffer.from(given), Buffer.from(user?.password_hash ?? passwordHash(0, '\0')));
   return matches ? user : undefined;
 }
@@ -28,7 +28,7 @@ export function authenticate(sql: Sql, headers: IncomingHttpHeaders): Caller {
   const [scheme = '', value = ''] = (authorization ?? `Bearer ${String(token)}`).trim().split(/\s+/);
   const user =
     scheme.toLowerCase() === 'basic'
-      ? userOfBasic(sql, value)
+      ? userOfBasic(sql, authorization ?? '')
       : scheme.toLowerCase() === 'bearer'
         ? userOfToken(sql, value)
         : undefined;
