@@ -68,17 +68,19 @@ export function createAdminApp(services: AdminAppServices): Express {
   return app;
 }
 
+const nothing = () => undefined;
+
+const line = (req: IncomingMessage, res: ServerResponse) => ({
+  method: req.method,
+  path: safePath('originalUrl' in req ? String(req.originalUrl) : (req.url ?? '')),
+  status: res.statusCode,
+});
+
 /**
  * Logs the requests of operators: changes and refusals always, pages and scrapes at level `debug`. The library would log the
  * token and the query, so its serializers return nothing.
  */
 function logRequests(logger: Logger): RequestHandler {
-  const nothing = () => undefined;
-  const line = (req: IncomingMessage, res: ServerResponse) => ({
-    method: req.method,
-    path: safePath('originalUrl' in req ? String(req.originalUrl) : (req.url ?? '')),
-    status: res.statusCode,
-  });
   return pinoHttp({
     logger,
     quietReqLogger: true,
