@@ -297,6 +297,20 @@ describe('a reply that streams', () => {
     expect([answer.status, answer.text, answer.complete, bytes]).toEqual([200, 'abc', false, 3]);
   });
 
+  it('that breaks is sent as far as it came, to a client that is slower than the upstream too', async () => {
+    const part = Buffer.alloc(8_000_000);
+    let given = false;
+    const body = new Readable({
+      read() {
+        if (given) this.destroy(new Error('broken'));
+        else this.push(part);
+        given = true;
+      },
+    });
+    const { answer } = await written({ status: 200, headers: [], body });
+    expect([answer.bytes.length, answer.complete]).toEqual([part.length, false]);
+  });
+
   it('is not sent for HEAD, and leaves nothing open', async () => {
     const body = Readable.from([Buffer.from('abc')]);
     const reply: Reply = { status: 203, headers: [['Content-Length', '99']], body };

@@ -59,7 +59,7 @@ export function sendProxied(
     const onRequest = (given: ClientRequest, upload: Readable) => {
       outgoing = given;
       if (ended) return void given.destroy();
-      // The library reports errors a turn later. By then Node has ended a body without a length as if it were whole.
+      // The library reports most errors a turn later. By then Node has ended a body without a length as if it were whole.
       given.once('error', onError);
       // Without a listener Node would close the connection, and the request would wait for its deadline.
       given.once('upgrade', (_switched, socket) => {

@@ -418,6 +418,18 @@ describe('a kept connection of the passthrough', () => {
 });
 
 describe.each(WAYS)('the response to a request %s', (_way, send: Way) => {
+  // Bytes above 0x7f are allowed in a reason phrase (RFC 9112 §4); decoded as UTF-8 they could not be written again.
+  it.each(['No\u00ebl', 'No\u00c3\u00abl'])(
+    'with bytes beyond ASCII in its reason phrase reaches the client: %s',
+    async (reason) => {
+      const server = await startRawServer(({ socket }) =>
+        socket.write(`HTTP/1.1 299 ${reason}\r\nContent-Length: 2\r\n\r\nok`, 'latin1'),
+      );
+      const gateway = await startGateway(server.origin);
+      expect(await sendRaw(gateway.port, ...send('Connection: close'))).toMatch(/^HTTP\/1\.1 299 No.*l\r\n[^]*ok$/);
+    },
+  );
+
   // The library's response interceptor would make a complete 200 of this.
   it.each([
     ['declared', 'Content-Length: 10\r\n\r\n12345'],

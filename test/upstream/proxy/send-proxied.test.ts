@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import type { ClientRequest } from 'node:http';
+import type { Readable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { UpstreamFailure } from '../../../src/model/upstream-failure.ts';
+import { createProxy, type Proxy } from '../../../src/upstream/proxy/create-proxy.ts';
+import { sendProxied } from '../../../src/upstream/proxy/send-proxied.ts';
+import { createStop } from '../../../src/upstream/stop.ts';
+import { UPSTREAM_DEFAULTS } from '../../../src/upstream/upstream-options.ts';
+import { startRawServer } from '../support/raw-server.ts';
+
+/** Sends a request to an upstream that begins a body without a length, and shows the request as it is sent. */
+async function begun() {
+  const server = await startRawServer(({ socket }) => socket.write('HTTP/1.1 200 OK\r\n\r\nhalf'));
+  const sent = Promise.withResolvers<ClientRequest>();
+  const library = createProxy(server.origin);
+  const proxy: Proxy = (request, events) =>
+    library(request, {
+      ...events,
+      onRequest(outgoing, body) {
+        sent.resolve(outgoing);
+        events.onRequest(outgoing, body);
+      },
+    });
+  const stop = createStop();
+  const request = { method: 'POST', path: '/', headers: [], body: Buffer.from('abc'), length: 3 };
+  const { body } = await sendProxied(proxy, request, { stop, options: UPSTREAM_DEFAULTS });
+  return { server, stop, body, outgoing: await sent.promise };
+}
+
+// `once` would reject for the error before.
+const closing = (stream: Readable) => new Promise<void>((resolve) => stream.once('close', resolve));
+
+describe('the response to a proxied request', () => {
+  // Without a length the end of the connection is the end of the body: a failure of the socket must come first.
+  it.each(['ECONNRESET', 'ETIMEDOUT', 'EPIPE'])('is broken when its socket fails with %s', async (code) => {
+    const { body, outgoing } = await begun();
+    await once(body, 'data');
+    const closed = closing(body);
+    outgoing.socket?.destroy(Object.assign(new Error(code), { code }));
+    await closed;
+    expect(body.errored).toBeInstanceOf(UpstreamFailure);
+    expect(body.readableEnded).toBe(false);
+  });
+
+  it('ends with its exchange, and closes its connection', async () => {
+    const { server, stop, body } = await begun();
+    await once(body, 'data');
+    const closed = closing(body);
+    const reason = new UpstreamFailure('aborted');
+    stop.stop(reason);
+    await closed;
+    expect(body.errored).toBe(reason);
+    await expect.poll(() => server.sockets.size).toBe(0);
+  });
+
+  it('closes its connection when nobody reads it any more', async () => {
+    const { server, body } = await begun();
+    body.destroy();
+    await expect.poll(() => server.sockets.size).toBe(0);
+  });
+});
+
+it('a request of an exchange that has ended is not sent', async () => {
+  const server = await startRawServer(() => undefined);
+  const stop = createStop();
+  stop.stop(new UpstreamFailure('aborted'));
+  const request = { method: 'POST', path: '/', headers: [], body: Buffer.from('abc'), length: 3 };
+  const sending = sendProxied(createProxy(server.origin), request, { stop, options: UPSTREAM_DEFAULTS });
+  await expect(sending).rejects.toMatchObject({ kind: 'aborted' });
+  expect(server.accepted()).toBe(0);
+});
