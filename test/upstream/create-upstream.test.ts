@@ -562,6 +562,44 @@ describe('the bound on exchanges', () => {
   });
 });
 
+describe('the streams of a client', () => {
+  const passed = { ...get, mode: 'streamed', owner: { caller: 'alice', address: '203.0.113.7' } } as const;
+  const one = { concurrency: 1, streams: { total: 1, perCaller: 1, perAddress: 1 } };
+  const head = 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345';
+
+  // Every request that waits has found room, and the one before it may take the last of it.
+  it('have no room for a request that finds them open when it gets its place, and it is not sent', async () => {
+    const server = await startRawServer(() => undefined);
+    const upstream = upstreamAt(server.origin, one);
+    const first = upstream.exchange(passed);
+    const second = upstream.exchange({ ...passed, target: '/b.json' });
+    const refused = expect(second).rejects.toMatchObject({ kind: 'shed', retryAfterSeconds: 5 });
+    await expect.poll(() => server.requests.length).toBe(1);
+    for (const socket of server.sockets) socket.write(head);
+    const { body } = await first;
+    await refused;
+    expect(server.requests).toHaveLength(1);
+    (body as Readable).destroy();
+    await expect.poll(() => upstream.stats()).toMatchObject({ inFlight: 0, streams: 0 });
+  });
+
+  // A client that has all the streams that it may have must not fill the queue in which others wait.
+  it('have no room for another request, which is refused before it waits for a place', async () => {
+    const server = await startRawServer(
+      ({ head: asked, socket }) => void (asked.includes('/a.json') && socket.write(head)),
+    );
+    const upstream = upstreamAt(server.origin, one);
+    const { body } = await upstream.exchange(passed);
+    const slow = upstream.exchange({ ...get, target: '/slow.json' }).catch(() => undefined);
+    await expect.poll(() => server.requests.length).toBe(2);
+    await expect(upstream.exchange(passed)).rejects.toMatchObject({ kind: 'shed', retryAfterSeconds: 5 });
+    expect(upstream.stats()).toMatchObject({ inFlight: 1, queued: 0 });
+    (body as Readable).destroy();
+    for (const socket of server.sockets) socket.destroy();
+    await slow;
+  });
+});
+
 describe('the circuit', () => {
   it('opens after transport failures in a row, refuses without calling, and closes after a trial', async () => {
     const time = { now: 1_700_000_000_000 };
