@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { UpstreamFailure } from '../../../src/model/upstream-failure.ts';
 import { createProxy, type Proxy } from '../../../src/upstream/proxy/create-proxy.ts';
 import { sendProxied } from '../../../src/upstream/proxy/send-proxied.ts';
-import { createStop } from '../../../src/upstream/stop.ts';
+import { createStop } from '../../../src/upstream/sending.ts';
 import { UPSTREAM_DEFAULTS } from '../../../src/upstream/upstream-options.ts';
 import { startRawServer } from '../support/raw-server.ts';
 
