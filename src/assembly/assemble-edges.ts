@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
 import type { Settings } from '../config/settings.ts';
 import type { GatewayError } from '../errors/gateway-error.ts';
@@ -11,11 +12,10 @@ import { createTrace } from '../model/trace.ts';
 import type { House } from '../pipeline/compiled-gateway.ts';
 import { createAccessLog } from '../telemetry/access-log.ts';
 import { TRAFFIC_HISTORY } from '../telemetry/traffic-history.ts';
+import { publicOriginOf } from '../upstream/public-address.ts';
 import type { AssemblyParts, Services } from './assemble-services.ts';
 import { createLazyConsole } from './lazy-console.ts';
 import type { Start } from './load-start.ts';
-import { ownAddress } from './own-address.ts';
-import { publicOriginOf } from '../upstream/public-address.ts';
 
 /** The public and the admin side of the gateway, not listening yet. */
 export interface Edges {
@@ -105,4 +105,14 @@ export function assembleEdges(
   const close = () => clearInterval(sampling);
   const handle = createPublicHandler({ ...publicServices, checkHead: requestHeadFault });
   return { handle, adminApp, publicServer, adminServer, close };
+}
+
+/** Returns the address at which the process can reach its own listener: loopback if it listens on all addresses. */
+export function ownAddress(
+  address: AddressInfo | string | null,
+): { readonly host: string; readonly port: number } | undefined {
+  if (address === null || typeof address === 'string') return undefined;
+  const { address: host, port } = address;
+  if (host === '0.0.0.0') return { host: '127.0.0.1', port };
+  return { host: host === '::' ? '::1' : host, port };
 }

@@ -1,4 +1,4 @@
-import { audienceOf } from '../cache/audience-of.ts';
+import { audienceOf } from '../cache/audience.ts';
 import type { Settings } from '../config/settings.ts';
 import { createUploadMemory } from '../gdpr/upload-memory.ts';
 import { challengeOf } from '../identity/refusals.ts';

@@ -1,5 +1,5 @@
 import type { DestinationStream, Logger } from 'pino';
-import { type AudienceGuard, createAudienceGuard } from '../cache/audience-guard.ts';
+import { type AudienceGuard, createAudienceGuard } from '../cache/audience.ts';
 import { createPageCache, type PageCache } from '../cache/page-cache.ts';
 import type { Settings } from '../config/settings.ts';
 import { packageVersion } from '../files/package-root.ts';

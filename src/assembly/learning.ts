@@ -8,7 +8,7 @@ import type { Observations } from '../learn/observations/observations.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { createObservationWriter, readObservationFile } from './observation-file.ts';
+import { createObservationWriter, readObservationFile } from '../learn/observations/observation-file.ts';
 import { toSampledResponse } from '../walk/sampled-response.ts';
 
 /** Samples traffic and stores the observations. */

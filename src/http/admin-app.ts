@@ -7,7 +7,7 @@ import { constants, gzip } from 'node:zlib';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { createAcceptsGzip } from '../cache/gzip.ts';
 import { type AdminGuardOptions, createAdminGuard } from './admin-guard.ts';
-import { CLOSED_POLICY } from './closed-policy.ts';
+import { CLOSED_POLICY } from './refuse-admin.ts';
 
 /** Whether the gateway is ready, and the reasons if it is not. */
 export interface Readiness {

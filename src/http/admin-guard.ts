@@ -1,9 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
 import { LRUCache } from 'lru-cache';
 import { createFailureLimiter } from '../identity/failure-limiter.ts';
+import { parseBasicCredentials } from '../lib/basic-credentials.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
-import { attemptOf } from './admin-attempt.ts';
+import { networkOf } from '../lib/network-address.ts';
 import { refuseAdmin } from './refuse-admin.ts';
 
 /** Options of access to the admin side beyond health and metrics. */
@@ -87,4 +89,34 @@ function sameText(a: string, b: string): boolean {
 
 function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
+}
+
+/** The token and the address of an operator's request. */
+export interface AdminAttempt {
+  /** Undefined if the request has no credential; empty if the credential is malformed. */
+  readonly token: string | undefined;
+  /** The address of the peer; for IPv6, its network. */
+  readonly from: string;
+}
+
+interface Peer {
+  readonly remoteAddress?: string | undefined;
+}
+
+const BEARER = /^bearer +(\S+)$/i;
+
+/**
+ * Reads the token of a request: `Bearer TOKEN`, or `Basic` with any name and the token as password, as browsers send
+ * it.
+ */
+export function attemptOf(req: Pick<IncomingMessage, 'headers'> & { socket?: Peer }): AdminAttempt {
+  const { authorization } = req.headers;
+  return {
+    token: authorization === undefined ? undefined : tokenIn(authorization),
+    from: networkOf(req.socket?.remoteAddress ?? ''),
+  };
+}
+
+function tokenIn(authorization: string): string {
+  return BEARER.exec(authorization)?.[1] ?? parseBasicCredentials(authorization)?.password ?? '';
 }

@@ -1,5 +1,4 @@
 import type { Request, Response } from 'express';
-import { CLOSED_POLICY } from './closed-policy.ts';
 
 // Shown only if a token would help: without a configured token, the browser is not asked for one.
 const SIGN_IN =
@@ -21,3 +20,9 @@ export function refuseAdmin(req: Request, res: Response, status: number, text: s
       `${status === 401 ? SIGN_IN : ''}</main></body></html>`,
   );
 }
+
+/**
+ * The `Content-Security-Policy` of responses that are not pages: a browser loads nothing for them and does not frame
+ * them.
+ */
+export const CLOSED_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";

@@ -1,4 +1,4 @@
-import { audienceOf } from '../cache/audience-of.ts';
+import { audienceOf } from '../cache/audience.ts';
 import { cacheKey } from '../cache/cache-key.ts';
 import { freshnessFor, upstreamAge } from '../cache/freshness-for.ts';
 import { mayStore } from '../cache/may-store.ts';

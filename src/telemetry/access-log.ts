@@ -7,8 +7,7 @@ import { toCauseLine } from '../privacy/cause-line.ts';
 import { createNameTag } from '../privacy/name-tag.ts';
 import { safePath } from '../privacy/path-text.ts';
 import { UNDOCUMENTED } from './label-values.ts';
-import { createLogTime } from './log-time.ts';
-import type { LogLevel } from './logger.ts';
+import { createLogTime, type LogLevel } from './logger.ts';
 
 /** The facts that the log line of one request is built from. */
 export interface AccessEntry {

@@ -1,6 +1,5 @@
-import { pino, type DestinationStream, type Logger, type LoggerOptions } from 'pino';
+import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 import type { Clock } from '../lib/clock.ts';
-import { createLogTime } from './log-time.ts';
 
 /** The configurable log levels. */
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -29,4 +28,21 @@ export function loggerOptions(options: LogOptions): LoggerOptions {
 /** Creates the process log (start, readiness, drain, alerts): JSON lines to the stream, standard output by default. */
 export function createLogger(options: LogOptions): Logger {
   return options.stream === undefined ? pino(loggerOptions(options)) : pino(loggerOptions(options), options.stream);
+}
+
+/**
+ * Creates a function that returns the current time in ISO 8601; the text is cached, since many lines share one
+ * millisecond.
+ */
+export function createLogTime(clock: Clock): () => string {
+  let now = Number.NaN;
+  let text = '';
+  return () => {
+    const at = clock();
+    if (at !== now) {
+      now = at;
+      text = new Date(at).toISOString();
+    }
+    return text;
+  };
 }

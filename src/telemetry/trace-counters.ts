@@ -3,13 +3,6 @@ import { CHECK_NAMES, type CheckName } from '../model/checks.ts';
 import type { CheckVerdict, Trace } from '../model/trace.ts';
 import { VIOLATION_CATEGORIES } from '../model/violation.ts';
 import {
-  type CounterFamily,
-  createCounterFamily,
-  createHistogramFamily,
-  REQUEST_BUCKETS,
-  UPSTREAM_BUCKETS,
-} from './metric-families.ts';
-import {
   AUTHENTICATION_REASONS,
   CACHE_RESULTS,
   CANDIDATE_DIFFERENCES,
@@ -21,9 +14,15 @@ import {
   statusClass,
   UNDOCUMENTED,
 } from './label-values.ts';
-import { METRICS, type MetricEntry } from './metric-list.ts';
+import {
+  type CounterFamily,
+  createCounterFamily,
+  createHistogramFamily,
+  REQUEST_BUCKETS,
+  UPSTREAM_BUCKETS,
+} from './metric-families.ts';
+import { type MetricEntry, METRICS } from './metric-list.ts';
 import type { MetricsOptions } from './metrics-options.ts';
-import { spendsErrorBudget } from './spends-error-budget.ts';
 import type { TrafficCounts } from './traffic-history.ts';
 
 /** All counters that are fed by finished traces. */
@@ -168,4 +167,16 @@ const UNNAMED = [OTHER];
 function missingFrom({ permissions }: Trace): readonly string[] {
   const decision = permissions?.decision;
   return decision?.verdict === 'denied' ? decision.missing : UNNAMED;
+}
+
+/**
+ * Returns whether a request counts against the availability target: its status was 5xx, or the connection was broken
+ * because the upstream failed. Requests that the client aborted and errors of the client do not count.
+ */
+export function spendsErrorBudget({ status, error, upstream }: Pick<Trace, 'status' | 'error' | 'upstream'>): boolean {
+  // The only status of 500 or above that is an error of the client.
+  if (error === 'unknown_transfer_coding') return false;
+  if (status !== undefined && status >= 500) return true;
+  const withoutResponse = status === undefined || status === 0;
+  return withoutResponse && upstream !== undefined && upstream.status === undefined && upstream.shape !== 'aborted';
 }

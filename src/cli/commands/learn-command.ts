@@ -101,7 +101,7 @@ async function writeProposals(
 async function getObservations(line: CommandLine, io: CommandIo, settings: Settings): Promise<Observations> {
   const against = line.last('against');
   const file = line.last('observations');
-  const { readObservationFile } = await import('../../assembly/observation-file.ts');
+  const { readObservationFile } = await import('../../learn/observations/observation-file.ts');
   const place = file === undefined ? settings.placeOf('/learn/file') : { source: '--observations', pointer: '' };
   const path = file === undefined ? settings.learn.file : resolve(io.cwd, file);
   if (against === undefined) {

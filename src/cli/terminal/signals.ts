@@ -5,7 +5,6 @@ type EndSignal = 'SIGTERM' | 'SIGINT';
 /** The signal listeners of a process. */
 interface SignalSource {
   on(signal: EndSignal, listener: () => void): unknown;
-  off(signal: EndSignal, listener: () => void): unknown;
 }
 
 // Package runners forward a signal that the terminal has already sent to the whole process group.
@@ -15,21 +14,20 @@ const ECHO_MS = 500;
 export function untilSignal(source: SignalSource, clock: Clock, again: () => void): Promise<EndSignal> {
   return new Promise((resolve) => {
     let firstAt: number | undefined;
+    let ended = false;
     const received = (signal: EndSignal): void => {
       const now = clock();
       if (firstAt === undefined) {
         firstAt = now;
         resolve(signal);
-      } else if (now - firstAt >= ECHO_MS) {
-        source.off('SIGTERM', terminated);
-        source.off('SIGINT', interrupted);
+      } else if (!ended && now - firstAt >= ECHO_MS) {
+        // The listeners stay: a further signal would end the process with another exit code.
+        ended = true;
         again();
       }
     };
-    const terminated = () => received('SIGTERM');
-    const interrupted = () => received('SIGINT');
-    source.on('SIGTERM', terminated);
-    source.on('SIGINT', interrupted);
+    source.on('SIGTERM', () => received('SIGTERM'));
+    source.on('SIGINT', () => received('SIGINT'));
   });
 }
 

@@ -1,5 +1,4 @@
-import type { AudienceGuard } from '../../cache/audience-guard.ts';
-import { audienceOf } from '../../cache/audience-of.ts';
+import { type AudienceGuard, audienceOf } from '../../cache/audience.ts';
 import { etagOf } from '../../cache/etag.ts';
 import { mayBypass } from '../../cache/cache-control.ts';
 import type { CacheLookup, PageCache } from '../../cache/page-cache.ts';

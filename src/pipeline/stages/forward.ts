@@ -1,5 +1,4 @@
-import type { AudienceGuard } from '../../cache/audience-guard.ts';
-import { isShared } from '../../cache/audience-of.ts';
+import { type AudienceGuard, isShared } from '../../cache/audience.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import type { PublicOrigin } from '../../model/arrival.ts';

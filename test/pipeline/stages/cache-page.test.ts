@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type AudienceGuard, createAudienceGuard } from '../../../src/cache/audience-guard.ts';
+import { type AudienceGuard, createAudienceGuard } from '../../../src/cache/audience.ts';
 import { createPageCache, type PageCache } from '../../../src/cache/page-cache.ts';
 import { GatewayError } from '../../../src/errors/gateway-error.ts';
 import { headerValue } from '../../../src/model/header-pairs.ts';

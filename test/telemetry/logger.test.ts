@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createLogTime } from '../../src/telemetry/log-time.ts';
+import { createLogTime } from '../../src/telemetry/logger.ts';
 
 describe('the time of log lines', () => {
   it('follows the clock, forwards and backwards', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { spendsErrorBudget } from '../../src/telemetry/spends-error-budget.ts';
+import { spendsErrorBudget } from '../../src/telemetry/trace-counters.ts';
 
 const upstream = (shape: string, status?: number) => ({ status, shape, seconds: 1, attempts: 1 });
 

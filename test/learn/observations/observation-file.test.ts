@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createObservationWriter, readObservationFile } from '../../src/assembly/observation-file.ts';
-import { emptyObservations } from '../../src/learn/observations/observations.ts';
-import { tempFolder } from '../builders/temp-folder.ts';
+import { createObservationWriter, readObservationFile } from '../../../src/learn/observations/observation-file.ts';
+import { emptyObservations } from '../../../src/learn/observations/observations.ts';
+import { tempFolder } from '../../builders/temp-folder.ts';
 
 const NOW = Date.UTC(2026, 4, 4, 10);
 

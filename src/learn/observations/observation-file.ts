@@ -1,12 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
-import { IN_MEMORY, replaceFile, replaceFileSync } from '../files/replace-file.ts';
-import { emptyObservations, type Observations } from '../learn/observations/observations.ts';
-import {
-  MAX_OBSERVATIONS_BYTES,
-  readObservations,
-  writeObservations,
-} from '../learn/observations/observations-text.ts';
-import { StartFault } from '../model/fault.ts';
+import { IN_MEMORY, replaceFile, replaceFileSync } from '../../files/replace-file.ts';
+import { emptyObservations, type Observations } from './observations.ts';
+import { MAX_OBSERVATIONS_BYTES, readObservations, writeObservations } from './observations-text.ts';
+import { StartFault } from '../../model/fault.ts';
 
 /** The place in the configuration that names a file of observations. */
 export interface ObservationPlace {
