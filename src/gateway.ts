@@ -3,13 +3,13 @@ import { setTimeout } from 'node:timers/promises';
 import type { Express } from 'express';
 import type { DestinationStream } from 'pino';
 import { assembleEdges, type Edges } from './assembly/assemble-edges.ts';
-import { assembleHouse } from './assembly/assemble-house.ts';
+import { compileGateway } from './assembly/assemble-house.ts';
 import { assembleServices, type AssemblyParts, type Services } from './assembly/assemble-services.ts';
 import { calibrate, type CalibrationState } from './assembly/calibrate.ts';
 import { openLadder } from './assembly/open-ladder.ts';
 import { loadStart } from './assembly/load-start.ts';
 import { switchedOff } from './assembly/switched-off.ts';
-import { tellBaseline } from './assembly/assemble-ledger.ts';
+import { logBaseline } from './assembly/assemble-ledger.ts';
 import type { Settings } from './config/settings.ts';
 import type { Readiness } from './http/admin-app.ts';
 import { listen, type Listener } from './http/listen.ts';
@@ -19,7 +19,7 @@ import { type Clock, systemClock } from './lib/clock.ts';
 import type { Fault } from './model/fault.ts';
 import { formatPermissionMatrix, permissionMatrix } from './permissions/permission-matrix.ts';
 import { explain, type ExplainRequest } from './pipeline/explain.ts';
-import type { House } from './pipeline/compiled-gateway.ts';
+import type { CompiledGateway } from './pipeline/compiled-gateway.ts';
 import { planLine } from './pipeline/plan.ts';
 import { undocumentedPlanLine } from './pipeline/undocumented/plan.ts';
 import { bytesTo } from './telemetry/bytes-to.ts';
@@ -35,7 +35,7 @@ export interface GatewayParts {
 
 /** An assembled gateway that does not listen. */
 export interface Assembly {
-  readonly house: House;
+  readonly gateway: CompiledGateway;
   readonly services: Services;
   /** Problems of the contract or the shadow contract that do not prevent the start. */
   readonly warnings: readonly Fault[];
@@ -57,7 +57,7 @@ export interface Assembly {
 }
 
 /** A gateway that accepts requests. */
-export interface Gateway extends Pick<Assembly, 'planLines' | 'explain' | 'house' | 'services' | 'baseline'> {
+export interface Gateway extends Pick<Assembly, 'planLines' | 'explain' | 'gateway' | 'services' | 'baseline'> {
   readonly publicUrl: string;
   readonly adminUrl: string;
   /**
@@ -78,7 +78,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
   };
   const start = loadStart(settings, parts.env);
   const services = assembleServices(settings, start, parts);
-  const house = assembleHouse(settings, start, services, parts);
+  const gateway = compileGateway(settings, start, services, parts);
   const rules = {
     permissions: start.permissions,
     ownership: services.ownership,
@@ -89,16 +89,16 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
   const state = {
     readiness: () => readinessOf(settings, services, calibration, drain.started),
   };
-  const edges = assembleEdges(settings, start, services, house, parts, state);
+  const edges = assembleEdges(settings, start, services, gateway, parts, state);
   return {
-    house,
+    gateway,
     services,
     warnings: start.warnings,
     keptLadder: start.ladder,
     edges,
-    planLines: [...[...house.plans.values()].map(planLine), undocumentedPlanLine(house.undocumented)],
+    planLines: [...[...gateway.plans.values()].map(planLine), undocumentedPlanLine(gateway.undocumented)],
     permissionsMatrix: formatPermissionMatrix(permissionMatrix(start.permissions, start.contract.operations)),
-    explain: (request) => explain(house, rules, settings.mode.name, request),
+    explain: (request) => explain(gateway, rules, settings.mode.name, request),
     baseline: start.baseline,
     calibration,
     drain,
@@ -134,7 +134,7 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
     stop();
     return failed(error);
   });
-  tellBaseline(assembly.baseline, logger, given.clock ?? systemClock);
+  logBaseline(assembly.baseline, logger, given.clock ?? systemClock);
   for (const { source, pointer, message } of assembly.warnings) logger.warn({ source, pointer }, message);
   return {
     assembly,
@@ -164,14 +164,14 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
     opened.push(publicSide);
     const adminSide = await listen(assembly.edges.adminServer, { host: adminHost, port: adminPort });
     opened.push(adminSide);
-    const { planLines, explain: explainRequest, house, services, baseline } = assembly;
+    const { planLines, explain: explainRequest, gateway, services, baseline } = assembly;
     let closing: Promise<void> | undefined;
     return {
       publicUrl: publicSide.url,
       adminUrl: adminSide.url,
       planLines,
       explain: explainRequest,
-      house,
+      gateway,
       services,
       baseline,
       close: ({ lameDuckSeconds = 0 } = {}) => (closing ??= close(drainSeconds * 1000, lameDuckSeconds * 1000)),

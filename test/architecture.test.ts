@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { brokenImports, importCycles, type SourceFile } from './architecture/floors.ts';
-import { barrels, errorHandlers, leavingOut, strayTests, usesOf } from './architecture/house-rules.ts';
+import { barrels, errorHandlers, leavingOut, strayTests, usesOf } from './architecture/source-rules.ts';
 
 const root = join(import.meta.dirname, '..', 'src');
 const filesBelow = (folder: string): SourceFile[] =>
@@ -17,7 +17,7 @@ const leaves = (specifier: string): SourceFile => ({
   text: `import { x } from '${specifier}';`,
 });
 
-describe('the floors of the house', () => {
+describe('the floors of the gateway', () => {
   it('hold: every import lands in its own folder or on a lower floor', () => {
     expect(brokenImports(files)).toEqual([]);
   });

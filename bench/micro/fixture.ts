@@ -50,7 +50,7 @@ export async function createFixture(folder: string, upstreamPort: number): Promi
   const assembly = assembleGateway(settings, { env: {}, logStream: { write: () => undefined } });
   const answered = async () => {
     const trace = traceOf();
-    return { trace, dispatched: await dispatch(assembly.house, arrivalOf(), trace) };
+    return { trace, dispatched: await dispatch(assembly.gateway, arrivalOf(), trace) };
   };
   await answered();
   const { trace, dispatched } = await answered();
@@ -58,7 +58,7 @@ export async function createFixture(folder: string, upstreamPort: number): Promi
   const { plan, exchange } = dispatched;
   if (plan.operation === undefined || exchange === undefined || trace.cache?.status !== 'hit')
     throw new Error('the second request for the page is no hit');
-  const target = assembly.house.targets.resolve(exchange.arrival);
+  const target = assembly.gateway.targets.resolve(exchange.arrival);
   if (target.plan !== plan) throw new Error('the target of the page is not that of its plan');
   return {
     settings,

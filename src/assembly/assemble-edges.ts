@@ -9,7 +9,7 @@ import { requestHeadFault } from '../http/malformed.ts';
 import { createPublicHandler, type PublicServices } from '../http/public-handler.ts';
 import { isLoopbackHost } from '../lib/network-address.ts';
 import { createTrace } from '../model/trace.ts';
-import type { House } from '../pipeline/compiled-gateway.ts';
+import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
 import { createAccessLog } from '../telemetry/access-log.ts';
 import { TRAFFIC_HISTORY } from '../telemetry/traffic-history.ts';
 import { publicOriginOf } from '../upstream/public-address.ts';
@@ -38,7 +38,7 @@ export function assembleEdges(
   settings: Settings,
   start: Start,
   services: Services,
-  house: House,
+  gateway: CompiledGateway,
   parts: AssemblyParts,
   state: EdgeState,
 ): Edges {
@@ -53,7 +53,7 @@ export function assembleEdges(
   const { clock, logStream } = parts;
   const publicOrigin = publicOriginOf(settings.publicOrigin);
   const publicServices: PublicServices = {
-    house,
+    gateway,
     arrival: {
       maxTargetBytes: listen.maxTargetBytes,
       publicBasePath: settings.publicBasePath,
@@ -85,7 +85,7 @@ export function assembleEdges(
     readiness: state.readiness,
     metrics,
     purge,
-    console: createLazyConsole(settings, start, services, house, {
+    console: createLazyConsole(settings, start, services, gateway, {
       clock,
       purge,
       readiness: state.readiness,

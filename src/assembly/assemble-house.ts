@@ -7,8 +7,8 @@ import type { Operation } from '../model/operation.ts';
 import { decide } from '../permissions/decide.ts';
 import { createCheckBody } from '../pipeline/check-body.ts';
 import { createDecide } from '../pipeline/decide-permission.ts';
-import type { House } from '../pipeline/compiled-gateway.ts';
-import { createKnownAnswers } from '../pipeline/known-bodies.ts';
+import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
+import { createKnownBodies } from '../pipeline/known-bodies.ts';
 import { stagePlanners, type StageServices } from '../pipeline/order.ts';
 import { compilePlan } from '../pipeline/plan.ts';
 import { createTargets } from '../pipeline/targets.ts';
@@ -31,11 +31,11 @@ import { showingBodies } from './watch-shadow.ts';
 const TARGETS_SHARE = 8;
 
 /** Compiles the plans of all operations and assembles the gateway. */
-export function assembleHouse(settings: Settings, start: Start, services: Services, { clock }: AssemblyParts): House {
+export function compileGateway(settings: Settings, start: Start, services: Services, { clock }: AssemblyParts): CompiledGateway {
   const { contract, permissions } = start;
   const challenge = challengeOf(settings.authentication.realm);
   const requirementOf = memoize((permission: string) => permissions.compile({ permission }));
-  const decidePermission: House['decidePermission'] = (permission, grants) =>
+  const decidePermission: CompiledGateway['decidePermission'] = (permission, grants) =>
     decide(requirementOf(permission), grants, 'not-asked');
   const { grantsOf } = permissions;
   const serviceCredential = start.serviceAuthorization !== undefined;
@@ -127,7 +127,7 @@ function stageServices(
   settings: Settings,
   { contract, permissions, address, isPermissionMessage, serviceAuthorization, baseline }: Start,
   services: Services,
-  { clock, challenge, decidePermission }: Pick<House, 'clock' | 'challenge' | 'decidePermission'>,
+  { clock, challenge, decidePermission }: Pick<CompiledGateway, 'clock' | 'challenge' | 'decidePermission'>,
 ): StageServices {
   const { cache, guard, pageCounts, ownership, lookUp, upstream, authenticator, metrics, ledger, ladder } = services;
   const legacy = compileLegacyAddresses(address, settings.upstream.legacyOrigins);
@@ -153,9 +153,9 @@ function stageServices(
     },
     jsonLimits,
     uploads: createUploadMemory(clock, settings.gdpr),
-    judge: contract.judgeResponse,
+    judge: contract.checkResponse,
     namesUpstream: (body) => findLegacyAddresses(body, legacy),
-    knownAnswers: createKnownAnswers(),
+    knownAnswers: createKnownBodies(),
     decode: (headers, body) => decodeForInspection({ status: 200, headers, body }, maxResponseBytes),
     isAccepted: ({ id }, violation, status) =>
       baseline?.isAccepted(services.kindOf(id, status, violation).fingerprint, clock()) ?? false,

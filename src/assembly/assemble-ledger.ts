@@ -54,7 +54,7 @@ async function openStore(
 const MAX_REPORTED = 20;
 
 /** Logs problems of the baseline file: that it does not exist, and expired entries. */
-export function tellBaseline(baseline: BaselineFile | undefined, logger: Logger, clock: Clock): void {
+export function logBaseline(baseline: BaselineFile | undefined, logger: Logger, clock: Clock): void {
   if (baseline === undefined) return;
   const { file, missing } = baseline;
   if (missing)

@@ -12,10 +12,10 @@ import type { Clock } from '../lib/clock.ts';
 import type { Operation } from '../model/operation.ts';
 import { createPageCounts, type PageCounts } from '../paging/page-counts.ts';
 import { MISSING_ACCOUNT, MISSING_OWNERSHIP } from '../permissions/decide.ts';
-import { createAuthorLookUp, createOwnership, type Ownership } from '../permissions/ownership.ts';
+import { createAuthorLookup, createOwnership, type Ownership } from '../permissions/ownership.ts';
 import { termsOf } from '../permissions/vocabulary.ts';
-import type { CandidateWatch } from '../pipeline/shadow/shadow-contract.ts';
-import { createLookUp, type LookUp } from '../pipeline/look-up.ts';
+import type { ShadowContract } from '../pipeline/shadow/shadow-contract.ts';
+import { createLookup, type Lookup } from '../pipeline/look-up.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { createTrafficHistory, type TrafficHistory } from '../telemetry/traffic-history.ts';
@@ -25,7 +25,7 @@ import { assembleLedger } from './assemble-ledger.ts';
 import { createAuthenticator } from './create-authenticator.ts';
 import { createLearning, type Learning } from './learning.ts';
 import type { Start } from './load-start.ts';
-import { watchCandidate } from './watch-shadow.ts';
+import { assembleShadow } from './watch-shadow.ts';
 
 /** The system's facilities that a test or an embedding program can replace. */
 export interface AssemblyParts {
@@ -45,7 +45,7 @@ export interface Services {
   readonly guard: AudienceGuard;
   readonly pageCounts: PageCounts;
   readonly ownership: Ownership;
-  readonly lookUp: LookUp;
+  readonly lookUp: Lookup;
   readonly authenticator: Authenticator;
   readonly metrics: Metrics;
   readonly traffic: TrafficHistory;
@@ -55,7 +55,7 @@ export interface Services {
   /** Reduces a violation to its fingerprint. */
   readonly kindOf: KindOf;
   /** Checks traffic against the shadow contract; undefined if none is configured. */
-  readonly candidate: CandidateWatch | undefined;
+  readonly candidate: ShadowContract | undefined;
   readonly ladder: Ladder;
   readonly ladderFile: LadderFile;
 }
@@ -65,13 +65,13 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
   const { clock, logStream, random } = parts;
   const logger = createLogger({ level: settings.logging.level, clock, stream: logStream });
   const upstream = createUpstream(start.address, settings.upstream, clock);
-  const lookUp = createLookUp(upstream);
+  const lookUp = createLookup(upstream);
   const cache = createPageCache(settings.cache, clock);
   const kindOf = createKindOf();
   const ledger = assembleLedger(settings, start, { clock, kindOf, logger });
   const metrics = createMetrics({
     operations: start.contract.operations,
-    permissions: missableTerms(settings, start.contract.operations),
+    permissions: permissionLabels(settings, start.contract.operations),
     mode: settings.mode.name,
     checks: settings.checks,
     version: packageVersion(),
@@ -105,7 +105,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
         logger.warn({ operation }, 'responses differ between callers: the pages are stored per caller from now on'),
     }),
     pageCounts: createPageCounts(settings.pageBounds, clock),
-    ownership: createOwnership(ownership, clock, createAuthorLookUp(ownership, lookUp)),
+    ownership: createOwnership(ownership, clock, createAuthorLookup(ownership, lookUp)),
     lookUp,
     authenticator: createAuthenticator(settings, start.roles, upstream, clock),
     metrics,
@@ -113,7 +113,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     ledger,
     learning: start.learned && createLearning(settings, start.learned, clock, logger),
     kindOf,
-    candidate: watchCandidate(settings, start, { metrics, ledger }),
+    candidate: assembleShadow(settings, start, { metrics, ledger }),
     ladder,
     ladderFile,
   };
@@ -122,7 +122,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
 /**
  * Returns everything that a denied caller can lack: names in the contract and the configuration, never from a request.
  */
-export function missableTerms(
+export function permissionLabels(
   { undocumented }: Pick<Settings, 'undocumented'>,
   operations: readonly Pick<Operation, 'requires'>[],
 ): string[] {

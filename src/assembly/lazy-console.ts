@@ -5,7 +5,7 @@ import type { ConsoleSources } from '../console/console-sources.ts';
 import type { ReferenceSources } from '../console/api-docs/create-api-docs-router.ts';
 import { permissionMatrix } from '../permissions/permission-matrix.ts';
 import { explain } from '../pipeline/explain.ts';
-import type { House } from '../pipeline/compiled-gateway.ts';
+import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
 import type { Services } from './assemble-services.ts';
 import type { Start } from './load-start.ts';
 import { switchedOff } from './switched-off.ts';
@@ -15,7 +15,7 @@ export function createLazyConsole(
   settings: Settings,
   start: Start,
   services: Services,
-  house: House,
+  gateway: CompiledGateway,
   given: Pick<ConsoleSources, 'clock' | 'purge' | 'readiness'> & Pick<ReferenceSources, 'publicAddress'>,
 ): RequestHandler {
   const startedAt = given.clock();
@@ -24,7 +24,7 @@ export function createLazyConsole(
     const { createConsole } = await import('../console/create-console.ts');
     const { publicAddress, ...rest } = given;
     const reference = { ...referenceOf(settings, start, services), publicAddress };
-    return createConsole({ ...sourcesOf(settings, start, services, house), ...rest, reference, startedAt });
+    return createConsole({ ...sourcesOf(settings, start, services, gateway), ...rest, reference, startedAt });
   };
   return async (req, res, next) => {
     handler ??= load().catch((error: unknown) => {
@@ -48,7 +48,7 @@ function referenceOf(settings: Settings, { contract }: Start, { ladder }: Servic
   } satisfies Partial<ReferenceSources>;
 }
 
-function sourcesOf(settings: Settings, start: Start, services: Services, house: House) {
+function sourcesOf(settings: Settings, start: Start, services: Services, gateway: CompiledGateway) {
   const { contract, permissions } = start;
   const { ownership, traffic, ledger, ladder, cache, upstream, logger } = services;
   const rules = { permissions, ownership, switchedOff: switchedOff(settings, contract.operations) };
@@ -62,7 +62,7 @@ function sourcesOf(settings: Settings, start: Start, services: Services, house: 
     baseline: start.baseline,
     ladder,
     matrix: () => permissionMatrix(permissions, contract.operations),
-    explain: (request) => explain(house, rules, settings.mode.name, request),
+    explain: (request) => explain(gateway, rules, settings.mode.name, request),
     inventory: (query) => cache.inventory(query),
     upstream: () => upstream.stats(),
     onError: (error) => logger.error({ err: error }, 'the console failed'),

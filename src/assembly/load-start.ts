@@ -46,7 +46,7 @@ export function loadStart(settings: Settings, env: Readonly<Record<string, strin
     }
   };
   const contract = attempt(() => loadContract(settings.contract));
-  const candidate = attempt(() => ({ contract: loadCandidate(settings.contract) }));
+  const candidate = attempt(() => ({ contract: loadShadow(settings.contract) }));
   // Names of operations are checked here, where their place in the configuration is known.
   const ids = contract?.operations.map(({ id }) => id);
   if (ids !== undefined) faults.push(...operationFaults(settings, ids));
@@ -66,7 +66,7 @@ export function loadStart(settings: Settings, env: Readonly<Record<string, strin
     candidate: candidate.contract,
     warnings: [
       ...contract.warnings,
-      ...candidateWarnings(contract, candidate.contract, settings.placeOf('/contract/candidate')),
+      ...shadowWarnings(contract, candidate.contract, settings.placeOf('/contract/candidate')),
     ],
     ...rules,
     address,
@@ -108,7 +108,7 @@ function permissionMessageOf({ upstream, placeOf }: Settings): PermissionMessage
 const MAX_COLLECTED = 1000;
 
 /** Compiles the shadow contract, if one is configured; throws a StartFault whose messages name the shadow contract. */
-export function loadCandidate({ candidate, ...contract }: ContractOptions): Contract | undefined {
+export function loadShadow({ candidate, ...contract }: ContractOptions): Contract | undefined {
   if (candidate === undefined) return undefined;
   try {
     const { folder = contract.folder, overlays } = candidate;
@@ -135,7 +135,7 @@ const NOT_COMPARED = {
 } as const;
 
 /** Returns the warnings about a shadow contract: targets that select nothing, and changes that no report will show. */
-export function candidateWarnings(
+export function shadowWarnings(
   live: Contract,
   candidate: Contract | undefined,
   { source, pointer }: Place,

@@ -1,18 +1,18 @@
 import type { Settings } from '../config/settings.ts';
 import type { Ledger } from '../ledger/record/create-ledger.ts';
-import { type CandidateWatch, createCandidateWatch } from '../pipeline/shadow/shadow-contract.ts';
+import { type ShadowContract, createShadowContract } from '../pipeline/shadow/shadow-contract.ts';
 import type { CheckBody } from '../pipeline/stages/validate-body.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Start } from './load-start.ts';
 
 /** Creates the check of traffic against the shadow contract; returns undefined if none is configured. */
-export function watchCandidate(
+export function assembleShadow(
   settings: Settings,
   { contract, candidate }: Start,
   { metrics, ledger }: { readonly metrics: Metrics; readonly ledger: Ledger },
-): CandidateWatch | undefined {
+): ShadowContract | undefined {
   if (candidate === undefined) return undefined;
-  const watch = createCandidateWatch({
+  const watch = createShadowContract({
     live: contract,
     candidate,
     checksFor: settings.checksFor,
@@ -30,7 +30,7 @@ export function watchCandidate(
 }
 
 /** Wraps a body check so that the shadow contract sees parsed request bodies first. */
-export function showingBodies(check: CheckBody, watch: CandidateWatch | undefined): CheckBody {
+export function showingBodies(check: CheckBody, watch: ShadowContract | undefined): CheckBody {
   if (watch === undefined) return check;
   return (planned, body, exchange) => {
     watch.body(exchange.trace, body, Buffer.isBuffer(exchange.body) ? exchange.body.length : 0);

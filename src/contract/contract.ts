@@ -2,7 +2,7 @@ import type { Fault } from '../model/fault.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
 import type { DecodedParameters } from './compile/decode-parameters.ts';
-import type { JudgedAnswer, Judgement } from './compile/check-response.ts';
+import type { JudgedAnswer, ResponseFindings } from './compile/check-response.ts';
 import type {
   OpenApiDocument,
   CatalogueEntry,
@@ -43,7 +43,7 @@ export interface Contract {
   /** Returns the validators of an operation; throws if the operation is not in the contract. */
   readonly validators: (operationId: string) => OperationValidators;
   /** Checks a response of the upstream: status, content type, schema, projection and semantic rules. */
-  readonly judgeResponse: (operation: Operation, parameters: ParameterValues, answer: JudgedAnswer) => Judgement;
+  readonly checkResponse: (operation: Operation, parameters: ParameterValues, answer: JudgedAnswer) => ResponseFindings;
   /** Checks the JSON value of a request body against its schema. */
   readonly judgeRequest: (operation: Operation, value: unknown) => readonly Violation[];
 }

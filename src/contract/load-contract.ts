@@ -10,7 +10,7 @@ import type { ContractOptions } from './contract-options.ts';
 import type { Contract } from './contract.ts';
 import { compileDecoder, type ParameterDecoder } from './compile/decode-parameters.ts';
 import { generateSchemas } from './generate/generate-schemas.ts';
-import { judgeResponse } from './compile/check-response.ts';
+import { checkResponse } from './compile/check-response.ts';
 import type { OpenApiDocument, OperationObject } from './openapi-document.ts';
 import { readDocument } from './document/read-document.ts';
 import { toSchemaCheck } from './compile/schema-check.ts';
@@ -78,8 +78,8 @@ function compileContract(options: ContractOptions, folder: string): Contract {
     match: compilePaths(paths.filter((entry) => entry.byMethod.size > 0)),
     decodeParameters: (operation, match, rawQuery) => find(operation.id).decode(match.rawParameters, rawQuery),
     validators: (id) => find(id).validators,
-    judgeResponse: (operation, parameters, answer) =>
-      judgeResponse(operation, find(operation.id).validators, parameters, answer, {
+    checkResponse: (operation, parameters, answer) =>
+      checkResponse(operation, find(operation.id).validators, parameters, answer, {
         maxCollected: options.maxCollected,
         describe,
       }),

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import type { Ending } from '../lib/ending.ts';
+import type { Cancellation } from '../lib/ending.ts';
 
 /** Aborts if the client's connection closes before the response is written. */
-class ClientGone implements Ending {
+class ClientGone implements Cancellation {
   readonly reason = undefined;
   readonly #response: ServerResponse;
   #listeners: readonly (() => void)[] = [];
@@ -28,6 +28,6 @@ class ClientGone implements Ending {
 }
 
 /** Returns a signal that aborts if the client's connection closes before the response is written. */
-export function clientGone(response: ServerResponse): Ending {
+export function clientGone(response: ServerResponse): Cancellation {
   return new ClientGone(response);
 }

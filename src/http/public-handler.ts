@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { GatewayError } from '../errors/gateway-error.ts';
 import { createTrace, type Trace } from '../model/trace.ts';
 import { dispatch, type Dispatched } from '../pipeline/dispatch.ts';
-import type { House } from '../pipeline/compiled-gateway.ts';
+import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
 import { type ArrivalOptions, createArrivalReader, type HttpArrival } from './arrival.ts';
 import { clientGone } from './client-gone.ts';
 import { recordAtClose, recordAtEnd, type RecordTraceServices } from './record-trace.ts';
@@ -11,7 +11,7 @@ import { writeReply, type WriteReplyOptions } from './write-reply.ts';
 
 /** What the public side consists of. */
 export interface PublicServices extends WriteErrorOptions, WriteReplyOptions, RecordTraceServices {
-  readonly house: House;
+  readonly gateway: CompiledGateway;
   readonly arrival: ArrivalOptions;
   /** Returns why the head of a request is refused. Our own listener has checked it already, other listeners have not. */
   readonly checkHead?: (req: IncomingMessage) => GatewayError | undefined;
@@ -50,7 +50,7 @@ function handle(request: Handled, services: PublicServices): Promise<unknown> | 
     const fault = services.checkHead?.(req);
     if (fault !== undefined) throw fault;
     arrival.checkExpectation();
-    const dispatched = dispatch(services.house, arrival, trace, () => clientGone(res));
+    const dispatched = dispatch(services.gateway, arrival, trace, () => clientGone(res));
     const pending =
       dispatched instanceof Promise
         ? dispatched.then((finished) => respond(request, finished, services))

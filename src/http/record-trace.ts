@@ -2,12 +2,12 @@ import type { ServerResponse } from 'node:http';
 import type { Clock } from '../lib/clock.ts';
 import type { Arrival } from '../model/arrival.ts';
 import type { Trace } from '../model/trace.ts';
-import type { House } from '../pipeline/compiled-gateway.ts';
+import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
 import type { AccessLog } from '../telemetry/access-log.ts';
 
 /** Where the traces of finished requests go. */
 export interface RecordTraceServices {
-  readonly house: Pick<House, 'plans'>;
+  readonly gateway: Pick<CompiledGateway, 'plans'>;
   readonly accessLog: AccessLog;
   readonly record: (trace: Trace) => void;
   readonly clock: Clock;
@@ -46,6 +46,6 @@ function record({ arrival, res, trace }: RecordedRequest, whole: boolean, servic
     trace.cause ??= error;
   }
   const template =
-    trace.operation === undefined ? undefined : services.house.plans.get(trace.operation)?.operation.path;
+    trace.operation === undefined ? undefined : services.gateway.plans.get(trace.operation)?.operation.path;
   services.accessLog.write({ trace, template, target: arrival.rawTarget, caller: trace.caller });
 }

@@ -76,8 +76,8 @@ function sniffingHeaders({ status, headers }: Reply): HeaderPairs {
 
 const JSON_TYPE = /^\s*application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
-function gzipOf({ keptAs, body }: Reply, { gzip }: WriteReplyOptions): Buffer | undefined {
-  return keptAs === undefined || !Buffer.isBuffer(body) ? undefined : gzip(keptAs, body);
+function gzipOf({ storedAs, body }: Reply, { gzip }: WriteReplyOptions): Buffer | undefined {
+  return storedAs === undefined || !Buffer.isBuffer(body) ? undefined : gzip(storedAs, body);
 }
 
 interface ReplyContext {

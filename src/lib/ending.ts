@@ -1,7 +1,7 @@
 /**
  * The part of AbortSignal that reports a caller who no longer waits; one AbortSignal per request would cost too much.
  */
-export interface Ending {
+export interface Cancellation {
   readonly aborted: boolean;
   readonly reason: unknown;
   addEventListener(type: 'abort', listener: () => void, options?: { readonly once?: boolean }): void;

@@ -1,4 +1,4 @@
-import type { Ending } from './ending.ts';
+import type { Cancellation } from './ending.ts';
 
 /** The number of concurrent tasks, the number of tasks that may wait, and the longest wait. */
 export interface LimiterOptions {
@@ -24,7 +24,7 @@ export interface Limiter {
    * Waits for a slot and returns a function that releases it, once; rejects with `LimiterRefusal` or the signal's
    * reason.
    */
-  acquire(signal?: Ending): Promise<() => void>;
+  acquire(signal?: Cancellation): Promise<() => void>;
   /** Takes a free slot and returns a function that releases it, once; undefined if none is free. */
   tryAcquire(): (() => void) | undefined;
   stats(): { readonly inFlight: number; readonly queued: number };

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { HeaderPairs } from './header-pairs.ts';
 
 /** A response of the upstream: complete in memory with its content coding removed, or a stream if it is too large. */
-export interface UpstreamAnswer {
+export interface UpstreamResponse {
   readonly status: number;
   /** The reason phrase, if it is forwarded. */
   readonly reason?: string;

@@ -3,7 +3,7 @@ import type { Paging } from '../model/operation.ts';
 import type { PagingOptions } from './paging-options.ts';
 
 /** The page that a request asks for; undefined if the parameter is absent. */
-export interface AskedPage {
+export interface RequestedPage {
   readonly page: number | undefined;
   readonly pageSize: number | undefined;
 }
@@ -24,7 +24,7 @@ export type BoundPage =
  * count is compared with the page number too: the page after the last is left to the upstream.
  */
 export function boundPage(
-  asked: AskedPage & {
+  asked: RequestedPage & {
     readonly paging: Paging;
     readonly learnedCount: number | undefined;
     readonly options: Pick<PagingOptions, 'maxPageSize'>;
@@ -55,7 +55,7 @@ function isInteger(value: number, minimum: number): boolean {
 }
 
 /** The requested page and the counts in the response; these fields may be missing or of any type. */
-export interface AnsweredPage {
+export interface ReturnedPage {
   /** The requested number, not the one in the response: some servers return the last page instead. */
   readonly page: number;
   readonly pageCount: unknown;
@@ -67,7 +67,7 @@ export interface AnsweredPage {
  * Returns the refusal of a page beyond the response's own page count, or undefined; empty lists and the first page are
  * never refused (rules, 5).
  */
-export function answerOutOfBounds({ page, pageCount, totalCount, firstPage }: AnsweredPage): PageRefusal | undefined {
+export function pageOutOfBounds({ page, pageCount, totalCount, firstPage }: ReturnedPage): PageRefusal | undefined {
   if (totalCount === 0 || page <= firstPage) return undefined;
   if (typeof pageCount !== 'number' || !Number.isSafeInteger(pageCount) || pageCount < 0) return undefined;
   return page > pageCount ? beyondLastPage(page, pageCount) : undefined;

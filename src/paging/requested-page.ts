@@ -1,7 +1,7 @@
 import { type PageRefusal, pageRefusal } from './bound-page.ts';
 
 /** The page and the list that a request asks for; determined once per target. */
-export interface AskedPage {
+export interface RequestedPage {
   /** Undefined if the parameter is absent or unreadable. */
   readonly page: number | undefined;
   readonly pageSize: number | undefined;
@@ -21,7 +21,7 @@ export interface PageParameters {
 const NONE: readonly PageRefusal[] = [];
 
 /** Determines the page that the decoded parameters of a canonical target ask for. */
-export function toAskedPage(values: PageParameters, target: string): AskedPage {
+export function toRequestedPage(values: PageParameters, target: string): RequestedPage {
   const { page, pageSize } = values;
   const unreadable = [...unreadablePage(values, 'page'), ...unreadablePage(values, 'pageSize')];
   return { page, pageSize, unreadable, listTarget: targetWithoutPage(target) };

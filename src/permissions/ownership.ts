@@ -5,7 +5,7 @@ import type { Principal } from '../model/principal.ts';
 import type { OwnershipOptions } from './permissions-options.ts';
 
 /** Requests a node's author from the upstream with the caller's credential; returns undefined if it is not available. */
-export type AuthorLookUp = (nodeId: string, principal: Principal) => Promise<string | undefined>;
+export type AuthorLookup = (nodeId: string, principal: Principal) => Promise<string | undefined>;
 
 /** Caches the authors of nodes from valid responses and from the configured lookup. */
 export interface Ownership {
@@ -18,7 +18,7 @@ export interface Ownership {
 }
 
 /** Creates a bounded cache of authors with an optional lookup. */
-export function createOwnership(options: OwnershipOptions, clock: Clock, lookUp?: AuthorLookUp): Ownership {
+export function createOwnership(options: OwnershipOptions, clock: Clock, lookUp?: AuthorLookup): Ownership {
   const authors = new LRUCache<string, { readonly name: string; learnedAt: number }>({ max: options.maxEntries });
 
   const learn = (nodeId: string, name: string) => {
@@ -64,7 +64,7 @@ export function ownershipOf(
 export type FetchJson = (target: string, principal: Principal) => Promise<unknown>;
 
 /** Creates the configured lookup of a node's author; returns undefined if none is configured. */
-export function createAuthorLookUp(options: OwnershipOptions, fetchJson: FetchJson): AuthorLookUp | undefined {
+export function createAuthorLookup(options: OwnershipOptions, fetchJson: FetchJson): AuthorLookup | undefined {
   const { lookup, authorPointer } = options;
   if (lookup === undefined) return undefined;
   return async (nodeId, principal) => {

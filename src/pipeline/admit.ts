@@ -8,7 +8,7 @@ import type { CheckVerdict } from '../model/trace.ts';
 import type { GatewayError } from '../errors/gateway-error.ts';
 import type { CheckLevel } from '../model/checks.ts';
 import type { Violation } from '../model/violation.ts';
-import { type AskedPage, canonicalTarget, toAskedPage } from '../paging/requested-page.ts';
+import { type RequestedPage, canonicalTarget, toRequestedPage } from '../paging/requested-page.ts';
 import type { PlannedOperation } from './planned-operation.ts';
 import { failedVerdict, requestRefusal, toVerdict } from './request-refusal.ts';
 
@@ -16,7 +16,7 @@ import { failedVerdict, requestRefusal, toVerdict } from './request-refusal.ts';
 export interface Admission {
   readonly values: () => ParameterValues;
   /** The page that is requested. */
-  readonly asked: AskedPage;
+  readonly asked: RequestedPage;
   /** The exact target that will be sent upstream. */
   readonly target: string;
   /** The verdict of the check `requests` on the parameters. */
@@ -44,14 +44,14 @@ export function admit(
     // Where everything passes as it is, a mistake in reading the parameters ends nothing.
     const verdict = failedVerdict(checks.requests);
     const values = noValues(match);
-    const asked = toAskedPage(values, original);
+    const asked = toRequestedPage(values, original);
     return { values: () => values, asked, target: original, verdict, violations: [], refusal: undefined, failure };
   }
   const { values, violations, reported } = decoded;
   const target = transparent ? original : targetOf(planned, { path, query }, values);
   return {
     values: () => values,
-    asked: toAskedPage(values, target),
+    asked: toRequestedPage(values, target),
     target,
     verdict: verdictOf(checks.requests, violations, reported),
     violations: checks.requests === 'off' ? [] : [...violations, ...reported],

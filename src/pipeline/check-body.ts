@@ -4,7 +4,7 @@ import {
   type ParentVisibility,
 } from '../comments/check-comment-visibility.ts';
 import type { CommentsOptions } from '../comments/comments-options.ts';
-import { isToldOnly } from '../contract/explain/unknown-field.ts';
+import { isAdvisory } from '../contract/explain/unknown-field.ts';
 import { checkUploadCsv } from '../gdpr/check-upload-csv.ts';
 import type { GdprOptions } from '../gdpr/gdpr-options.ts';
 import { valueAt } from '../lib/json-pointer.ts';
@@ -13,7 +13,7 @@ import type { Operation } from '../model/operation.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Violation } from '../model/violation.ts';
 import type { Exchange } from './exchange.ts';
-import type { LookUp } from './look-up.ts';
+import type { Lookup } from './look-up.ts';
 import type { BodyFindings, CheckBody } from './stages/validate-body.ts';
 
 /** What checks of request bodies are made with. */
@@ -22,15 +22,15 @@ export interface CheckBodyServices {
   readonly gdpr: GdprOptions;
   readonly comments: CommentsOptions;
   readonly holds: (exchange: Exchange, permission: string) => boolean;
-  readonly lookUp: LookUp;
+  readonly lookUp: Lookup;
 }
 
 /** Checks a request body against its schema first, then against the rule that no schema says. */
 export function createCheckBody(services: CheckBodyServices): CheckBody {
   return async ({ operation, checks }, body, exchange) => {
     const found = services.schema(operation, body);
-    const violations = found.filter((violation) => !isToldOnly(violation));
-    const told = found.filter(isToldOnly);
+    const violations = found.filter((violation) => !isAdvisory(violation));
+    const told = found.filter(isAdvisory);
     const reported = told.length === 0 ? {} : { reported: told };
     if (violations.length > 0) return { violations, ...reported };
     return { ...reported, ...(await ruleFindings(operation, checks, body, exchange)) };
@@ -63,7 +63,7 @@ async function commentFindings(
   body: unknown,
   exchange: Exchange,
   services: CheckBodyServices,
-  standing: () => Promise<Standing>,
+  standing: () => Promise<FindingStatus>,
 ): Promise<BodyFindings> {
   const says = valueAt(body, '/visibility') !== undefined || valueAt(body, '/recipients') !== undefined;
   // Only a body that speaks of visibility can break a rule about it, and only then is the parent worth a look-up.
@@ -94,18 +94,18 @@ async function commentFindings(
 }
 
 /** What a comment's visibility is held against: that of what it replies to, and the one that it has itself. */
-export type Standing = Pick<CommentWrite, 'parentVisibility' | 'ownVisibility'>;
+export type FindingStatus = Pick<CommentWrite, 'parentVisibility' | 'ownVisibility'>;
 
 const UNKNOWN = { known: false } as const;
 
 /** A new comment has no visibility yet; one that is changed has one that nobody looked up. */
-export function nothingKnown({ values }: Exchange): () => Promise<Standing> {
+export function nothingKnown({ values }: Exchange): () => Promise<FindingStatus> {
   const changed = values().path['commentId'] !== undefined;
   return () => Promise.resolve({ parentVisibility: UNKNOWN, ...(changed ? { ownVisibility: UNKNOWN } : {}) });
 }
 
 /** Looks up the node that is replied to, or the comment that is changed and its parent. */
-export async function standingOf(exchange: Exchange, lookUp: LookUp): Promise<Standing> {
+export async function standingOf(exchange: Exchange, lookUp: Lookup): Promise<FindingStatus> {
   const { nodeId, commentId } = exchange.values().path;
   if (commentId === undefined) {
     const node = nodeId === undefined ? undefined : await readComment(nodeId, exchange.principal, lookUp);
@@ -121,7 +121,7 @@ export async function standingOf(exchange: Exchange, lookUp: LookUp): Promise<St
   };
 }
 
-async function readComment(id: string, principal: Principal, lookUp: LookUp): Promise<unknown> {
+async function readComment(id: string, principal: Principal, lookUp: Lookup): Promise<unknown> {
   return /^\d{1,19}$/.test(id) ? lookUp(`/services/v2/comment/${id}.json`, principal) : undefined;
 }
 

@@ -6,13 +6,13 @@ import type { Decision } from '../model/requirement.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Permissions } from '../permissions/compile-permissions.ts';
 import type { Grants } from '../permissions/decide.ts';
-import type { CandidateWatch } from './shadow/shadow-contract.ts';
+import type { ShadowContract } from './shadow/shadow-contract.ts';
 import type { Plan } from './plan.ts';
 import type { Targets } from './targets.ts';
 import type { UndocumentedPlan } from './undocumented/plan.ts';
 
 /** Everything that a request can meet, compiled at start; the live path and `explain` both read it. */
-export interface House {
+export interface CompiledGateway {
   readonly contract: Contract;
   /** By operation id. */
   readonly plans: ReadonlyMap<string, Plan>;
@@ -28,7 +28,7 @@ export interface House {
   readonly audienceOf: (plan: Plan, principal: Principal, grants: Grants) => string;
   readonly decidePermission: (permission: string, grants: Grants) => Decision;
   /** Sees the traffic that a candidate contract judges too; undefined where there is none. */
-  readonly candidate?: Pick<CandidateWatch, 'arrived'> | undefined;
+  readonly candidate?: Pick<ShadowContract, 'arrived'> | undefined;
   /** `WWW-Authenticate` of a 401. */
   readonly challenge: string;
   readonly clock: Clock;

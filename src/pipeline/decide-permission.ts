@@ -4,7 +4,7 @@ import type { Permissions } from '../permissions/compile-permissions.ts';
 import { decide, type Grants } from '../permissions/decide.ts';
 import { type Ownership, ownershipOf } from '../permissions/ownership.ts';
 import type { Exchange } from './exchange.ts';
-import type { LookUp } from './look-up.ts';
+import type { Lookup } from './look-up.ts';
 import type { PlannedOperation } from './planned-operation.ts';
 import type { Decide } from './stages/authorize.ts';
 
@@ -12,7 +12,7 @@ import type { Decide } from './stages/authorize.ts';
 export interface DecideServices {
   readonly permissions: Permissions;
   readonly ownership: Ownership;
-  readonly lookUp: LookUp;
+  readonly lookUp: Lookup;
   /** Operations that the configuration switches off, with the key that does. */
   readonly switchedOff: ReadonlyMap<string, string>;
 }
@@ -76,7 +76,7 @@ export function decideFromMemory(
 
 type OwnershipState = ReturnType<typeof ownershipOf>;
 
-async function ownerOf({ principal, values }: Exchange, ownership: Ownership, lookUp: LookUp): Promise<OwnershipState> {
+async function ownerOf({ principal, values }: Exchange, ownership: Ownership, lookUp: Lookup): Promise<OwnershipState> {
   const { nodeId, commentId } = values().path;
   if (commentId === undefined) return nodeId === undefined ? 'unknown' : ownership.of(principal, nodeId);
   const comment = await lookUp(`/services/v2/comment/${commentId}.json`, principal);

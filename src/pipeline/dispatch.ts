@@ -1,17 +1,17 @@
 import { GatewayError } from '../errors/gateway-error.ts';
-import type { Ending } from '../lib/ending.ts';
+import type { Cancellation } from '../lib/ending.ts';
 import type { Arrival } from '../model/arrival.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Trace } from '../model/trace.ts';
 import type { AuthenticationResult } from '../identity/authenticator.ts';
 import type { Exchange, KnownRequest } from './exchange.ts';
-import type { House } from './compiled-gateway.ts';
+import type { CompiledGateway } from './compiled-gateway.ts';
 import type { Plan } from './plan.ts';
 import type { Reply } from './reply.ts';
 import type { OperationTarget, Target } from './targets.ts';
 import type { UndocumentedPlan } from './undocumented/plan.ts';
 import { admitUndocumented } from './undocumented/verdict.ts';
-import { tellUnverified } from './upstream-violation.ts';
+import { recordUnverified } from './upstream-violation.ts';
 
 /** The reply of a request's plan. */
 export interface Dispatched {
@@ -26,24 +26,24 @@ export interface Dispatched {
  * rejects with `GatewayError` for every refusal. The public side, `portico check` and `portico learn` all come through here.
  */
 export function dispatch(
-  house: House,
+  gateway: CompiledGateway,
   arrival: Arrival,
   trace: Trace,
-  clientGone?: () => Ending,
+  clientGone?: () => Cancellation,
 ): Dispatched | Promise<Dispatched> {
-  const target = house.targets.resolve(arrival);
+  const target = gateway.targets.resolve(arrival);
   if (target.plan !== undefined) trace.operation = target.plan.operation.id;
-  const principal = authenticate(house, arrival, trace, target.plan);
-  const proceed = (known: Principal) => follow(house, { arrival, principal: known, trace, clientGone }, target);
+  const principal = authenticate(gateway, arrival, trace, target.plan);
+  const proceed = (known: Principal) => follow(gateway, { arrival, principal: known, trace, clientGone }, target);
   return principal instanceof Promise ? principal.then(proceed) : proceed(principal);
 }
 
-function follow(house: House, request: KnownRequest, target: Target): Dispatched | Promise<Dispatched> {
+function follow(gateway: CompiledGateway, request: KnownRequest, target: Target): Dispatched | Promise<Dispatched> {
   const { arrival, trace } = request;
   if (target.plan === undefined) {
-    const plan = house.undocumented;
-    const { permission, reported } = admitUndocumented(house, request, target.verdict);
-    if (!reported) house.targets.remember(arrival, target);
+    const plan = gateway.undocumented;
+    const { permission, reported } = admitUndocumented(gateway, request, target.verdict);
+    if (!reported) gateway.targets.remember(arrival, target);
     return settled(
       plan,
       trace,
@@ -52,14 +52,14 @@ function follow(house: House, request: KnownRequest, target: Target): Dispatched
     );
   }
   const { plan } = target;
-  house.candidate?.arrived(trace, arrival);
-  const exchange = admitted(house, request, target);
+  gateway.candidate?.arrived(trace, arrival);
+  const exchange = admitted(gateway, request, target);
   return settled(
     plan,
     trace,
     () => plan.handle(exchange),
     (reply) => {
-      if (isWorthRemembering(plan, reply)) house.targets.remember(arrival, target);
+      if (isWorthRemembering(plan, reply)) gateway.targets.remember(arrival, target);
       return { plan, exchange, reply };
     },
   );
@@ -73,11 +73,11 @@ function settled(
   finish: (reply: Reply) => Dispatched,
 ): Dispatched | Promise<Dispatched> {
   const replied = (reply: Reply): Dispatched => {
-    if (transparent) judgeCredentialByAnswer(trace);
+    if (transparent) judgeCredentialByResponse(trace);
     return finish(reply);
   };
   const failed = (error: unknown): never => {
-    if (transparent) judgeCredentialByAnswer(trace);
+    if (transparent) judgeCredentialByResponse(trace);
     throw error;
   };
   try {
@@ -89,15 +89,15 @@ function settled(
 }
 
 /** Checks the parameters and completes the exchange that the stages get; throws where the parameters are refused. */
-export function admitted(house: House, request: KnownRequest, { plan, admit }: OperationTarget): Exchange {
+export function admitted(gateway: CompiledGateway, request: KnownRequest, { plan, admit }: OperationTarget): Exchange {
   const { arrival, principal, trace, clientGone } = request;
   const { values, asked, target, verdict, violations, refusal, failure } = admit();
   trace.requests = verdict;
   if (failure !== undefined) trace.cause ??= failure;
   if (violations.length > 0) trace.violations.push(...violations);
   if (refusal !== undefined) throw refusal;
-  const grants = house.grantsOf(principal, plan.checks.permissions);
-  const audience = house.audienceOf(plan, principal, grants);
+  const grants = gateway.grantsOf(principal, plan.checks.permissions);
+  const audience = gateway.audienceOf(plan, principal, grants);
   const { delegated } = grants;
   return { arrival, principal, grants, audience, values, asked, target, delegated, clientGone, trace };
 }
@@ -106,12 +106,12 @@ export function admitted(house: House, request: KnownRequest, { plan, admit }: O
  * Returns whether a target is worth its place in the memo. The target of a cacheable page is remembered once the page was
  * found in the cache, so that targets that are requested once do not fill the memo.
  */
-function isWorthRemembering({ cache }: Plan, { keptAs, facts }: Reply): boolean {
-  return keptAs !== undefined || (cache === undefined && facts?.validity === 'valid');
+function isWorthRemembering({ cache }: Plan, { storedAs, facts }: Reply): boolean {
+  return storedAs !== undefined || (cache === undefined && facts?.validity === 'valid');
 }
 
 /** In `observe` nobody is asked about a credential; the upstream's own response says whether it would have been refused. */
-export function judgeCredentialByAnswer(trace: Trace): void {
+export function judgeCredentialByResponse(trace: Trace): void {
   const { authentication, upstream } = trace;
   if (authentication?.reason !== 'verification_pending') return;
   const refused = upstream?.status === 401 && upstream.denied !== true;
@@ -120,12 +120,12 @@ export function judgeCredentialByAnswer(trace: Trace): void {
 }
 
 function authenticate(
-  house: House,
+  gateway: CompiledGateway,
   arrival: Arrival,
   trace: Trace,
   plan: Plan | undefined,
 ): Principal | Promise<Principal> {
-  const { checks } = plan ?? house;
+  const { checks } = plan ?? gateway;
   const { authorization } = arrival;
   const passed = ({ principal, trace: found }: AuthenticationResult): Principal => {
     trace.authentication = found;
@@ -135,11 +135,11 @@ function authenticate(
   const failed = (error: unknown): never => {
     const reason = error instanceof GatewayError ? { reason: error.code } : {};
     trace.authentication = { level: checks.authentication, outcome: 'refused', principal: 'none', ...reason };
-    if (error instanceof GatewayError && error.code === 'verification_unavailable') tellUnverified(trace, error.cause);
+    if (error instanceof GatewayError && error.code === 'verification_unavailable') recordUnverified(trace, error.cause);
     throw error;
   };
   try {
-    const result = house.authenticator.authenticate({
+    const result = gateway.authenticator.authenticate({
       authorizationHeader: authorization,
       // On documented operations no token or cookie travels upstream, except where everything does.
       otherCredential: plan?.transparent === false ? undefined : arrival.otherCredential,

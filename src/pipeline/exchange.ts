@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 import type { ParameterValues } from '../contract/parameter-values.ts';
-import type { Ending } from '../lib/ending.ts';
+import type { Cancellation } from '../lib/ending.ts';
 import type { Arrival } from '../model/arrival.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Trace } from '../model/trace.ts';
-import type { AskedPage } from '../paging/requested-page.ts';
+import type { RequestedPage } from '../paging/requested-page.ts';
 import type { Grants } from '../permissions/decide.ts';
 
 /** A request whose caller is known. */
@@ -12,7 +12,7 @@ export interface KnownRequest {
   readonly arrival: Arrival;
   readonly principal: Principal;
   /** Returns what ends with the client's connection, made when first called; undefined for work that several callers share. */
-  readonly clientGone?: (() => Ending) | undefined;
+  readonly clientGone?: (() => Cancellation) | undefined;
   readonly trace: Trace;
 }
 
@@ -24,7 +24,7 @@ export interface Exchange extends KnownRequest {
   /** The decoded parameters. Asked for, because an answer from memory needs none: those of a target seen before are decoded again only then. */
   readonly values: () => ParameterValues;
   /** The page that is asked for; for operations without pages it says nothing. */
-  readonly asked: AskedPage;
+  readonly asked: RequestedPage;
   /** The exact target that will be sent upstream, under its base path. */
   readonly target: string;
   /** The request body, once a stage has read it. */

@@ -6,7 +6,7 @@ import { ANONYMOUS, type Principal } from '../model/principal.ts';
 import type { Decision, Requirement } from '../model/requirement.ts';
 import { createTrace } from '../model/trace.ts';
 import { boundPage, type BoundPage } from '../paging/bound-page.ts';
-import type { House } from './compiled-gateway.ts';
+import type { CompiledGateway } from './compiled-gateway.ts';
 import { decideFromMemory } from './decide-permission.ts';
 import { admitted } from './dispatch.ts';
 import type { Exchange } from './exchange.ts';
@@ -27,7 +27,7 @@ export interface ExplainRequest {
 
 /** What would become of a request, as printable lines: the same code as the live path, without the upstream. */
 export function explain(
-  house: House,
+  gateway: CompiledGateway,
   rules: Parameters<typeof decideFromMemory>[0],
   mode: ModeName,
   request: ExplainRequest,
@@ -37,19 +37,19 @@ export function explain(
   const lines = [line('request', `${request.method} ${request.target}`), line('caller', describePrincipal(principal))];
   const unsafe = unsafeTargetReason(arrival.path, arrival.query);
   if (unsafe !== undefined) return [...lines, line('verdict', `400 unsafe_path: ${unsafe}`)];
-  const target = house.targets.resolve(arrival);
+  const target = gateway.targets.resolve(arrival);
   const { plan } = target;
-  const credential = credentialProblem(house, plan, principal);
+  const credential = credentialProblem(gateway, plan, principal);
   if (plan === undefined) {
     const verdict = credential ?? describeUndocumented(target.verdict);
     return [...lines, line('mode', mode), line('operation', 'not in the contract'), line('verdict', verdict)];
   }
   lines.push(...describePlan(plan, mode), line('credential', describeCredential(plan, principal)));
   const { requestId, traceparent, method } = arrival;
-  const trace = createTrace({ requestId, traceparent, method, startedAt: house.clock() });
+  const trace = createTrace({ requestId, traceparent, method, startedAt: gateway.clock() });
   let exchange: Exchange;
   try {
-    exchange = admitted(house, { arrival, principal, trace }, target);
+    exchange = admitted(gateway, { arrival, principal, trace }, target);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     const found = trace.violations.map(({ message }) => line('parameters', message));
@@ -61,10 +61,10 @@ export function explain(
   const { page, pageSize } = values;
   const bound = paging && boundPage({ paging, page, pageSize, learnedCount: undefined, options: plan });
   const key =
-    plan.cache === undefined ? 'not kept' : JSON.stringify(pageKey(plan, exchange, house.contract.version).split('\n'));
+    plan.cache === undefined ? 'not kept' : JSON.stringify(pageKey(plan, exchange, gateway.contract.version).split('\n'));
   const verdict =
     credential ??
-    permissionProblem(house, plan, exchange, decision) ??
+    permissionProblem(gateway, plan, exchange, decision) ??
     (bound?.ok === false && plan.checks.pageBounds === 'enforce' ? `400 ${bound.code}: ${bound.message}` : undefined);
   return [
     ...lines,
@@ -98,15 +98,15 @@ function principalOf(name: string | undefined): Principal {
   return { kind: 'verified', name, audience: `user:${name}`, authorization: 'Basic (of the caller)' };
 }
 
-function credentialProblem(house: House, plan: Plan | undefined, { kind }: Principal): string | undefined {
-  if (kind !== 'anonymous' || (plan ?? house).checks.authentication !== 'enforce') return undefined;
-  if (house.anonymous === 'allow' && plan?.operation.needsCredential !== true) return undefined;
+function credentialProblem(gateway: CompiledGateway, plan: Plan | undefined, { kind }: Principal): string | undefined {
+  if (kind !== 'anonymous' || (plan ?? gateway).checks.authentication !== 'enforce') return undefined;
+  if (gateway.anonymous === 'allow' && plan?.operation.needsCredential !== true) return undefined;
   return '401 credentials_required: this request needs a credential';
 }
 
-function permissionProblem(house: House, plan: Plan, exchange: Exchange, decision: Decision): string | undefined {
+function permissionProblem(gateway: CompiledGateway, plan: Plan, exchange: Exchange, decision: Decision): string | undefined {
   if (decision.verdict !== 'denied' || plan.checks.permissions !== 'enforce') return undefined;
-  return describeRefusal(permissionRefusal(plan.operation, exchange, decision.missing, house.challenge));
+  return describeRefusal(permissionRefusal(plan.operation, exchange, decision.missing, gateway.challenge));
 }
 
 function describeUndocumented(verdict: UndocumentedVerdict): string {

@@ -5,7 +5,7 @@ import type { Violation } from '../model/violation.ts';
 import type { BodyFacts } from './reply.ts';
 
 /** Everything that a verdict depends on beside the operation and its parameters, which are the key. */
-export interface AnswerLook {
+export interface BodyLook {
   readonly status: number;
   readonly mediaType: string | undefined;
   /** The body without its content coding. */
@@ -13,7 +13,7 @@ export interface AnswerLook {
 }
 
 /** An answer that was judged valid, and what was read from it. */
-export interface KnownAnswer extends AnswerLook {
+export interface KnownBody extends BodyLook {
   readonly facts: BodyFacts;
   readonly authors: readonly Authorship[];
   readonly namesUpstream: boolean;
@@ -22,11 +22,11 @@ export interface KnownAnswer extends AnswerLook {
 }
 
 /** Remembers the last valid answer by key, so that the same bytes are not parsed and judged again. */
-export interface KnownAnswers {
+export interface KnownBodies {
   /** The remembered answer when this one is equal to it in every byte; nothing is hashed, so that nothing can collide. */
-  find(key: string, look: AnswerLook): KnownAnswer | undefined;
+  find(key: string, look: BodyLook): KnownBody | undefined;
   /** To be called with valid answers only; takes them from the second time on that a key comes. */
-  remember(key: string, answer: KnownAnswer): void;
+  remember(key: string, answer: KnownBody): void;
 }
 
 /** Bound on the remembered bodies of all operations together, in bytes. */
@@ -43,12 +43,12 @@ const OFTEN = 4;
 const SELDOM = 16;
 
 /** A remembered answer, and how often another one has come since one was the same. */
-interface Remembered extends KnownAnswer {
+interface Remembered extends KnownBody {
   changes: number;
 }
 
 /** Makes an empty memory. */
-export function createKnownAnswers(maxBytes: number = KNOWN_ANSWERS_BYTES): KnownAnswers {
+export function createKnownBodies(maxBytes: number = KNOWN_ANSWERS_BYTES): KnownBodies {
   const answers = new LRUCache<string, Remembered>({
     maxSize: maxBytes,
     maxEntrySize: Math.floor(maxBytes * LARGEST_SHARE),

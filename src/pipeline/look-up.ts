@@ -3,10 +3,10 @@ import type { Principal } from '../model/principal.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';
 
 /** Reads one small resource of the upstream with the caller's own credential; undefined when it cannot be had. */
-export type LookUp = (target: string, principal: Principal) => Promise<unknown>;
+export type Lookup = (target: string, principal: Principal) => Promise<unknown>;
 
 /** Makes look-ups that decide about a request before it is forwarded; a failed one decides nothing. */
-export function createLookUp(upstream: Upstream): LookUp {
+export function createLookup(upstream: Upstream): Lookup {
   return async (target, { authorization }) => {
     try {
       const answer = await upstream.exchange({

@@ -2,7 +2,7 @@ import type { CheckLevel } from '../model/checks.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Decision } from '../model/requirement.ts';
 import type { Trace } from '../model/trace.ts';
-import type { UpstreamAnswer } from '../model/upstream-response.ts';
+import type { UpstreamResponse } from '../model/upstream-response.ts';
 import type { Violation } from '../model/violation.ts';
 import { readError } from '../upstream/error-shape.ts';
 import type { PermissionMessage } from '../upstream/permission-message.ts';
@@ -56,7 +56,7 @@ export function permissionMismatch(upstreamDenied: boolean): Violation {
 /** True for an answer by which the upstream says that this caller lacks a permission, in whichever shape it says so. */
 export function isPermissionDenial(
   operation: Operation,
-  answer: UpstreamAnswer,
+  answer: UpstreamResponse,
   isMessage: PermissionMessage,
 ): boolean {
   if (answer.status !== 401 && answer.status !== 403) return false;

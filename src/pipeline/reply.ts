@@ -6,7 +6,7 @@ import type { ItemsAt } from '../model/operation.ts';
 import type { PlannedOperation } from './planned-operation.ts';
 
 /** What response validation and paging learned of an answer, for the stages outside of it. */
-export interface AnswerFacts {
+export interface ResponseFacts {
   readonly validity: Validity;
   readonly body: BodyFacts;
 }
@@ -20,11 +20,11 @@ export interface Reply {
   readonly body: Buffer | Readable;
   /** A strong entity tag, where conditional requests are answered. */
   readonly etag?: string;
-  readonly facts?: AnswerFacts;
+  readonly facts?: ResponseFacts;
   /** The page count that the answer names; undefined when it names none or the page bound is waived. */
   readonly pageCount?: number | undefined;
   /** The key of the kept page that it is, when it comes from memory. */
-  readonly keptAs?: string;
+  readonly storedAs?: string;
   /** True when another caller's exchange made this reply. */
   readonly shared?: boolean;
 }

@@ -10,7 +10,7 @@ import type { PlannedOperation } from './planned-operation.ts';
 import type { Reply } from './reply.ts';
 
 /** Where and under what a page would be kept. */
-export interface KeepPlace {
+export interface StorePlace {
   readonly cache: PageCache;
   readonly fill: Fill;
   readonly key: string;
@@ -18,7 +18,7 @@ export interface KeepPlace {
 }
 
 /** Keeps an answer when the rules allow it (rules, 6); true when it was stored. */
-export function keepPage(planned: PlannedOperation, exchange: Exchange, reply: Reply, place: KeepPlace): boolean {
+export function storePage(planned: PlannedOperation, exchange: Exchange, reply: Reply, place: StorePlace): boolean {
   const { cache: options, operation } = planned;
   const { facts, headers, body } = reply;
   if (options === undefined || facts === undefined || !Buffer.isBuffer(body)) return false;

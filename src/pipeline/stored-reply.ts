@@ -8,7 +8,7 @@ import type { Reply } from './reply.ts';
 const ageText = createRecentTexts(String);
 
 /** The reply that a kept page is. */
-export function keptReply(key: string, { entry, ageSeconds }: CacheLookup, outcome: CacheOutcome): Reply {
+export function storedReply(key: string, { entry, ageSeconds }: CacheLookup, outcome: CacheOutcome): Reply {
   return {
     status: entry.status,
     headers: [
@@ -19,7 +19,7 @@ export function keptReply(key: string, { entry, ageSeconds }: CacheLookup, outco
     ],
     body: entry.body,
     etag: entry.etag,
-    keptAs: key,
+    storedAs: key,
     pageCount: entry.pageCount,
   };
 }

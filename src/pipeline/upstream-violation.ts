@@ -13,7 +13,7 @@ const MESSAGES: Readonly<Record<Exclude<UpstreamFailureKind, 'aborted'>, string>
 };
 
 /** Tells of an exchange that failed; one that the client left is no failure of the upstream. */
-export function tellFailure(trace: Pick<Trace, 'violations'>, { kind }: UpstreamFailure): void {
+export function recordFailure(trace: Pick<Trace, 'violations'>, { kind }: UpstreamFailure): void {
   if (kind !== 'aborted') trace.violations.push(violation(kind, MESSAGES[kind]));
 }
 
@@ -21,21 +21,21 @@ export function tellFailure(trace: Pick<Trace, 'violations'>, { kind }: Upstream
 export function endedEarly(trace: Pick<Trace, 'violations' | 'upstream'>, failure: UpstreamFailure): void {
   if (failure.kind === 'aborted') return;
   if (trace.upstream !== undefined) trace.upstream = { ...trace.upstream, status: undefined, shape: failure.kind };
-  tellFailure(trace, failure);
+  recordFailure(trace, failure);
 }
 
 /**
  * Tells of a status by which the upstream says that it failed. That its body keeps to the contract makes it no success; what
  * is wrong with the body is told elsewhere, and then this is not.
  */
-export function tellServerError(trace: Pick<Trace, 'violations'>): void {
+export function recordServerError(trace: Pick<Trace, 'violations'>): void {
   trace.violations.push(violation('server-error', 'The upstream answered that it failed.'));
 }
 
 /** Tells of a credential that nobody could verify because the upstream failed: the request goes no further than that. */
-export function tellUnverified(trace: Pick<Trace, 'violations'>, cause: unknown): void {
-  if (cause instanceof UpstreamFailure) tellFailure(trace, cause);
-  else if (cause instanceof ProbeFailure) tellServerError(trace);
+export function recordUnverified(trace: Pick<Trace, 'violations'>, cause: unknown): void {
+  if (cause instanceof UpstreamFailure) recordFailure(trace, cause);
+  else if (cause instanceof ProbeFailure) recordServerError(trace);
 }
 
 function violation(keyword: string, message: string): Violation {

@@ -1,11 +1,11 @@
 import { finished, type Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../lib/clock.ts';
-import type { Ending } from '../lib/ending.ts';
+import type { Cancellation } from '../lib/ending.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
-import type { UpstreamAnswer } from '../model/upstream-response.ts';
+import type { UpstreamResponse } from '../model/upstream-response.ts';
 import { UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-failure.ts';
-import { decodedAnswer, transparentAnswer } from './response-body.ts';
+import { decodeResponse, transparentResponse } from './response-body.ts';
 import type { StreamOwner } from './client-streams.ts';
 import { createConnections } from './connections.ts';
 import { type UpstreamAddress, upstreamPath } from './upstream-url.ts';
@@ -30,7 +30,7 @@ export interface UpstreamRequest {
   readonly body?: Buffer | Readable;
   /** A client's body, for the mode `streamed`; the proxy library sends it. */
   readonly upload?: Upload | undefined;
-  readonly signal?: Ending;
+  readonly signal?: Cancellation;
   /** Whom a body counts for that is streamed up or down; needed where one may be. */
   readonly owner?: StreamOwner;
   /**
@@ -42,7 +42,7 @@ export interface UpstreamRequest {
 }
 
 /** An answer and how often the request was sent. */
-export interface ExchangedAnswer extends UpstreamAnswer {
+export interface ExchangedResponse extends UpstreamResponse {
   readonly attempts: number;
 }
 
@@ -54,7 +54,7 @@ export interface UpstreamStats extends ReturnType<UpstreamGate['stats']> {
 /** The legacy server, as plans exchange with it. */
 export interface Upstream {
   /** Throws `UpstreamFailure`, and `GatewayError` for a target that cannot be written. */
-  exchange(request: UpstreamRequest): Promise<ExchangedAnswer>;
+  exchange(request: UpstreamRequest): Promise<ExchangedResponse>;
   stats(): UpstreamStats;
   /** Lets exchanges in flight end for at most `graceMs`, then breaks them. */
   close(graceMs?: number): Promise<void>;
@@ -88,12 +88,12 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
     return { sent, attempts: isSafe ? 2 : 1 };
   };
 
-  const buffered = async (request: UpstreamRequest, path: string, stop: Stop): Promise<ExchangedAnswer> => {
+  const buffered = async (request: UpstreamRequest, path: string, stop: Stop): Promise<ExchangedResponse> => {
     const bounds = { stop, limit: options.maxResponseBytes };
     const { sent, attempts } = await send(request, path, (to, wire, progress) =>
       sendBuffered(to, wire, bounds, progress),
     );
-    const answer = decodedAnswer(request.method, sent, options.maxResponseBytes);
+    const answer = decodeResponse(request.method, sent, options.maxResponseBytes);
     const { status, headers, body } = answer instanceof Promise ? await answer : answer;
     return { status, headers, body, attempts };
   };
@@ -103,13 +103,13 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
     path: string,
     stop: Stop,
     onHead: () => void,
-  ): Promise<ExchangedAnswer> => {
+  ): Promise<ExchangedResponse> => {
     const bounds = { stop, readerTimeoutMs: options.clientTimeoutMs };
     const { sent, attempts } = await send(request, path, (to, wire, progress) =>
       sendRequest(to, wire, bounds, progress),
     );
     onHead();
-    return { ...(await transparentAnswer(sent, options.maxResponseBytes)), attempts };
+    return { ...(await transparentResponse(sent, options.maxResponseBytes)), attempts };
   };
 
   /** Lets a response go on as one of its client's streams: from here on the client decides how long it takes. */
@@ -130,7 +130,7 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
     leaveAtEnd(body, done);
   };
 
-  const streamed = async (request: UpstreamRequest, path: string, stop: Stop): Promise<ExchangedAnswer> => {
+  const streamed = async (request: UpstreamRequest, path: string, stop: Stop): Promise<ExchangedResponse> => {
     const { method, headers, body, upload } = request;
     if (upload !== undefined) {
       const proxied = { method, path, headers, body: body ?? upload.stream, length: upload.length };
@@ -147,7 +147,7 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
     request: UpstreamRequest,
     path: string,
     entering: GatePass | Promise<GatePass>,
-  ): Promise<ExchangedAnswer> => {
+  ): Promise<ExchangedResponse> => {
     const pass = entering instanceof Promise ? await entering : entering;
     const { signal } = request;
     const stop = createStop();

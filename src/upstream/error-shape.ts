@@ -1,6 +1,6 @@
 import { type JsonLimits, parseBounded } from '../lib/bounded-json.ts';
 import { headerValue } from '../model/header-pairs.ts';
-import type { UpstreamAnswer } from '../model/upstream-response.ts';
+import type { UpstreamResponse } from '../model/upstream-response.ts';
 
 /** The forms that error answers of the legacy server take; `other` is anything else. */
 export type ErrorShape = 'error' | 'errors.message' | 'html' | 'empty' | 'other';
@@ -21,12 +21,12 @@ const LARGEST_ERROR = 256 * 1024;
 const ERROR_LIMITS: JsonLimits = { depth: 64, values: 10_000 };
 
 /** The shape of an error answer, as the trace records it. */
-export function errorShape(answer: UpstreamAnswer): ErrorShape {
+export function errorShape(answer: UpstreamResponse): ErrorShape {
   return readError(answer).shape;
 }
 
 /** Reads an error answer in each shape that is known; a body that still streams is `other`. */
-export function readError(answer: UpstreamAnswer): ErrorReading {
+export function readError(answer: UpstreamResponse): ErrorReading {
   if (!Buffer.isBuffer(answer.body)) return { shape: 'other', isJson: false };
   if (answer.body.length > LARGEST_ERROR) return { shape: isHtmlType(answer) ? 'html' : 'other', isJson: false };
   const text = answer.body
@@ -81,6 +81,6 @@ function withoutProlog(text: string): string {
 /** White space may stand between the two words of a document type. */
 const HTML_START_LENGTH = 1000;
 
-function isHtmlType(answer: UpstreamAnswer): boolean {
+function isHtmlType(answer: UpstreamResponse): boolean {
   return /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(headerValue(answer.headers, 'content-type') ?? '');
 }

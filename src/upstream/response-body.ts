@@ -1,18 +1,18 @@
 import { Readable } from 'node:stream';
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
-import type { UpstreamAnswer } from '../model/upstream-response.ts';
+import type { UpstreamResponse } from '../model/upstream-response.ts';
 import { areDecodable, contentCodings, decodeContent } from './content-coding.ts';
-import type { BufferedAnswer } from './send-buffered.ts';
-import type { SentAnswer } from './send-request.ts';
+import type { BufferedResponse } from './send-buffered.ts';
+import type { StreamedResponse } from './send-request.ts';
 import { toTransportFailure } from './transport-failure.ts';
 
 /** The answer with its content coding taken off; throws `too_large` and `truncated`. */
-export function decodedAnswer(
+export function decodeResponse(
   method: string,
-  sent: BufferedAnswer,
+  sent: BufferedResponse,
   limit: number,
-): BufferedAnswer | Promise<BufferedAnswer> {
+): BufferedResponse | Promise<BufferedResponse> {
   const { status, headers, body } = sent;
   const codings = contentCodings(headers);
   if (!areDecodable(codings)) return sent;
@@ -25,7 +25,7 @@ export function decodedAnswer(
 }
 
 /** The answer as it came: in memory when it fits, else as a stream; a broken body gives what came and then breaks. */
-export async function transparentAnswer(sent: SentAnswer, limit: number): Promise<UpstreamAnswer> {
+export async function transparentResponse(sent: StreamedResponse, limit: number): Promise<UpstreamResponse> {
   const { status, headers } = sent;
   const read = await readBody(sent.body, limit);
   if (read.state === 'whole') return { status, headers, body: read.bytes };
@@ -38,7 +38,7 @@ export async function transparentAnswer(sent: SentAnswer, limit: number): Promis
  * an unknown way, `damaged` when it is not coded in the way that it says.
  */
 export async function decodeForInspection(
-  answer: UpstreamAnswer,
+  answer: UpstreamResponse,
   limit: number,
 ): Promise<Buffer | 'damaged' | undefined> {
   if (!Buffer.isBuffer(answer.body)) return undefined;

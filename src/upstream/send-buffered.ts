@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import { headerValue, type HeaderPairs } from '../model/header-pairs.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import {
-  answerHeaders,
+  headersOf,
   isFinalHead,
   sendingFailure,
   type SendProgress,
@@ -12,7 +12,7 @@ import {
 import type { ExchangePhase } from './transport-failure.ts';
 
 /** An answer that is whole in memory, its content coding still on. */
-export interface BufferedAnswer {
+export interface BufferedResponse {
   readonly status: number;
   /** End-to-end fields only. */
   readonly headers: HeaderPairs;
@@ -32,7 +32,7 @@ export function sendBuffered(
   request: WireRequest,
   { stop, limit }: BufferedBounds,
   progress: SendProgress,
-): Promise<BufferedAnswer> {
+): Promise<BufferedResponse> {
   return new Promise((resolve, reject) => {
     if (stop.reason) return reject(stop.reason);
     let phase: ExchangePhase = 'connecting';
@@ -67,7 +67,7 @@ export function sendBuffered(
         if (!isFinalHead(code, reason)) return giveUp(new UpstreamFailure('reset'));
         phase = 'body';
         status = code;
-        headers = answerHeaders(given);
+        headers = headersOf(given);
         const declared = Number(headerValue(headers, 'content-length') ?? 0);
         if (declared > limit && request.method !== 'HEAD') giveUp(new UpstreamFailure('too_large'));
       },

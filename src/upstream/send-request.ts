@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import {
-  answerHeaders,
+  headersOf,
   isFinalHead,
   sendingFailure,
   type SendProgress,
@@ -13,7 +13,7 @@ import {
 import type { ExchangePhase } from './transport-failure.ts';
 
 /** The head of an answer whose body is still coming. */
-export interface SentAnswer {
+export interface StreamedResponse {
   readonly status: number;
   /** The reason phrase, a character for each of its bytes. */
   readonly reason: string;
@@ -37,7 +37,7 @@ export function sendRequest(
   request: WireRequest,
   { stop, readerTimeoutMs }: SendBounds,
   progress: SendProgress,
-): Promise<SentAnswer> {
+): Promise<StreamedResponse> {
   return new Promise((resolve, reject) => {
     let phase: ExchangePhase = 'connecting';
     let controller: Dispatcher.DispatchController | undefined;
@@ -73,7 +73,7 @@ export function sendRequest(
         if (!isFinalHead(status, reason)) return giveUp(new UpstreamFailure('reset'));
         phase = 'body';
         body = readableOf(given, () => clearTimeout(pause), finish);
-        resolve({ status, reason: reasonBytes(reason), headers: answerHeaders(given), body });
+        resolve({ status, reason: reasonBytes(reason), headers: headersOf(given), body });
       },
       onResponseData(given, chunk) {
         if (body?.push(chunk) !== false) return;

@@ -30,7 +30,7 @@ export function sendingFailure(error: unknown, request: WireRequest, phase: Exch
 }
 
 /** The end-to-end fields of the answer that has just begun. */
-export function answerHeaders(controller: Dispatcher.DispatchController): HeaderPairs {
+export function headersOf(controller: Dispatcher.DispatchController): HeaderPairs {
   return Array.isArray(controller.rawHeaders) ? endToEnd(toHeaderPairs(controller.rawHeaders)) : [];
 }
 

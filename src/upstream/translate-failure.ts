@@ -4,7 +4,7 @@ import { type JsonLimits, parseBounded } from '../lib/bounded-json.ts';
 import { headerValue } from '../model/header-pairs.ts';
 import type { DocumentedError } from '../model/operation.ts';
 import type { UpstreamFailure } from '../model/upstream-failure.ts';
-import type { UpstreamAnswer } from '../model/upstream-response.ts';
+import type { UpstreamResponse } from '../model/upstream-response.ts';
 import { type ErrorReading, messageOf, readError } from './error-shape.ts';
 import { type PermissionMessage, plainText } from './permission-message.ts';
 import { toGatewayError } from './transport-failure.ts';
@@ -32,7 +32,7 @@ export interface TranslatedFailure {
 
 /** The error that an answer or a transport failure becomes with normalized errors (rules, 8); undefined for a success. */
 export function translateFailure(
-  answer: UpstreamAnswer | UpstreamFailure,
+  answer: UpstreamResponse | UpstreamFailure,
   context: FailureContext,
 ): TranslatedFailure | undefined {
   if (answer instanceof Error) return kept(toGatewayError(answer));
@@ -76,7 +76,7 @@ const CLIENT_ERRORS: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map
   [422, ['upstream_unprocessable', 'The upstream cannot process the request.']],
 ]);
 
-function byStatus(answer: UpstreamAnswer, reading: ErrorReading): GatewayError {
+function byStatus(answer: UpstreamResponse, reading: ErrorReading): GatewayError {
   const { status } = answer;
   if (status === 429) return rateLimited(answer, reading);
   if (status === 503) return unavailable(answer);
@@ -89,7 +89,7 @@ function byStatus(answer: UpstreamAnswer, reading: ErrorReading): GatewayError {
   return new GatewayError('upstream_error', `The upstream answered with status ${status}.`);
 }
 
-function rateLimited(answer: UpstreamAnswer, reading: ErrorReading): GatewayError {
+function rateLimited(answer: UpstreamResponse, reading: ErrorReading): GatewayError {
   const seconds = retryAfter(headerValue(answer.headers, 'retry-after'));
   const text = textOf(reading, 'The upstream limits requests.');
   return new GatewayError(
@@ -101,14 +101,14 @@ function rateLimited(answer: UpstreamAnswer, reading: ErrorReading): GatewayErro
 
 const RETRY_UNAVAILABLE_SECONDS = '5';
 
-function unavailable(answer: UpstreamAnswer): GatewayError {
+function unavailable(answer: UpstreamResponse): GatewayError {
   const seconds = retryAfter(headerValue(answer.headers, 'retry-after')) ?? RETRY_UNAVAILABLE_SECONDS;
   return new GatewayError('upstream_unavailable', 'The upstream is unavailable.', {
     headers: { 'Retry-After': seconds },
   });
 }
 
-function errorInSuccess(answer: UpstreamAnswer, context: FailureContext): TranslatedFailure | undefined {
+function errorInSuccess(answer: UpstreamResponse, context: FailureContext): TranslatedFailure | undefined {
   // Looking for the word first spares a second parse of nearly every page.
   if (!Buffer.isBuffer(answer.body) || !answer.body.includes('"error')) return undefined;
   const parsed = parseBounded(answer.body, context.jsonLimits);

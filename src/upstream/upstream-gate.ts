@@ -1,6 +1,6 @@
 import { createCircuit, type CircuitOutcome, type CircuitState } from '../lib/circuit.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Ending } from '../lib/ending.ts';
+import type { Cancellation } from '../lib/ending.ts';
 import { createLimiter, LimiterRefusal } from '../lib/limiter.ts';
 import { UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-failure.ts';
 import { createClientStreams, type StreamOwner } from './client-streams.ts';
@@ -23,7 +23,7 @@ export interface UpstreamGate {
    * A pass at once where nobody has to wait, and else once there is room; `signal`, asked for only then, ends the wait.
    * Throws or rejects with `UpstreamFailure` of kind `circuit_open`, `shed` or `aborted`.
    */
-  enter(signal?: () => Ending | undefined): GatePass | Promise<GatePass>;
+  enter(signal?: () => Cancellation | undefined): GatePass | Promise<GatePass>;
   /**
    * A pass at once for an exchange that streams a client's body up: one of its streams from the beginning, without a place.
    * Throws `UpstreamFailure` of kind `circuit_open` or `shed`.
@@ -81,7 +81,7 @@ export function createUpstreamGate(options: UpstreamOptions, clock: Clock): Upst
     };
   };
 
-  const wait = async (signal: Ending | undefined): Promise<GatePass> => {
+  const wait = async (signal: Cancellation | undefined): Promise<GatePass> => {
     const release = await limiter.acquire(signal).catch((error: unknown) => {
       if (!(error instanceof LimiterRefusal)) throw new UpstreamFailure('aborted', { cause: error });
       throw new UpstreamFailure('shed', {

@@ -3,7 +3,7 @@ import type { Learner } from '../learn/create-learner.ts';
 import { isRefusal } from '../learn/sample/page-sizes.ts';
 import { DEFAULT_JSON_LIMITS, parseBounded } from '../lib/bounded-json.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
-import type { House } from '../pipeline/compiled-gateway.ts';
+import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';
 import { createKnownIds, type KnownIds } from './known-ids.ts';
 import {
@@ -17,7 +17,7 @@ import {
 import { toSampledResponse } from './sampled-response.ts';
 import type { WalkSummary } from './walk-tally.ts';
 import { walk } from './walk.ts';
-import { toWalkedHouse } from './walked-gateway.ts';
+import { toWalkedGateway } from './walked-gateway.ts';
 
 /** Options of a walk that learns from the upstream. */
 export interface LearnWalkOptions {
@@ -55,13 +55,13 @@ interface Sender {
  * response.
  */
 export async function walkToLearn(
-  { house, upstream }: { readonly house: House; readonly upstream: Upstream },
+  { gateway, upstream }: { readonly gateway: CompiledGateway; readonly upstream: Upstream },
   learner: Learner,
   options: LearnWalkOptions,
 ): Promise<LearnWalkSummary> {
   const ids = createKnownIds(options.ids);
   const walked = await walk(
-    toWalkedHouse(house),
+    toWalkedGateway(gateway),
     {
       ...options,
       record: () => undefined,

@@ -10,11 +10,11 @@ import { DEFAULT_JSON_LIMITS, parseBounded } from '../lib/bounded-json.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { traceContext } from '../telemetry/trace-context.ts';
 import { toGatewayError } from '../upstream/transport-failure.ts';
-import type { WalkedHouse } from './walked-gateway.ts';
+import type { WalkedGateway } from './walked-gateway.ts';
 
 /** The result of one request of a walk: a response or an error. */
 export type WalkOutcome =
-  | { readonly kind: 'answer'; readonly answer: WalkedAnswer; readonly trace: Trace }
+  | { readonly kind: 'answer'; readonly answer: WalkedResponse; readonly trace: Trace }
   | { readonly kind: 'failure'; readonly error: GatewayError; readonly trace: Trace };
 
 /** The credential of a walk, and the signal that ends it. */
@@ -26,23 +26,23 @@ export interface WalkCaller {
 
 /** Sends one request through the gateway and completes its trace. */
 export async function sendWalkRequest(
-  house: WalkedHouse,
+  gateway: WalkedGateway,
   operation: Operation,
   target: string,
   caller: WalkCaller,
 ): Promise<WalkOutcome> {
-  const arrival = arrivalOf(target, caller.authorization, house.clock());
+  const arrival = arrivalOf(target, caller.authorization, gateway.clock());
   const { requestId, traceparent, receivedAt: startedAt, method } = arrival;
   const trace = createTrace({ requestId, traceparent, method, startedAt });
   const end = (status: number): void => {
     trace.status = status;
-    trace.seconds = Math.max(0, house.clock() - startedAt) / 1000;
+    trace.seconds = Math.max(0, gateway.clock() - startedAt) / 1000;
   };
   try {
-    const dispatched = await house.dispatch(arrival, trace, caller.signal);
+    const dispatched = await gateway.dispatch(arrival, trace, caller.signal);
     const { exchange, reply } = dispatched;
     if (exchange === undefined) throw new Error(`${target} is not in the contract`);
-    const bytes = await house.read(reply.headers, reply.body);
+    const bytes = await gateway.read(reply.headers, reply.body);
     end(reply.status);
     trace.bytes = bytes?.length;
     const text = bytes?.toString('utf8').replace(/^\uFEFF/, '');
@@ -103,7 +103,7 @@ function toError(thrown: unknown): GatewayError {
 }
 
 /** One response of the upstream, as the observer of a walk receives it. */
-export interface WalkedAnswer {
+export interface WalkedResponse {
   readonly operation: Operation;
   /** The request with its decoded parameters. */
   readonly exchange: Exchange;
@@ -119,4 +119,4 @@ export interface WalkedAnswer {
 }
 
 /** Observes a walk; called once for every response, in order. */
-export type WalkObserver = (answer: WalkedAnswer) => void;
+export type WalkObserver = (answer: WalkedResponse) => void;

@@ -7,7 +7,7 @@ import { createKnownIds } from './known-ids.ts';
 import { sendWalkRequest, type WalkObserver, type WalkOutcome } from './send-walk-request.ts';
 import { variationsOf } from './variations.ts';
 import { createWalkTally, type WalkSummary, type WalkTally } from './walk-tally.ts';
-import type { WalkedHouse } from './walked-gateway.ts';
+import type { WalkedGateway } from './walked-gateway.ts';
 
 /** Options of a walk. */
 export interface WalkOptions {
@@ -40,9 +40,9 @@ const MAX_FAILURES = 5;
  * Requests all safe operations of the contract from the upstream, one at a time, and passes every response to
  * `observe`.
  */
-export async function walk(house: WalkedHouse, options: WalkOptions, observe: WalkObserver): Promise<WalkSummary> {
+export async function walk(gateway: WalkedGateway, options: WalkOptions, observe: WalkObserver): Promise<WalkSummary> {
   const { signal, maxRequests, pause = pauseFor } = options;
-  const operations = house.operations.filter(({ method }) => method === 'GET');
+  const operations = gateway.operations.filter(({ method }) => method === 'GET');
   const ids = createKnownIds(options.ids);
   const queue = createRequestQueue();
   const tally = createWalkTally();
@@ -83,7 +83,7 @@ export async function walk(house: WalkedHouse, options: WalkOptions, observe: Wa
     if (tally.sent() > 0) await pause(options.delayMs, signal);
     if (signal.aborted) return summary('signal');
     options.onProgress?.({ sent: tally.sent() + 1, left: queue.size(), operation: id });
-    const outcome = await sendWalkRequest(house, operation, target, options);
+    const outcome = await sendWalkRequest(gateway, operation, target, options);
     // A request that the signal cancelled says nothing about the upstream.
     if (signal.aborted && outcome.kind === 'failure') return summary('signal');
     tally.add(id, outcome);

@@ -8,11 +8,11 @@ import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Trace } from '../model/trace.ts';
 import { dispatch, type Dispatched } from '../pipeline/dispatch.ts';
-import type { House } from '../pipeline/compiled-gateway.ts';
+import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
 import { decodeForInspection } from '../upstream/response-body.ts';
 
 /** The part of the gateway that a walk uses. It has no listener and processes one request at a time. */
-export interface WalkedHouse {
+export interface WalkedGateway {
   readonly operations: readonly Operation[];
   readonly clock: Clock;
   /** Processes a request and returns its reply; throws a GatewayError if there is none. */
@@ -25,11 +25,11 @@ export interface WalkedHouse {
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 /** Creates the part of the gateway that a walk uses. */
-export function toWalkedHouse(house: House): WalkedHouse {
+export function toWalkedGateway(gateway: CompiledGateway): WalkedGateway {
   return {
-    operations: house.contract.operations,
-    clock: house.clock,
-    dispatch: async (arrival, trace, signal) => dispatch(house, arrival, trace, () => signal),
+    operations: gateway.contract.operations,
+    clock: gateway.clock,
+    dispatch: async (arrival, trace, signal) => dispatch(gateway, arrival, trace, () => signal),
     read: (headers, body) =>
       Buffer.isBuffer(body)
         ? decodeForInspection({ status: 200, headers, body }, MAX_BODY_BYTES).then(wholeOf)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { missableTerms } from '../../src/assembly/assemble-services.ts';
+import { permissionLabels } from '../../src/assembly/assemble-services.ts';
 
 describe('the permissions that a denied caller can lack', () => {
   it('are those of operations and allowed paths, each once, and an account and ownership', () => {
@@ -15,7 +15,7 @@ describe('the permissions that a denied caller can lack', () => {
         { method: 'GET', path: '/b' },
       ],
     };
-    expect(missableTerms({ undocumented }, operations)).toEqual([
+    expect(permissionLabels({ undocumented }, operations)).toEqual([
       'Convert own posts',
       'Read',
       'Super Users',

@@ -9,7 +9,7 @@ import type { Operation } from '../../src/model/operation.ts';
 import type { Principal } from '../../src/model/principal.ts';
 import { createTrace, type Trace } from '../../src/model/trace.ts';
 import type { Violation } from '../../src/model/violation.ts';
-import { toAskedPage } from '../../src/paging/requested-page.ts';
+import { toRequestedPage } from '../../src/paging/requested-page.ts';
 import type { Grants } from '../../src/permissions/decide.ts';
 import { bodyFactsOf, type Reply } from '../../src/pipeline/reply.ts';
 import type { Exchange } from '../../src/pipeline/exchange.ts';
@@ -126,7 +126,7 @@ export function exchangeWith({ values, ...more }: ExchangeParts = {}): Exchange 
     grants: grantsWith(),
     audience: 'caller:verified:name:alice',
     values: () => decoded,
-    asked: toAskedPage(decoded, more.target ?? arrival.target),
+    asked: toRequestedPage(decoded, more.target ?? arrival.target),
     target: arrival.target,
     delegated: false,
     trace: traceWith(),

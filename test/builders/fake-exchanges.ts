@@ -1,7 +1,7 @@
-import type { ExchangedAnswer, Upstream, UpstreamRequest } from '../../src/upstream/create-upstream.ts';
+import type { ExchangedResponse, Upstream, UpstreamRequest } from '../../src/upstream/create-upstream.ts';
 
 /** An upstream without a network that answers what a test says and remembers what it was asked. */
-export function fakeExchanges(answer: (request: UpstreamRequest) => ExchangedAnswer | Promise<ExchangedAnswer>): {
+export function fakeExchanges(answer: (request: UpstreamRequest) => ExchangedResponse | Promise<ExchangedResponse>): {
   readonly upstream: Upstream;
   readonly sent: UpstreamRequest[];
 } {

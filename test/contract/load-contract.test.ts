@@ -114,7 +114,7 @@ describe('loading the contract', () => {
     expect(loaded.version).toBe(contract.version);
     const { values } = loaded.decodeParameters(operation('listIdeas'), { rawParameters: {} }, undefined);
     const answer = { status: 200, mediaType: 'application/json', json: example('ideas') };
-    expect(loaded.judgeResponse(operation('listIdeas'), values, answer).violations).toEqual([]);
+    expect(loaded.checkResponse(operation('listIdeas'), values, answer).violations).toEqual([]);
   });
 
   it('reports the place of an invalid schema in the document', () => {

@@ -2,7 +2,7 @@ import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
 import { contractFolder } from '../../src/contract/contract-files.ts';
 import type { Contract } from '../../src/contract/contract.ts';
 import { parseSource, readSource } from '../../src/contract/document/document-source.ts';
-import type { Judgement } from '../../src/contract/compile/check-response.ts';
+import type { ResponseFindings } from '../../src/contract/compile/check-response.ts';
 import { loadContract } from '../../src/contract/load-contract.ts';
 import type { OpenApiDocument } from '../../src/contract/openapi-document.ts';
 import type { Operation } from '../../src/model/operation.ts';
@@ -44,13 +44,13 @@ export function judge(
   id: string,
   json: unknown,
   more: { query?: string; status?: number; mediaType?: string | undefined; isEmpty?: boolean } = {},
-): Judgement {
+): ResponseFindings {
   const one = operation(id);
   const names = one.parameters.filter((parameter) => parameter.location === 'path').map((parameter) => parameter.name);
   const rawParameters = Object.fromEntries(names.map((name) => [name, '1']));
   const { values } = contract.decodeParameters(one, { rawParameters }, more.query);
   const mediaType = 'mediaType' in more ? more.mediaType : 'application/json';
-  return contract.judgeResponse(one, values, {
+  return contract.checkResponse(one, values, {
     status: more.status ?? 200,
     mediaType,
     json,
@@ -59,6 +59,6 @@ export function judge(
 }
 
 /** Returns the violations in the short form `keyword at`. */
-export function found(judgement: Judgement): string[] {
+export function found(judgement: ResponseFindings): string[] {
   return judgement.violations.map(({ keyword, at }) => `${keyword} ${at}`);
 }

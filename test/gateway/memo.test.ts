@@ -127,7 +127,7 @@ interface Watched extends TestGateway {
 
 async function watch(options: TestGatewayOptions): Promise<Watched> {
   const gateway = await startTestGateway(options);
-  const { targets } = gateway.gateway.house;
+  const { targets } = gateway.gateway.gateway;
   const ask = async (asked: Asked) => {
     const wire = open(gateway.url);
     const heard = await wire.ask(asked);

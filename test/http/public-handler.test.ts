@@ -23,14 +23,14 @@ import {
   plannedWith,
   replyWith,
 } from '../builders/exchange.ts';
-import { houseWith, type HouseParts } from '../builders/house.ts';
+import { gatewayWith, type FakeGatewayParts } from '../builders/fake-gateway.ts';
 import { until } from '../builders/until.ts';
 import { serve, talk } from './serve.ts';
 
 const THINGS = '/services/v2/thing.json';
 const RAW = `${THINGS}?page=1&q=x`;
 /** A page from the cache. */
-const page: Reply = { status: 200, headers: JSON_TYPE, body: Buffer.from('{"a":1}'), etag: '"tag"', keptAs: 'k' };
+const page: Reply = { status: 200, headers: JSON_TYPE, body: Buffer.from('{"a":1}'), etag: '"tag"', storedAs: 'k' };
 const VERIFIED: AuthenticationResult = {
   principal: callerNamed('alice'),
   trace: { level: 'enforce', outcome: 'passed', principal: 'verified' },
@@ -46,27 +46,27 @@ function partsOf(exchange: Exchange | undefined) {
   return { method, target, path, query, headers, clientAddress, protocol };
 }
 
-interface Parts extends HouseParts {
+interface Parts extends FakeGatewayParts {
   readonly arrival?: Partial<ArrivalOptions>;
   readonly services?: Partial<PublicServices>;
 }
 
-/** The public side of a house, with what it recorded and how often parameters were decoded. */
+/** The public side of a gateway, with what it recorded and how often parameters were decoded. */
 async function published({ arrival, services, ...parts }: Parts = {}) {
   const recorded: Trace[] = [];
   const lines: unknown[] = [];
   const decoded: unknown[] = [];
   const contract = {
-    ...houseWith(parts).house.contract,
+    ...gatewayWith(parts).gateway.contract,
     decodeParameters: (...given: readonly unknown[]) => {
       decoded.push(given[2]);
       return { values: exchangeWith().values(), violations: [], reported: [] };
     },
   };
-  const made = houseWith({ contract, ...parts });
+  const made = gatewayWith({ contract, ...parts });
   let now = 1_000;
   const handler = createPublicHandler({
-    house: made.house,
+    gateway: made.gateway,
     arrival: {
       maxTargetBytes: 1000,
       publicBasePath: '',
@@ -266,7 +266,7 @@ describe('a target that is remembered', () => {
   const judged = replyWith(pageOf([1]));
   const withValidity = (validity: 'valid' | 'skipped' | 'violations') =>
     ({ ...judged, facts: { ...judged.facts, validity } }) as Reply;
-  const { keptAs: _key, ...fetched } = page;
+  const { storedAs: _key, ...fetched } = page;
 
   it.each([
     ['a page from the cache', page, { cache: kept() }, 'GET', 1],
@@ -279,9 +279,9 @@ describe('a target that is remembered', () => {
   ] satisfies [string, Reply, PlannedParts, string, number][])(
     'is one of %s: %#',
     async (_what, reply, planned, method, size) => {
-      const { call, house } = await handled(() => reply, {}, planned);
+      const { call, gateway } = await handled(() => reply, {}, planned);
       await call(THINGS, { method });
-      expect(house.targets.size).toBe(size);
+      expect(gateway.targets.size).toBe(size);
     },
   );
 
@@ -401,7 +401,7 @@ describe('a client that leaves', () => {
 });
 
 describe('a request past the contract', () => {
-  const passes: HouseParts = { verdict: { pass: true, permission: undefined, reported: true } };
+  const passes: FakeGatewayParts = { verdict: { pass: true, permission: undefined, reported: true } };
   const OTHER = '/services/v2/other.json';
 
   const answer = (headers: HeaderPairs = []) => ({ status: 200, headers, body: Readable.from(['x']), attempts: 1 });
@@ -427,9 +427,9 @@ describe('a request past the contract', () => {
   it('is remembered where nothing is reported about it', async () => {
     for (const reported of [true, false]) {
       const verdict = { pass: true, permission: undefined, reported } as const;
-      const { call, house, judged, authenticated } = await published({ verdict, passed: answer });
+      const { call, gateway, judged, authenticated } = await published({ verdict, passed: answer });
       for (let times = 0; times < 3; times += 1) await call(OTHER);
-      expect([house.targets.size, judged.length]).toEqual(reported ? [0, 3] : [1, 1]);
+      expect([gateway.targets.size, judged.length]).toEqual(reported ? [0, 3] : [1, 1]);
       expect(authenticated).toHaveLength(3);
     }
   });

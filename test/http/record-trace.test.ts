@@ -29,7 +29,7 @@ function recording(
   const plan: Plan = { ...plannedWith(), stages: [], handle: () => Promise.reject(new Error('not asked')) };
   const request = { arrival: { rawTarget: '/a?b' }, res: events as unknown as ServerResponse, trace };
   see(request, {
-    house: { plans: new Map([['listThings', plan]]) },
+    gateway: { plans: new Map([['listThings', plan]]) },
     accessLog: { write: (entry) => void entries.push(entry) },
     record: (done) => {
       recorded.push(structuredClone(done));

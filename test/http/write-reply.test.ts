@@ -10,7 +10,7 @@ import { createNext, JSON_TYPE, kept, type PlannedParts, plannedWith, traceWith 
 import { until } from '../builders/until.ts';
 import { serve, talk } from './serve.ts';
 
-const page: Reply = { status: 200, headers: JSON_TYPE, body: Buffer.from('{"a":1}'), etag: '"tag"', keptAs: 'k' };
+const page: Reply = { status: 200, headers: JSON_TYPE, body: Buffer.from('{"a":1}'), etag: '"tag"', storedAs: 'k' };
 const planWith = (planned: PlannedParts = { cache: kept() }): Plan => ({
   ...plannedWith(planned),
   stages: [],
@@ -262,7 +262,7 @@ describe('a reply with a gzip form', () => {
   });
 
   it('is not asked for a response that is not stored', async () => {
-    const { keptAs: _key, ...fetched } = page;
+    const { storedAs: _key, ...fetched } = page;
     const { answer, asked } = await written(fetched, { gzip }, accepting());
     expect(asked).toEqual([]);
     expect(answer.headers).not.toHaveProperty('content-encoding');

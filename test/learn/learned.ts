@@ -86,7 +86,7 @@ export function judge(contract: Contract, json: unknown): string[] {
   const match = contract.match('/services/v2/question.json');
   if (operation === undefined || match === undefined) throw new Error('the contract has no question list');
   const { values } = contract.decodeParameters(operation, match, undefined);
-  const { violations } = contract.judgeResponse(operation, values, {
+  const { violations } = contract.checkResponse(operation, values, {
     status: 200,
     mediaType: 'application/json',
     json,

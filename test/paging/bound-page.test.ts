@@ -1,14 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Paging } from '../../src/model/operation.ts';
-import { type AnsweredPage, answerOutOfBounds, type AskedPage, boundPage } from '../../src/paging/bound-page.ts';
+import { type ReturnedPage, pageOutOfBounds, type RequestedPage, boundPage } from '../../src/paging/bound-page.ts';
 
 describe('a page', () => {
   const fromOne: Paging = { firstPage: 1, observedPageSize: 15, hasPageCount: true };
   const fromZero: Paging = { firstPage: 0, observedPageSize: 35, hasPageCount: true };
   const withoutCount: Paging = { firstPage: 1, observedPageSize: 20, hasPageCount: false };
 
-  const bound = (asked: Partial<AskedPage>, learnedCount?: number, paging = fromOne) =>
+  const bound = (asked: Partial<RequestedPage>, learnedCount?: number, paging = fromOne) =>
     boundPage({ page: undefined, pageSize: undefined, ...asked, paging, learnedCount, options: { maxPageSize: 100 } });
 
   it('is the first one by default, without a size', () => {
@@ -74,8 +74,8 @@ describe('a page', () => {
 });
 
 describe('a page in a response', () => {
-  const answer = (changes: Partial<AnsweredPage>) =>
-    answerOutOfBounds({ page: 2, pageCount: 4, totalCount: 50, firstPage: 1, ...changes });
+  const answer = (changes: Partial<ReturnedPage>) =>
+    pageOutOfBounds({ page: 2, pageCount: 4, totalCount: 50, firstPage: 1, ...changes });
 
   it('is out of bounds when page is greater than pageCount', () => {
     expect(answer({ page: 4 })).toBeUndefined();

@@ -5,7 +5,7 @@ import {
   canonicalTarget,
   type PageParameters,
   targetWithoutPage,
-  toAskedPage,
+  toRequestedPage,
 } from '../../src/paging/requested-page.ts';
 
 describe('the page that a target asks for', () => {
@@ -22,7 +22,7 @@ describe('the page that a target asks for', () => {
       ['page', ['2']],
       ['pageSize', ['15']],
     ]);
-    expect(toAskedPage({ page: 2, pageSize: 15, query }, '/a.json?q=x&page=2&pageSize=15')).toEqual({
+    expect(toRequestedPage({ page: 2, pageSize: 15, query }, '/a.json?q=x&page=2&pageSize=15')).toEqual({
       page: 2,
       pageSize: 15,
       unreadable: [],
@@ -31,7 +31,7 @@ describe('the page that a target asks for', () => {
   });
 
   it('is undefined if the parameters are absent', () => {
-    expect(toAskedPage(values(), '/a.json')).toEqual({
+    expect(toRequestedPage(values(), '/a.json')).toEqual({
       page: undefined,
       pageSize: undefined,
       unreadable: [],
@@ -46,7 +46,7 @@ describe('the page that a target asks for', () => {
     ['pageSize', ['1', '2']],
     ['page', ['1', '1']],
   ])('cannot be held to its bounds where %s is %j', (name, texts) => {
-    const { unreadable } = toAskedPage(sent(name, ...texts), '/a.json');
+    const { unreadable } = toRequestedPage(sent(name, ...texts), '/a.json');
     expect(unreadable).toMatchObject([{ code: `${name === 'page' ? 'page' : 'page_size'}_out_of_bounds` }]);
     expect(unreadable[0]?.detail.name).toBe(name);
   });
@@ -57,12 +57,12 @@ describe('the page that a target asks for', () => {
     ['pageSize', ['']],
     ['page', ['1', 'x']],
   ])('has no bound where %s is %j, which is no number', (name, texts) => {
-    expect(toAskedPage(sent(name, ...texts), '/a.json').unreadable).toEqual([]);
+    expect(toRequestedPage(sent(name, ...texts), '/a.json').unreadable).toEqual([]);
   });
 
   it('is not reported as unreadable if it is valid', () => {
     const query = new Map([['page', ['3']]]);
-    expect(toAskedPage(values({ page: 3, query }), '/a.json').unreadable).toEqual([]);
+    expect(toRequestedPage(values({ page: 3, query }), '/a.json').unreadable).toEqual([]);
   });
 
   it('is reported once for each unreadable parameter', () => {
@@ -70,7 +70,7 @@ describe('the page that a target asks for', () => {
       ['page', ['-1']],
       ['pageSize', ['-1']],
     ]);
-    expect(toAskedPage(values({ query }), '/a.json').unreadable).toHaveLength(2);
+    expect(toRequestedPage(values({ query }), '/a.json').unreadable).toHaveLength(2);
   });
 });
 

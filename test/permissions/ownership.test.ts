@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
-  type AuthorLookUp,
-  createAuthorLookUp,
+  type AuthorLookup,
+  createAuthorLookup,
   createOwnership,
   ownershipOf,
 } from '../../src/permissions/ownership.ts';
@@ -13,7 +13,7 @@ describe('ownership', () => {
   const alice = principal('verified', 'alice');
   const BIG_ID = '9007199254740993';
 
-  function remembering(lookUp?: AuthorLookUp) {
+  function remembering(lookUp?: AuthorLookup) {
     const time = { now: Date.UTC(2024, 4, 1) };
     return { time, ownership: createOwnership(OPTIONS, () => time.now, lookUp) };
   }
@@ -79,7 +79,7 @@ describe('ownership', () => {
     const options = { ...OPTIONS, lookup: '/services/v2/node/{nodeId}.json' };
 
     it('requests the node with the credential of the caller and reads the author at the pointer', async () => {
-      const lookUp = createAuthorLookUp(options, async (target, who) => {
+      const lookUp = createAuthorLookup(options, async (target, who) => {
         expect([target, who]).toEqual(['/services/v2/node/1%2F..%2F2.json', alice]);
         return { author: { username: 'bob' } };
       });
@@ -87,7 +87,7 @@ describe('ownership', () => {
     });
 
     it('follows an escaped pointer', async () => {
-      const lookUp = createAuthorLookUp({ ...options, authorPointer: '/a~1b/~01' }, async () => ({
+      const lookUp = createAuthorLookup({ ...options, authorPointer: '/a~1b/~01' }, async () => ({
         'a/b': { '~1': 'bob' },
       }));
       await expect(lookUp?.('1', alice)).resolves.toBe('bob');
@@ -102,16 +102,16 @@ describe('ownership', () => {
       [{ author: { username: 7 } }],
       [{ author: { username: '' } }],
     ])('finds nobody in %j', async (node) => {
-      await expect(createAuthorLookUp(options, async () => node)?.('1', alice)).resolves.toBeUndefined();
+      await expect(createAuthorLookup(options, async () => node)?.('1', alice)).resolves.toBeUndefined();
     });
 
     it('ignores inherited properties of objects', async () => {
-      const lookUp = createAuthorLookUp(options, async () => Object.create({ author: { username: 'bob' } }) as unknown);
+      const lookUp = createAuthorLookup(options, async () => Object.create({ author: { username: 'bob' } }) as unknown);
       await expect(lookUp?.('1', alice)).resolves.toBeUndefined();
     });
 
     it('does not exist if none is configured', () => {
-      expect(createAuthorLookUp(OPTIONS, async () => ({}))).toBeUndefined();
+      expect(createAuthorLookup(OPTIONS, async () => ({}))).toBeUndefined();
     });
   });
 });

@@ -5,7 +5,7 @@ import type { Arrival } from '../../src/model/arrival.ts';
 import { MODES } from '../../src/model/checks.ts';
 import { ProbeFailure, UpstreamFailure } from '../../src/model/upstream-failure.ts';
 import { ANONYMOUS } from '../../src/model/principal.ts';
-import { dispatch, judgeCredentialByAnswer } from '../../src/pipeline/dispatch.ts';
+import { dispatch, judgeCredentialByResponse } from '../../src/pipeline/dispatch.ts';
 import {
   arrivalWith,
   callerNamed,
@@ -17,20 +17,20 @@ import {
   replyWith,
   traceWith,
 } from '../builders/exchange.ts';
-import { houseWith, type HouseParts } from '../builders/house.ts';
+import { gatewayWith, type FakeGatewayParts } from '../builders/fake-gateway.ts';
 
 const clientGone = () => AbortSignal.abort();
 
-function dispatched(parts: HouseParts = {}, arrival: Partial<Arrival> = {}, gone?: () => AbortSignal) {
-  const made = houseWith(parts);
+function dispatched(parts: FakeGatewayParts = {}, arrival: Partial<Arrival> = {}, gone?: () => AbortSignal) {
+  const made = gatewayWith(parts);
   const trace = traceWith();
   // A promise also where nothing is waited for.
-  const outcome = (async () => dispatch(made.house, arrivalWith(arrival), trace, gone))();
+  const outcome = (async () => dispatch(made.gateway, arrivalWith(arrival), trace, gone))();
   return { ...made, trace, outcome };
 }
 
 const elsewhere = { path: '/services/v2/other.json', target: '/services/v2/other.json' };
-const passes: HouseParts = { verdict: { pass: true, permission: undefined, reported: true } };
+const passes: FakeGatewayParts = { verdict: { pass: true, permission: undefined, reported: true } };
 
 describe('a documented request', () => {
   it('is answered by its plan, with who asks and what it may', async () => {
@@ -53,7 +53,7 @@ describe('a documented request', () => {
   it('goes on where its parameters cannot be decoded and everything passes as it is, and says why', async () => {
     const mistake = new RangeError('Maximum call stack size exceeded');
     const contract = {
-      ...houseWith().house.contract,
+      ...gatewayWith().gateway.contract,
       decodeParameters: () => {
         throw mistake;
       },
@@ -185,7 +185,7 @@ describe('the credential of an observed request', () => {
 
   it('is not judged without authentication', () => {
     const trace = traceWith();
-    judgeCredentialByAnswer(trace);
+    judgeCredentialByResponse(trace);
     expect(trace.authentication).toBeUndefined();
   });
 });
@@ -269,7 +269,7 @@ describe('the permission of an allowed path', () => {
 
   it('is asked of its caller', async () => {
     const asked: string[] = [];
-    const decidePermission: HouseParts['decidePermission'] = (permission) => {
+    const decidePermission: FakeGatewayParts['decidePermission'] = (permission) => {
       asked.push(permission);
       return { verdict: 'allowed', because: permission };
     };

@@ -6,15 +6,15 @@ import { createOwnership } from '../../src/permissions/ownership.ts';
 import { PERMISSIONS_DEFAULTS } from '../../src/permissions/permissions-options.ts';
 import { describeRequirement } from '../../src/pipeline/explain.ts';
 import { explain, type ExplainRequest } from '../../src/pipeline/explain.ts';
-import type { House } from '../../src/pipeline/compiled-gateway.ts';
+import type { CompiledGateway } from '../../src/pipeline/compiled-gateway.ts';
 import { exchangeWith, kept, type PlannedParts, plannedWith, violationWith } from '../builders/exchange.ts';
-import { houseWith, type HouseParts } from '../builders/house.ts';
+import { gatewayWith, type FakeGatewayParts } from '../builders/fake-gateway.ts';
 import { createTestClock } from '../builders/test-clock.ts';
 import type { DecodedParameters } from '../../src/contract/compile/decode-parameters.ts';
 
 interface Explained {
   readonly planned?: PlannedParts;
-  readonly parts?: HouseParts;
+  readonly parts?: FakeGatewayParts;
   readonly decoded?: Partial<DecodedParameters>;
   readonly switchedOff?: readonly [string, string][];
 }
@@ -33,15 +33,15 @@ function explained(request: Partial<ExplainRequest> = {}, given: Explained = {})
     unmapped: { kind: 'deny' },
     verifier: 'file',
   });
-  const house = { plan: plannedWith(planned), grantsOf: permissions.grantsOf, ...parts };
+  const gateway = { plan: plannedWith(planned), grantsOf: permissions.grantsOf, ...parts };
   const values = { ...exchangeWith().values(), ...decoded?.values };
-  const contract: House['contract'] = {
-    ...houseWith(house).house.contract,
+  const contract: CompiledGateway['contract'] = {
+    ...gatewayWith(gateway).gateway.contract,
     decodeParameters: () => ({ violations: [], reported: [], ...decoded, values }),
   };
-  const made = houseWith({ ...house, contract });
+  const made = gatewayWith({ ...gateway, contract });
   const lines = explain(
-    made.house,
+    made.gateway,
     {
       permissions,
       ownership: createOwnership(PERMISSIONS_DEFAULTS.ownership, createTestClock()),
@@ -153,7 +153,7 @@ describe('the explanation of a documented request', () => {
       match: () => {
         throw new GatewayError('internal_error', 'broken');
       },
-    } as unknown as HouseParts['contract'];
+    } as unknown as FakeGatewayParts['contract'];
     expect(() => explained({}, { parts: { contract: contract as never } })).toThrow('broken');
   });
 });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { ItemsAt } from '../../src/model/operation.ts';
-import { authorsOf, createKnownAnswers, type KnownAnswer, type KnownAnswers } from '../../src/pipeline/known-bodies.ts';
+import { authorsOf, createKnownBodies, type KnownBody, type KnownBodies } from '../../src/pipeline/known-bodies.ts';
 import { bodyFactsOf } from '../../src/pipeline/reply.ts';
 import { operationWith, plannedWith } from '../builders/exchange.ts';
 
 describe('known answers', () => {
   const look = (text: string) => ({ status: 200, mediaType: 'application/json', bytes: Buffer.from(text) });
-  const answer = (text: string, bytes = Buffer.from(text)): KnownAnswer => ({
+  const answer = (text: string, bytes = Buffer.from(text)): KnownBody => ({
     ...look(text),
     bytes,
     facts: bodyFactsOf(plannedWith(), undefined),
@@ -18,8 +18,8 @@ describe('known answers', () => {
   const body = (id: string) => id.padEnd(6000, 'x');
 
   /** A memory that takes an answer at once, as it does when its key has come before. */
-  function createSeenAnswers(maxBytes?: number): KnownAnswers {
-    const known = createKnownAnswers(maxBytes);
+  function createSeenAnswers(maxBytes?: number): KnownBodies {
+    const known = createKnownBodies(maxBytes);
     return {
       find: (key, one) => known.find(key, one),
       remember(key, one) {
@@ -30,7 +30,7 @@ describe('known answers', () => {
   }
 
   it('take an answer when its key comes a second time, and none of those that come once', () => {
-    const known = createKnownAnswers();
+    const known = createKnownBodies();
     known.remember('a', answer('body'));
     expect(known.find('a', look('body'))).toBeUndefined();
     known.remember('a', answer('body'));
@@ -57,7 +57,7 @@ describe('known answers', () => {
   });
 
   it('take up a list that differs each time now and then only, and at once again when it has come to rest', () => {
-    const known = createKnownAnswers();
+    const known = createKnownBodies();
     known.remember('a', answer('before'));
     const fetch = (text: string) => {
       const found = known.find('a', look(text)) !== undefined;

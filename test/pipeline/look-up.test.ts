@@ -1,25 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import { ANONYMOUS } from '../../src/model/principal.ts';
 import { UpstreamFailure } from '../../src/model/upstream-failure.ts';
-import { createLookUp } from '../../src/pipeline/look-up.ts';
-import type { ExchangedAnswer } from '../../src/upstream/create-upstream.ts';
+import { createLookup } from '../../src/pipeline/look-up.ts';
+import type { ExchangedResponse } from '../../src/upstream/create-upstream.ts';
 import { callerNamed, JSON_TYPE } from '../builders/exchange.ts';
 import { fakeExchanges } from '../builders/fake-exchanges.ts';
 
-const answer = (body: string, status = 200): ExchangedAnswer => ({
+const answer = (body: string, status = 200): ExchangedResponse => ({
   status,
   headers: JSON_TYPE,
   body: Buffer.from(body),
   attempts: 1,
 });
 
-const found = (given: ExchangedAnswer | Promise<ExchangedAnswer>) =>
-  createLookUp(fakeExchanges(() => given).upstream)('/a.json', callerNamed('alice'));
+const found = (given: ExchangedResponse | Promise<ExchangedResponse>) =>
+  createLookup(fakeExchanges(() => given).upstream)('/a.json', callerNamed('alice'));
 
 describe('a look-up', () => {
   it("reads with the caller's own credential, and with none for an anonymous caller", async () => {
     const { upstream, sent } = fakeExchanges(() => answer('{"id":1}'));
-    const lookUp = createLookUp(upstream);
+    const lookUp = createLookup(upstream);
     expect(await lookUp('/a.json', callerNamed('alice'))).toEqual({ id: 1 });
     await lookUp('/a.json', ANONYMOUS);
     expect(sent).toMatchObject([

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Validity } from '../../src/cache/may-store.ts';
 import { createPageCache } from '../../src/cache/page-cache.ts';
 import { bodyFactsOf, type Reply } from '../../src/pipeline/reply.ts';
-import { keepPage, pageCountKey, pageKey } from '../../src/pipeline/store-page.ts';
+import { storePage, pageCountKey, pageKey } from '../../src/pipeline/store-page.ts';
 import {
   type ExchangeParts,
   exchangeWith,
@@ -22,7 +22,7 @@ describe('a page', () => {
     const cache = createPageCache({ maxBytes: 1 << 20, maxEntryBytes: 1 << 16, gzip: true }, clock);
     const planned = plannedWith({ cache: kept(), ...parts });
     const place = { cache, fill: cache.beginFill(['things']), key: 'k', clock };
-    const stored = keepPage(planned, exchangeWith(exchange), reply, place);
+    const stored = storePage(planned, exchangeWith(exchange), reply, place);
     return { stored, cache, entry: cache.lookup('k')?.entry };
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UpstreamFailure } from '../../src/model/upstream-failure.ts';
-import { tellFailure, tellServerError } from '../../src/pipeline/upstream-violation.ts';
+import { recordFailure, recordServerError } from '../../src/pipeline/upstream-violation.ts';
 import { traceWith } from '../builders/exchange.ts';
 
 describe('a failure of the upstream', () => {
@@ -8,7 +8,7 @@ describe('a failure of the upstream', () => {
     '%s is a violation with its kind as the keyword',
     (kind) => {
       const trace = traceWith();
-      tellFailure(trace, new UpstreamFailure(kind));
+      recordFailure(trace, new UpstreamFailure(kind));
       expect(trace.violations).toMatchObject([
         { check: 'upstream', direction: 'response', category: 'protocol', location: 'status', at: '', keyword: kind },
       ]);
@@ -17,13 +17,13 @@ describe('a failure of the upstream', () => {
 
   it('is not what a client left', () => {
     const trace = traceWith();
-    tellFailure(trace, new UpstreamFailure('aborted'));
+    recordFailure(trace, new UpstreamFailure('aborted'));
     expect(trace.violations).toEqual([]);
   });
 
   it('is a status that says so', () => {
     const trace = traceWith();
-    tellServerError(trace);
+    recordServerError(trace);
     expect(trace.violations).toMatchObject([{ check: 'upstream', category: 'protocol', keyword: 'server-error' }]);
   });
 });

@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 
 /** Calls the gateway while the upstream writes these bytes to its socket and then ends the connection. */
-async function call(mode: string, target: string, parts: readonly (string | Buffer)[], ending: Ending, more?: Call) {
+async function call(mode: string, target: string, parts: readonly (string | Buffer)[], ending: Cancellation, more?: Call) {
   fake.handler = async (_request, response: ServerResponse) => {
     const { socket } = response;
     for (const part of parts) {
@@ -48,7 +48,7 @@ async function call(mode: string, target: string, parts: readonly (string | Buff
   const broken = { status: 0, complete: false, text: '' } as Answer;
   return gateway.call(target, more).catch(() => broken);
 }
-type Ending = 'reset' | 'end';
+type Cancellation = 'reset' | 'end';
 
 /** A broken connection, or an error of the gateway's own; never a success that is complete. */
 function expectBroken(answer: Answer, target: string): void {

@@ -6,9 +6,9 @@ import { assembleGateway } from '../../src/gateway.ts';
 import type { Trace } from '../../src/model/trace.ts';
 import { UpstreamFailure } from '../../src/model/upstream-failure.ts';
 import { startReferenceServer } from '../../src/reference/start-reference-server.ts';
-import type { WalkedAnswer } from '../../src/walk/send-walk-request.ts';
+import type { WalkedResponse } from '../../src/walk/send-walk-request.ts';
 import { failureWords, walk, type WalkOptions } from '../../src/walk/walk.ts';
-import { toWalkedHouse, toWalkSettings } from '../../src/walk/walked-gateway.ts';
+import { toWalkedGateway, toWalkSettings } from '../../src/walk/walked-gateway.ts';
 import { basic } from '../builders/call.ts';
 import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { withReferenceServer } from '../reference/with-reference-server.ts';
@@ -19,11 +19,11 @@ describe('walk', () => {
   async function walkOf(url: string, options: Partial<WalkOptions> = {}) {
     const settings = withUpstreamUrl(loadSettings({ env: {}, cwd: '/', flags: [] }), url);
     const gateway = assembleGateway(toWalkSettings(settings, undefined));
-    const answers: WalkedAnswer[] = [];
+    const answers: WalkedResponse[] = [];
     const traces: Trace[] = [];
     const paused: number[] = [];
     const summary = await walk(
-      toWalkedHouse(gateway.house),
+      toWalkedGateway(gateway.gateway),
       {
         authorization: basic('admin'),
         maxRequests: 200,

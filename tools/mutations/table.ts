@@ -58,8 +58,8 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/pipeline/stages/validate-response.ts',
-    find: 'violations.slice(before).every(isToldOnly)',
-    replace: 'violations.every(isToldOnly)',
+    find: 'violations.slice(before).every(isAdvisory)',
+    replace: 'violations.every(isAdvisory)',
     test: 'test/pipeline/stages/validate-response.test.ts',
     why: 'a violation of the request silences a server error',
   },
@@ -130,8 +130,8 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/pipeline/dispatch.ts',
-    find: 'if (!reported) house.targets.remember(arrival, target);',
-    replace: 'house.targets.remember(arrival, target);',
+    find: 'if (!reported) gateway.targets.remember(arrival, target);',
+    replace: 'gateway.targets.remember(arrival, target);',
     test: 'test/http/public-handler.test.ts',
     why: 'undocumented targets that are only reported drive others out of the memo',
   },

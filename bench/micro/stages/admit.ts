@@ -7,8 +7,8 @@ export const admit: Stage = {
   name: 'admit',
   what: 'decode and check parameters, canonical target',
   paidBy: 'first',
-  prepare: ({ assembly: { house }, plan, arrival }) => {
-    const { contract } = house;
+  prepare: ({ assembly: { gateway }, plan, arrival }) => {
+    const { contract } = gateway;
     const match = contract.match(arrival.path);
     if (match === undefined) throw new Error('the contract does not have the path of the page');
     return operation(

@@ -7,8 +7,8 @@ export const authenticate: Stage = {
   name: 'authenticate',
   what: 'authenticator.authenticate of a credential that was verified a short while ago: keyed hash, look-up',
   paidBy: 'hit',
-  prepare: ({ assembly: { house }, arrival, plan }) => {
-    const { authenticator } = house;
+  prepare: ({ assembly: { gateway }, arrival, plan }) => {
+    const { authenticator } = gateway;
     const ask = (authorizationHeader: string) =>
       authenticator.authenticate({
         authorizationHeader,

@@ -7,9 +7,9 @@ export const exchange: Stage = {
   name: 'exchange',
   what: 'admitted, of a remembered target: verdict on its parameters, grants, audience',
   paidBy: 'hit',
-  prepare: ({ assembly: { house }, target, exchange: { arrival, principal }, trace }) =>
+  prepare: ({ assembly: { gateway }, target, exchange: { arrival, principal }, trace }) =>
     operation(
       () => ({ arrival, principal, trace: createTrace(trace) }),
-      (request) => admitted(house, request, target),
+      (request) => admitted(gateway, request, target),
     ),
 };

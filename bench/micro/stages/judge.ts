@@ -3,14 +3,14 @@ import type { Stage } from '../stage.ts';
 /** The verdict of the contract on a page. */
 export const judge: Stage = {
   name: 'parse and judge',
-  what: 'the same and contract.judgeResponse: schema, semantic rules',
+  what: 'the same and contract.checkResponse: schema, semantic rules',
   paidBy: 'miss',
-  prepare: ({ assembly: { house }, plan, exchange, body }) => {
-    const { contract } = house;
+  prepare: ({ assembly: { gateway }, plan, exchange, body }) => {
+    const { contract } = gateway;
     const values = exchange.values();
     const judged = () => {
       const json = JSON.parse(body.toString('utf8')) as unknown;
-      return contract.judgeResponse(plan.operation, values, { status: 200, mediaType: 'application/json', json });
+      return contract.checkResponse(plan.operation, values, { status: 200, mediaType: 'application/json', json });
     };
     if (judged().verdict !== 'valid') throw new Error('the page breaks the contract');
     return { run: judged };

@@ -6,9 +6,9 @@ export const match: Stage = {
   name: 'match',
   what: 'contract.match of a raw path',
   paidBy: 'first',
-  prepare: ({ assembly: { house }, arrival }) =>
+  prepare: ({ assembly: { gateway }, arrival }) =>
     operation(
       () => fresh(arrival.path),
-      (path) => house.contract.match(path),
+      (path) => gateway.contract.match(path),
     ),
 };

@@ -7,7 +7,7 @@ export const resolveTarget: Stage = {
   name: 'resolve target',
   what: 'targets.resolve of a remembered target: hash of the text, LRU order',
   paidBy: 'hit',
-  prepare: ({ assembly: { house }, arrival, plan }) => {
+  prepare: ({ assembly: { gateway }, arrival, plan }) => {
     const text = (): Arrival => ({ ...arrival, rawTarget: fresh(arrival.rawTarget) });
     // Whatever is not in the memo would ask for the path.
     const unread = Object.defineProperty(text(), 'path', {
@@ -15,7 +15,7 @@ export const resolveTarget: Stage = {
         throw new Error('the target is not remembered');
       },
     });
-    if (house.targets.resolve(unread).plan !== plan) throw new Error('the target is one of another plan');
-    return operation(text, (one) => house.targets.resolve(one));
+    if (gateway.targets.resolve(unread).plan !== plan) throw new Error('the target is one of another plan');
+    return operation(text, (one) => gateway.targets.resolve(one));
   },
 };

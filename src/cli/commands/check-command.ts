@@ -43,7 +43,7 @@ export const checkCommand: Command = {
     const settings = await settingsFrom(line, io);
     const { warnings, operations } = await withAssembly(settings, (assembly) => ({
       warnings: assembly.warnings,
-      operations: assembly.house.plans.size,
+      operations: assembly.gateway.plans.size,
     }));
     warningLines(warnings).forEach(io.err);
     const extras = contractWords(settings.contract).map((words) => `, ${words}`);

@@ -36,7 +36,7 @@ export async function sampleUpstream(
   const interrupted = untilInterrupted();
   try {
     const { walked, further } = await walkToLearn(
-      { house: assembly.house, upstream: assembly.services.upstream },
+      { gateway: assembly.gateway, upstream: assembly.services.upstream },
       learner,
       {
         authorization,

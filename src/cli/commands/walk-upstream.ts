@@ -6,7 +6,7 @@ import { loadContract } from '../../contract/load-contract.ts';
 import { failures } from '../../report/fail-on.ts';
 import { shortLines } from '../../report/table-report.ts';
 import { walk } from '../../walk/walk.ts';
-import { toWalkedHouse, toWalkSettings } from '../../walk/walked-gateway.ts';
+import { toWalkedGateway, toWalkSettings } from '../../walk/walked-gateway.ts';
 import { IN_MEMORY } from '../../files/replace-file.ts';
 import { type CommandIo, type CommandLine, EXIT } from '../command.ts';
 import { settingsFrom } from '../config-flags.ts';
@@ -34,7 +34,7 @@ export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<nu
       `Walking ${line.last('against') ?? ''}: at most ${bounds.maxRequests} requests, ${bounds.delayMs} ms apart.`,
     );
     const summary = await walk(
-      toWalkedHouse(assembly.house),
+      toWalkedGateway(assembly.gateway),
       {
         ...bounds,
         authorization,
@@ -72,12 +72,12 @@ const hasResponse = (statuses: ReadonlyMap<number, number>): boolean =>
   [...statuses.keys()].some((status) => status > 0);
 
 /** Creates a ledger in memory with the violations of this walk only, for the report at its end. */
-function createWalkLedger({ release, ledger }: Settings, { house, services }: Assembly): Ledger {
+function createWalkLedger({ release, ledger }: Settings, { gateway, services }: Assembly): Ledger {
   return createLedger({
-    clock: house.clock,
+    clock: gateway.clock,
     kindOf: services.kindOf,
     release,
-    operations: house.contract.operations.map(({ id }) => id),
+    operations: gateway.contract.operations.map(({ id }) => id),
     inMemory: openMemoryStore(ledger),
   });
 }

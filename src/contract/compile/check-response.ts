@@ -4,10 +4,10 @@ import type { Violation } from '../../model/violation.ts';
 import { plainName } from '../../privacy/client-text.ts';
 import type { ResponseVariant } from '../contract-files.ts';
 import type { DescribeFound } from '../explain/schema-violation.ts';
-import { isToldOnly } from '../explain/unknown-field.ts';
+import { isAdvisory } from '../explain/unknown-field.ts';
 import { itemsOf, toObject } from '../items.ts';
 import type { ParameterValues } from '../parameter-values.ts';
-import { judgeMeaning } from '../semantic/semantic-rules.ts';
+import { checkSemantics } from '../semantic/semantic-rules.ts';
 import { oncePerKind, responseViolation } from '../violations.ts';
 import type { OperationValidators } from './compile-validators.ts';
 
@@ -23,7 +23,7 @@ export interface JudgedAnswer {
 }
 
 /** The verdict on a response. If it is `skipped`, `reason` says why the contract cannot judge the response. */
-export interface Judgement {
+export interface ResponseFindings {
   readonly verdict: 'valid' | 'violations' | 'skipped';
   readonly reason?: 'wrap' | 'v1';
   /** The first violation of each kind. */
@@ -33,7 +33,7 @@ export interface Judgement {
 }
 
 /** Limits and wording of the violations of a response. */
-export interface JudgeOptions {
+export interface CheckResponseOptions {
   readonly maxCollected: number;
   readonly describe: DescribeFound;
 }
@@ -41,21 +41,21 @@ export interface JudgeOptions {
 const NONE: readonly Violation[] = [];
 
 /** Checks a response: status, content type, schema, projection and semantic rules (rules, 7). */
-export function judgeResponse(
+export function checkResponse(
   operation: Operation,
   validators: OperationValidators,
   parameters: ParameterValues,
   answer: JudgedAnswer,
-  { maxCollected, describe }: JudgeOptions,
-): Judgement {
+  { maxCollected, describe }: CheckResponseOptions,
+): ResponseFindings {
   const { json } = answer;
   const success = answer.status >= 200 && answer.status < 300;
   const variant = variantOf(parameters);
   const found = validators.response({ ...answer, variant })(json);
-  const breaking = found.filter((violation) => !isToldOnly(violation));
+  const breaking = found.filter((violation) => !isAdvisory(violation));
   if (success && breaking.length > 0 && isErrorInside(operation, json))
     return { verdict: 'violations', violations: [ERROR_IN_SUCCESS], reported: NONE };
-  const reported = found.filter(isToldOnly).slice(0, maxCollected);
+  const reported = found.filter(isAdvisory).slice(0, maxCollected);
   const bySchema = { breaking, reported, maxCollected };
   const more = success && json !== undefined ? beyondSchema(operation, parameters, json, bySchema) : NONE;
   const described = oncePerKind(more).map((violation) =>
@@ -97,7 +97,7 @@ function beyondSchema(
   { breaking, reported, maxCollected }: SchemaResult,
 ): readonly Violation[] {
   const requested = parameters.details ? undefined : parameters.projection?.includeOnly;
-  const meaning = judgeMeaning(operation, parameters, json, breaking);
+  const meaning = checkSemantics(operation, parameters, json, breaking);
   if (requested === undefined) return meaning;
   const unknown = new Set(reported.map(({ at }) => anyIndex(at)));
   const beyond = fieldsBeyond(requested, operation.itemsAt, json, maxCollected + reported.length)

@@ -47,7 +47,7 @@ interface DocumentedResponse extends Readonly<Record<ResponseVariant, SchemaChec
   readonly mayBeEmpty: boolean;
 }
 
-function toResponseCheck(responses: ReadonlyMap<string, DocumentedResponse>, head: AnswerHead): SchemaCheck {
+function toResponseCheck(responses: ReadonlyMap<string, DocumentedResponse>, head: ResponseHead): SchemaCheck {
   const { status, variant } = head;
   const documented = responses.get(String(status)) ?? (status >= 400 ? responses.get('default') : undefined);
   if (!documented) {
@@ -83,7 +83,7 @@ function describeMediaType(essence: string | undefined): string {
 }
 
 /** The properties of a response that select its check. */
-export interface AnswerHead {
+export interface ResponseHead {
   readonly status: number;
   /** The value of `Content-Type` with its parameters; undefined if the response has none. */
   readonly mediaType: string | undefined;
@@ -100,5 +100,5 @@ export interface OperationValidators {
    * Checks status and content type and returns the check of the JSON value; `undefined` stands for a body that is not
    * JSON.
    */
-  readonly response: (head: AnswerHead) => (json: unknown) => Violation[];
+  readonly response: (head: ResponseHead) => (json: unknown) => Violation[];
 }

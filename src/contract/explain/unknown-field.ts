@@ -19,6 +19,6 @@ export function unknownFieldViolation({ at, value }: UnknownField, place: Schema
 }
 
 /** True for what is counted and shown but never refuses anything: a field beyond the contract, which leaves objects open. */
-export function isToldOnly({ keyword }: Pick<Violation, 'keyword'>): boolean {
+export function isAdvisory({ keyword }: Pick<Violation, 'keyword'>): boolean {
   return keyword === KEYWORD;
 }

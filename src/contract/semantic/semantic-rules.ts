@@ -36,7 +36,7 @@ const MAX_FINDINGS = 500;
  * Checks a response by the semantic rules of its operation. A finding is left out if the schema is already violated at
  * its place or in a field that the rule reads, because the finding follows from that violation.
  */
-export function judgeMeaning(
+export function checkSemantics(
   operation: Operation,
   parameters: ParameterValues,
   json: unknown,

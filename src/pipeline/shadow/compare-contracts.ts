@@ -1,6 +1,6 @@
 import type { JudgedAnswer } from '../../contract/compile/check-response.ts';
 import type { Contract } from '../../contract/contract.ts';
-import { isToldOnly } from '../../contract/explain/unknown-field.ts';
+import { isAdvisory } from '../../contract/explain/unknown-field.ts';
 import type { PathMatch } from '../../contract/paths.ts';
 import { oncePerKind } from '../../contract/violations.ts';
 import { anyIndex } from '../../lib/json-pointer.ts';
@@ -9,7 +9,7 @@ import type { Operation } from '../../model/operation.ts';
 import type { Violation } from '../../model/violation.ts';
 
 /** What is kept of a request and its answer until both contracts have judged them. */
-export interface Sighting {
+export interface ComparedRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string | undefined;
@@ -20,7 +20,7 @@ export interface Sighting {
 }
 
 /** The two contracts, and what the one that is in force is asked to check. */
-export interface JudgedContracts {
+export interface ComparedContracts {
   readonly live: Contract;
   readonly candidate: Contract;
   readonly checksFor: (operationId: string | undefined) => Checks;
@@ -29,7 +29,7 @@ export interface JudgedContracts {
 }
 
 /** What the candidate would newly refuse and newly accept of a request and its answer; checks that are off say nothing. */
-export function judgeCandidate(seen: Sighting, contracts: JudgedContracts): Violation[] {
+export function compareContracts(seen: ComparedRequest, contracts: ComparedContracts): Violation[] {
   const { live, candidate, checksFor, maxCollected } = contracts;
   const method = seen.method === 'HEAD' ? 'GET' : seen.method;
   const [now, then] = [live.match(seen.path), candidate.match(seen.path)];
@@ -41,20 +41,20 @@ export function judgeCandidate(seen: Sighting, contracts: JudgedContracts): Viol
   const before = live.decodeParameters(operation, now, seen.query);
   const after = candidate.decodeParameters(next, then, seen.query);
   const differences: Violation[] = [];
-  if (checks.requests !== 'off') differences.push(...candidateDifferences(before, after));
+  if (checks.requests !== 'off') differences.push(...contractDifferences(before, after));
   if (checks.requests !== 'off' && seen.body !== undefined)
     differences.push(
-      ...candidateDifferences(
+      ...contractDifferences(
         toldOf(live.judgeRequest(operation, seen.body.value), maxCollected),
         toldOf(candidate.judgeRequest(next, seen.body.value), Number.POSITIVE_INFINITY),
       ),
     );
   if (checks.responses !== 'off' && seen.answer !== undefined) {
-    const old = live.judgeResponse(operation, before.values, seen.answer);
+    const old = live.checkResponse(operation, before.values, seen.answer);
     differences.push(
-      ...candidateDifferences(
+      ...contractDifferences(
         { ...old, more: old.violations.length + old.reported.length >= maxCollected },
-        candidate.judgeResponse(next, after.values, seen.answer),
+        candidate.checkResponse(next, after.values, seen.answer),
       ),
     );
   }
@@ -63,8 +63,8 @@ export function judgeCandidate(seen: Sighting, contracts: JudgedContracts): Viol
 
 function toldOf(found: readonly Violation[], maxCollected: number): Told {
   return {
-    violations: found.filter((violation) => !isToldOnly(violation)),
-    reported: found.filter(isToldOnly),
+    violations: found.filter((violation) => !isAdvisory(violation)),
+    reported: found.filter(isAdvisory),
     more: found.length >= maxCollected,
   };
 }
@@ -103,7 +103,7 @@ export interface Told {
 }
 
 /** What the candidate would newly refuse or report of a message, and what it no longer would. */
-export function candidateDifferences(live: Told, candidate: Told): Violation[] {
+export function contractDifferences(live: Told, candidate: Told): Violation[] {
   return [
     // What was not collected cannot be told to be missing.
     ...(live.more === true ? [] : beyond(candidate, live, 'newly-refused')),

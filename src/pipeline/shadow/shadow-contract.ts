@@ -1,17 +1,17 @@
 import type { Arrival } from '../../model/arrival.ts';
 import { createTrace, type Trace } from '../../model/trace.ts';
-import type { JudgedContracts, Sighting } from './compare-contracts.ts';
-import { judgeCandidate } from './compare-contracts.ts';
-import type { AnswerLook } from '../known-bodies.ts';
+import type { ComparedContracts, ComparedRequest } from './compare-contracts.ts';
+import { compareContracts } from './compare-contracts.ts';
+import type { BodyLook } from '../known-bodies.ts';
 
 /** Lets a candidate contract judge real traffic, after the answers are sent; it only reports. */
-export interface CandidateWatch {
+export interface ShadowContract {
   /** A request that the contract in force judges now. */
   arrived(trace: Trace, arrival: Pick<Arrival, 'method' | 'path' | 'query'>): void;
   /** The parsed body of a request that has arrived, and its size. */
   body(trace: Trace, value: unknown, bytes: number): void;
   /** The upstream's answer; `json` is undefined for a body that is none. */
-  answered(trace: Trace, arrival: Pick<Arrival, 'method' | 'path' | 'query'>, look: AnswerLook, json: unknown): void;
+  answered(trace: Trace, arrival: Pick<Arrival, 'method' | 'path' | 'query'>, look: BodyLook, json: unknown): void;
   /** A finished request: what was seen of it is judged when there is time. */
   recorded(trace: Trace): void;
   /** How many finished requests were not judged, because too much was waiting. */
@@ -19,7 +19,7 @@ export interface CandidateWatch {
 }
 
 /** What the watch works with. */
-export interface CandidateWatchParts extends JudgedContracts {
+export interface ShadowContractParts extends ComparedContracts {
   /** Takes in the differences of one request, as a trace that no client waits for. */
   readonly found: (trace: Trace, request: Trace) => void;
   /** Does something once what is urgent is done. */
@@ -31,9 +31,9 @@ const MAX_WAITING = 256;
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
 /** Creates the watch. Nothing of a request is kept beyond its judgement, and of too many nothing at all. */
-export function createCandidateWatch(parts: CandidateWatchParts): CandidateWatch {
-  const seen = new WeakMap<Trace, Sighting & { bytes: number }>();
-  const waiting: { readonly trace: Trace; readonly sighting: Sighting & { bytes: number } }[] = [];
+export function createShadowContract(parts: ShadowContractParts): ShadowContract {
+  const seen = new WeakMap<Trace, ComparedRequest & { bytes: number }>();
+  const waiting: { readonly trace: Trace; readonly sighting: ComparedRequest & { bytes: number } }[] = [];
   let bytes = 0;
   let dropped = 0;
   let working = false;
@@ -56,8 +56,8 @@ export function createCandidateWatch(parts: CandidateWatchParts): CandidateWatch
     }
     parts.later(work);
   };
-  const judge = (request: Trace, sighting: Sighting) => {
-    const violations = judgeCandidate(sighting, parts);
+  const judge = (request: Trace, sighting: ComparedRequest) => {
+    const violations = compareContracts(sighting, parts);
     if (violations.length === 0) return;
     const trace = createTrace(request);
     trace.violations.push(...violations);

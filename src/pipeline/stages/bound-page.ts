@@ -2,7 +2,7 @@ import { tagsOf } from '../../cache/tags.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import { whenReady } from '../../lib/when-ready.ts';
 import type { Violation } from '../../model/violation.ts';
-import { answerOutOfBounds, boundPage as checkPage, type PageRefusal } from '../../paging/bound-page.ts';
+import { pageOutOfBounds, boundPage as checkPage, type PageRefusal } from '../../paging/bound-page.ts';
 import type { PageCounts } from '../../paging/page-counts.ts';
 import type { Exchange } from '../exchange.ts';
 import { pageCountKey } from '../store-page.ts';
@@ -39,7 +39,7 @@ export function boundPage(counts: PageCounts, contractVersion: string): StagePla
           }
           const { firstPage } = paging;
           // An empty list names no page count here, so that the bound is waived for it.
-          const refusal = answerOutOfBounds({ page: page ?? firstPage, pageCount, totalCount: undefined, firstPage });
+          const refusal = pageOutOfBounds({ page: page ?? firstPage, pageCount, totalCount: undefined, firstPage });
           if (refusal !== undefined && asked.ok) refuse(planned, exchange, refusal);
           return reply;
         });

@@ -7,13 +7,13 @@ import { GatewayError } from '../../errors/gateway-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type CacheTrace, createTrace, type Trace } from '../../model/trace.ts';
 import type { Exchange } from '../exchange.ts';
-import { keepPage, pageKey } from '../store-page.ts';
-import { keptReply, tagged, withCacheStatus } from '../stored-reply.ts';
+import { storePage, pageKey } from '../store-page.ts';
+import { storedReply, tagged, withCacheStatus } from '../stored-reply.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
 import type { Reply } from '../reply.ts';
 import type { Handler, StagePlanner } from '../stage.ts';
 
-/** What the stage needs from the rest of the house. */
+/** What the stage needs from the rest of the gateway. */
 export interface CachePageServices {
   readonly cache: PageCache;
   readonly guard: AudienceGuard;
@@ -59,7 +59,7 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     const reply = tagged(await answer({ ...exchange, clientGone: undefined }, key));
     if (isRefusal(reply.status)) cache.drop(key);
     const collapsed = reply.shared === true;
-    const stored = !collapsed && keepPage(planned, exchange, reply, { cache, fill: began, key, clock: services.clock });
+    const stored = !collapsed && storePage(planned, exchange, reply, { cache, fill: began, key, clock: services.clock });
     trace.cache = { ...asked, ...(collapsed && !bypassed ? { status: 'coalesced' } : {}), stored };
     return withCacheStatus(reply, { kind: 'forward', because, stored, collapsed });
   };
@@ -133,7 +133,7 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     if (found.state === 'stale') refresh(exchange, key);
     else if (planned.cache?.audience !== 'caller') compare(exchange, found);
     exchange.trace.cache = { status: found.state === 'fresh' ? 'hit' : 'stale', ageSeconds: found.ageSeconds };
-    return keptReply(key, found, { kind: 'hit', ttlSeconds: found.ttlSeconds });
+    return storedReply(key, found, { kind: 'hit', ttlSeconds: found.ttlSeconds });
   };
 }
 
@@ -160,7 +160,7 @@ function mayStandIn(error: unknown): boolean {
 function standIn(key: string, found: CacheLookup | undefined, { trace }: Exchange): Reply | undefined {
   if (found?.mayServeOnError !== true) return undefined;
   trace.cache = { status: 'stale', reason: 'stale-if-error', ageSeconds: found.ageSeconds };
-  return keptReply(key, found, {
+  return storedReply(key, found, {
     kind: 'forward',
     because: 'stale',
     ttlSeconds: found.ttlSeconds,

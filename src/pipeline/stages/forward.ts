@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import type { PublicOrigin } from '../../model/arrival.ts';
 import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
-import type { UpstreamAnswer } from '../../model/upstream-response.ts';
+import type { UpstreamResponse } from '../../model/upstream-response.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import { streamOwner } from '../../upstream/client-streams.ts';
 import { errorShape } from '../../upstream/error-shape.ts';
@@ -24,7 +24,7 @@ import { isPermissionDenial } from '../permission-violation.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
-import { endedEarly, tellFailure } from '../upstream-violation.ts';
+import { endedEarly, recordFailure } from '../upstream-violation.ts';
 
 /** How the last stage reaches the upstream. */
 export interface ForwardServices {
@@ -79,7 +79,7 @@ export function forward(services: ForwardServices): StagePlanner {
             attempts: 1,
             requestId: shared?.requestId,
           };
-          tellFailure(exchange.trace, error);
+          recordFailure(exchange.trace, error);
         }
         throw error;
       }
@@ -91,7 +91,7 @@ export function forward(services: ForwardServices): StagePlanner {
 async function readFailure(
   planned: PlannedOperation,
   { trace }: Exchange,
-  answer: UpstreamAnswer,
+  answer: UpstreamResponse,
   services: ForwardServices,
 ): Promise<void> {
   const told = trace.upstream;
@@ -108,7 +108,7 @@ async function readFailure(
 }
 
 /** An error as it can be read: a client of `observe` may have asked for it compressed. */
-async function decoded(answer: UpstreamAnswer, { decode }: ForwardServices): Promise<UpstreamAnswer> {
+async function decoded(answer: UpstreamResponse, { decode }: ForwardServices): Promise<UpstreamResponse> {
   if (answer.status < 400 || !Buffer.isBuffer(answer.body)) return answer;
   const body = await decode(answer.headers, answer.body);
   return Buffer.isBuffer(body) ? { ...answer, body } : answer;
@@ -154,7 +154,7 @@ function builtRequest(
 const MIN_CREDENTIAL = 8;
 
 /** Whether a response that other callers would get shows the credential of the caller that it was fetched with. */
-function repeatsCredential(answer: UpstreamAnswer, { audience, principal }: Exchange, sent: HeaderPairs): boolean {
+function repeatsCredential(answer: UpstreamResponse, { audience, principal }: Exchange, sent: HeaderPairs): boolean {
   const authorization = headerValue(sent, 'authorization');
   if (authorization === undefined || authorization !== principal.authorization || !isShared(audience)) return false;
   const credential = authorization.slice(authorization.indexOf(' ') + 1);
@@ -164,7 +164,7 @@ function repeatsCredential(answer: UpstreamAnswer, { audience, principal }: Exch
   return forms.some((form) => includes(answer, form));
 }
 
-function includes({ headers, body }: UpstreamAnswer, text: string): boolean {
+function includes({ headers, body }: UpstreamResponse, text: string): boolean {
   return (Buffer.isBuffer(body) && body.includes(text)) || headers.some(([, value]) => value.includes(text));
 }
 

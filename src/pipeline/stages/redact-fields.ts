@@ -28,7 +28,7 @@ export function redactFields(mayRead: (grants: Grants) => boolean, limits: JsonL
             exchange.trace.redacted = redacted.removed;
             return withBody(reply, redacted.body, redacted.removed);
           }
-          if (reply.keptAs !== undefined) clean.add(reply.body);
+          if (reply.storedAs !== undefined) clean.add(reply.body);
           return reply;
         });
     },

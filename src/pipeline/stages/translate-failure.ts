@@ -8,7 +8,7 @@ import type { Exchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
 import type { Handler, StagePlanner } from '../stage.ts';
 
-/** What the stage needs from the rest of the house. */
+/** What the stage needs from the rest of the gateway. */
 export interface TranslateFailureServices {
   /** `WWW-Authenticate` of a 401. */
   readonly challenge: string;

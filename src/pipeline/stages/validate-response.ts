@@ -1,7 +1,7 @@
 import type { Validity } from '../../cache/may-store.ts';
 import type { Contract } from '../../contract/contract.ts';
 import { isErrorInside } from '../../contract/compile/check-response.ts';
-import { isToldOnly } from '../../contract/explain/unknown-field.ts';
+import { isAdvisory } from '../../contract/explain/unknown-field.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import { responseViolation } from '../../contract/violations.ts';
 import {
@@ -17,30 +17,30 @@ import type { Operation } from '../../model/operation.ts';
 import { ERROR_INSIDE } from '../../model/trace.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import type { Violation } from '../../model/violation.ts';
-import { type AnswerFacts, bodyFactsOf, type Reply } from '../reply.ts';
-import type { CandidateWatch } from '../shadow/shadow-contract.ts';
+import { type ResponseFacts, bodyFactsOf, type Reply } from '../reply.ts';
+import type { ShadowContract } from '../shadow/shadow-contract.ts';
 import type { Exchange } from '../exchange.ts';
 import {
-  type AnswerLook,
+  type BodyLook,
   type Authorship,
   authorsOf,
-  type KnownAnswer,
-  type KnownAnswers,
+  type KnownBody,
+  type KnownBodies,
   type LearnAuthor,
 } from '../known-bodies.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
 import type { StagePlanner } from '../stage.ts';
-import { endedEarly, tellServerError } from '../upstream-violation.ts';
+import { endedEarly, recordServerError } from '../upstream-violation.ts';
 import { checkFailed, toVerdict } from '../request-refusal.ts';
 
-/** What response validation needs from the rest of the house. */
+/** What response validation needs from the rest of the gateway. */
 export interface ValidateResponseServices {
-  readonly judge: Contract['judgeResponse'];
+  readonly judge: Contract['checkResponse'];
   /** Takes the content coding off a transparent answer, to look at it; undefined when it is too large or coded in an unknown way. */
   readonly decode: (headers: HeaderPairs, body: Buffer) => Promise<Buffer | 'damaged' | undefined>;
   /** True when a body holds an absolute address of the legacy host. */
   readonly namesUpstream: (body: Buffer) => boolean;
-  readonly knownAnswers: KnownAnswers;
+  readonly knownAnswers: KnownBodies;
   /** What a response may hold to be parsed. */
   readonly jsonLimits: JsonLimits;
   /** True for violations that a baseline or overlay accepts. */
@@ -48,7 +48,7 @@ export interface ValidateResponseServices {
   /** Looks at the shape of a parsed answer; undefined where nothing is learned from traffic. */
   readonly observe?: ((exchange: Exchange, operation: Operation, status: number, json: unknown) => void) | undefined;
   /** Sees the answers that a candidate contract judges too; undefined where there is none. */
-  readonly candidate?: Pick<CandidateWatch, 'answered'> | undefined;
+  readonly candidate?: Pick<ShadowContract, 'answered'> | undefined;
   /** Learns who wrote a node that a valid answer shows. */
   readonly learn: LearnAuthor;
 }
@@ -66,7 +66,7 @@ export function validateResponse(services: ValidateResponseServices): StagePlann
         // Where the coding is taken off before the client gets it, such an answer is a failure with the same name.
         if (bytes === 'damaged') endedEarly(exchange.trace, new UpstreamFailure('truncated'));
         if (bytes === undefined || bytes === 'damaged') return skipped(exchange, reply, planned, 'coding');
-        const facts = factsOf(exchange, toLook(reply, bytes), planned, services);
+        const facts = factsOf(exchange, toBodyLook(reply, bytes), planned, services);
         return { ...reply, facts, pageCount: facts.body.pageCount };
       };
       return (next) => async (exchange) => {
@@ -79,23 +79,23 @@ export function validateResponse(services: ValidateResponseServices): StagePlann
           return { ...reply, facts: { validity: 'skipped' as const, body: bodyFactsOf(planned, undefined) } };
         });
         // Of an answer that says itself that it failed, the ledger knows at least that.
-        if (reply.status >= 500 && violations.slice(before).every(isToldOnly)) tellServerError(exchange.trace);
+        if (reply.status >= 500 && violations.slice(before).every(isAdvisory)) recordServerError(exchange.trace);
         return judgedReply;
       };
     },
   };
 }
 
-function toLook({ status, headers }: Reply, bytes: Buffer): AnswerLook {
+function toBodyLook({ status, headers }: Reply, bytes: Buffer): BodyLook {
   return { status, mediaType: headerValue(headers, 'content-type'), bytes };
 }
 
 function factsOf(
   exchange: Exchange,
-  look: AnswerLook,
+  look: BodyLook,
   planned: PlannedOperation,
   services: ValidateResponseServices,
-): AnswerFacts {
+): ResponseFacts {
   const { operation, checks } = planned;
   const level = checks.responses;
   if (level === 'off') {
@@ -136,11 +136,11 @@ const valueOf = (parsed: BoundedJson): unknown => (parsed.state === 'parsed' ? p
 /** A response that is too deep or too large to be parsed: it breaks the contract, and `observe` leaves it unjudged. */
 function excessFacts(
   exchange: Exchange,
-  look: AnswerLook,
+  look: BodyLook,
   planned: PlannedOperation,
   limit: JsonExcess,
   services: ValidateResponseServices,
-): AnswerFacts {
+): ResponseFacts {
   const body = bodyFactsOf(planned, undefined);
   const { trace } = exchange;
   const level = planned.checks.responses;
@@ -165,10 +165,10 @@ function excessFacts(
 /** What the look at the very same bytes has shown before. */
 function knownFacts(
   { trace }: Exchange,
-  known: KnownAnswer,
+  known: KnownBody,
   level: CheckLevel,
   services: ValidateResponseServices,
-): AnswerFacts {
+): ResponseFacts {
   if (known.namesUpstream) trace.legacyAddress = true;
   trace.responses = { level, outcome: 'passed', verdict: 'valid' };
   trace.violations.push(...known.reported);
@@ -188,7 +188,7 @@ interface Judged {
 
 function judged(
   exchange: Exchange,
-  { status, mediaType, bytes }: AnswerLook,
+  { status, mediaType, bytes }: BodyLook,
   json: unknown,
   { operation, checks }: PlannedOperation,
   services: ValidateResponseServices,
@@ -224,7 +224,7 @@ function skipped(exchange: Exchange, reply: Reply, planned: PlannedOperation, re
 }
 
 function invalid({ trace }: Exchange): GatewayError {
-  const found = trace.violations.filter((violation) => violation.check === 'responses' && !isToldOnly(violation));
+  const found = trace.violations.filter((violation) => violation.check === 'responses' && !isAdvisory(violation));
   return new GatewayError('upstream_invalid_response', 'The answer of the upstream breaks the contract.', {
     details: found.slice(0, 10).map(({ location, at, message }) => ({ in: location, name: at, message })),
   });

@@ -8,7 +8,7 @@ import { toTransportFailure } from '../../upstream/transport-failure.ts';
 import type { PassedExchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
 import type { Handler } from '../stage.ts';
-import { endedEarly, tellFailure, tellServerError } from '../upstream-violation.ts';
+import { endedEarly, recordFailure, recordServerError } from '../upstream-violation.ts';
 
 /** What requests for undocumented paths are forwarded with. */
 export interface ForwardUndocumentedServices {
@@ -45,14 +45,14 @@ export function forwardUndocumented(services: ForwardUndocumentedServices): Hand
       });
       trace.upstream = { status, shape: 'passed', seconds: seconds(), attempts };
       observe?.(arrival.method, arrival.path, status);
-      if (status >= 500) tellServerError(trace);
+      if (status >= 500) recordServerError(trace);
       if (!Buffer.isBuffer(body))
         body.once('error', (error: unknown) => endedEarly(trace, toTransportFailure(error, 'body')));
       return { status, headers, body, ...(reason === undefined ? {} : { reason }) } satisfies Reply;
     } catch (error) {
       if (error instanceof UpstreamFailure) {
         trace.upstream = { status: undefined, shape: error.kind, seconds: seconds(), attempts: 1 };
-        tellFailure(trace, error);
+        recordFailure(trace, error);
       }
       throw error;
     }

@@ -3,17 +3,17 @@ import type { Arrival } from '../../model/arrival.ts';
 import type { Violation } from '../../model/violation.ts';
 import { safePath } from '../../privacy/path-text.ts';
 import type { KnownRequest } from '../exchange.ts';
-import type { House } from '../compiled-gateway.ts';
+import type { CompiledGateway } from '../compiled-gateway.ts';
 import type { PassingVerdict, UndocumentedVerdict } from './policy.ts';
 
 /** Records what the policy says about a request for an undocumented path; throws where it does not let the request pass. */
 export function admitUndocumented(
-  house: Pick<House, 'candidate' | 'checks'>,
+  gateway: Pick<CompiledGateway, 'candidate' | 'checks'>,
   { arrival, trace }: Pick<KnownRequest, 'arrival' | 'trace'>,
   verdict: UndocumentedVerdict,
 ): PassingVerdict {
-  house.candidate?.arrived(trace, arrival);
-  const level = house.checks.undocumented;
+  gateway.candidate?.arrived(trace, arrival);
+  const level = gateway.checks.undocumented;
   const documentedPath = verdict.pass ? verdict.documentedPath === true : verdict.code === 'method_not_allowed';
   if (!verdict.pass || verdict.reported)
     trace.violations.push(undocumented(arrival, documentedPath, verdict.switchedOff));

@@ -5,7 +5,7 @@ import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import { isFinalHead, type Stop } from '../sending.ts';
 import { endToEnd, toHeaderPairs } from '../hop-by-hop.ts';
 import { MAX_INTERIM_RESPONSES } from '../interim-responses.ts';
-import type { SentAnswer } from '../send-request.ts';
+import type { StreamedResponse } from '../send-request.ts';
 import { toTransportFailure, type ExchangePhase } from '../transport-failure.ts';
 import type { UpstreamOptions } from '../upstream-options.ts';
 import type { ProxiedRequest, Proxy } from './create-proxy.ts';
@@ -25,7 +25,7 @@ export function sendProxied(
   proxy: Proxy,
   request: ProxiedRequest,
   { stop, options }: ProxiedBounds,
-): Promise<SentAnswer> {
+): Promise<StreamedResponse> {
   return new Promise((resolve, reject) => {
     if (stop.reason) return reject(stop.reason);
     const patienceMs = options.clientTimeoutMs;

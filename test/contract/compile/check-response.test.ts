@@ -207,7 +207,7 @@ describe('checking a response', () => {
       const { values } = strict.decodeParameters(one, { rawParameters: {} }, undefined);
       const json = bent(bent(example('questions'), 'listCount', 9), 'sorts', undefined);
       const answer = { status: 200, mediaType: 'application/json', json };
-      expect(found(strict.judgeResponse(one, values, answer))).toEqual(['required /sorts']);
+      expect(found(strict.checkResponse(one, values, answer))).toEqual(['required /sorts']);
       expect(found(judge('listQuestions', json))).toEqual(['required /sorts', 'list-count /listCount']);
     });
 

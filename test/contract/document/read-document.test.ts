@@ -19,7 +19,7 @@ function judged(one: Contract, author: Record<string, unknown>, query = '', with
   if (operation === undefined) throw new Error('no operation');
   const { values } = one.decodeParameters(operation, { rawParameters: {} }, query);
   const answer = { status: 200, mediaType: 'application/json', json: list };
-  return one.judgeResponse(operation, values, answer).violations.map(({ keyword, at }) => `${keyword} ${at}`);
+  return one.checkResponse(operation, values, answer).violations.map(({ keyword, at }) => `${keyword} ${at}`);
 }
 
 /** Returns the categories of the violations in a query of the question list. */

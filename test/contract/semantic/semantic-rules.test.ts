@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgeMeaning } from '../../../src/contract/semantic/semantic-rules.ts';
+import { checkSemantics } from '../../../src/contract/semantic/semantic-rules.ts';
 import { SEMANTIC_RULES } from '../../../src/contract/semantic/semantic-rules.ts';
 import { exchangeWith, violationWith } from '../../builders/exchange.ts';
 import { bent, contract, example, found, judge, operation as operationOf } from '../sample.ts';
@@ -239,6 +239,6 @@ it('the findings of a rule that every item of a long list violates are limited',
   });
   const list = Array.from({ length: 20_000 }, () => ({ type: 'question' }));
   const articles = { ...operationOf('listArticles'), semanticRules: ['only-kbentry'] };
-  expect(judgeMeaning(articles, exchangeWith().values(), { list }, broken)).toHaveLength(500);
+  expect(checkSemantics(articles, exchangeWith().values(), { list }, broken)).toHaveLength(500);
   expect(compared).toBe(500);
 });

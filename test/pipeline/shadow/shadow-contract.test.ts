@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createTrace, type Trace } from '../../../src/model/trace.ts';
-import { type CandidateWatchParts, createCandidateWatch } from '../../../src/pipeline/shadow/shadow-contract.ts';
+import { type ShadowContractParts, createShadowContract } from '../../../src/pipeline/shadow/shadow-contract.ts';
 import { MODES } from '../../../src/model/checks.ts';
 import { contract } from '../../contract/sample.ts';
 
@@ -8,10 +8,10 @@ const ARRIVAL = { method: 'GET', path: '/services/v2/question.json', query: 'pag
 const trace = () => createTrace({ requestId: 'r', traceparent: '', method: 'GET', startedAt: 1_000 });
 
 /** A watch whose work is done when a test says so; its candidate takes what the contract refuses. */
-function watchWith(more: Partial<CandidateWatchParts> = {}) {
+function watchWith(more: Partial<ShadowContractParts> = {}) {
   const found: Trace[] = [];
   const work: (() => void)[] = [];
-  const watch = createCandidateWatch({
+  const watch = createShadowContract({
     live: contract,
     candidate: {
       ...contract,

@@ -502,13 +502,13 @@ describe('a page in memory', () => {
     const handle = stage();
     const missed = handle(exchangeWith());
     expect(missed).toBeInstanceOf(Promise);
-    expect((await missed).keptAs).toBeUndefined();
+    expect((await missed).storedAs).toBeUndefined();
     for (const seconds of [0, 31]) {
       clock.advance(seconds);
       const hit = handle(exchangeWith());
       if (hit instanceof Promise) throw new Error('a promise');
       expect(hit.status).toBe(200);
-      expect(cache.lookup(hit.keptAs ?? '')?.entry.body).toBe(hit.body);
+      expect(cache.lookup(hit.storedAs ?? '')?.entry.body).toBe(hit.body);
     }
     await until(() => background.length === 1);
   });
@@ -537,7 +537,7 @@ describe('a page in memory', () => {
     await handle(exchangeWith());
     clock.advance(61);
     failing('upstream_error', '');
-    const { keptAs, body } = await handle(exchangeWith());
-    expect(cache.lookup(keptAs ?? '')?.entry.body).toBe(body);
+    const { storedAs, body } = await handle(exchangeWith());
+    expect(cache.lookup(storedAs ?? '')?.entry.body).toBe(body);
   });
 });

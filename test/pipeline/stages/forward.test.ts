@@ -8,7 +8,7 @@ import { headerValue } from '../../../src/model/header-pairs.ts';
 import { ANONYMOUS } from '../../../src/model/principal.ts';
 import { UpstreamFailure } from '../../../src/model/upstream-failure.ts';
 import { forward } from '../../../src/pipeline/stages/forward.ts';
-import type { ExchangedAnswer, UpstreamRequest } from '../../../src/upstream/create-upstream.ts';
+import type { ExchangedResponse, UpstreamRequest } from '../../../src/upstream/create-upstream.ts';
 import {
   arrivalWith,
   callerNamed,
@@ -25,12 +25,12 @@ import {
 import { fakeExchanges } from '../../builders/fake-exchanges.ts';
 import { createTestClock } from '../../builders/test-clock.ts';
 
-const OK: ExchangedAnswer = { status: 200, headers: JSON_TYPE, body: Buffer.from('{}'), attempts: 2 };
-const DENIED: ExchangedAnswer = { ...OK, status: 401, body: Buffer.from('{"error":"you have no permission"}') };
+const OK: ExchangedResponse = { status: 200, headers: JSON_TYPE, body: Buffer.from('{}'), attempts: 2 };
+const DENIED: ExchangedResponse = { ...OK, status: 401, body: Buffer.from('{"error":"you have no permission"}') };
 
 function forwarding(
   parts: PlannedParts = {},
-  answer: (request: UpstreamRequest) => ExchangedAnswer | Promise<ExchangedAnswer> = () => OK,
+  answer: (request: UpstreamRequest) => ExchangedResponse | Promise<ExchangedResponse> = () => OK,
   serviceAuthorization?: string,
   publicOrigin?: PublicOrigin,
 ) {

@@ -93,7 +93,7 @@ const redact = (may: () => boolean) => redactFields(may, DEFAULT_JSON_LIMITS).pl
 
 describe('a kept page that is redacted', () => {
   it('is answered at once, the same to all who are served from it', () => {
-    const kept = page({ etag: '"whole"', keptAs: 'k' });
+    const kept = page({ etag: '"whole"', storedAs: 'k' });
     const handle = redact(() => false)?.(() => kept);
     const replies = [1, 2, 3].map(() => {
       const exchange = exchangeWith();
@@ -110,20 +110,20 @@ describe('a kept page that is redacted', () => {
   });
 
   it('is looked through once where nothing was found in it, and each time where it is not kept', () => {
-    for (const keptAs of ['k', undefined]) {
+    for (const storedAs of ['k', undefined]) {
       const body = Buffer.from('{"xisibility":"recipients"}');
-      const handle = redact(() => false)?.(() => page({ body, ...(keptAs === undefined ? {} : { keptAs }) }));
+      const handle = redact(() => false)?.(() => page({ body, ...(storedAs === undefined ? {} : { storedAs }) }));
       void handle?.(exchangeWith());
       // Nobody writes to a kept page; here it tells whether somebody looks at it.
       body.write('v', 2);
       const exchange = exchangeWith();
       void handle?.(exchange);
-      expect(exchange.trace.redacted).toEqual(keptAs === undefined ? ['visibility'] : undefined);
+      expect(exchange.trace.redacted).toEqual(storedAs === undefined ? ['visibility'] : undefined);
     }
   });
 
   it('is whole for a caller who may read it, between others who may not', () => {
-    const kept = page({ etag: '"whole"', keptAs: 'k' });
+    const kept = page({ etag: '"whole"', storedAs: 'k' });
     let may = false;
     const handle = redact(() => may)?.(() => kept);
     for (const mayRead of [false, true, false, true]) {
@@ -142,7 +142,7 @@ describe('a kept page that is redacted', () => {
       Buffer.from(text),
     );
     let current = Buffer.alloc(0);
-    const handle = redact(() => false)?.(() => page({ body: current, keptAs: 'k' }));
+    const handle = redact(() => false)?.(() => page({ body: current, storedAs: 'k' }));
     const seen = [...bodies, ...bodies].map((body) => {
       current = body;
       const reply = handle?.(exchangeWith());
@@ -154,7 +154,7 @@ describe('a kept page that is redacted', () => {
 
   it('that cannot be read is refused each time', () => {
     const body = Buffer.from('<html>');
-    const handle = redact(() => false)?.(() => page({ body, keptAs: 'k' }));
+    const handle = redact(() => false)?.(() => page({ body, storedAs: 'k' }));
     for (let times = 0; times < 2; times += 1) expect(() => handle?.(exchangeWith())).toThrow('cannot be read as JSON');
   });
 });

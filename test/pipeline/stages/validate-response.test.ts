@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import type { Judgement } from '../../../src/contract/compile/check-response.ts';
+import type { ResponseFindings } from '../../../src/contract/compile/check-response.ts';
 import type { Violation } from '../../../src/model/violation.ts';
 import { bodyFactsOf, type Reply } from '../../../src/pipeline/reply.ts';
-import { createKnownAnswers } from '../../../src/pipeline/known-bodies.ts';
+import { createKnownBodies } from '../../../src/pipeline/known-bodies.ts';
 import { validateResponse } from '../../../src/pipeline/stages/validate-response.ts';
 import type { Handler } from '../../../src/pipeline/stage.ts';
 import {
@@ -21,21 +21,21 @@ import {
 } from '../../builders/exchange.ts';
 
 const LIMITS = { depth: 8, values: 100 };
-const VALID: Judgement = { verdict: 'valid', violations: [], reported: [] };
+const VALID: ResponseFindings = { verdict: 'valid', violations: [], reported: [] };
 const drift = (at: string): Violation =>
   violationWith({ check: 'responses', direction: 'response', location: 'body', at, message: `${at} is missing` });
-const BROKEN: Judgement = { verdict: 'violations', violations: [drift('/a'), drift('/b')], reported: [] };
+const BROKEN: ResponseFindings = { verdict: 'violations', violations: [drift('/a'), drift('/b')], reported: [] };
 /** A page of one node, whose author can be learned. */
 const NODES = { ...(pageOf([]) as object), list: [{ id: 1, activeRevisionId: 2, author: { username: 'alice' } }] };
-const WRAPPED: Judgement = { verdict: 'skipped', reason: 'wrap', violations: [], reported: [] };
+const WRAPPED: ResponseFindings = { verdict: 'skipped', reason: 'wrap', violations: [], reported: [] };
 const enforced: PlannedParts = { checks: { responses: 'enforce' } };
 
-function validatingServices(judge: () => Judgement) {
+function validatingServices(judge: () => ResponseFindings) {
   return {
     judge,
     decode: (_headers: unknown, body: Buffer) => Promise.resolve(body.subarray(1)),
     namesUpstream: () => false,
-    knownAnswers: createKnownAnswers(),
+    knownAnswers: createKnownBodies(),
     jsonLimits: LIMITS,
     isAccepted: () => false,
     learn: () => undefined,
@@ -50,7 +50,7 @@ const answered = (body: unknown, status = 200): Reply => ({
 
 function validating(
   reply: Reply,
-  judgement: Judgement = VALID,
+  judgement: ResponseFindings = VALID,
   parts: PlannedParts = {},
   accepted: readonly string[] = [],
 ) {
@@ -64,7 +64,7 @@ function validating(
     decode: (_headers: unknown, body: Buffer) =>
       Promise.resolve(body[0] === 42 ? body.subarray(1) : body[0] === 33 ? ('damaged' as const) : undefined),
     namesUpstream: (body: Buffer) => body.includes('http://legacy'),
-    knownAnswers: createKnownAnswers(),
+    knownAnswers: createKnownBodies(),
     jsonLimits: LIMITS,
     isAccepted: (_operation: unknown, { at }: Violation) => accepted.includes(at),
     learn: (nodeId: string, authorName: string) => void learned.push([nodeId, authorName]),
@@ -78,7 +78,7 @@ function validating(
 }
 
 /** What is told of an error answer, as `check keyword`. */
-async function toldOf(status: number, judgement: Judgement, parts: PlannedParts = {}): Promise<string[]> {
+async function toldOf(status: number, judgement: ResponseFindings, parts: PlannedParts = {}): Promise<string[]> {
   const { answer, trace } = validating(answered({ error: 'x' }, status), judgement, parts).run();
   await answer;
   return trace.violations.map(({ check, keyword }) => `${check} ${keyword}`);
@@ -130,7 +130,7 @@ describe('validate-response', () => {
   });
 
   it('names ten of many violations', async () => {
-    const many: Judgement = {
+    const many: ResponseFindings = {
       verdict: 'violations',
       violations: Array.from({ length: 30 }, (_, at) => drift(`/${at}`)),
       reported: [],
@@ -351,7 +351,7 @@ describe('the same bytes once more', () => {
       namesUpstream: (body: Buffer) => body.includes('http://legacy'),
       isAccepted: () => false,
       learn: (nodeId: string, authorName: string) => void learned.push([nodeId, authorName]),
-      knownAnswers: createKnownAnswers(),
+      knownAnswers: createKnownBodies(),
       jsonLimits: LIMITS,
     });
     const handles = new Map<string, Handler>();
@@ -405,7 +405,7 @@ describe('the same bytes once more', () => {
     expect(trace.responses).toMatchObject({ outcome: 'reported', verdict: 'violations' });
   });
 
-  it.each<[string, Judgement]>([
+  it.each<[string, ResponseFindings]>([
     ['broke the contract', BROKEN],
     ['could not be judged', WRAPPED],
   ])('are judged again when they %s', async (_what, judgement) => {

@@ -1,30 +1,30 @@
 import type { PathMatch } from '../../src/contract/paths.ts';
 import type { AuthenticationInput, AuthenticationResult } from '../../src/identity/authenticator.ts';
 import { MODES } from '../../src/model/checks.ts';
-import type { House } from '../../src/pipeline/compiled-gateway.ts';
+import type { CompiledGateway } from '../../src/pipeline/compiled-gateway.ts';
 import type { Plan } from '../../src/pipeline/plan.ts';
 import { createTargets } from '../../src/pipeline/targets.ts';
 import { compileUndocumentedPlan } from '../../src/pipeline/undocumented/plan.ts';
 import type { UndocumentedPolicy, UndocumentedVerdict } from '../../src/pipeline/undocumented/policy.ts';
-import type { ExchangedAnswer } from '../../src/upstream/create-upstream.ts';
+import type { ExchangedResponse } from '../../src/upstream/create-upstream.ts';
 import { compileLegacyAddresses } from '../../src/upstream/legacy-addresses.ts';
 import { fakeExchanges } from './fake-exchanges.ts';
 import { callerNamed, createNext, exchangeWith, type FakeNext, grantsWith, plannedWith } from './exchange.ts';
 
-/** What a test chooses of a house. */
-export interface HouseParts extends Partial<House> {
-  /** What its one plan is; undefined for a house that documents nothing. */
+/** What a test chooses of a gateway. */
+export interface FakeGatewayParts extends Partial<CompiledGateway> {
+  /** What its one plan is; undefined for a gateway that documents nothing. */
   readonly plan?: Partial<Plan> | undefined;
   readonly authenticate?: (input: AuthenticationInput) => AuthenticationResult | Promise<AuthenticationResult>;
   readonly verdict?: UndocumentedVerdict;
   readonly match?: Partial<PathMatch>;
   /** How the upstream responds to undocumented paths; with 299 where nothing is said. */
-  readonly passed?: () => ExchangedAnswer | Promise<ExchangedAnswer>;
+  readonly passed?: () => ExchangedResponse | Promise<ExchangedResponse>;
   readonly serviceCredential?: boolean;
 }
 
-/** A house with one documented list, whose plan is a fake; everything else is undocumented. */
-export function houseWith({ plan: planParts = {}, ...parts }: HouseParts = {}) {
+/** A gateway with one documented list, whose plan is a fake; everything else is undocumented. */
+export function gatewayWith({ plan: planParts = {}, ...parts }: FakeGatewayParts = {}) {
   const next = createNext();
   const planned = plannedWith();
   const plan: Plan = { ...planned, stages: ['forward'], handle: next.handle, ...planParts };
@@ -44,12 +44,12 @@ export function houseWith({ plan: planParts = {}, ...parts }: HouseParts = {}) {
     version: 'v',
     match: (path: string) => (path === plan.operation.path ? match : undefined),
     decodeParameters: () => ({ values: exchangeWith().values(), violations: [], reported: [] }),
-  } as unknown as House['contract'];
+  } as unknown as CompiledGateway['contract'];
   const { contract = fakeContract, plans = new Map([[plan.operation.id, plan]]) } = parts;
   const { checks = MODES.strict.checks } = parts;
   const passed = parts.passed ?? (() => ({ status: 299, headers: [], body: Buffer.from('passed'), attempts: 1 }));
   const { upstream, sent } = fakeExchanges(passed);
-  const house: House = {
+  const gateway: CompiledGateway = {
     contract,
     plans,
     checks,
@@ -61,8 +61,8 @@ export function houseWith({ plan: planParts = {}, ...parts }: HouseParts = {}) {
       legacy: compileLegacyAddresses({ origin: 'http://upstream.example', basePath: '' }, []),
       publicAddress: () => 'http://public.example',
       access: {
-        decidePermission: (...asked) => house.decidePermission(...asked),
-        grantsOf: (...asked) => house.grantsOf(...asked),
+        decidePermission: (...asked) => gateway.decidePermission(...asked),
+        grantsOf: (...asked) => gateway.grantsOf(...asked),
         challenge: 'Basic realm="test"',
         serviceCredential: parts.serviceCredential ?? false,
       },
@@ -95,8 +95,8 @@ export function houseWith({ plan: planParts = {}, ...parts }: HouseParts = {}) {
     clock: () => 1_000,
     ...parts,
   };
-  return { house, next, plan, authenticated, judged, sent };
+  return { gateway, next, plan, authenticated, judged, sent };
 }
 
-/** The parts of a fake house that tests look into. */
-export type FakeHouse = ReturnType<typeof houseWith> & { readonly next: FakeNext };
+/** The parts of a fake gateway that tests look into. */
+export type FakeHouse = ReturnType<typeof gatewayWith> & { readonly next: FakeNext };
