@@ -3,12 +3,11 @@ import { setTimeout } from 'node:timers/promises';
 import type { Express } from 'express';
 import type { DestinationStream } from 'pino';
 import { assembleEdges, type Edges } from './assembly/assemble-edges.ts';
-import { compileGateway } from './assembly/assemble-house.ts';
+import { compileGateway, switchedOff } from './assembly/compile-gateway.ts';
 import { assembleServices, type AssemblyParts, type Services } from './assembly/assemble-services.ts';
 import { calibrate, type CalibrationState } from './assembly/calibrate.ts';
 import { openLadder } from './assembly/open-ladder.ts';
 import { loadStart } from './assembly/load-start.ts';
-import { switchedOff } from './assembly/switched-off.ts';
 import { logBaseline } from './assembly/assemble-ledger.ts';
 import type { Settings } from './config/settings.ts';
 import type { Readiness } from './http/admin-app.ts';
@@ -26,7 +25,7 @@ import { bytesTo } from './telemetry/bytes-to.ts';
 import { createLineBatch } from './telemetry/line-batch.ts';
 
 /** Replacements for the system's clock, environment, output and random numbers. */
-export interface GatewayParts {
+interface GatewayParts {
   readonly clock?: Clock;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly logStream?: DestinationStream;
@@ -183,7 +182,7 @@ export async function createGateway(settings: Settings, given: GatewayParts = {}
 }
 
 /** A gateway without listeners, for an application with its own. */
-export interface MountedGateway {
+interface MountedGateway {
   readonly handle: RequestListener;
   /** The admin side: health, metrics and console. */
   readonly admin: Express;

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { measureStructure, readSources } from '../tools/structure.ts';
 import { brokenImports, importCycles, type SourceFile } from './architecture/floors.ts';
 import { barrels, errorHandlers, leavingOut, strayTests, usesOf } from './architecture/source-rules.ts';
 
@@ -134,6 +135,35 @@ const BESIDE_NO_SOURCE = [
   'reference/operations/marks.test.ts',
   'reference/undocumented/undocumented.test.ts',
 ];
+
+describe('the layout of the sources', () => {
+  const repository = join(import.meta.dirname, '..');
+  const readers = ['test', 'tools', 'bench'].flatMap((folder) => readSources(join(repository, folder), `../${folder}`));
+  const found = measureStructure(files, readers);
+
+  it('has no folder with more than 24 files and few files that are too small to be looked for', () => {
+    expect(found.crowded).toEqual([]);
+    expect(found.small.length).toBeLessThanOrEqual(40);
+  });
+
+  it('has no two sub-folders that import each other, and no exported type without a second user', () => {
+    expect(found.mutual).toEqual([]);
+    expect(found.unsharedTypes).toEqual([]);
+  });
+
+  it('is found out where it breaks these rules', () => {
+    const planted = [
+      { path: 'cache/a/one.ts', text: "import { two } from '../b/two.ts';\nexport interface Alone {}" },
+      { path: 'cache/b/two.ts', text: "import { one } from '../a/one.ts';" },
+      ...Array.from({ length: 25 }, (_, at) => ({ path: `cache/c/${at}.ts`, text: '' })),
+    ];
+    expect(measureStructure(planted)).toMatchObject({
+      crowded: ['cache/c: 25'],
+      mutual: ['cache/a cache/b'],
+      unsharedTypes: ['cache/a/one.ts#Alone'],
+    });
+  });
+});
 
 describe('the tests', () => {
   const sources = files.map(({ path }) => path);

@@ -22,6 +22,7 @@ export interface Structure {
   readonly unsharedTypes: readonly string[];
 }
 
+const PACKAGE_ENTRY = 'portico.ts';
 const MAX_SIBLINGS = 24;
 const MIN_SUBSTANCE = 15;
 const IMPORT =
@@ -42,7 +43,10 @@ export function measureStructure(files: readonly SourceFile[], readers: readonly
       .map(([folder, held]) => `${folder}: ${held.length}`),
     mutual: mutualFolders(files),
     unsharedTypes: files.flatMap(({ path, text }) =>
-      [...text.matchAll(EXPORTED_TYPE)].map((match) => `${path}#${match[1]}`).filter((name) => !shared.has(name)),
+      // What the package exports is for programs outside of this repository.
+      path === PACKAGE_ENTRY
+        ? []
+        : [...text.matchAll(EXPORTED_TYPE)].map((match) => `${path}#${match[1]}`).filter((name) => !shared.has(name)),
     ),
   };
 }

@@ -29,7 +29,7 @@ export interface Edges {
 }
 
 /** The gateway state that the edges read. */
-export interface EdgeState {
+interface EdgeState {
   readonly readiness: () => Readiness;
 }
 

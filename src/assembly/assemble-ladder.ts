@@ -11,7 +11,7 @@ import { StartFault } from '../model/fault.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
 /** The ladder of one gateway with its file. */
-export interface AssembledLadder {
+interface AssembledLadder {
   readonly ladder: Ladder;
   readonly file: LadderFile;
 }

@@ -8,7 +8,7 @@ import { explain } from '../pipeline/explain.ts';
 import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
 import type { Services } from './assemble-services.ts';
 import type { Start } from './load-start.ts';
-import { switchedOff } from './switched-off.ts';
+import { switchedOff } from './compile-gateway.ts';
 
 /** Creates the handler of the console, which loads its modules and files on the first request. */
 export function createLazyConsole(

@@ -108,7 +108,7 @@ function permissionMessageOf({ upstream, placeOf }: Settings): PermissionMessage
 const MAX_COLLECTED = 1000;
 
 /** Compiles the shadow contract, if one is configured; throws a StartFault whose messages name the shadow contract. */
-export function loadShadow({ candidate, ...contract }: ContractOptions): Contract | undefined {
+function loadShadow({ candidate, ...contract }: ContractOptions): Contract | undefined {
   if (candidate === undefined) return undefined;
   try {
     const { folder = contract.folder, overlays } = candidate;
@@ -135,11 +135,7 @@ const NOT_COMPARED = {
 } as const;
 
 /** Returns the warnings about a shadow contract: targets that select nothing, and changes that no report will show. */
-export function shadowWarnings(
-  live: Contract,
-  candidate: Contract | undefined,
-  { source, pointer }: Place,
-): Fault[] {
+function shadowWarnings(live: Contract, candidate: Contract | undefined, { source, pointer }: Place): Fault[] {
   if (candidate === undefined) return [];
   const known = new Map(live.operations.map((operation) => [nameOf(operation), operation]));
   const changed = candidate.operations.flatMap((next) => {

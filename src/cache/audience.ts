@@ -23,7 +23,7 @@ export function audienceOf(
 }
 
 /** A fetched response: the audience of the principal that fetched it, and its entity tag. */
-export interface FetchedResponse {
+interface FetchedResponse {
   readonly caller: string;
   readonly etag: string;
 }

@@ -1,7 +1,7 @@
 import type { HeaderPairs } from '../model/header-pairs.ts';
 
 /** Directives by lower-case name. The value of a directive without an argument is an empty text. */
-export type CacheDirectives = ReadonlyMap<string, readonly string[]>;
+type CacheDirectives = ReadonlyMap<string, readonly string[]>;
 
 const DIRECTIVE = /(?:^|,)\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+)(?:=(?:"((?:[^"\\]|\\.)*)"|([^\s,;"]*)))?/g;
 

@@ -26,7 +26,7 @@ export interface StoreCandidate {
 }
 
 /** Why a response is not stored. */
-export type StoreRefusal =
+type StoreRefusal =
   | 'status'
   | 'set-cookie'
   | 'vary'

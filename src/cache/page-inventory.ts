@@ -3,7 +3,7 @@ import type { StoredPage } from './stored-page.ts';
 import type { TagIndex } from './tag-index.ts';
 
 /** Counts of a group of stored pages, without targets and callers, which may be personal. */
-export interface StoredPages {
+interface StoredPages {
   readonly entries: number;
   readonly bytes: number;
   /** Seconds since the oldest of them was stored. */
@@ -28,7 +28,7 @@ export interface InventoryQuery {
 }
 
 /** The data of an inventory: the pages by key, and the keys by tag. */
-export interface InventorySource {
+interface InventorySource {
   readonly pages: Iterable<readonly [key: string, entry: Entry]>;
   readonly peek: (key: string) => Entry | undefined;
   readonly index: TagIndex;

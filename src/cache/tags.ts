@@ -7,12 +7,12 @@ export function tagOf(kind: string, id: string | number): string {
 }
 
 /** Returns the tag of pages that may show any resource of a kind. Purging it purges all pages of that kind. */
-export function wildcardOf(kind: string): string {
+function wildcardOf(kind: string): string {
   return `${kind}:*`;
 }
 
 /** Returns the kind of a tag (`node` of `node:5`); undefined for tags without one. */
-export function kindOf(tag: string): string | undefined {
+function kindOf(tag: string): string | undefined {
   const colon = tag.indexOf(':');
   return colon > 0 ? tag.slice(0, colon) : undefined;
 }

@@ -6,7 +6,7 @@ export type ParentVisibility =
   { readonly known: true; readonly visibility: string | undefined } | { readonly known: false };
 
 /** One of the three documented reasons to refuse a comment with 400. */
-export interface CommentRefusal {
+interface CommentRefusal {
   readonly code: 'visibility_not_inherited' | 'recipients_without_visibility' | 'visibility_not_permitted';
   readonly message: string;
   readonly detail: ErrorDetail;

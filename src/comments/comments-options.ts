@@ -47,4 +47,4 @@ export const SEND_PERMISSIONS = {
 } as const;
 
 /** A kind of private option. */
-export type PrivateOption = keyof typeof SEND_PERMISSIONS;
+type PrivateOption = keyof typeof SEND_PERMISSIONS;

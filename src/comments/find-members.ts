@@ -2,13 +2,13 @@ import { endOfScalar, endOfString, MALFORMED, skipSpace } from './json-bytes.ts'
 import { createNameMatcher } from './member-name.ts';
 
 /** A range of bytes to remove: a member and one adjacent comma. */
-export interface Cut {
+interface Cut {
   readonly from: number;
   readonly to: number;
 }
 
 /** The places of the named members. */
-export interface FoundMembers {
+interface FoundMembers {
   /** Ascending, without overlap. */
   readonly cuts: readonly Cut[];
   readonly names: ReadonlySet<string>;

@@ -1,5 +1,5 @@
 /** Returns the name that a JSON key matches, or undefined. */
-export type NameMatcher = (bytes: Buffer, start: number, end: number) => string | undefined;
+type NameMatcher = (bytes: Buffer, start: number, end: number) => string | undefined;
 
 /** Compiles a matcher; a key is given by the range of bytes between its quotes and may contain escapes. */
 export function createNameMatcher(names: ReadonlySet<string>): NameMatcher {

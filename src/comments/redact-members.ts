@@ -2,7 +2,7 @@ import { exceededLimit, type JsonLimits } from '../lib/bounded-json.ts';
 import { findMembers } from './find-members.ts';
 
 /** A body without the redacted members, and their names. */
-export interface Redacted {
+interface Redacted {
   readonly body: Buffer;
   /** Distinct names in order of appearance. */
   readonly removed: readonly string[];

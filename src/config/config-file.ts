@@ -8,7 +8,7 @@ import { packageRoot } from '../files/package-root.ts';
 import { isPlainObject, type PlainObject, withoutNulls } from './plain-object.ts';
 
 /** A parsed configuration file. */
-export interface ConfigFile {
+interface ConfigFile {
   /** The name in messages: a path relative to the working folder if the file is inside, else the full path. */
   readonly name: string;
   /** The base folder of relative paths in the file. */

@@ -18,7 +18,7 @@ export interface SettingsSources {
 }
 
 /** The settings together with all configuration errors. */
-export interface SettingsReading {
+interface SettingsReading {
   /** The settings without invalid values. If there are errors, use them only to find further errors. */
   readonly settings: Settings;
   readonly faults: readonly Fault[];

@@ -3,7 +3,7 @@ import { pointerTo } from '../lib/json-pointer.ts';
 import { isSecretSetting } from '../privacy/secret-text.ts';
 
 /** One key of the effective configuration. */
-export interface ConfigurationRow {
+interface ConfigurationRow {
   /** The dotted key: `listen.adminPort`. */
   readonly key: string;
   /** The value as JSON; secrets are masked. */

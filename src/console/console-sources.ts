@@ -18,7 +18,7 @@ export interface UpstreamState {
 }
 
 /** The store of accepted violations; every read returns the current contents. */
-export interface BaselineStore {
+interface BaselineStore {
   /** The file name as shown to operators. */
   readonly file: string;
   read(): Promise<Baseline> | Baseline;

@@ -72,14 +72,14 @@ function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
 }
 
 /** A request to explain, or the field of the form that is invalid. */
-export type ExplainForm =
+type ExplainForm =
   | { readonly ok: true; readonly request: { method: string; target: string; as?: string } }
   | { readonly ok: false; readonly field: 'method' | 'target'; readonly message: string };
 
 const MAX_TARGET = 4096;
 
 /** Reads the form of `explain`: method, target and account; without an account, the caller is anonymous. */
-export function explainRequest(query: Readonly<Record<string, unknown>>): ExplainForm {
+function explainRequest(query: Readonly<Record<string, unknown>>): ExplainForm {
   const method = queryText(query, 'method').toUpperCase() || 'GET';
   const written = queryText(query, 'target', MAX_TARGET + 1).trim();
   // A complete URL is accepted too; only its path and query are used.
@@ -96,7 +96,7 @@ export function explainRequest(query: Readonly<Record<string, unknown>>): Explai
 }
 
 /** The data in the header of every page. */
-export interface StatusView {
+interface StatusView {
   /** Epoch milliseconds. */
   readonly now: number;
   readonly startedAt: number;
@@ -115,7 +115,7 @@ export interface StatusView {
 }
 
 /** Returns the data in the header of every page. */
-export function statusView(sources: ConsoleSources): StatusView {
+function statusView(sources: ConsoleSources): StatusView {
   const { settings, clock, startedAt, version, contractVersion } = sources;
   const { adminToken, checks, mode, release } = settings;
   return {

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
 /** A file that the console serves. */
-export interface StaticFile {
+interface StaticFile {
   readonly mediaType: string;
   /** Returns the bytes; read from disk only the first time. */
   read(): Promise<Buffer>;

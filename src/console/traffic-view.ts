@@ -3,14 +3,14 @@ import type { ConsoleSources } from './console-sources.ts';
 import { trafficSums, type TrafficSums } from './traffic-sums.ts';
 
 /** One row of the traffic table. */
-export interface TrafficRow extends TrafficSums {
+interface TrafficRow extends TrafficSums {
   readonly operation: string;
   readonly method: string | undefined;
   readonly path: string | undefined;
 }
 
 /** The data of the traffic page. */
-export interface TrafficView {
+interface TrafficView {
   /** The covered period, in epoch milliseconds. */
   readonly since: number;
   readonly until: number;

@@ -3,7 +3,7 @@ import type { ConsoleSources, UpstreamState } from './console-sources.ts';
 import { sumRow } from './traffic-sums.ts';
 
 /** The data of the upstream page. */
-export interface UpstreamView extends UpstreamState {
+interface UpstreamView extends UpstreamState {
   readonly concurrency: number;
   readonly queue: number;
   readonly since: number;

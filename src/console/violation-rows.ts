@@ -57,10 +57,10 @@ export interface ViolationFilter {
 }
 
 /** The filter value for undocumented paths. */
-export const OUTSIDE = 'undocumented';
+const OUTSIDE = 'undocumented';
 
 /** For each filter value, the number of rows that match it and all other filters. */
-export type Facets = Readonly<Record<Facet, Readonly<Record<string, number>>>>;
+type Facets = Readonly<Record<Facet, Readonly<Record<string, number>>>>;
 
 type Facet = 'category' | 'direction' | 'operation' | 'check' | 'state';
 const FACETS: readonly Facet[] = ['category', 'direction', 'operation', 'check', 'state'];

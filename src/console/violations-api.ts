@@ -75,7 +75,7 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
 }
 
 /** An operator's request to accept a violation, or the field that is invalid. */
-export type AcceptRequest =
+type AcceptRequest =
   | { readonly ok: true; readonly accepted: AcceptedViolation }
   | { readonly ok: false; readonly field: 'reason' | 'owner' | 'expires'; readonly message: string };
 
@@ -112,7 +112,7 @@ const refuse = (field: Field, message: string) => ({ ok: false, field, message }
 const textOf = (value: unknown) => (typeof value === 'string' ? value.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim() : '');
 
 /** One page of a list. */
-export interface ListPage<T> {
+interface ListPage<T> {
   readonly rows: readonly T[];
   /** From 1; the last page if a later one was requested. */
   readonly page: number;
@@ -121,7 +121,7 @@ export interface ListPage<T> {
 }
 
 /** Returns one page of a list; an empty list has one empty page. */
-export function pageOf<T>(all: readonly T[], page: number, pageSize: number): ListPage<T> {
+function pageOf<T>(all: readonly T[], page: number, pageSize: number): ListPage<T> {
   const pageCount = Math.max(1, Math.ceil(all.length / pageSize));
   const shown = Math.min(Math.max(1, page), pageCount);
   return { rows: all.slice((shown - 1) * pageSize, shown * pageSize), page: shown, pageCount, total: all.length };

@@ -43,7 +43,7 @@ export function requestFile(operationId: string): string {
 }
 
 /** Where a generated schema is on disk. */
-export interface BundlePlace {
+interface BundlePlace {
   /** The path relative to the schema folder; each resource and each operation has one file. */
   readonly file: string;
   /** The name in the `$defs` of that file; undefined for a resource, which is the schema of the file itself. */

@@ -24,7 +24,7 @@ export interface SchemaObject {
 export type SchemaOrBoolean = SchemaObject | boolean;
 
 /** A reference to a component. */
-export interface Reference {
+interface Reference {
   readonly $ref: string;
 }
 

@@ -22,7 +22,7 @@ export interface ParameterValues {
 }
 
 /** The fields of each item that a caller selects, as dotted paths. */
-export interface Projection {
+interface Projection {
   readonly include: readonly string[];
   readonly exclude: readonly string[];
   readonly includeOnly: readonly string[];

@@ -1,5 +1,5 @@
 /** One kind of error reply: its status and its title (RFC 9457). */
-export interface ErrorEntry {
+interface ErrorEntry {
   readonly status: number;
   readonly title: string;
 }

@@ -2,7 +2,7 @@ import { ERRORS } from './catalogue.ts';
 import type { GatewayError } from './gateway-error.ts';
 
 /** The media type and the bytes of an error reply. */
-export interface ErrorBody {
+interface ErrorBody {
   readonly contentType: string;
   readonly body: Buffer;
 }

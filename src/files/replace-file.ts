@@ -37,7 +37,7 @@ export function replaceFileSync(file: string, text: string, mode: number): void 
 }
 
 /** A name beside a file for what is not finished. Nobody else can guess it, and put a link to another file there first. */
-export const draftOf = (file: string): string => `${file}.${randomBytes(6).toString('hex')}.tmp`;
+const draftOf = (file: string): string => `${file}.${randomBytes(6).toString('hex')}.tmp`;
 
 /**
  * Makes a folder and those above it, for this user alone. One at a time, because Node's own way never ends under `/proc`,

@@ -3,7 +3,7 @@ import type { ErrorDetail } from '../errors/gateway-error.ts';
 import type { Violation } from '../model/violation.ts';
 
 /** The bounds of one upload. */
-export interface CsvLimits {
+interface CsvLimits {
   readonly maxRows: number;
   /** The approximate maximum size of a row in bytes; 10,000 by default. */
   readonly maxRowBytes?: number;
@@ -12,7 +12,7 @@ export interface CsvLimits {
 }
 
 /** The result for an upload; a violation and a detail with the same index describe the same error. */
-export interface CsvCheck {
+interface CsvCheck {
   readonly violations: readonly Violation[];
   /** With row numbers (the header is row 1), never with the contents of a cell. */
   readonly details: readonly ErrorDetail[];
@@ -115,7 +115,7 @@ const FORMS: readonly (readonly string[])[] = [
 ];
 
 /** Returns the error in a header row, or undefined for one column alone or `userId` and `username` in either order. */
-export function headerError(
+function headerError(
   header: readonly string[],
 ): { readonly message: string; readonly suggestion?: string } | undefined {
   if (isForm(header)) return undefined;

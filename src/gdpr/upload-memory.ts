@@ -12,7 +12,7 @@ export interface UploadAttempt {
 }
 
 /** An upload that may proceed and must be finished in any case, or a duplicate. */
-export type UploadVerdict =
+type UploadVerdict =
   | {
       readonly verdict: 'first';
       /** Reports the outcome; the status is undefined if there was no response. Later calls are ignored. */

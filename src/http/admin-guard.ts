@@ -92,7 +92,7 @@ function digestOf(text: string): Buffer {
 }
 
 /** The token and the address of an operator's request. */
-export interface AdminAttempt {
+interface AdminAttempt {
   /** Undefined if the request has no credential; empty if the credential is malformed. */
   readonly token: string | undefined;
   /** The address of the peer; for IPv6, its network. */
@@ -109,7 +109,7 @@ const BEARER = /^bearer +(\S+)$/i;
  * Reads the token of a request: `Bearer TOKEN`, or `Basic` with any name and the token as password, as browsers send
  * it.
  */
-export function attemptOf(req: Pick<IncomingMessage, 'headers'> & { socket?: Peer }): AdminAttempt {
+function attemptOf(req: Pick<IncomingMessage, 'headers'> & { socket?: Peer }): AdminAttempt {
   const { authorization } = req.headers;
   return {
     token: authorization === undefined ? undefined : tokenIn(authorization),

@@ -19,7 +19,7 @@ export interface ListenerServer {
 }
 
 /** The times that a closing listener waits, in milliseconds. */
-export interface Grace {
+interface Grace {
   /** The time for requests in flight; the remaining connections are then destroyed. */
   readonly finishMs: number;
   /** The time for a request that may be in transit on an idle connection. */

@@ -14,7 +14,7 @@ export interface RecordTraceServices {
 }
 
 /** A request whose trace is to be recorded. */
-export interface RecordedRequest {
+interface RecordedRequest {
   readonly arrival: Pick<Arrival, 'rawTarget'>;
   readonly res: ServerResponse;
   readonly trace: Trace;

@@ -19,7 +19,7 @@ export interface WriteReplyOptions extends EdgeHeaderOptions {
 }
 
 /** What of the request decides how its reply is written. */
-export interface ReplyTo {
+interface ReplyTo {
   readonly method: string;
   readonly ifNoneMatch: string | undefined;
   readonly acceptEncoding: string | undefined;

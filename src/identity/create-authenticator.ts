@@ -10,7 +10,7 @@ import type { Credential, Verifier } from './verifier.ts';
 import { createCredentialCheck, type Verdict } from './verify-credential.ts';
 
 /** The parts of an authenticator. */
-export interface AuthenticatorParts {
+interface AuthenticatorParts {
   readonly options: IdentityOptions;
   readonly verifier: Verifier;
   /** Set only if several processes must agree on audiences. */

@@ -1,7 +1,7 @@
 import type { IdentityOptions } from './identity-options.ts';
 
 /** Counts failed attempts per pair of network and name. */
-export interface FailureLimiter {
+interface FailureLimiter {
   /**
    * Counts an attempt as failed before it is made, so that parallel attempts cannot exceed the limit. Returns how long
    * to wait if the pair has failed too often, or if its network has failed with too many names.

@@ -6,7 +6,7 @@ import type { Verifier } from './verifier.ts';
 import { createWorkGate } from './work-gate.ts';
 
 /** The name and the password hash of an account in the roles file. */
-export interface FileAccount {
+interface FileAccount {
   readonly name: string;
   /** An argon2id hash in PHC format; without one, this account cannot log in. */
   readonly passwordHash?: string | undefined;

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 const derive = promisify(argon2);
 
 /** The costs of an argon2id hash; `memory` is in KiB. */
-export type HashCosts = Pick<PhcHash, 'memory' | 'passes' | 'parallelism'>;
+type HashCosts = Pick<PhcHash, 'memory' | 'passes' | 'parallelism'>;
 
 /** The costs that OWASP's password storage cheat sheet recommends first for small machines. */
 export const STANDARD_COSTS: HashCosts = { memory: 19_456, passes: 2, parallelism: 1 };

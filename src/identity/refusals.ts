@@ -2,7 +2,7 @@ import { GatewayError } from '../errors/gateway-error.ts';
 import type { Verdict } from './verify-credential.ts';
 
 /** The errors of authentication with their headers; none of them contains a part of the credential. */
-export interface Refusals {
+interface Refusals {
   credentialsRequired(): GatewayError;
   credentialsRefused(text?: string): GatewayError;
   /** Returns the refusal for a verdict; undefined for a valid credential. */

@@ -9,10 +9,10 @@ import { createWorkGate } from './work-gate.ts';
 /**
  * Sends the probe with an `Authorization` value and returns the status; throws UpstreamFailure if there is no response.
  */
-export type Probe = (authorization: string, signal: AbortSignal) => Promise<{ readonly status: number }>;
+type Probe = (authorization: string, signal: AbortSignal) => Promise<{ readonly status: number }>;
 
 /** The parts of an upstream verifier. */
-export interface UpstreamVerifierParts {
+interface UpstreamVerifierParts {
   readonly probe: Probe;
   readonly options: ProbeOptions;
   readonly calibrationSeconds: number;
@@ -63,7 +63,7 @@ function unavailable(cause: unknown): Extract<Verification, { kind: 'unavailable
 }
 
 /** A calibration that is renewed when it is due. */
-export interface RenewedCalibration {
+interface RenewedCalibration {
   /** Returns the current state; recalibrates if it is due or still pending. */
   current(): Promise<Calibration>;
   /** Recalibrates now; concurrent callers share one attempt. */
@@ -71,7 +71,7 @@ export interface RenewedCalibration {
 }
 
 /** The parts of a renewed calibration. */
-export interface RenewedCalibrationParts {
+interface RenewedCalibrationParts {
   readonly ask: (authorization: string) => Promise<Verification>;
   readonly probePath: string;
   readonly calibrationSeconds: number;
@@ -79,7 +79,7 @@ export interface RenewedCalibrationParts {
 }
 
 /** Creates a calibration with random wrong credentials: a probe that accepts one of them is useless (rules, 2). */
-export function createCalibration(parts: RenewedCalibrationParts): RenewedCalibration {
+function createCalibration(parts: RenewedCalibrationParts): RenewedCalibration {
   const { ask, clock } = parts;
   let state: Calibration = { kind: 'pending', cause: 'not yet calibrated' };
   let dueAt = -Infinity;

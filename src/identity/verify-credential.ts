@@ -13,7 +13,7 @@ export type Verdict = Verification | { readonly kind: 'limited'; readonly retryA
  * A verification with a cache: a fresh credential costs one keyed hash; others are verified once at a time and
  * rate-limited.
  */
-export interface CredentialCheck {
+interface CredentialCheck {
   /** Returns whether the credential needs no verification now. */
   fresh(credential: Credential, now: number): boolean;
   /**
@@ -27,7 +27,7 @@ export interface CredentialCheck {
 }
 
 /** The parts of a credential check; `onVerification` is called after every verification, for metrics. */
-export interface CredentialCheckParts {
+interface CredentialCheckParts {
   readonly options: IdentityOptions;
   readonly verifier: Verifier;
   readonly hash: KeyedHash;
@@ -83,10 +83,10 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
 /**
  * The cached state of a credential: `fresh` needs no verification, `known` was valid before, `unknown` is not cached.
  */
-export type Memory = 'fresh' | 'known' | 'unknown';
+type Memory = 'fresh' | 'known' | 'unknown';
 
 /** Stores, by keyed hash, which credentials were verified and until when they are fresh. */
-export interface VerifiedCredentials {
+interface VerifiedCredentials {
   recall(key: string, now: number): Memory;
   /** Returns the name of a fresh credential, otherwise undefined. */
   nameOf(key: string, now: number): string | undefined;

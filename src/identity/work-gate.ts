@@ -1,7 +1,7 @@
 import type { WorkBounds } from './identity-options.ts';
 
 /** Runs a bounded number of tasks at a time. */
-export interface WorkGate {
+interface WorkGate {
   /**
    * Runs a task; returns undefined without running it if the queue is full. An `urgent` task takes precedence and is
    * never rejected; callers must bound the number of urgent tasks.

@@ -136,7 +136,7 @@ export function createLadder(parts: LadderParts): Ladder {
 }
 
 /** Returns the start of the period whose numbers decide on promotions, in epoch milliseconds. */
-export function promotionPeriodStart({ windowHours }: PromotionOptions, now: number): number {
+function promotionPeriodStart({ windowHours }: PromotionOptions, now: number): number {
   return now - windowHours * HOUR_MS;
 }
 

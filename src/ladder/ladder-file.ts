@@ -14,7 +14,7 @@ export interface LadderFile {
 }
 
 /** The events of the ladder's file. */
-export interface LadderFileEvents {
+interface LadderFileEvents {
   readonly onError: (error: unknown) => void;
   /** Another process has removed a step from the file. */
   readonly onRemoved: (step: LadderStep) => void;

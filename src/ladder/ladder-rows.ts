@@ -37,14 +37,14 @@ export function ladderRows(
 }
 
 /** The recommended next step, with one short sentence about the numbers that justify it. */
-export interface NextStep {
+interface NextStep {
   /** `ready` to be enforced, `not yet`, `enforced` already, `demoted` by the ladder, or `off`. */
   readonly kind: 'ready' | 'not yet' | 'enforced' | 'demoted' | 'off';
   readonly text: string;
 }
 
 /** The facts that a recommendation depends on. */
-export interface NextStepFacts {
+interface NextStepFacts {
   /** The effective level. */
   readonly level: CheckLevel;
   readonly step: LadderStep | undefined;
@@ -58,7 +58,7 @@ export interface NextStepFacts {
 }
 
 /** Recommends the next step for a check of an operation. */
-export function nextStep({ level, step, counts, minAnswers, since, now }: NextStepFacts): NextStep {
+function nextStep({ level, step, counts, minAnswers, since, now }: NextStepFacts): NextStep {
   const { passed, reported, refused } = counts;
   const judged = passed + reported + refused;
   // Refusals under an earlier level count as much as those that the check would have made.

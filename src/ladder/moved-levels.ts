@@ -2,7 +2,7 @@ import type { CheckLevel, CheckName, Checks } from '../model/checks.ts';
 import type { LadderState, LadderStep, OperationLevels } from './ladder-step.ts';
 
 /** A check whose effective level differs from the configured one. */
-export interface MovedLevel {
+interface MovedLevel {
   readonly operation: string;
   readonly check: CheckName;
   readonly configured: CheckLevel;

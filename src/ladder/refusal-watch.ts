@@ -11,7 +11,7 @@ export interface RefusalAlert extends LadderEvidence {
 }
 
 /** Watches how many requests the checks refuse. It only reports. */
-export interface RefusalWatch {
+interface RefusalWatch {
   take(trace: Trace, now: number): RefusalAlert | undefined;
 }
 

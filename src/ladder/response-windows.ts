@@ -4,7 +4,7 @@ import type { DemotionOptions } from './ladder-options.ts';
 import type { LadderEvidence } from './ladder-step.ts';
 
 /** Counts the checked responses of each operation and reports when too many of them fail. */
-export interface ResponseWindows {
+interface ResponseWindows {
   /** Adds a response. Returns the numbers if too many responses have failed; the window then starts again. */
   take(operation: string, response: CheckedResponse, now: number): LadderEvidence | undefined;
 }
@@ -78,7 +78,7 @@ function sum(tallies: readonly Tally[]): Tally {
 }
 
 /** A response that was checked under `enforce`: its caller and whether it was refused. */
-export interface CheckedResponse {
+interface CheckedResponse {
   /** The name of a verified caller; empty for all others, whose names may be made up. */
   readonly caller: string;
   readonly failed: boolean;

@@ -23,7 +23,7 @@ export interface Learner {
 }
 
 /** What a learner needs. */
-export interface LearnerParts {
+interface LearnerParts {
   readonly document: DocumentNode;
   readonly clock: Clock;
   /** The earlier observations, to which the learner adds. */

@@ -31,7 +31,7 @@ export interface PlaceSchema {
 }
 
 /** Returns what the contract says about a response body; undefined if it does not describe one in JSON. */
-export type FindPlaceSchema = (operationId: string, status: number, open: boolean) => PlaceSchema | undefined;
+type FindPlaceSchema = (operationId: string, status: number, open: boolean) => PlaceSchema | undefined;
 
 const JSON_TYPE = 'application/json';
 

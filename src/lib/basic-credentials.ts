@@ -1,5 +1,5 @@
 /** The user id and the password of an `Authorization: Basic` header (RFC 7617). */
-export interface BasicCredentials {
+interface BasicCredentials {
   readonly name: string;
   readonly password: string;
 }

@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 
 /** The number of consecutive failures that opens a circuit, and for how long it stays open. */
-export interface CircuitOptions {
+interface CircuitOptions {
   readonly failures: number;
   readonly openSeconds: number;
 }
@@ -13,7 +13,7 @@ export type CircuitOutcome = 'success' | 'failure' | 'neutral';
 export type CircuitState = 'closed' | 'open' | 'half-open';
 
 /** A circuit breaker: pauses attempts after consecutive failures, then lets one through as a trial. */
-export interface Circuit {
+interface Circuit {
   /** Returns the seconds until an attempt may pass (at least 1), or 0 if one may pass now. */
   waitSeconds(): number;
   /** Begins an attempt; call it only if `waitSeconds` is 0. Returns a function that takes the outcome, once. */

@@ -1,7 +1,7 @@
 import type { Cancellation } from './ending.ts';
 
 /** The number of concurrent tasks, the number of tasks that may wait, and the longest wait. */
-export interface LimiterOptions {
+interface LimiterOptions {
   readonly concurrency: number;
   readonly queue: number;
   readonly queueTimeoutMs: number;
@@ -19,7 +19,7 @@ export class LimiterRefusal extends Error {
 }
 
 /** Bounds concurrency, with a short first-in, first-out queue. */
-export interface Limiter {
+interface Limiter {
   /**
    * Waits for a slot and returns a function that releases it, once; rejects with `LimiterRefusal` or the signal's
    * reason.

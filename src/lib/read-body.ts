@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 
 /** A complete body within the limit, or a stream that yields all of a larger one. */
-export type ReadBody = { readonly whole: Buffer } | { readonly rest: Readable };
+type ReadBody = { readonly whole: Buffer } | { readonly rest: Readable };
 
 /** Reads a stream up to a limit in bytes; `rest` yields a larger body completely, including the bytes already read. */
 export async function readBody(stream: Readable, limit: number): Promise<ReadBody> {

@@ -1,5 +1,5 @@
 /** A reason to tolerate silence. */
-export interface SilenceExcuse {
+interface SilenceExcuse {
   /** Returns true while the silence has another cause. */
   readonly excused: () => boolean;
   /** The longest silence that is tolerated for this reason. */
@@ -7,7 +7,7 @@ export interface SilenceExcuse {
 }
 
 /** A timeout for inactivity. */
-export interface SilenceWatch {
+interface SilenceWatch {
   /** Starts or restarts the watch with a timeout. */
   start(timeoutMs: number, excuse?: SilenceExcuse): void;
   /** Reports activity. */

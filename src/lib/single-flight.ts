@@ -1,11 +1,11 @@
 /** The result for one caller; `leader` is true for the caller that started the work. */
-export interface Flight<T> {
+interface Flight<T> {
   readonly promise: Promise<T>;
   readonly leader: boolean;
 }
 
 /** Runs work once for all callers that request it at the same time. */
-export interface SingleFlight<T> {
+interface SingleFlight<T> {
   /** Joins the running work for `key` or starts `work`; an aborted `signal` ends the wait of this caller only. */
   run(key: string, work: () => T | Promise<T>, signal?: AbortSignal): Flight<T>;
   /** The number of keys with running work. */

@@ -1,5 +1,5 @@
 /** Records when tags last changed, to distinguish work that began before a change from work that began after it. */
-export interface TagGenerations {
+interface TagGenerations {
   /** Returns the current generation, which grows with every change. */
   now(): number;
   /** Moves these tags to a new generation. */

@@ -7,7 +7,7 @@ export type OperationMethod = 'GET' | 'POST' | 'PUT';
 export type Provenance = 'observed' | 'inferred' | 'not shown';
 
 /** The type to which the text of a parameter is parsed before the generated schema validates it. */
-export type ParameterType = 'integer' | 'boolean' | 'text';
+type ParameterType = 'integer' | 'boolean' | 'text';
 
 /** One parameter of an operation. */
 export interface Parameter {
@@ -40,7 +40,7 @@ export interface Paging {
 }
 
 /** Whether and how responses of an operation may be stored. */
-export interface Cacheability {
+interface Cacheability {
   /** False for operations that are not cached unless configured (5 and 7). */
   readonly byDefault: boolean;
   /** Tags of every stored response; `{name}` stands for a path parameter. */
@@ -48,7 +48,7 @@ export interface Cacheability {
 }
 
 /** The request body of an operation. */
-export interface RequestBody {
+interface RequestBody {
   readonly required: boolean;
 }
 

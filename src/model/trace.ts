@@ -26,7 +26,7 @@ export interface CacheTrace {
 }
 
 /** The exchange with the upstream, if there was one. */
-export interface UpstreamTrace {
+interface UpstreamTrace {
   /** The upstream's own status; undefined if the transport failed. */
   readonly status: number | undefined;
   /** The shape of an error response, or how the transport failed. */

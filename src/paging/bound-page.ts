@@ -9,7 +9,7 @@ export interface RequestedPage {
 }
 
 /** The page to request from the upstream; an undefined size means the upstream's default. */
-export interface EffectivePage {
+interface EffectivePage {
   readonly page: number;
   readonly pageSize: number | undefined;
 }
@@ -87,6 +87,6 @@ export function pageRefusal(name: 'page' | 'pageSize', message: string): PageRef
 }
 
 /** Creates the refusal of a page beyond the list's `pageCount`. */
-export function beyondLastPage(page: number, pageCount: number): PageRefusal {
+function beyondLastPage(page: number, pageCount: number): PageRefusal {
   return pageRefusal('page', `page ${page} exceeds the page count, ${pageCount}`);
 }

@@ -4,7 +4,7 @@ import { createTagGenerations } from '../lib/tag-generations.ts';
 import type { PagingOptions } from './paging-options.ts';
 
 /** The counts in the response of a list. */
-export interface LearnedList {
+interface LearnedList {
   readonly pageCount: unknown;
   readonly totalCount: unknown;
 }

@@ -28,7 +28,7 @@ export interface PermissionsParts {
 }
 
 /** A role or an account with its grants, for tables. */
-export interface Subject {
+interface Subject {
   readonly kind: 'role' | 'account';
   readonly name: string;
   readonly grants: Grants;
@@ -143,7 +143,7 @@ export const PRIVATE_FIELDS_REQUIREMENT: Requirement = {
 };
 
 /** A role with everything that it inherits. */
-export interface ResolvedRole {
+interface ResolvedRole {
   /** The role itself first, then the roles that it inherits, without duplicates. */
   readonly names: readonly string[];
   readonly permissions: readonly string[];

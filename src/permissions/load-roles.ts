@@ -26,14 +26,14 @@ function toRolesFile(raw: RawRoles, source: string): RolesFile {
 }
 
 /** All names in the contract and the configuration. */
-export interface Catalogue {
+interface Catalogue {
   readonly permissions: readonly string[];
   readonly groups: readonly string[];
   readonly flags: readonly string[];
 }
 
 /** Returns the errors in a roles file that matches the schema: unknown names, cycles and duplicate accounts. */
-export function checkRoles(raw: RawRoles, source: string, catalogue: Catalogue | undefined): Fault[] {
+function checkRoles(raw: RawRoles, source: string, catalogue: Catalogue | undefined): Fault[] {
   const faults: Fault[] = [];
   const roleNames = Object.keys(raw.roles);
   const groups = [...(raw.groups ?? []), ...(catalogue?.groups ?? [])];
@@ -79,7 +79,7 @@ function expectUnmapped(unmapped: string, roleNames: readonly string[], source: 
 type Inheritance = Readonly<Record<string, { readonly inherits?: readonly string[] }>>;
 
 /** Returns each inheritance cycle once, as its roles with the first one repeated at the end. */
-export function inheritanceCycles(roles: Inheritance): string[][] {
+function inheritanceCycles(roles: Inheritance): string[][] {
   const heirs = new Map(Object.entries(roles).map(([name, { inherits = [] }]) => [name, inherits]));
   const cycles = new Map<string, string[]>();
   const done = new Set<string>();

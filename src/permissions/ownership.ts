@@ -61,7 +61,7 @@ export function ownershipOf(
 }
 
 /** Fetches a target with the caller's credential; returns the JSON of a successful response, otherwise undefined. */
-export type FetchJson = (target: string, principal: Principal) => Promise<unknown>;
+type FetchJson = (target: string, principal: Principal) => Promise<unknown>;
 
 /** Creates the configured lookup of a node's author; returns undefined if none is configured. */
 export function createAuthorLookup(options: OwnershipOptions, fetchJson: FetchJson): AuthorLookup | undefined {

@@ -23,7 +23,7 @@ export interface RawRoles {
 }
 
 /** The data of a roles file, or all errors in its syntax and structure. */
-export type ParsedRoles =
+type ParsedRoles =
   | { readonly raw: RawRoles; readonly faults: readonly [] }
   | { readonly raw: undefined; readonly faults: readonly Fault[] };
 

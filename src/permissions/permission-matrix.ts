@@ -3,10 +3,10 @@ import type { Permissions } from './compile-permissions.ts';
 import { decide, type Grants } from './decide.ts';
 
 /** The access of a role or account to an operation; `own` means own nodes only, `delegated` that the upstream decides. */
-export type MatrixCell = 'allowed' | 'own' | 'denied' | 'delegated';
+type MatrixCell = 'allowed' | 'own' | 'denied' | 'delegated';
 
 /** One operation with one cell per role and account, in the order of `subjects`. */
-export interface MatrixRow {
+interface MatrixRow {
   readonly operation: string;
   readonly method: string;
   readonly path: string;

@@ -17,7 +17,7 @@ import type { Lookup } from './look-up.ts';
 import type { BodyFindings, CheckBody } from './stages/validate-body.ts';
 
 /** What checks of request bodies are made with. */
-export interface CheckBodyServices {
+interface CheckBodyServices {
   readonly schema: (operation: Operation, body: unknown) => readonly Violation[];
   readonly gdpr: GdprOptions;
   readonly comments: CommentsOptions;
@@ -94,18 +94,18 @@ async function commentFindings(
 }
 
 /** What a comment's visibility is held against: that of what it replies to, and the one that it has itself. */
-export type FindingStatus = Pick<CommentWrite, 'parentVisibility' | 'ownVisibility'>;
+type FindingStatus = Pick<CommentWrite, 'parentVisibility' | 'ownVisibility'>;
 
 const UNKNOWN = { known: false } as const;
 
 /** A new comment has no visibility yet; one that is changed has one that nobody looked up. */
-export function nothingKnown({ values }: Exchange): () => Promise<FindingStatus> {
+function nothingKnown({ values }: Exchange): () => Promise<FindingStatus> {
   const changed = values().path['commentId'] !== undefined;
   return () => Promise.resolve({ parentVisibility: UNKNOWN, ...(changed ? { ownVisibility: UNKNOWN } : {}) });
 }
 
 /** Looks up the node that is replied to, or the comment that is changed and its parent. */
-export async function standingOf(exchange: Exchange, lookUp: Lookup): Promise<FindingStatus> {
+async function standingOf(exchange: Exchange, lookUp: Lookup): Promise<FindingStatus> {
   const { nodeId, commentId } = exchange.values().path;
   if (commentId === undefined) {
     const node = nodeId === undefined ? undefined : await readComment(nodeId, exchange.principal, lookUp);

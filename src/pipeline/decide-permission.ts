@@ -9,7 +9,7 @@ import type { PlannedOperation } from './planned-operation.ts';
 import type { Decide } from './stages/authorize.ts';
 
 /** What decisions are made with. */
-export interface DecideServices {
+interface DecideServices {
   readonly permissions: Permissions;
   readonly ownership: Ownership;
   readonly lookUp: Lookup;

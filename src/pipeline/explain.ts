@@ -61,7 +61,9 @@ export function explain(
   const { page, pageSize } = values;
   const bound = paging && boundPage({ paging, page, pageSize, learnedCount: undefined, options: plan });
   const key =
-    plan.cache === undefined ? 'not kept' : JSON.stringify(pageKey(plan, exchange, gateway.contract.version).split('\n'));
+    plan.cache === undefined
+      ? 'not kept'
+      : JSON.stringify(pageKey(plan, exchange, gateway.contract.version).split('\n'));
   const verdict =
     credential ??
     permissionProblem(gateway, plan, exchange, decision) ??
@@ -104,7 +106,12 @@ function credentialProblem(gateway: CompiledGateway, plan: Plan | undefined, { k
   return '401 credentials_required: this request needs a credential';
 }
 
-function permissionProblem(gateway: CompiledGateway, plan: Plan, exchange: Exchange, decision: Decision): string | undefined {
+function permissionProblem(
+  gateway: CompiledGateway,
+  plan: Plan,
+  exchange: Exchange,
+  decision: Decision,
+): string | undefined {
   if (decision.verdict !== 'denied' || plan.checks.permissions !== 'enforce') return undefined;
   return describeRefusal(permissionRefusal(plan.operation, exchange, decision.missing, gateway.challenge));
 }
@@ -119,17 +126,17 @@ function describeUndocumented(verdict: UndocumentedVerdict): string {
 }
 
 /** One line of an explanation: a name and what is to be said of it. */
-export function line(name: string, text: string): string {
+function line(name: string, text: string): string {
   return `${`${name}:`.padEnd(13)}${text}`;
 }
 
 /** Who asks. */
-export function describePrincipal({ kind, name }: Principal): string {
+function describePrincipal({ kind, name }: Principal): string {
   return name === undefined ? 'anonymous' : `${name} (${kind})`;
 }
 
 /** The operation, its modes and its stages. */
-export function describePlan({ operation, checks, moved = [], errors, stages }: Plan, mode: ModeName): string[] {
+function describePlan({ operation, checks, moved = [], errors, stages }: Plan, mode: ModeName): string[] {
   const row = operation.row === undefined ? '' : ` (row ${operation.row})`;
   return [
     line('operation', `${operation.id}${row}, ${operation.provenance}`),
@@ -142,7 +149,7 @@ export function describePlan({ operation, checks, moved = [], errors, stages }: 
 }
 
 /** What is made of the credential. */
-export function describeCredential({ operation, checks }: Plan, { kind }: Principal): string {
+function describeCredential({ operation, checks }: Plan, { kind }: Principal): string {
   if (kind !== 'anonymous') return 'taken as verified';
   const needed = operation.needsCredential
     ? 'needed by this operation'
@@ -151,7 +158,7 @@ export function describeCredential({ operation, checks }: Plan, { kind }: Princi
 }
 
 /** The decoded parameters. */
-export function describeValues({ path, query }: ParameterValues): string {
+function describeValues({ path, query }: ParameterValues): string {
   const texts = [
     ...Object.entries(path).map(([name, value]) => `${name}=${value}`),
     ...[...query].map(([name, values]) => `${name}=${values.join(' | ')}`),
@@ -171,7 +178,7 @@ export function describeRequirement(requirement: Requirement | undefined): strin
 }
 
 /** What the permission rules say. */
-export function describeDecision(decision: Decision): string {
+function describeDecision(decision: Decision): string {
   if (decision.verdict === 'allowed') return `allowed: ${decision.because}`;
   if (decision.verdict === 'denied') return `denied: ${decision.missing.join(', ')} missing`;
   return decision.because === 'ownership'
@@ -180,12 +187,12 @@ export function describeDecision(decision: Decision): string {
 }
 
 /** What the page bounds say before the upstream is asked. */
-export function describeBound(bound: BoundPage): string {
+function describeBound(bound: BoundPage): string {
   if (!bound.ok) return bound.message;
   return `page ${bound.effective.page}, pageSize ${bound.effective.pageSize ?? "the upstream's own"}`;
 }
 
 /** An error as the last word on a request. */
-export function describeRefusal({ status, code, message }: GatewayError): string {
+function describeRefusal({ status, code, message }: GatewayError): string {
   return `${status} ${code}: ${message}`;
 }

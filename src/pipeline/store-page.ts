@@ -10,7 +10,7 @@ import type { PlannedOperation } from './planned-operation.ts';
 import type { Reply } from './reply.ts';
 
 /** Where and under what a page would be kept. */
-export interface StorePlace {
+interface StorePlace {
   readonly cache: PageCache;
   readonly fill: Fill;
   readonly key: string;

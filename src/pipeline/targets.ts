@@ -16,7 +16,7 @@ export interface OperationTarget {
 }
 
 /** A target that is not in the contract, and what the policy says about it. */
-export interface UndocumentedTarget {
+interface UndocumentedTarget {
   readonly plan: undefined;
   readonly verdict: UndocumentedVerdict;
 }

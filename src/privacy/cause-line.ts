@@ -1,5 +1,5 @@
 /** An error as logs show it: its origin, never its message, which may quote a request or response. */
-export interface CauseLine {
+interface CauseLine {
   readonly name: string;
   readonly code?: string;
   /** The first frames of the stack. */

@@ -1,5 +1,5 @@
 /** How much of a value a description may reveal. */
-export interface DescriptionDetail {
+interface DescriptionDetail {
   /** True to describe the form of a text (a date, an address) as well as its length. */
   readonly form: boolean;
   /** True to repeat a text that is one plain word. */

@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { boundedMemo } from '../lib/bounded-memo.ts';
 
 /** Maps names to short tags that distinguish callers within one process and cannot be reversed. */
-export type NameTag = (name: string) => string;
+type NameTag = (name: string) => string;
 
 const MAX_REMEMBERED = 1_000;
 

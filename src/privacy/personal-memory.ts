@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
 /** Recognizes values of personal fields for the lifetime of the process, without storing them. */
-export interface PersonalMemory {
+interface PersonalMemory {
   readonly remember: (text: string) => void;
   /**
    * Returns true for a value of a personal field and for text made of words of such values: `Jana` and `jana_novak` of

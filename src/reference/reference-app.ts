@@ -14,7 +14,7 @@ import { ROUTES } from './routes.ts';
 const BODY_LIMIT = '20mb';
 
 /** What the app needs besides its context. */
-export interface ReferenceAppOptions {
+interface ReferenceAppOptions {
   /** The path prefix, '' for none. */
   readonly basePath: string;
   readonly chaosPlan: () => ChaosPlan;

@@ -3,7 +3,7 @@ import { countWords, shareWords } from './report-words.ts';
 import { type Finding, findingsOf, type Report } from './report.ts';
 
 /** One side of a comparison. */
-export interface ComparedSide {
+interface ComparedSide {
   /** A release label, or the name of a file. */
   readonly label: string;
   readonly requests: number;

@@ -3,7 +3,7 @@ import type { OperationTraffic } from '../model/ledger-snapshot.ts';
 import type { ViolationCategory } from '../model/violation.ts';
 
 /** The state of a violation in the baseline; `expired` counts as new, but was accepted until its last day. */
-export type BaselineState = 'new' | 'accepted' | 'expired';
+type BaselineState = 'new' | 'accepted' | 'expired';
 
 /** The place in the contract of the violated statement. */
 export interface ContractPlace {
@@ -31,7 +31,7 @@ export interface Finding {
 }
 
 /** All violations of one category, worst first. */
-export interface FindingGroup {
+interface FindingGroup {
   readonly category: ViolationCategory;
   readonly findings: readonly Finding[];
 }

@@ -10,7 +10,7 @@ export interface LadderCounters {
 }
 
 /** The metrics of the ladder and their number of series. */
-export interface LadderMetrics extends LadderCounters {
+interface LadderMetrics extends LadderCounters {
   readonly series: number;
   /** Returns these metrics in the exposition format. */
   text(): string;

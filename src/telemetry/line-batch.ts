@@ -1,7 +1,7 @@
 import type { DestinationStream } from 'pino';
 
 /** A destination for log lines that writes the lines of a few milliseconds in one call. */
-export interface LineBatch extends DestinationStream {
+interface LineBatch extends DestinationStream {
   write(line: string): void;
   /** Writes all buffered lines; call it before the process exits. */
   flush(): void;

@@ -8,14 +8,14 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', '
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** The options of a log: its destination, its lowest level and its clock. */
-export interface LogOptions {
+interface LogOptions {
   readonly stream?: DestinationStream;
   readonly level: LogLevel;
   readonly clock: Clock;
 }
 
 /** Returns the options that all logs share: level by name, ISO time, without host name and process id. */
-export function loggerOptions(options: LogOptions): LoggerOptions {
+function loggerOptions(options: LogOptions): LoggerOptions {
   const time = createLogTime(options.clock);
   return {
     level: options.level,

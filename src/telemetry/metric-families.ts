@@ -48,7 +48,7 @@ function step(index: number, places: ReadonlyMap<string, number> | undefined, va
 }
 
 /** A histogram of seconds with one label whose values are all known at startup. */
-export interface HistogramFamily {
+interface HistogramFamily {
   /** Records one observation; unlisted label values and times that are not finite are ignored. */
   observe(value: string, seconds: number): void;
   readonly series: number;

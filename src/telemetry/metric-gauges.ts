@@ -24,7 +24,7 @@ export interface MetricSources {
 const LEVELS = ['off', 'report', 'enforce'] as const;
 
 /** Facts about the scrapes themselves. */
-export interface ScrapeFacts {
+interface ScrapeFacts {
   readonly series: number;
   readonly foldedOperations: number;
   /** Duration of the last scrape. */

@@ -89,7 +89,7 @@ let shared: Registry | undefined;
  * Returns the metrics of the process (CPU, memory, event loop, garbage collector), created once because their observers
  * cannot be removed.
  */
-export function processMetrics(): Registry {
+function processMetrics(): Registry {
   if (shared === undefined) {
     shared = new Registry();
     collectDefaultMetrics({ register: shared });

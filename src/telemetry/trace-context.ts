@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 
 /** The headers of a request that carry its trace context. */
-export interface TraceHeaders {
+interface TraceHeaders {
   readonly traceparent?: string | string[] | undefined;
   readonly tracestate?: string | string[] | undefined;
 }
 
 /** The trace context that Portico forwards: the caller's trace continued with Portico's own span, or a new trace. */
-export interface TraceContext {
+interface TraceContext {
   readonly traceparent: string;
   readonly tracestate: string | undefined;
   readonly traceId: string;
@@ -73,7 +73,7 @@ function boundState(header: string | string[] | undefined): string | undefined {
 }
 
 /** Returns the given number of random hexadecimal digits (at most 64); no digit is used twice. */
-export type RandomHex = (digits: number) => string;
+type RandomHex = (digits: number) => string;
 
 /** Creates a generator with a pool of random bytes: one system call per id would cost more than serving a cache hit. */
 export function createRandomHex(fill: (bytes: number) => Buffer = randomBytes): RandomHex {

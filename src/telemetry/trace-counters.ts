@@ -26,7 +26,7 @@ import type { MetricsOptions } from './metrics-options.ts';
 import type { TrafficCounts } from './traffic-history.ts';
 
 /** All counters that are fed by finished traces. */
-export interface TraceCounters {
+interface TraceCounters {
   record(trace: Trace): void;
   readonly series: number;
   /** Returns these metrics in the exposition format. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 
 /** The resolution and the length of the history. */
-export interface TrafficHistoryOptions {
+interface TrafficHistoryOptions {
   readonly stepSeconds: number;
   readonly steps: number;
 }
@@ -105,7 +105,7 @@ export function createTrafficHistory(
 }
 
 /** The arrays behind the traffic counts; their values are updated in place. */
-export interface TrafficArrays {
+interface TrafficArrays {
   /** A row per operation, a column per status class. */
   readonly requests: ArrayLike<number>;
   /** A row per operation, a column per duration bucket and one for the rest. */

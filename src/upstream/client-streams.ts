@@ -19,7 +19,7 @@ export function streamOwner({ kind, audience }: Principal, clientAddress: string
  * Counts exchanges that last as long as a client wants: bodies that are streamed to it or from it. They have bounds of their
  * own, so that clients that read or write slowly cannot take the places of those that wait for the upstream alone.
  */
-export interface ClientStreams {
+interface ClientStreams {
   /** Throws `UpstreamFailure` of kind `shed` when all streams, or all that one client may have, are open. */
   check(owner: StreamOwner): void;
   /** Counts one more, without a check; the function that it returns ends it, once. */

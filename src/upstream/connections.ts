@@ -4,7 +4,7 @@ import type { WireRequest } from './sending.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
 /** Connections to the upstream: kept ones for safe requests, and fresh ones that carry a single request. */
-export interface Connections {
+interface Connections {
   readonly kept: Dispatcher;
   /** A dispatcher for exactly one request, on a connection that was never used before. */
   fresh(): Dispatcher;

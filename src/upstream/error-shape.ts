@@ -3,7 +3,7 @@ import { headerValue } from '../model/header-pairs.ts';
 import type { UpstreamResponse } from '../model/upstream-response.ts';
 
 /** The forms that error answers of the legacy server take; `other` is anything else. */
-export type ErrorShape = 'error' | 'errors.message' | 'html' | 'empty' | 'other';
+type ErrorShape = 'error' | 'errors.message' | 'html' | 'empty' | 'other';
 
 /** The shape of an error answer, for the trace, and its message as the upstream wrote it. */
 export interface ErrorReading {

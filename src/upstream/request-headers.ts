@@ -34,7 +34,7 @@ export function transparentHeaders(arrival: Arrival): HeaderPairs {
 }
 
 /** How the request of an undocumented path differs from what the client sent, outside of `observe`. */
-export interface PassthroughHeaderChoice {
+interface PassthroughHeaderChoice {
   /** The credential to send; the client's own `Authorization` is never forwarded unseen. */
   readonly authorization: string | undefined;
   /** True when the body of the response is to be read on its way. */
@@ -81,7 +81,7 @@ const VIA = '1.1 portico';
 const FORWARDING = new Set(['forwarded', 'x-real-ip', 'via', 'x-request-id', 'traceparent', 'tracestate']);
 
 /** True for fields that we write ourselves, so that a client's own are not believed. */
-export function isForwardingField(name: string): boolean {
+function isForwardingField(name: string): boolean {
   const key = name.toLowerCase();
   return FORWARDING.has(key) || key.startsWith('x-forwarded-');
 }

@@ -71,14 +71,14 @@ function isPlain(headers: HeaderPairs, length: string | undefined): boolean {
 }
 
 /** What came of a body: all of it, more than the bound, or a part before it broke. */
-export type ReadBody =
+type ReadBody =
   | { readonly state: 'whole'; readonly bytes: Buffer }
   /** Holds all that was read and the rest, in order. */
   | { readonly state: 'larger'; readonly stream: Readable }
   | { readonly state: 'broken'; readonly bytes: Buffer; readonly error: unknown };
 
 /** Reads a body into memory up to `limit` bytes. */
-export async function readBody(body: Readable, limit: number): Promise<ReadBody> {
+async function readBody(body: Readable, limit: number): Promise<ReadBody> {
   const chunks: Buffer[] = [];
   let length = 0;
   try {
@@ -97,7 +97,7 @@ export async function readBody(body: Readable, limit: number): Promise<ReadBody>
 }
 
 /** A body that gives what was received and then breaks, so that its reader cannot take it for whole. */
-export function brokenBody(bytes: Buffer, error: Error): Readable {
+function brokenBody(bytes: Buffer, error: Error): Readable {
   let given = bytes.length === 0;
   return new Readable({
     read() {

@@ -1,14 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { headerValue, type HeaderPairs } from '../model/header-pairs.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
-import {
-  headersOf,
-  isFinalHead,
-  sendingFailure,
-  type SendProgress,
-  type Stop,
-  type WireRequest,
-} from './sending.ts';
+import { headersOf, isFinalHead, sendingFailure, type SendProgress, type Stop, type WireRequest } from './sending.ts';
 import type { ExchangePhase } from './transport-failure.ts';
 
 /** An answer that is whole in memory, its content coding still on. */
@@ -20,7 +13,7 @@ export interface BufferedResponse {
 }
 
 /** What bounds one sending whose answer is read into memory. */
-export interface BufferedBounds {
+interface BufferedBounds {
   readonly stop: Stop;
   /** Bytes of body as received; beyond them it fails with `too_large`. */
   readonly limit: number;

@@ -2,14 +2,7 @@ import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
-import {
-  headersOf,
-  isFinalHead,
-  sendingFailure,
-  type SendProgress,
-  type Stop,
-  type WireRequest,
-} from './sending.ts';
+import { headersOf, isFinalHead, sendingFailure, type SendProgress, type Stop, type WireRequest } from './sending.ts';
 import type { ExchangePhase } from './transport-failure.ts';
 
 /** The head of an answer whose body is still coming. */
@@ -24,7 +17,7 @@ export interface StreamedResponse {
 }
 
 /** What bounds one sending. */
-export interface SendBounds {
+interface SendBounds {
   /** Its reason is what the exchange fails with. */
   readonly stop: Stop;
   /** Longest pause that the reader of the body may make. */

@@ -24,7 +24,7 @@ export interface FailureContext {
 }
 
 /** Our error for an answer or failure of the upstream. */
-export interface TranslatedFailure {
+interface TranslatedFailure {
   readonly error: GatewayError;
   /** True when the caller's verified entry must be dropped: the upstream refused its credential. */
   readonly dropVerified: boolean;
@@ -137,7 +137,7 @@ function htmlPage(): GatewayError {
 }
 
 /** A `Retry-After` value that may be passed on (RFC 9110 §10.2.3): seconds or a date; undefined for anything else. */
-export function retryAfter(value: string | undefined): string | undefined {
+function retryAfter(value: string | undefined): string | undefined {
   const text = value?.trim() ?? '';
   if (/^\d{1,9}$/.test(text)) return text;
   const isDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(text);

@@ -10,7 +10,7 @@ export interface UpstreamAddress {
 }
 
 /** Where the address was written, for faults. */
-export type UrlPlace = Pick<Fault, 'source' | 'pointer'>;
+type UrlPlace = Pick<Fault, 'source' | 'pointer'>;
 
 /** Takes the base address apart, or says everything that is wrong with it. */
 export function parseUpstreamUrl(

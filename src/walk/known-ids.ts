@@ -39,7 +39,7 @@ function add(to: Map<string, Set<string>>, kind: string, ids: readonly string[])
 }
 
 /** The ids in a response, by the path parameter that they are for. */
-export type DiscoveredIds = ReadonlyMap<string, readonly string[]>;
+type DiscoveredIds = ReadonlyMap<string, readonly string[]>;
 
 /** The path parameter for the elements of a list of ids, by the name of the list. */
 const LISTS: Readonly<Record<string, string>> = {
@@ -66,7 +66,7 @@ const MAX_DEPTH = 8;
 const MAX_ELEMENTS = 200;
 
 /** Finds the ids in the text of a response as strings of digits, because a number cannot represent every 64-bit id. */
-export function discoverIds(text: string): DiscoveredIds {
+function discoverIds(text: string): DiscoveredIds {
   const found = new Map<string, Set<string>>();
   const collect = (kind: string, value: unknown) => {
     const id = typeof value === 'number' ? String(value) : value;

@@ -1,7 +1,7 @@
 import { isRefusal } from '../learn/sample/page-sizes.ts';
 
 /** One request for information that the walk over the contract does not show. */
-export interface LearnQuestion {
+interface LearnQuestion {
   /** The operation that it belongs to; undefined for an address outside the contract. */
   readonly operation: string | undefined;
   /** Path and query. */
@@ -14,7 +14,7 @@ export interface LearnQuestion {
 }
 
 /** Returns the known ids for a path parameter. */
-export type IdsOf = (kind: string) => readonly string[];
+type IdsOf = (kind: string) => readonly string[];
 
 /** The number of requests of one address: enough for evidence, and no more. */
 const FEW = 3;
@@ -100,10 +100,10 @@ export function addressQuestions(ids: IdsOf): LearnQuestion[] {
 }
 
 /** The page sizes that a probe requests, in order. */
-export const PROBED_SIZES: readonly number[] = [100, 200, 500, 1000];
+const PROBED_SIZES: readonly number[] = [100, 200, 500, 1000];
 
 /** Lists that can be requested without an id, for the probe of page sizes. */
-export const PROBED_LISTS: readonly (readonly [operation: string, path: string])[] = [
+const PROBED_LISTS: readonly (readonly [operation: string, path: string])[] = [
   ['listQuestions', `${BASE}/question.json`],
   ['listIdeas', `${BASE}/idea.json`],
   ['listArticles', `${BASE}/article.json`],

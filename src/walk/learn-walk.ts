@@ -20,7 +20,7 @@ import { walk } from './walk.ts';
 import { toWalkedGateway } from './walked-gateway.ts';
 
 /** Options of a walk that learns from the upstream. */
-export interface LearnWalkOptions {
+interface LearnWalkOptions {
   /** The value of `Authorization`; undefined for anonymous. */
   readonly authorization: string | undefined;
   /** Ids from the command line, by path parameter. */
@@ -39,7 +39,7 @@ export interface LearnWalkOptions {
 }
 
 /** The requests that were sent. */
-export interface LearnWalkSummary {
+interface LearnWalkSummary {
   readonly walked: WalkSummary;
   /** The number of requests in addition to the walk over the contract. */
   readonly further: number;

@@ -18,7 +18,7 @@ export type WalkOutcome =
   | { readonly kind: 'failure'; readonly error: GatewayError; readonly trace: Trace };
 
 /** The credential of a walk, and the signal that ends it. */
-export interface WalkCaller {
+interface WalkCaller {
   /** The value of `Authorization`; undefined for anonymous. */
   readonly authorization: string | undefined;
   readonly signal: AbortSignal;

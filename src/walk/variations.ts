@@ -3,7 +3,7 @@ import type { Operation } from '../model/operation.ts';
 import { RANK } from './first-requests.ts';
 
 /** Another query for a resource that has already been requested. */
-export interface Variation {
+interface Variation {
   readonly query: string;
   readonly rank: number;
 }

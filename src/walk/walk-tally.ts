@@ -50,14 +50,14 @@ function attemptsOf({ trace: { upstream } }: WalkOutcome): number {
 }
 
 /** An operation that a walk could not request, and the reason. */
-export interface NotWalked {
+interface NotWalked {
   readonly operation: string;
   /** Path parameters for which no id was found; empty if the maximum number of requests was reached first. */
   readonly missing: readonly string[];
 }
 
 /** The requests of one operation in a walk. */
-export interface WalkedOperation {
+interface WalkedOperation {
   readonly operation: string;
   readonly requests: number;
   /** The number of responses by status; 0 stands for no response. */

@@ -134,7 +134,7 @@ function codeOf(error: unknown): string | undefined {
  * things that its caller may not see or that do not exist, which is not a difference between the upstream and the
  * contract.
  */
-export function withoutOwnFaults(trace: Trace): Trace {
+function withoutOwnFaults(trace: Trace): Trace {
   return {
     ...trace,
     requests: asSkipped(trace.requests),
@@ -152,7 +152,7 @@ function asSkipped<Verdict extends { readonly outcome: string }>(verdict: Verdic
 }
 
 /** Requests that are still to be sent, each target once. */
-export interface RequestQueue {
+interface RequestQueue {
   add(request: WalkRequest): void;
   /** Removes and returns the first added request of the lowest rank; undefined if the queue is empty. */
   next(): WalkRequest | undefined;
@@ -161,7 +161,7 @@ export interface RequestQueue {
 }
 
 /** Creates an empty queue. */
-export function createRequestQueue(): RequestQueue {
+function createRequestQueue(): RequestQueue {
   const waiting: WalkRequest[] = [];
   const known = new Set<string>();
   return {

@@ -1,4 +1,4 @@
-import { switchedOff } from '../../../src/assembly/switched-off.ts';
+import { switchedOff } from '../../../src/assembly/compile-gateway.ts';
 import { createDecide } from '../../../src/pipeline/decide-permission.ts';
 import type { Stage } from '../stage.ts';
 

@@ -21,10 +21,10 @@ export interface DescribedSources {
 }
 
 /** One operation as the page shows it; schemas contain unresolved references. */
-export type DescribedOperation = ReturnType<typeof describeOperation>;
+type DescribedOperation = ReturnType<typeof describeOperation>;
 
 /** The contract as the page shows it. */
-export interface DescribedContract {
+interface DescribedContract {
   readonly version: string;
   readonly title: string;
   readonly description: string;
@@ -130,7 +130,7 @@ function contentOf(document: OpenApiDocument, content: ContentObject) {
 }
 
 /** Descriptions of the semantic rules, by name; docs/contract.md has the same table. */
-export const RULE_TEXTS: Readonly<Record<string, string>> = {
+const RULE_TEXTS: Readonly<Record<string, string>> = {
   'list-count': '`listCount` is the length of `list`.',
   'recipients-visibility': '`recipients` only with the visibility `recipients`.',
   'executions-when-finished': '`executions` exactly when the job is `FINISHED`.',

@@ -2,7 +2,7 @@ import { type IncomingHttpHeaders, request as httpRequest } from 'node:http';
 import type { TryRequest } from './try-request.ts';
 
 /** The response to a tried request; redirects are not followed and nothing is retried. */
-export interface TryResponse {
+interface TryResponse {
   readonly status: number;
   readonly statusText: string;
   /** In the order received. */
@@ -85,7 +85,7 @@ function pairsOf(raw: readonly string[]): [string, string][] {
 /**
  * Decodes a body as text in its own character set; undefined if it is not text: compressed, an image, or invalid bytes.
  */
-export function bodyText(bytes: Uint8Array, headers: IncomingHttpHeaders): string | undefined {
+function bodyText(bytes: Uint8Array, headers: IncomingHttpHeaders): string | undefined {
   const coding = headers['content-encoding'] ?? 'identity';
   const decoder = coding === 'identity' ? decoderFor(headers['content-type'] ?? '') : undefined;
   try {

@@ -8,7 +8,7 @@ export interface TryRequest {
 }
 
 /** The request, or the field of the form that is invalid. */
-export type TryForm =
+type TryForm =
   | { readonly ok: true; readonly request: TryRequest }
   | { readonly ok: false; readonly field: string; readonly message: string };
 

@@ -33,7 +33,7 @@ export interface ResponseFindings {
 }
 
 /** Limits and wording of the violations of a response. */
-export interface CheckResponseOptions {
+interface CheckResponseOptions {
   readonly maxCollected: number;
   readonly describe: DescribeFound;
 }

@@ -71,7 +71,7 @@ function documentedErrors(document: OpenApiDocument, source: OperationObject): D
 }
 
 /** Returns the top-level fields of a success, none for an array. They distinguish an error inside a 200 from a page. */
-export function documentedFields(document: OpenApiDocument, source: OperationObject): readonly string[] {
+function documentedFields(document: OpenApiDocument, source: OperationObject): readonly string[] {
   const names = new Set<string>();
   for (const [status, place] of Object.entries(source.responses)) {
     if (!status.startsWith('2')) continue;

@@ -83,7 +83,7 @@ function describeMediaType(essence: string | undefined): string {
 }
 
 /** The properties of a response that select its check. */
-export interface ResponseHead {
+interface ResponseHead {
   readonly status: number;
   /** The value of `Content-Type` with its parameters; undefined if the response has none. */
   readonly mediaType: string | undefined;

@@ -27,7 +27,7 @@ export type ParameterDecoder = (
 ) => DecodedParameters;
 
 /** Typed values by location, in the form of the generated schema. */
-export interface TypedParameters {
+interface TypedParameters {
   readonly path: Record<string, unknown>;
   readonly query: Record<string, unknown>;
 }

@@ -2,7 +2,7 @@ import type { Parameter } from '../../model/operation.ts';
 import type { ViolationCategory } from '../../model/violation.ts';
 
 /** The typed value of a parameter, or the requirement that its text violates. */
-export type TypedValue =
+type TypedValue =
   | { readonly value: unknown }
   | { readonly category: ViolationCategory; readonly keyword: string; readonly must: string };
 
@@ -33,7 +33,7 @@ export function toTypedValue(parameter: Parameter, text: string): TypedValue {
 }
 
 /** One decoded `name=value` of a query; undefined where the percent-encoding is invalid. */
-export interface QueryPair {
+interface QueryPair {
   readonly name: string | undefined;
   readonly value: string | undefined;
 }

@@ -10,7 +10,7 @@ import { applyOverlays } from '../overlay/apply-overlays.ts';
 import { placeFaults } from '../overlay/origins.ts';
 
 /** The document and the texts that it was parsed from. */
-export interface ReadDocument {
+interface ReadDocument {
   readonly document: OpenApiDocument;
   /** The texts of the document and the overlays, for the digest. */
   readonly texts: readonly string[];

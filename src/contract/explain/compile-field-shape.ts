@@ -122,13 +122,13 @@ function keyOf({ ids }: Compilation, alternatives: readonly Together[]): string 
 }
 
 /** A schema in the file that its references start from. */
-export interface Place {
+interface Place {
   readonly schema: SchemaOrBoolean;
   readonly file: string;
 }
 
 /** Schemas that a value has to keep to all at once. */
-export type Together = readonly Place[];
+type Together = readonly Place[];
 
 /** More alternatives than any contract has. */
 const MAX_ALTERNATIVES = 64;
@@ -138,7 +138,7 @@ const MAX_DEPTH = 32;
 const ANYTHING: Place = { schema: { if: true }, file: '' };
 
 /** The ways to keep to one schema, with references followed and its parts laid side by side. */
-export function alternativesOf(files: SchemaFiles, place: Place, depth = 0): readonly Together[] {
+function alternativesOf(files: SchemaFiles, place: Place, depth = 0): readonly Together[] {
   const { schema, file } = place;
   if (depth > MAX_DEPTH) return [[ANYTHING]];
   if (typeof schema === 'boolean') return [[place]];
@@ -159,7 +159,7 @@ export function alternativesOf(files: SchemaFiles, place: Place, depth = 0): rea
 }
 
 /** The ways to keep to several schemas at once. */
-export function alternativesOfAll(files: SchemaFiles, places: Together): readonly Together[] {
+function alternativesOfAll(files: SchemaFiles, places: Together): readonly Together[] {
   return places.reduce<readonly Together[]>((ways, place) => both(ways, alternativesOf(files, place)), [[]]);
 }
 

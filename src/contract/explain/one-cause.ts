@@ -8,7 +8,7 @@ import type { SchemaError } from './schema-errors.ts';
 export const OTHER_SHAPE = 'shape';
 
 /** What is wrong with a value and what is beyond the contract in it, each cause told once. */
-export interface Causes {
+interface Causes {
   readonly errors: readonly SchemaError[];
   readonly unknown: readonly UnknownField[];
 }

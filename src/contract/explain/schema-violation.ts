@@ -37,7 +37,7 @@ const CATEGORIES: Readonly<Record<string, ViolationCategory>> = {
 };
 
 /** Says what stands where a keyword is broken; undefined where nothing does. */
-export type DescribePlace = (at: string, keyword: string) => string | undefined;
+type DescribePlace = (at: string, keyword: string) => string | undefined;
 
 /** Says errors in words, none with a value of the message; `describe` says what stands at a place. */
 export function toViolations(errors: readonly SchemaError[], place: SchemaPlace, describe: DescribePlace): Violation[] {

@@ -102,7 +102,7 @@ function typedSchema(parameter: ParameterObject): SchemaOrBoolean {
 }
 
 /** Converts a reference to a resource to its form in the generated file. */
-export type WriteReference = (reference: string) => string;
+type WriteReference = (reference: string) => string;
 
 const STRIPPED = new Set(['example', 'examples', 'format', 'externalDocs', 'xml', 'discriminator']);
 

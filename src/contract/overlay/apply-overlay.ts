@@ -106,7 +106,7 @@ function ownerOf(document: JsonObject, location: readonly (string | number)[]): 
 }
 
 /** What is recorded while values are merged. */
-export interface MergeNotes {
+interface MergeNotes {
   readonly origins: Origins;
   readonly faults: Fault[];
 }
@@ -116,7 +116,7 @@ export interface MergeNotes {
  * appended to arrays, and other values are replaced. An object or an array is never replaced by another kind of value,
  * which is usually a mistake. It can be removed by a separate action first.
  */
-export function mergeUpdate(target: JsonObject, update: JsonObject, origin: Origin, notes: MergeNotes): void {
+function mergeUpdate(target: JsonObject, update: JsonObject, origin: Origin, notes: MergeNotes): void {
   notes.origins.changed(target, origin);
   for (const [key, value] of Object.entries(update)) {
     const from = { source: origin.source, pointer: `${origin.pointer}/${escapePointer(key)}` };
@@ -140,7 +140,7 @@ export function mergeUpdate(target: JsonObject, update: JsonObject, origin: Orig
 }
 
 /** Appends one element to an array of the document. */
-export function appendTo(target: unknown[], element: unknown, origin: Origin, { origins }: MergeNotes): void {
+function appendTo(target: unknown[], element: unknown, origin: Origin, { origins }: MergeNotes): void {
   const copy = structuredClone(element);
   target.push(copy);
   origins.wrote(target, target.length - 1, copy, origin);

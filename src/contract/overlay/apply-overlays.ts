@@ -5,7 +5,7 @@ import { createOrigins, type Origins } from './origins.ts';
 import { type Overlay, readOverlay } from './read-overlay.ts';
 
 /** A document with overlays applied. */
-export interface Overlaid {
+interface Overlaid {
   readonly document: unknown;
   /** The texts of the overlays, for the digest. */
   readonly texts: readonly string[];

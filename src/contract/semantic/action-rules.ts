@@ -16,7 +16,7 @@ export const canceledFields: SemanticRule = {
 };
 
 /** Returns the actions in a response: those of the list (7), or the canceled favorite or wiki action (11, 12). */
-export function actionsOf(json: unknown): Item[] {
+function actionsOf(json: unknown): Item[] {
   const result = toObject(toObject(json)?.['result']);
   const single = ['favoriteAction', 'wikifyAction'].flatMap((name) => {
     const value = toObject(result?.[name]);
@@ -26,7 +26,7 @@ export function actionsOf(json: unknown): Item[] {
 }
 
 /** Checks that the action in a response of operation 11 or 12 is canceled and has the expected verb. */
-export function canceledResult(json: unknown, member: string, verb: string): Finding[] {
+function canceledResult(json: unknown, member: string, verb: string): Finding[] {
   const action = toObject(toObject(toObject(json)?.['result'])?.[member]);
   if (!action) return [];
   const at = `/result/${member}`;

@@ -5,7 +5,7 @@ import { MAX_OBSERVATIONS_BYTES, readObservations, writeObservations } from './o
 import { StartFault } from '../../model/fault.ts';
 
 /** The place in the configuration that names a file of observations. */
-export interface ObservationPlace {
+interface ObservationPlace {
   readonly source: string;
   readonly pointer: string;
 }
@@ -39,7 +39,7 @@ function broken(place: ObservationPlace, message: string): StartFault {
 }
 
 /** Writes a file of observations at intervals, outside the request path. */
-export interface ObservationWriter {
+interface ObservationWriter {
   /** Schedules a write within a few seconds. */
   changed(): void;
   /** Writes pending observations and stops. */

@@ -1,7 +1,7 @@
 import type { ObjectCounts, Shape } from '../shape/shape.ts';
 
 /** The occurrences of a word. */
-export interface WordCounts {
+interface WordCounts {
   seen: number;
   answers: number;
   mark: number;

@@ -3,7 +3,7 @@ import type { Proposal } from './proposal.ts';
 import { confidenceWord, shownConfidence } from '../confidence.ts';
 
 /** An OpenAPI Overlay 1.0 document with the evidence of each action. */
-export interface OverlayDocument {
+interface OverlayDocument {
   readonly overlay: '1.0.0';
   readonly info: { readonly title: string; readonly version: string };
   readonly 'x-evidence': Readonly<Record<string, unknown>>;

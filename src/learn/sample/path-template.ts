@@ -40,7 +40,7 @@ const PREFIX = 'services/v2';
 const ID = /^\d|^(?=.*\d)[\da-f-]{8,}$/i;
 
 /** Converts paths to templates. */
-export interface PathTemplates {
+interface PathTemplates {
   /** Returns the template of a path. Unknown words are preserved only if the path `exists` on the upstream. */
   readonly of: (path: string, exists: boolean) => string;
   /** Returns true for a path segment that is known in advance. */

@@ -87,7 +87,7 @@ function describedAt({ described }: Observations, path: string): DescribedObject
 }
 
 /** Returns true for a body of another type, or without most of its required members: it has a different envelope. */
-export function isOtherEnvelope(placeSchema: PlaceSchema, json: unknown, complete: boolean): boolean {
+function isOtherEnvelope(placeSchema: PlaceSchema, json: unknown, complete: boolean): boolean {
   if (!placeSchema.open && mistypedPlaces(placeSchema, json).length > 0) return true;
   const required = new Set(placeSchema.required.map(({ name }) => name));
   if (required.size < 2) return false;
@@ -103,7 +103,7 @@ export function isOtherEnvelope(placeSchema: PlaceSchema, json: unknown, complet
 const NO_PLACES: readonly TypedSite[] = [];
 
 /** Returns the places whose type differs from that of the value. */
-export function mistypedPlaces({ places }: PlaceSchema, value: unknown): readonly TypedSite[] {
+function mistypedPlaces({ places }: PlaceSchema, value: unknown): readonly TypedSite[] {
   const wrong = ({ types }: TypedSite) => types.some((some) => !some.some((type) => isType(type, value)));
   return places.some(wrong) ? places.filter(wrong) : NO_PLACES;
 }

@@ -2,7 +2,7 @@ import type { SampledResponse } from './sampled-response.ts';
 import type { SwitchCounts } from '../observations/observations.ts';
 
 /** Compares responses to the same request with and without `wrap` and `v1`. */
-export interface SwitchComparison {
+interface SwitchComparison {
   add(counts: Map<string, SwitchCounts>, response: SampledResponse, now: number): void;
 }
 

@@ -24,7 +24,7 @@ export interface IntegerCounts {
 }
 
 /** The arrays at a place. */
-export interface ArrayCounts {
+interface ArrayCounts {
   seen: number;
   readonly items: Shape;
 }

@@ -103,7 +103,7 @@ const HEADER = ` Known and accepted violations of the contract: why, by whom and
  Portico reads this file at start (contract.baseline). Reports and the console show its entries.`;
 
 /** Adds a violation to a baseline document, or updates its existing entry. Comments stay in place. Returns the text. */
-export function editBaseline(document: Document, accepted: AcceptedViolation): string {
+function editBaseline(document: Document, accepted: AcceptedViolation): string {
   const fields = Object.entries(accepted).filter(([, value]) => value !== undefined);
   const entry = Object.fromEntries(fields);
   if (!isMap(document.contents)) {

@@ -4,7 +4,7 @@ import type { Fault } from '../../model/fault.ts';
 import type { AcceptedViolation, Baseline } from '../../model/ledger-entry.ts';
 
 /** A baseline file as data and as a document that preserves its comments, or all errors in it. */
-export type ParsedBaseline =
+type ParsedBaseline =
   | { readonly baseline: Baseline; readonly document: Document; readonly faults: readonly [] }
   | { readonly baseline: undefined; readonly faults: readonly Fault[] };
 

@@ -167,12 +167,12 @@ export interface Ledger extends LedgerReader {
 }
 
 /** Returns a caller's position in the bitmap that counts distinct callers. All callers without a name share one position. */
-export type CallerPlaces = (caller: string | undefined) => number;
+type CallerPlaces = (caller: string | undefined) => number;
 
 const MAX_REMEMBERED = 10_000;
 
 /** Creates the positions from keyed hashes. Without the key, positions reveal nothing about the names. */
-export function createCallerPlaces(key: string): CallerPlaces {
+function createCallerPlaces(key: string): CallerPlaces {
   const places = new Map<string, number>();
   const nobody = distinctPlace(hashOf(key, 'anonymous'));
   return (caller) => {

@@ -6,14 +6,14 @@ import type { ViolationKind } from './fingerprint.ts';
 import { shownText } from '../../privacy/shown-text.ts';
 
 /** One occurrence of a violation. */
-export interface Occurrence {
+interface Occurrence {
   readonly sample: LedgerSample;
   /** The caller's position in the bitmap; undefined for background work. */
   readonly caller: number | undefined;
 }
 
 /** The distinct violations since the last batch. */
-export interface PendingEntries {
+interface PendingEntries {
   /** Returns false if the limit of distinct violations is reached. */
   add(fingerprint: string, facts: () => EntryFacts, occurrence: Occurrence): boolean;
   /** Returns the fingerprints. */

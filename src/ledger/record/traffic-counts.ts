@@ -4,7 +4,7 @@ import type { CheckVerdict, Trace } from '../../model/trace.ts';
 import type { TrafficDelta } from '../ledger-batch.ts';
 
 /** Counts requests by operation, hour and check outcome. */
-export interface TrafficCounts {
+interface TrafficCounts {
   count(trace: Trace): void;
   /** Returns everything counted since the previous call. */
   take(): TrafficDelta[];

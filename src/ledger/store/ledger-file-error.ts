@@ -1,5 +1,5 @@
 /** Why a ledger file cannot be used: it does not exist, cannot be opened, or is not a ledger of this version. */
-export type LedgerFileProblem = 'missing' | 'unusable' | 'not ours';
+type LedgerFileProblem = 'missing' | 'unusable' | 'not ours';
 
 /** An error about a ledger file, worded for the person who configured it. */
 export class LedgerFileError extends Error {

@@ -138,7 +138,7 @@ interface Kind {
  * last occurrence. An entry's rank within its operation and rule decides first, then its age: the rule with the most
  * entries loses the most.
  */
-export function entriesToEvict(entries: ReadonlyMap<string, Kind>, share: number): readonly string[] {
+function entriesToEvict(entries: ReadonlyMap<string, Kind>, share: number): readonly string[] {
   if (entries.size <= share) return [];
   const sizes = new Map<string, number>();
   const placed = [...entries].reverse().map(([fingerprint, { facts }], age) => {
@@ -152,7 +152,7 @@ export function entriesToEvict(entries: ReadonlyMap<string, Kind>, share: number
 }
 
 /** Traffic counts by operation, release and hour, in memory. */
-export interface MemoryTraffic {
+interface MemoryTraffic {
   add(release: string, delta: TrafficDelta): void;
   sums(sinceHour: number, release: string | undefined): OperationTraffic[];
   forget(beforeHour: number): void;
@@ -161,7 +161,7 @@ export interface MemoryTraffic {
 const OUTCOMES = ['passed', 'reported', 'refused'] as const;
 
 /** Creates empty traffic counts: one number per operation, check and outcome. */
-export function createMemoryTraffic(): MemoryTraffic {
+function createMemoryTraffic(): MemoryTraffic {
   const operations = new Map<string | undefined, Map<string, HourlyCounts>>();
   const countsOf = (operation: string | undefined, name: string): HourlyCounts => {
     const named = operations.get(operation) ?? new Map<string, HourlyCounts>();

@@ -84,7 +84,7 @@ export function openSqliteFile(path: string, limits: FileLimits, callerKey?: str
 const OUTCOMES = ['passed', 'reported', 'refused'] as const;
 
 /** Prepares the statements that add a batch to the tables. The returned function must run in a transaction. */
-export function prepareBatch(database: DatabaseSync): (batch: LedgerBatch) => void {
+function prepareBatch(database: DatabaseSync): (batch: LedgerBatch) => void {
   const release = database.prepare(
     `INSERT INTO releases (label, last_seen_at) VALUES (?, ?)
      ON CONFLICT (label) DO UPDATE SET last_seen_at = max(last_seen_at, excluded.last_seen_at) RETURNING id`,
@@ -134,7 +134,7 @@ export function prepareBatch(database: DatabaseSync): (batch: LedgerBatch) => vo
 }
 
 /** Limits the size of the file. Shrinks a file that was allowed to be larger before. */
-export function limitSize(database: DatabaseSync, maxBytes: number, makeRoom: () => number): void {
+function limitSize(database: DatabaseSync, maxBytes: number, makeRoom: () => number): void {
   const maxPages = Math.floor(maxBytes / numberOf(database, 'page_size'));
   while (numberOf(database, 'page_count') - numberOf(database, 'freelist_count') > maxPages && makeRoom() > 0);
   if (numberOf(database, 'page_count') > maxPages) database.exec('PRAGMA incremental_vacuum');
@@ -142,7 +142,7 @@ export function limitSize(database: DatabaseSync, maxBytes: number, makeRoom: ()
 }
 
 /** Releases the disk space of removed rows, in the file and in the write-ahead log, unless the file is being read. */
-export function releaseSpace(database: DatabaseSync): void {
+function releaseSpace(database: DatabaseSync): void {
   if (numberOf(database, 'freelist_count') === 0) return;
   const timeout = numberOf(database, 'busy_timeout');
   try {
@@ -155,7 +155,7 @@ export function releaseSpace(database: DatabaseSync): void {
 }
 
 /** Copies the write-ahead log into the file, even if the file has been renamed: SQLite would leave the log behind. */
-export function checkpoint(database: DatabaseSync): void {
+function checkpoint(database: DatabaseSync): void {
   try {
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   } catch {

@@ -4,7 +4,7 @@ import type { StoreLimits } from '../ledger-store.ts';
 import { retentionStart } from '../ledger-store.ts';
 
 /** Keeps a ledger file within its limits. All methods must run in a transaction. */
-export interface SqliteRoom {
+interface SqliteRoom {
   /** Removes everything that is older than the retention period. */
   forget(now: number): void;
   /**

@@ -14,7 +14,7 @@ export interface WorkerStart {
 }
 
 /** A task for the ledger thread. */
-export type WorkerTask =
+type WorkerTask =
   | { readonly kind: 'write'; readonly batch: LedgerBatch }
   | { readonly kind: 'read'; readonly query: LedgerQuery; readonly takenAt: number }
   | { readonly kind: 'close' };

@@ -93,7 +93,7 @@ function pathDifference(
 }
 
 /** What one contract says of a message. */
-export interface Told {
+interface Told {
   /** What would be refused where the check is enforced. */
   readonly violations: readonly Violation[];
   /** What is counted only. */

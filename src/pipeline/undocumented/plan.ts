@@ -27,7 +27,7 @@ export interface UndocumentedPlan {
 }
 
 /** What decides whether a caller may use an undocumented path. */
-export interface UndocumentedAccess {
+interface UndocumentedAccess {
   readonly decidePermission: (permission: string, grants: Grants) => Decision;
   readonly grantsOf: Permissions['grantsOf'];
   /** `WWW-Authenticate` of a 401. */

@@ -90,7 +90,7 @@ function allowedMethods(byMethod: ReadonlyMap<string, Operation>): string[] {
 }
 
 /** Says whether a raw path matches a pattern. */
-export type PathPattern = (path: string) => boolean;
+type PathPattern = (path: string) => boolean;
 
 /**
  * Compiles a path with `{name}` or `*` for one non-empty segment (or part of one) and `/**` at the end for everything

@@ -2,10 +2,10 @@ import { parse } from 'csv-parse/sync';
 import type { Sql } from '../store/sql.ts';
 
 /** One row of the CSV, without its empty cells. */
-export type GdprCsvRow = Readonly<Partial<Record<'email' | 'userId' | 'username', string>>>;
+type GdprCsvRow = Readonly<Partial<Record<'email' | 'userId' | 'username', string>>>;
 
 /** The rows of a valid file, or the problem with it. */
-export type GdprCsv = { readonly rows: readonly GdprCsvRow[] } | { readonly problem: string };
+type GdprCsv = { readonly rows: readonly GdprCsvRow[] } | { readonly problem: string };
 
 const HEADERS: ReadonlySet<string> = new Set(['email', 'userId', 'username', 'userId,username', 'username,userId']);
 

@@ -39,7 +39,7 @@ interface FollowRow extends UserRow {
 }
 
 /** The target of followers. */
-export interface Followed {
+interface Followed {
   readonly kind: 'node' | 'topic';
   readonly id: number;
   /** The type shown in a follow relation, for example `question` or `topic`. */

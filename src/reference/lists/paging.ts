@@ -1,5 +1,5 @@
 /** The requested page. */
-export interface PageRequest {
+interface PageRequest {
   /** The page number in the response. */
   readonly page: number;
   readonly size: number;

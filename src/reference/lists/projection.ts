@@ -3,7 +3,7 @@ import type { Sql } from '../store/sql.ts';
 type Json = Record<string, unknown>;
 
 /** Selects the fields of an item by dotted paths. */
-export interface Projection {
+interface Projection {
   readonly include: readonly string[];
   readonly exclude: readonly string[];
   readonly includeOnly: readonly string[];

@@ -137,7 +137,7 @@ function draftComment(random: SeededRandom, ids: SeedIds, parent: NodeDraft, ind
 }
 
 /** Drafts comments on nodes of all types; the last ones are replies to earlier comments. */
-export function draftComments(random: SeededRandom, ids: SeedIds, on: Commentable, count: number): NodeDraft[] {
+function draftComments(random: SeededRandom, ids: SeedIds, on: Commentable, count: number): NodeDraft[] {
   const parents = [on.questions, on.answers, on.questions, on.answers, on.answers, on.ideas, on.articles];
   const comments = Array.from({ length: count - REPLIES }, (_, index) =>
     draftComment(random, ids, random.pick(random.pick(parents)), index),
@@ -154,12 +154,12 @@ const DEMO_AUTHORS = [1, 2, 3, 3, 4];
 const FIRST_OTHER = 5;
 
 /** Picks an author, sometimes one of the demo accounts. */
-export function draftAuthor(random: SeededRandom, users: readonly number[]): number {
+function draftAuthor(random: SeededRandom, users: readonly number[]): number {
   return random.chance(0.15) ? random.pick(DEMO_AUTHORS) : random.pick(users.slice(FIRST_OTHER));
 }
 
 /** Returns a title that suits the node's type. */
-export function draftTitle(random: SeededRandom, type: 'question' | 'idea' | 'kbentry'): string {
+function draftTitle(random: SeededRandom, type: 'question' | 'idea' | 'kbentry'): string {
   const [subject, problem] = [random.pick(SUBJECTS), random.pick(PROBLEMS)];
   if (type === 'question') return `What to do when ${subject} ${problem}?`;
   if (type === 'idea') return `Warn early when ${subject} ${problem}`;
@@ -167,14 +167,14 @@ export function draftTitle(random: SeededRandom, type: 'question' | 'idea' | 'kb
 }
 
 /** Returns a body, which is usually HTML and sometimes plain text. */
-export function draftBody(random: SeededRandom): string {
+function draftBody(random: SeededRandom): string {
   const sentences = random.sample(SENTENCES, random.integer(1, 4));
   if (random.chance(0.2)) return sentences.join(' ').replaceAll(/<\/?strong>/g, '');
   return sentences.map((sentence) => `<p>${sentence.replaceAll(' & ', ' &amp; ')}</p>`).join('');
 }
 
 /** The ids that seeded nodes refer to. */
-export interface SeedIds {
+interface SeedIds {
   readonly users: readonly number[];
   readonly spaces: readonly number[];
   readonly topics: readonly number[];

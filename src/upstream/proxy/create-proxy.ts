@@ -16,7 +16,7 @@ export interface ProxiedRequest {
 }
 
 /** What becomes of a proxied request. */
-export interface ProxyEvents {
+interface ProxyEvents {
   /** The request has a socket, which may not be connected yet. `body` is what is piped into it. */
   onRequest(outgoing: ClientRequest, body: Readable): void;
   onResponse(incoming: IncomingMessage): void;

@@ -11,7 +11,7 @@ import type { UpstreamOptions } from '../upstream-options.ts';
 import type { ProxiedRequest, Proxy } from './create-proxy.ts';
 
 /** What bounds the sending of a request with a body. */
-export interface ProxiedBounds {
+interface ProxiedBounds {
   /** Its reason is what the exchange fails with. */
   readonly stop: Stop;
   readonly options: Pick<

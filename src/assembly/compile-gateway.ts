@@ -1,16 +1,20 @@
 import { audienceOf } from '../cache/audience.ts';
+import { knownDefaultPageSize } from '../cache/cache-options.ts';
+import { toOperationCacheOptions } from '../cache/operation-cache-options.ts';
 import type { Settings } from '../config/settings.ts';
 import { createUploadMemory } from '../gdpr/upload-memory.ts';
 import { challengeOf } from '../identity/refusals.ts';
 import { movedOf } from '../ladder/moved-levels.ts';
 import type { Operation } from '../model/operation.ts';
+import { toPagingOptions } from '../paging/paging-options.ts';
 import { decide } from '../permissions/decide.ts';
 import { createCheckBody } from '../pipeline/check-body.ts';
-import { createDecide } from '../pipeline/decide-permission.ts';
 import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
+import { createDecide } from '../pipeline/decide-permission.ts';
 import { createKnownBodies } from '../pipeline/known-bodies.ts';
 import { stagePlanners, type StageServices } from '../pipeline/order.ts';
 import { compilePlan } from '../pipeline/plan.ts';
+import type { PlannedOperation } from '../pipeline/planned-operation.ts';
 import { createTargets } from '../pipeline/targets.ts';
 import {
   compileUndocumentedPlan,
@@ -18,20 +22,23 @@ import {
   type UndocumentedPlanParts,
 } from '../pipeline/undocumented/plan.ts';
 import { compileUndocumentedPolicy } from '../pipeline/undocumented/policy.ts';
-import { decodeForInspection } from '../upstream/response-body.ts';
 import { compileLegacyAddresses, findLegacyAddresses, rewriteLegacyAddresses } from '../upstream/legacy-addresses.ts';
+import { publicAddressOf, publicOriginOf } from '../upstream/public-address.ts';
+import { decodeForInspection } from '../upstream/response-body.ts';
 import type { AssemblyParts, Services } from './assemble-services.ts';
 import type { Start } from './load-start.ts';
-import { planOperation } from './plan-operation.ts';
-import { publicAddressOf, publicOriginOf } from '../upstream/public-address.ts';
-import { switchedOff } from './switched-off.ts';
 import { showingBodies } from './watch-shadow.ts';
 
 /** The memo of targets may use an eighth of the budget of stored pages. */
 const TARGETS_SHARE = 8;
 
 /** Compiles the plans of all operations and assembles the gateway. */
-export function compileGateway(settings: Settings, start: Start, services: Services, { clock }: AssemblyParts): CompiledGateway {
+export function compileGateway(
+  settings: Settings,
+  start: Start,
+  services: Services,
+  { clock }: AssemblyParts,
+): CompiledGateway {
   const { contract, permissions } = start;
   const challenge = challengeOf(settings.authentication.realm);
   const requirementOf = memoize((permission: string) => permissions.compile({ permission }));
@@ -201,4 +208,41 @@ function memoize<T>(make: (name: string) => T): (name: string) => T {
     values.set(name, value);
     return value;
   };
+}
+
+/** Combines one operation with its configuration. */
+export function planOperation(settings: Settings, operation: Operation): PlannedOperation {
+  const own = settings.operations[operation.id] ?? {};
+  const { cacheability } = operation;
+  const cache =
+    cacheability === undefined
+      ? undefined
+      : toOperationCacheOptions(
+          settings.cache,
+          { byDefault: cacheability.byDefault, on: settings.mode.cache },
+          own.cache,
+        );
+  const { transparent } = settings.mode;
+  return {
+    operation,
+    checks: settings.checksFor(operation.id),
+    errors: settings.errorsFor(operation.id),
+    transparent,
+    serviceCredential: settings.upstream.credentials.kind === 'service' && operation.identityIndependent,
+    maxPageSize: toPagingOptions(settings.pageBounds, own.pageBounds).maxPageSize,
+    defaultPageSize: knownDefaultPageSize(settings.cache, operation.id),
+    cache: cache?.enabled === true && !transparent ? cache : undefined,
+  };
+}
+
+/**
+ * Returns the operations that the configuration switches off, with the key: those that need a missing issue tracker
+ * (rules, 3).
+ */
+export function switchedOff(
+  { issueTracker }: Settings,
+  operations: readonly Pick<Operation, 'id' | 'needsFeature'>[],
+): ReadonlyMap<string, string> {
+  const without = operations.filter((one) => one.needsFeature === 'issue-tracker' && !issueTracker.enabled);
+  return new Map(without.map(({ id }) => [id, 'issueTracker.enabled']));
 }

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { planOperation } from '../../src/assembly/plan-operation.ts';
+import { planOperation, switchedOff } from '../../src/assembly/compile-gateway.ts';
 import type { Operation } from '../../src/model/operation.ts';
 import { operationWith } from '../builders/exchange.ts';
+import { contract } from '../contract/sample.ts';
 import { REAL, settingsOf } from './settings.ts';
 
-const questions = operationWith({ id: 'listQuestions' });
-const planned = (config: Readonly<Record<string, unknown>>, more: Partial<Operation> = {}) =>
-  planOperation(settingsOf(config, undefined, { SECRET: 'x' }), { ...questions, ...more });
-
 describe('the configuration of an operation', () => {
+  const questions = operationWith({ id: 'listQuestions' });
+  const planned = (config: Readonly<Record<string, unknown>>, more: Partial<Operation> = {}) =>
+    planOperation(settingsOf(config, undefined, { SECRET: 'x' }), { ...questions, ...more });
+
   it('is the preset by default', () => {
     expect(planned({})).toMatchObject({
       checks: { requests: 'enforce', responses: 'report', undocumented: 'enforce' },
@@ -77,5 +78,22 @@ describe('the configuration of an operation', () => {
     };
     expect(planned(service).serviceCredential).toBe(true);
     expect(planned(service, { identityIndependent: false }).serviceCredential).toBe(false);
+  });
+});
+
+describe('switched off', () => {
+  it('without an issue tracker, only the copying of attachments is switched off', () => {
+    const without = switchedOff(settingsOf({ issueTracker: { enabled: false } }), contract.operations);
+    expect([...without]).toEqual([['copyAttachments', 'issueTracker.enabled']]);
+    expect(switchedOff(settingsOf({ issueTracker: { enabled: true } }), contract.operations).size).toBe(0);
+  });
+
+  it('an operation is switched off by the feature that it needs, whatever its name', () => {
+    const without = settingsOf({ issueTracker: { enabled: false } });
+    const operations = [
+      { id: 'copyAttachments', needsFeature: undefined },
+      { id: 'another', needsFeature: 'issue-tracker' },
+    ] as const;
+    expect([...switchedOff(without, operations).keys()]).toEqual(['another']);
   });
 });
