@@ -135,7 +135,8 @@ function authenticate(
   const failed = (error: unknown): never => {
     const reason = error instanceof GatewayError ? { reason: error.code } : {};
     trace.authentication = { level: checks.authentication, outcome: 'refused', principal: 'none', ...reason };
-    if (error instanceof GatewayError && error.code === 'verification_unavailable') recordUnverified(trace, error.cause);
+    if (error instanceof GatewayError && error.code === 'verification_unavailable')
+      recordUnverified(trace, error.cause);
     throw error;
   };
   try {

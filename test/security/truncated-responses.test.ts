@@ -32,7 +32,13 @@ beforeAll(async () => {
 });
 
 /** Calls the gateway while the upstream writes these bytes to its socket and then ends the connection. */
-async function call(mode: string, target: string, parts: readonly (string | Buffer)[], ending: Cancellation, more?: Call) {
+async function call(
+  mode: string,
+  target: string,
+  parts: readonly (string | Buffer)[],
+  ending: Cancellation,
+  more?: Call,
+) {
   fake.handler = async (_request, response: ServerResponse) => {
     const { socket } = response;
     for (const part of parts) {

@@ -59,7 +59,8 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     const reply = tagged(await answer({ ...exchange, clientGone: undefined }, key));
     if (isRefusal(reply.status)) cache.drop(key);
     const collapsed = reply.shared === true;
-    const stored = !collapsed && storePage(planned, exchange, reply, { cache, fill: began, key, clock: services.clock });
+    const stored =
+      !collapsed && storePage(planned, exchange, reply, { cache, fill: began, key, clock: services.clock });
     trace.cache = { ...asked, ...(collapsed && !bypassed ? { status: 'coalesced' } : {}), stored };
     return withCacheStatus(reply, { kind: 'forward', because, stored, collapsed });
   };
