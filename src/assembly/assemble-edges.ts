@@ -42,7 +42,7 @@ export function assembleEdges(
   parts: AssemblyParts,
   state: EdgeState,
 ): Edges {
-  const { cache, pageCounts, metrics, ledger, ladder, kindOf, logger } = services;
+  const { cache, pageCounts, metrics, kindOf, logger } = services;
   const { listen } = settings;
   const purge = (tags: readonly string[] | 'all'): number => {
     if (tags === 'all') pageCounts.dropAll();
@@ -72,12 +72,7 @@ export function assembleEdges(
       clock,
       stream: logStream,
     }),
-    record: (trace) => {
-      metrics.record(trace);
-      ledger.record(trace);
-      ladder.record(trace);
-      services.candidate?.recorded(trace);
-    },
+    record: services.recordTrace,
     clock,
   };
   const adminApp = createAdminApp({

@@ -1,3 +1,6 @@
+import type { Trace } from '../model/trace.ts';
+import { createTraceRecorder, type TraceObserver } from '../pipeline/trace-observers.ts';
+import { toCauseLine } from '../privacy/cause-line.ts';
 import type { DestinationStream, Logger } from 'pino';
 import { type AudienceGuard, createAudienceGuard } from '../cache/audience.ts';
 import { createPageCache, type PageCache } from '../cache/page-cache.ts';
@@ -58,6 +61,8 @@ export interface Services {
   readonly candidate: ShadowContract | undefined;
   readonly ladder: Ladder;
   readonly ladderFile: LadderFile;
+  /** Gives the trace of a finished request to everything that observes requests. */
+  readonly recordTrace: (trace: Trace) => void;
 }
 
 /** Creates the services; nothing is connected or listening yet. */
@@ -94,6 +99,13 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
   });
   const { ladder, file: ladderFile } = assembleLadder(settings, start, { clock, logger, metrics });
   const { ownership } = settings.permissions;
+  const candidate = assembleShadow(settings, start, { metrics, ledger });
+  const observers: TraceObserver[] = [
+    { name: 'metrics', record: metrics.record },
+    { name: 'ledger', record: ledger.record },
+    { name: 'ladder', record: ladder.record },
+    ...(candidate === undefined ? [] : [{ name: 'shadow contract', record: candidate.recorded }]),
+  ];
   return {
     logger,
     upstream,
@@ -113,9 +125,12 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     ledger,
     learning: start.learned && createLearning(settings, start.learned, clock, logger),
     kindOf,
-    candidate: assembleShadow(settings, start, { metrics, ledger }),
+    candidate,
     ladder,
     ladderFile,
+    recordTrace: createTraceRecorder(observers, (observer, error) =>
+      logger.error({ observer, cause: toCauseLine(error) }, 'a trace could not be recorded'),
+    ),
   };
 }
 

@@ -136,7 +136,7 @@ function stageServices(
   services: Services,
   { clock, challenge, decidePermission }: Pick<CompiledGateway, 'clock' | 'challenge' | 'decidePermission'>,
 ): StageServices {
-  const { cache, guard, pageCounts, ownership, lookUp, upstream, authenticator, metrics, ledger, ladder } = services;
+  const { cache, guard, pageCounts, ownership, lookUp, upstream, authenticator } = services;
   const legacy = compileLegacyAddresses(address, settings.upstream.legacyOrigins);
   const { maxResponseBytes, maxJsonDepth, maxJsonValues } = settings.upstream;
   const { listen } = settings;
@@ -186,12 +186,7 @@ function stageServices(
       cache.purge(tags);
       pageCounts.drop(tags);
     },
-    recordBackground: (trace) => {
-      metrics.record(trace);
-      ledger.record(trace);
-      ladder.record(trace);
-      services.candidate?.recorded(trace);
-    },
+    recordBackground: services.recordTrace,
     legacyAddresses: {
       rewrite: settings.rewriteUrls,
       find: (body) => findLegacyAddresses(body, legacy),
