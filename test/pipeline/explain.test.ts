@@ -125,7 +125,7 @@ describe('the explanation of a documented request', () => {
   it('tells that a page is out of its bounds', () => {
     const values = { ...exchangeWith().values(), pageSize: 500 };
     const { record } = explained({}, { decoded: { values } });
-    expect(record['page bounds']).toContain('at most 100');
+    expect(record['page bounds']).toContain('maximum of 100');
     expect(record['verdict']).toMatch(/^400 page_size_out_of_bounds/);
   });
 
