@@ -9,18 +9,18 @@ import { createAcceptsGzip } from '../cache/gzip.ts';
 import { type AdminGuardOptions, createAdminGuard } from './admin-guard.ts';
 import { CLOSED_POLICY } from './refuse-admin.ts';
 
-/** Whether the gateway is ready, and the reasons if it is not. */
+/** The readiness of the gateway, with the reasons if it is not ready. */
 export interface Readiness {
   readonly ready: boolean;
   readonly reasons: readonly string[];
 }
 
-/** The services of the admin side. */
+/** Services of the admin side. */
 export interface AdminAppServices {
   readonly guard: AdminGuardOptions;
   readonly readiness: () => Readiness;
   readonly metrics: { exposition(): Promise<string>; readonly contentType: string };
-  /** Purges the stored responses with these tags, or all; returns their number. */
+  /** Purges the stored responses with these tags, or all responses, and returns the number purged. */
   readonly purge: (tags: readonly string[] | 'all') => number;
   /** The console, served under `/console`; undefined if there is none. */
   readonly console?: RequestHandler;
@@ -54,7 +54,8 @@ export function createAdminApp(services: AdminAppServices): Express {
   app.get('/metrics', async (req, res) => {
     const text = await services.metrics.exposition();
     res.set({ 'Content-Type': services.metrics.contentType, Vary: 'Accept-Encoding' });
-    // Names repeat in every line, so compression makes a scrape twenty times smaller. It runs on another thread.
+    // Metric names are repeated on every line, so compression makes a scrape about twenty times smaller. It runs on
+    // another thread.
     if (!acceptsGzip(req.headers['accept-encoding'])) res.send(text);
     else res.set('Content-Encoding', 'gzip').send(await compress(text, { level: constants.Z_BEST_SPEED }));
   });

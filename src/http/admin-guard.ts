@@ -8,12 +8,12 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import { networkOf } from '../lib/network-address.ts';
 import { refuseAdmin } from './refuse-admin.ts';
 
-/** Options of access to the admin side beyond health and metrics. */
+/** Options that control access to the admin side, except for health and metrics. */
 export interface AdminGuardOptions {
   /** True when the admin side listens on loopback only. */
   readonly loopback: boolean;
   readonly token: string | undefined;
-  /** For the limit of failed attempts; the system's unless given. */
+  /** The clock for the limit of failed attempts. Defaults to the system clock. */
   readonly clock?: Clock;
 }
 
@@ -29,7 +29,10 @@ const RECENT_USE = { seconds: 3_600, max: 1_000 };
 
 const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 
-/** Two headers, so that a browser that supports only the first scheme asks for a password: the token, with any name. */
+/**
+ * Two challenges, so that a browser that supports only `Basic` asks for a password. The password is the token; any name
+ * works.
+ */
 const CHALLENGES = ['Basic realm="Portico admin", charset="UTF-8"', 'Bearer realm="Portico admin"'];
 
 /**
@@ -82,7 +85,7 @@ function hostOf(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host.toLowerCase() : undefined;
 }
 
-/** Compares digests, so that the time taken reveals neither the length nor the place of a difference. */
+/** Compares digests, so that the duration reveals neither the length of a text nor the position of a difference. */
 function sameText(a: string, b: string): boolean {
   return timingSafeEqual(digestOf(a), digestOf(b));
 }
@@ -93,9 +96,9 @@ function digestOf(text: string): Buffer {
 
 /** The token and the address of an operator's request. */
 interface AdminAttempt {
-  /** Undefined if the request has no credential; empty if the credential is malformed. */
+  /** Undefined if the request has no credential, or empty if the credential is malformed. */
   readonly token: string | undefined;
-  /** The address of the peer; for IPv6, its network. */
+  /** The address of the peer, or its network for IPv6. */
   readonly from: string;
 }
 

@@ -10,24 +10,24 @@ import { unsafeTargetReason } from '../pipeline/unsafe-path.ts';
 import { traceContext } from '../telemetry/trace-context.ts';
 import { createHeaderReader, type RequestHeaders } from './request-headers.ts';
 
-/** What the public side accepts of a request target, and where clients see the gateway. */
+/** Limits on request targets, and the public address of the gateway. */
 export interface ArrivalOptions {
   readonly maxTargetBytes: number;
-  /** A prefix that clients put before `/services/v2/…`, for example `/qa`; empty for none. */
+  /** A prefix that clients put before `/services/v2/…`, for example `/qa`, or an empty string. */
   readonly publicBasePath: string;
-  /** The configured scheme and host of the public side; undefined where each client's own are believed. */
+  /** The configured scheme and host of the public side. Undefined if those sent by each client are used. */
   readonly publicOrigin: PublicOrigin | undefined;
-  /** Addresses and networks of proxies whose `X-Forwarded-*` headers are believed. */
+  /** Addresses and networks of the proxies whose `X-Forwarded-*` headers are trusted. */
   readonly trustedProxies: readonly string[];
   readonly clock: Clock;
 }
 
-/** Returns the id of a request for logs and responses: the client's own where it is harmless, else a new one. */
+/** Returns the id of a request for logs and responses: the client's own id if it is safe, otherwise a new one. */
 export function requestIdOf(sent: string | string[] | undefined): string {
   return typeof sent === 'string' && isHarmlessId(sent) ? sent : randomUUID();
 }
 
-/** Makes the reader of requests. */
+/** Creates the function that reads requests. */
 export function createArrivalReader(options: ArrivalOptions): (req: IncomingMessage) => HttpArrival {
   const readHeaders = createHeaderReader();
   const setup: ArrivalSetup = { ...options, isTrusted: proxyAddress.compile([...options.trustedProxies]) };
@@ -39,8 +39,8 @@ interface ArrivalSetup extends ArrivalOptions {
 }
 
 /**
- * A request of the public side. What is not known without work is read when it is first asked for: a request that is
- * answered from the cache needs little of it.
+ * A request on the public side. Values that take work to compute are computed on first use, because a request that is
+ * served from the cache needs few of them.
  */
 export class HttpArrival implements Arrival {
   readonly method: string;
@@ -56,7 +56,9 @@ export class HttpArrival implements Arrival {
   readonly #request: IncomingMessage;
   readonly #headers: RequestHeaders;
   readonly #setup: ArrivalSetup;
-  /** Read at once: a socket that closes before its address was read has none, and work may go on after a client has left. */
+  /**
+   * Read immediately, because a closed socket no longer has an address and work may continue after the client has left.
+   */
   readonly #peerAddress: string;
   #parts: TargetParts | undefined;
 
@@ -78,7 +80,7 @@ export class HttpArrival implements Arrival {
     this.#peerAddress = request.socket.remoteAddress ?? '';
   }
 
-  /** Throws 417 for an expectation that cannot be met (RFC 9110 §10.1.1); Node has met `100-continue` by now. */
+  /** Throws 417 for an expectation that cannot be met (RFC 9110 §10.1.1). Node has already handled `100-continue`. */
   checkExpectation(): void {
     const { expect } = this.#headers;
     if (expect === undefined || expect.trim().toLowerCase() === '100-continue') return;
@@ -149,7 +151,7 @@ interface TargetParts {
 
 const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
 
-/** Throws 400, 404 or 414 for targets that are refused in every mode (rules, 1). */
+/** Throws 400, 404 or 414 for a target that is refused in every mode (rules, 1). */
 function readTarget(raw: string, { maxTargetBytes, publicBasePath }: ArrivalOptions): TargetParts {
   if (raw.length > maxTargetBytes)
     throw new GatewayError('target_too_long', `The request target is longer than ${maxTargetBytes} bytes.`);

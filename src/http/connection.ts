@@ -5,16 +5,16 @@ import type { GatewayError } from '../errors/gateway-error.ts';
 import { headersTooLarge, parserFault, type ParserError, requestHeadFault, requestLineFault } from './malformed.ts';
 import { requestIdOf } from './arrival.ts';
 
-/** What the connections of a listener have in common. */
+/** Options shared by all connections of a listener. */
 export interface ConnectionOptions {
   readonly maxHeaderBytes: number;
-  /** Is called for every request that is refused before the application sees it. */
+  /** Called for every request that is refused before it reaches the application. */
   readonly onRefused: (error: GatewayError, requestId: string) => void;
 }
 
 const BLANK_LINE = '\r\n\r\n';
 const LF = 10;
-/** How long a refused client may take to read the response before the connection is torn down, in milliseconds. */
+/** The time that a refused client has to read the response before the connection is destroyed, in milliseconds. */
 const LAST_READ_MS = 1000;
 
 /**
@@ -30,10 +30,10 @@ export class Connection {
   #previous: ServerResponse | undefined;
   /** The part of a message that the next byte belongs to: a request line, the rest of a head, or a body. */
   #part: 'line' | 'head' | 'body' = 'line';
-  /** The beginning of an incomplete request line. */
+  /** The start of an incomplete request line. */
   #line = '';
   #skippedBlankLine = false;
-  /** The last bytes of the previous chunk, in which a blank line may have begun. */
+  /** The last bytes of the previous chunk, in which a blank line may have started. */
   #tail = '';
   /** The remaining bytes of a body with a Content-Length; undefined for a chunked body. */
   #bodyLeft: number | undefined;
@@ -176,7 +176,7 @@ export class Connection {
     return true;
   }
 
-  /** Returns the index after the next blank line, which may have begun in an earlier chunk. */
+  /** Returns the index after the next blank line, which may have started in an earlier chunk. */
   #pastBlankLine(chunk: Buffer, from: number): number {
     const tail = this.#tail;
     if (tail !== '') {

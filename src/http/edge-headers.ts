@@ -2,24 +2,24 @@ import { headerValue, type HeaderPairs } from '../model/header-pairs.ts';
 import type { Trace } from '../model/trace.ts';
 import { VIOLATION_CATEGORIES, type Violation } from '../model/violation.ts';
 
-/** What decides the headers of the edge. */
+/** Options for the headers that the edge adds. */
 export interface EdgeHeaderOptions {
   readonly contractStatusHeader: boolean;
   /** Returns the fingerprint of a violation in the ledger. */
   readonly reportIdOf: (trace: Trace, violation: Violation) => string;
 }
 
-/** Returns the headers that the edge adds to every response: request id, `Via`, and the verdict on the contract. */
+/** Returns the headers that the edge adds to every response: the request id, `Via`, and the contract verdict. */
 export function edgeHeaders(trace: Trace, options: EdgeHeaderOptions, present: HeaderPairs = []): HeaderPairs {
   const headers: [string, string][] = [['Via', '1.1 portico']];
   if (headerValue(present, 'x-request-id') === undefined) headers.push(['X-Request-Id', trace.requestId]);
-  // A response from the cache or of our own was not checked now, so it has no verdict.
+  // A response from the cache or from the gateway itself was not checked for this request, so it has no verdict.
   const checked = trace.responses !== undefined || trace.violations.length > 0;
   if (options.contractStatusHeader && checked) {
     try {
       headers.push(['Contract-Status', contractStatus(trace, options.reportIdOf)]);
     } catch (error) {
-      // A response is not lost because its verdict cannot be written.
+      // Send the response even if its verdict cannot be written.
       trace.cause ??= error;
     }
   }
@@ -27,8 +27,8 @@ export function edgeHeaders(trace: Trace, options: EdgeHeaderOptions, present: H
 }
 
 /**
- * Returns the value of `Contract-Status` as a structured field (RFC 9651): how this request and its response compare with the
- * contract, and the fingerprint of the worst violation.
+ * Returns the value of `Contract-Status` as a structured field (RFC 9651): the result of checking the request and its
+ * response against the contract, and the fingerprint of the worst violation.
  */
 export function contractStatus<Checked extends Pick<Trace, 'violations' | 'responses'>>(
   trace: Checked,
@@ -51,7 +51,7 @@ function worstOf(violations: readonly Violation[]): Violation | undefined {
 
 const rank = ({ category }: Violation) => VIOLATION_CATEGORIES.indexOf(category);
 
-// A token begins with a letter or an asterisk; digits and hyphens may only follow.
+// A token starts with a letter or an asterisk. Digits and hyphens are allowed only after that.
 function token(reason: string | undefined): string {
   const text = (reason ?? '').replaceAll(/[^\w-]+/g, '-').slice(0, 40);
   return /^[A-Za-z]/.test(text) ? text : 'unknown';

@@ -12,24 +12,24 @@ export interface ListenerOptions extends ConnectionOptions {
   readonly headersTimeoutSeconds: number;
 }
 
-/** A server with its open connections, not listening yet. */
+/** A server that is not listening yet, with its open connections. */
 export interface ListenerServer {
   readonly server: Server;
   readonly connections: ReadonlySet<Connection>;
 }
 
-/** The times that a closing listener waits, in milliseconds. */
+/** The waiting times of a listener that is closing, in milliseconds. */
 interface Grace {
-  /** The time for requests in flight; the remaining connections are then destroyed. */
+  /** The time allowed for requests in flight. The remaining connections are then destroyed. */
   readonly finishMs: number;
-  /** The time for a request that may be in transit on an idle connection. */
+  /** The time allowed for a request that may be in transit on an idle connection. */
   readonly idleMs?: number;
 }
 
 /** A listener that accepts requests. */
 export interface Listener {
   readonly server: Server;
-  /** The address of the listener, `http://host:port`. */
+  /** The address of the listener, such as `http://127.0.0.1:8080`. */
   readonly url: string;
   /**
    * Accepts no new connection. Each open connection ends with the response to its latest or its next request. Idle
@@ -40,7 +40,7 @@ export interface Listener {
 
 const CHECK_MS = 2000;
 
-/** Creates the server of an application, not listening yet. */
+/** Creates the server of an application without listening yet. */
 export function createListenerServer(app: RequestListener, options: ListenerOptions): ListenerServer {
   const connections = new Set<Connection>();
   const bySocket = new WeakMap<object, Connection>();
@@ -53,7 +53,7 @@ export function createListenerServer(app: RequestListener, options: ListenerOpti
       keepAliveTimeout: options.keepAliveSeconds * 1000,
       headersTimeout: options.headersTimeoutSeconds * 1000,
       requestTimeout: options.requestTimeoutSeconds * 1000,
-      // By default, Node checks for slow requests only every 30 s, however short their limits are.
+      // By default, Node checks for slow requests only every 30 s, even if their time limits are shorter.
       connectionsCheckingInterval: CHECK_MS,
       maxHeaderSize: options.maxHeaderBytes,
       // RFC 9112, 6.3: an ambiguous request is refused.
@@ -79,7 +79,7 @@ export function createListenerServer(app: RequestListener, options: ListenerOpti
   return { server, connections };
 }
 
-/** Starts to listen; rejects with the system's error, for example EADDRINUSE. */
+/** Starts listening. Rejects with the system error, for example EADDRINUSE. */
 export async function listen(
   { server, connections }: ListenerServer,
   { host, port }: Pick<ListenerOptions, 'host' | 'port'>,
@@ -97,7 +97,7 @@ export async function listen(
 }
 
 const SWEEP_MS = 50;
-/** Longer than a request is in transit. */
+/** Longer than a request takes to arrive. */
 const IDLE_MS = 500;
 
 async function closeServer(
@@ -107,7 +107,8 @@ async function closeServer(
 ): Promise<void> {
   for (const connection of connections) connection.closeSoon();
   await acceptWaiting(server, connections, finishMs);
-  // The close method of an HTTP server destroys idle connections at once, and with them requests in transit.
+  // The `close` method of an HTTP server immediately destroys idle connections, including those with requests in
+  // transit.
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
   const timer = setTimeout(() => server.closeAllConnections(), finishMs);
   const idleSince = new Map<Connection, number>();
@@ -123,15 +124,17 @@ async function closeServer(
   await closed;
   clearTimeout(timer);
   clearInterval(sweep);
-  // Ends the timer that checks for slow requests.
+  // Stops the timer that checks for slow requests.
   server.close();
 }
 
 const ACCEPT_MS = 2000;
 
-/** Accepts clients that the system has already connected, because closing the listener would reset them. */
+/**
+ * Accepts clients that the system has already connected, because closing the listener would reset their connections.
+ */
 async function acceptWaiting(server: Server, connections: ReadonlySet<Connection>, finishMs: number): Promise<void> {
-  // With a limit, because a load balancer may still send new connections.
+  // The time is limited because a load balancer may keep sending new connections.
   const end = performance.now() + Math.min(ACCEPT_MS, finishMs);
   let accepted = true;
   const note = () => {

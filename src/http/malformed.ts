@@ -7,12 +7,12 @@ import { GatewayError } from '../errors/gateway-error.ts';
  */
 
 const TOKEN = "[!#$%&'*+.^_`|~\\w-]+";
-// RFC 9112, 3: single spaces between the three parts.
+// RFC 9112, 3: the three parts are separated by single spaces.
 const REQUEST_LINE = new RegExp(String.raw`^${TOKEN} [^\s]+ HTTP\/1\.[01]\r$`);
 const OTHER_VERSION = new RegExp(String.raw`^${TOKEN} [^\s]+ HTTP\/\d+(?:\.\d+)?\r$`);
 const CONNECT = 'CONNECT ';
 
-/** Returns the refusal of a request line, or undefined. The line has no final LF. */
+/** Returns the refusal of a request line, or undefined if the line is valid. The line does not include its final LF. */
 export function requestLineFault(line: string): GatewayError | undefined {
   // The gateway is not a forward proxy, and Node would end the connection without a response.
   if (line.startsWith(CONNECT)) return malformed('This server is not a proxy: CONNECT is refused.');
@@ -27,25 +27,25 @@ export function requestLineFault(line: string): GatewayError | undefined {
 const AUTHORITY = /^(https?):\/\/([^/?#]*)/i;
 const DEFAULT_PORT = { http: /:80$/, https: /:443$/ };
 
-// RFC 3986, 3.2.2: names, IPv4 and IPv6 addresses, and a port; empty if the target has no host.
+// RFC 3986, 3.2.2: a name, an IPv4 address or an IPv6 address, with an optional port. Empty if the target has no host.
 const HOST = /^(?:[\w.~%!$&'()*+,;=-]*|\[[\da-f:.]+\])(?::\d{0,5})?$/i;
 
-/** Returns the refusal of a request head that Node's parser has accepted, or undefined. */
+/** Returns the refusal of a request head that Node's parser has accepted, or undefined if the head is valid. */
 export function requestHeadFault({ rawHeaders, httpVersion, url = '' }: IncomingMessage): GatewayError | undefined {
   let host: string | undefined;
   let credentials = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    // The length first, because comparing it is much faster than converting text to lower case.
+    // The length is compared first, because that is much faster than converting the name to lower case.
     const name = rawHeaders[at] ?? '';
     if (name.length === 4 && name.toLowerCase() === 'host') {
-      // Node uses the first Host header, another server may use the last.
+      // Node uses the first Host header, but another server may use the last.
       if (host !== undefined) return malformed('A request must have exactly one Host header.');
       host = rawHeaders[at + 1] ?? '';
       // The host is written into addresses in responses.
       if (!HOST.test(host)) return malformed('The Host header of the request is not a valid host.');
     } else if (name.length === 13 && name.toLowerCase() === 'authorization') {
       credentials += 1;
-      // Only the first credential would be checked here, while the upstream could use another one.
+      // Only the first credential would be checked here, but the upstream could use another one.
       if (credentials > 1) return malformed('A request must have at most one Authorization header.');
     } else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') {
       // RFC 9112, 6.1: HTTP/1.0 has no transfer codings, so its framing is faulty.
@@ -79,17 +79,17 @@ export interface ParserError extends Error {
   readonly reason?: string;
 }
 
-/** Returns the refusal for an error of Node's parser or of its timeouts; undefined for errors of the connection. */
+/** Returns the refusal for an error of Node's parser or of its timeouts, or undefined for a connection error. */
 export function parserFault({ code, reason = '' }: ParserError): GatewayError | undefined {
   if (code === 'HPE_HEADER_OVERFLOW') return headersTooLarge();
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return new GatewayError('request_timeout', 'The request was not received in time.');
-  // The parser has one code for an unknown coding and for a coding with a Content-Length, which is ambiguous.
+  // The parser uses one code both for an unknown coding and for a coding with a Content-Length, which is ambiguous.
   if (code === 'HPE_INVALID_TRANSFER_ENCODING' && !/content-length/i.test(reason)) return unknownCoding();
   return code?.startsWith('HPE_') ? malformed('The request is not well-formed HTTP.') : undefined;
 }
 
-/** Returns the refusal of a request whose head is over `listen.maxHeaderBytes`. */
+/** Returns the refusal of a request whose head exceeds `listen.maxHeaderBytes`. */
 export function headersTooLarge(): GatewayError {
   return new GatewayError('headers_too_large', 'The headers of the request are too large.');
 }

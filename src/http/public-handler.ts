@@ -9,15 +9,18 @@ import { recordAtClose, recordAtEnd, type RecordTraceServices } from './record-t
 import { writeError, type WriteErrorOptions } from './write-error.ts';
 import { writeReply, type WriteReplyOptions } from './write-reply.ts';
 
-/** What the public side consists of. */
+/** Services of the public side. */
 export interface PublicServices extends WriteErrorOptions, WriteReplyOptions, RecordTraceServices {
   readonly gateway: CompiledGateway;
   readonly arrival: ArrivalOptions;
-  /** Returns why the head of a request is refused. Our own listener has checked it already, other listeners have not. */
+  /**
+   * Returns the reason to refuse a request head. The gateway's own listener has already checked it, but other listeners
+   * have not.
+   */
   readonly checkHead?: (req: IncomingMessage) => GatewayError | undefined;
 }
 
-/** A request on its way through the handler. */
+/** A request that the handler is processing. */
 interface Handled {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -26,8 +29,8 @@ interface Handled {
 }
 
 /**
- * Makes the function that handles every request of the public side, from its head to the record of its trace. The listener
- * calls it, and so does an Express app that `createPortico` is mounted in.
+ * Creates the function that handles every request on the public side, from reading its head to recording its trace. The
+ * listener calls it, as does an Express app in which `createPortico` is mounted.
  */
 export function createPublicHandler(services: PublicServices): RequestListener {
   const readArrival = createArrivalReader(services.arrival);
@@ -35,14 +38,16 @@ export function createPublicHandler(services: PublicServices): RequestListener {
     const arrival = readArrival(req);
     const { requestId, traceparent, method, receivedAt: startedAt } = arrival;
     const request = { req, res, arrival, trace: createTrace({ requestId, traceparent, method, startedAt }) };
-    // Nothing waits for a reply from the cache: it is written and recorded in this turn, without a listener.
+    // A reply from the cache is written and recorded in the same turn, without waiting and without a listener.
     const pending = handle(request, services);
     if (pending === undefined) recordAtEnd(request, services);
     else recordAtClose(request, services);
   };
 }
 
-/** Returns a promise where the reply has to be waited for; errors end in `writeError`, so that it never rejects. */
+/**
+ * Returns a promise if the reply is not available yet. Errors are passed to `writeError`, so the promise never rejects.
+ */
 function handle(request: Handled, services: PublicServices): Promise<unknown> | undefined {
   const { req, res, arrival, trace } = request;
   const fail = (thrown: unknown) => writeError(thrown, req, res, trace, services);

@@ -5,7 +5,7 @@ import type { Trace } from '../model/trace.ts';
 import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
 import type { AccessLog } from '../telemetry/access-log.ts';
 
-/** Where the traces of finished requests go. */
+/** Services that receive the traces of finished requests. */
 export interface RecordTraceServices {
   readonly gateway: Pick<CompiledGateway, 'plans'>;
   readonly accessLog: AccessLog;
@@ -13,7 +13,7 @@ export interface RecordTraceServices {
   readonly clock: Clock;
 }
 
-/** A request whose trace is to be recorded. */
+/** A request whose trace will be recorded. */
 interface RecordedRequest {
   readonly arrival: Pick<Arrival, 'rawTarget'>;
   readonly res: ServerResponse;
@@ -28,7 +28,9 @@ export function recordAtClose(request: RecordedRequest, services: RecordTraceSer
   else res.once('close', end);
 }
 
-/** Does the same for a response that has been written: at once where the operating system has all of it. */
+/**
+ * Records the trace of a response that has been written, immediately if the operating system has received all of it.
+ */
 export function recordAtEnd(request: RecordedRequest, services: RecordTraceServices): void {
   const { res } = request;
   if (res.writableEnded && !res.destroyed && res.socket?.writableLength === 0) record(request, true, services);
@@ -36,13 +38,14 @@ export function recordAtEnd(request: RecordedRequest, services: RecordTraceServi
 }
 
 function record({ arrival, res, trace }: RecordedRequest, whole: boolean, services: RecordTraceServices): void {
-  // A client whose connection broke before the end got no whole response, whatever the head said.
+  // If the connection broke before the end, the client did not get a complete response, whatever its status was.
   trace.status = whole ? res.statusCode : 0;
   trace.seconds = Math.max(0, services.clock() - trace.startedAt) / 1000;
   try {
     services.record(trace);
   } catch (error) {
-    // This runs when a response closes, where nobody would catch it: the line of the request says that it failed.
+    // This runs when a response closes, where no caller would catch the error. The log line of the request reports it
+    // instead.
     trace.cause ??= error;
   }
   const template =

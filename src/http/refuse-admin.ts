@@ -1,11 +1,11 @@
 import type { Request, Response } from 'express';
 
-// Shown only if a token would help: without a configured token, the browser is not asked for one.
+// Shown only if a token would help. If no token is configured, the browser is not asked for one.
 const SIGN_IN =
   '<p>The console asks for a name and a password: any name, and the admin token as the password. ' +
   'Load this page again to be asked.</p>';
 
-/** Refuses an operator's request with a small page for a browser, otherwise with JSON. */
+/** Refuses an operator's request with a small page for browsers and with JSON for other clients. */
 export function refuseAdmin(req: Request, res: Response, status: number, text: string): void {
   res.status(status);
   if (!(req.headers.accept ?? '').includes('text/html')) {

@@ -1,4 +1,4 @@
-/** The headers of a request that the gateway itself reads; a repeated header is joined as RFC 9110 §5.3 says. */
+/** The request headers that the gateway itself reads. Repeated headers are joined as described in RFC 9110 §5.3. */
 export interface RequestHeaders {
   authorization: string | undefined;
   ifNoneMatch: string | undefined;
@@ -30,11 +30,11 @@ const MAX_SPELLINGS = 500;
 const MAX_NAME = 40;
 
 /**
- * Makes the reader of raw headers, names and values in turn. It looks at each name once and does not make the object that
- * Node makes of all headers (bench/micro/stages/read-headers.ts).
+ * Creates a function that reads raw headers, a list of alternating names and values. It reads each name once and avoids
+ * building the object of all headers that Node creates (bench/micro/stages/read-headers.ts).
  */
 export function createHeaderReader(): (rawHeaders: readonly string[]) => RequestHeaders {
-  // Clients spell names in a few ways only, and putting a name into lower case takes longer than finding it.
+  // Clients use only a few spellings of each name, and converting a name to lower case takes longer than finding it.
   const spellings = new Map(HEADERS);
   const learn = (name: string): HeaderName => {
     const header = HEADERS.get(name.toLowerCase()) ?? 'other';

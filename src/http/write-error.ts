@@ -8,14 +8,15 @@ import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { toGatewayError } from '../upstream/transport-failure.ts';
 import { edgeHeaders, type EdgeHeaderOptions } from './edge-headers.ts';
 
-/** What an error response depends on beside the error. */
+/** Options for error responses. */
 export interface WriteErrorOptions extends EdgeHeaderOptions {
   readonly errorsFor: (operationId: string | undefined) => ErrorStyle;
 }
 
 /**
- * Writes the response to a request that failed. This is the one place of the public side that turns errors into responses;
- * an unexpected error becomes `internal_error` without details. A response that has begun is broken off instead.
+ * Writes the response to a failed request. On the public side, only this function turns errors into responses. An
+ * unexpected error becomes `internal_error` without details. If the response has already started, the connection is
+ * closed instead.
  */
 export function writeError(
   thrown: unknown,

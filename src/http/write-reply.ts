@@ -10,29 +10,29 @@ import type { Reply } from '../pipeline/reply.ts';
 import { visibleHeaders } from '../pipeline/stored-reply.ts';
 import { edgeHeaders, type EdgeHeaderOptions } from './edge-headers.ts';
 
-/** What of the gateway decides how a reply is written. */
+/** Gateway options that control how replies are written. */
 export interface WriteReplyOptions extends EdgeHeaderOptions {
   /** Returns the gzip form of a stored page. */
   readonly gzip: PageCache['gzip'];
-  /** Longest pause of a client that reads a streamed body. */
+  /** The longest pause allowed while a client reads a streamed body, in milliseconds. */
   readonly clientTimeoutMs: number;
 }
 
-/** What of the request decides how its reply is written. */
+/** The parts of a request that control how its reply is written. */
 interface ReplyTo {
   readonly method: string;
   readonly ifNoneMatch: string | undefined;
   readonly acceptEncoding: string | undefined;
 }
 
-/** Responses that are not stored here must not be stored anywhere else either. */
+/** Responses that the gateway does not store must not be stored anywhere else. */
 const UNCACHED: HeaderPairs = [['Cache-Control', 'private, no-store']];
 
 const acceptsGzip = createAcceptsGzip();
 
 /**
- * Writes the reply of a plan; returns the bytes of body sent, at once where the body is whole. A streamed body is destroyed
- * where it cannot be written to its end.
+ * Writes the reply of a plan and returns the number of body bytes sent, immediately if the body is a buffer. A streamed
+ * body is destroyed if it cannot be written completely.
  */
 export function writeReply(
   res: ServerResponse,
@@ -64,8 +64,9 @@ export function writeReply(
 const NO_SNIFFING: HeaderPairs = [['X-Content-Type-Options', 'nosniff']];
 
 /**
- * Keeps browsers from making a page of a response that is not JSON, in every mode: the upstream may have put text of its users
- * into it. That is safe for documented operations, which no page loads as a script or a style sheet.
+ * Returns the header that prevents browsers from treating a response other than JSON as a page. It is sent in every
+ * mode, because the response may contain text written by users of the upstream. This is safe for documented operations,
+ * because no page loads them as scripts or style sheets.
  */
 function sniffingHeaders({ status, headers }: Reply): HeaderPairs {
   const type = headerValue(headers, 'content-type');
@@ -83,7 +84,7 @@ function gzipOf({ storedAs, body }: Reply, { gzip }: WriteReplyOptions): Buffer 
 interface ReplyContext {
   readonly method: string;
   readonly ifNoneMatch: string | undefined;
-  /** The gzip form of the body, for a client that accepts it. */
+  /** The gzip form of the body, if the client accepts it. */
   readonly gzip: Buffer | undefined;
   /** Headers that the edge adds. */
   readonly extra: HeaderPairs;
@@ -91,7 +92,7 @@ interface ReplyContext {
   readonly clientTimeoutMs: number;
 }
 
-/** Sends a reply: 304 for a matching entity tag, no body for HEAD. */
+/** Sends a reply, using 304 for a matching entity tag and no body for HEAD. */
 function write(res: ServerResponse, reply: Reply, context: ReplyContext): number | Promise<number> {
   if (res.destroyed) {
     if (!Buffer.isBuffer(reply.body)) reply.body.destroy();
@@ -113,12 +114,12 @@ function write(res: ServerResponse, reply: Reply, context: ReplyContext): number
     if (reply.reason === undefined) res.writeHead(reply.status, headers);
     else res.writeHead(reply.status, reply.reason, headers);
     if (context.method !== 'HEAD') return writeStream(res, reply.body, context);
-    // It has no body, but its end gives the upstream's connection back.
+    // The body is empty, but the upstream connection is released only when it ends.
     reply.body.on('error', () => undefined).resume();
     res.end();
     return 0;
   }
-  // An upstream that was asked for the head alone may not have said how long the body is.
+  // The upstream's response to a HEAD request may not include the length of the body.
   const body = context.gzip ?? reply.body;
   const lengthUnknown = context.method === 'HEAD' && body.length === 0;
   if (reply.status !== 204 && reply.status !== 304 && !lengthUnknown && !hasField(headers, 'content-length'))
@@ -130,8 +131,8 @@ function write(res: ServerResponse, reply: Reply, context: ReplyContext): number
 }
 
 /**
- * The entity tag of the form that is sent, and whether the client has it. A client that has the other form of the same page is
- * told so by that form's tag: what it keeps is as current.
+ * Returns the entity tag of the form to send, and whether the client already has the page. If the client has the other
+ * form of the same page, the tag of that form is returned, because that copy is equally current.
  */
 function etagFor(
   plain: string,
@@ -145,14 +146,15 @@ function etagFor(
 }
 
 /**
- * Writes a body as it comes, no faster than the client reads it; returns how many bytes were written once the response is
- * closed. A body that breaks must break the client's connection too, because a clean end would look like a whole response; but
- * only after everything before that has been sent. A client that leaves, or that pauses for too long, ends the body.
+ * Writes a body no faster than the client reads it, and returns the number of bytes written once the response is
+ * closed. If the body breaks off, the client's connection is closed too, because a normal end would look like a
+ * complete response. It is closed only after everything received before that has been sent. If the client leaves or
+ * pauses for too long, the body is destroyed.
  */
 function writeStream(res: ServerResponse, body: Readable, { trace, clientTimeoutMs }: ReplyContext): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
   let bytes = 0;
-  // Counted as they go, for a response that closes before its end is recorded at that moment.
+  // The bytes are counted as they are written, because a response that closes early is recorded at that moment.
   trace.bytes = 0;
   let unsent = 0;
   let state: 'reading' | 'read' | 'broken' = 'reading';
@@ -200,7 +202,7 @@ function writeStream(res: ServerResponse, body: Readable, { trace, clientTimeout
   return promise;
 }
 
-/** Adds fields without the iterators that taking each pair apart would cost. */
+/** Adds headers without the cost of destructuring each pair. */
 function addFields(flat: string[], fields: HeaderPairs): void {
   for (let at = 0; at < fields.length; at += 1) {
     const field = fields[at];
@@ -214,7 +216,7 @@ function hasField(flat: readonly string[], name: string): boolean {
   return false;
 }
 
-/** RFC 9110 §15.4.5: a 304 says nothing of a body that it does not have. */
+/** Removes the content headers, because a 304 does not describe a body that it does not have (RFC 9110 §15.4.5). */
 function withoutContentFields(flat: readonly string[]): string[] {
   const kept: string[] = [];
   for (let at = 0; at < flat.length; at += 2) {

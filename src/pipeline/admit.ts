@@ -12,19 +12,19 @@ import { type RequestedPage, canonicalTarget, toRequestedPage } from '../paging/
 import type { PlannedOperation } from './planned-operation.ts';
 import { failedVerdict, requestRefusal, toVerdict } from './request-refusal.ts';
 
-/** What checking the parameters of a target found; it depends on the target's text and the contract alone. */
+/** The result of checking the parameters of a target. It depends only on the text of the target and the contract. */
 export interface Admission {
   readonly values: () => ParameterValues;
-  /** The page that is requested. */
+  /** The requested page. */
   readonly asked: RequestedPage;
   /** The exact target that will be sent upstream. */
   readonly target: string;
-  /** The verdict of the check `requests` on the parameters. */
+  /** The verdict of the `requests` check on the parameters. */
   readonly verdict: CheckVerdict;
   readonly violations: readonly Violation[];
-  /** Why the request is refused, where the check is enforced and the parameters are wrong. */
+  /** The refusal of the request, if the check is enforced and the parameters are invalid. */
   readonly refusal: GatewayError | undefined;
-  /** What was thrown while the parameters were decoded, where that does not end the request. */
+  /** The error thrown while decoding the parameters, if it does not end the request. */
   readonly failure?: unknown;
 }
 
@@ -41,7 +41,7 @@ export function admit(
     decoded = contract.decodeParameters(operation, match, query);
   } catch (failure) {
     if (!transparent) throw failure;
-    // Where everything passes as it is, a mistake in reading the parameters ends nothing.
+    // In transparent mode, an error in decoding the parameters does not end the request.
     const verdict = failedVerdict(checks.requests);
     const values = noValues(match);
     const asked = toRequestedPage(values, original);
@@ -62,7 +62,7 @@ export function admit(
   };
 }
 
-/** Of a query that could not be read, nothing is known. */
+/** Returns no values, for a query that could not be read. */
 function noValues({ rawParameters }: PathMatch): ParameterValues {
   return {
     path: rawParameters,
@@ -79,7 +79,10 @@ function noValues({ rawParameters }: PathMatch): ParameterValues {
   };
 }
 
-/** Parameters that the contract counts but never refuses make a verdict of `reported` at any level (rules, 4). */
+/**
+ * Returns the verdict of the check. If the only violations are those that are counted but never refused, the outcome is
+ * `reported` at every level (rules, 4).
+ */
 function verdictOf(level: CheckLevel, violations: readonly Violation[], reported: readonly Violation[]): CheckVerdict {
   const verdict = toVerdict(level, violations);
   return verdict.outcome === 'passed' && reported.length > 0 ? { level, outcome: 'reported' } : verdict;
@@ -93,7 +96,7 @@ function targetOf(
   return canonicalTarget(arrival.path, arrival.query, {
     page: values.page,
     pageSize: values.pageSize,
-    // No page equals NaN, so that nothing is omitted where an operation has no pages.
+    // NaN does not equal any page, so the page is never omitted for an operation without pages.
     firstPage: planned.operation.paging?.firstPage ?? Number.NaN,
     knownDefaultPageSize: planned.defaultPageSize,
   });

@@ -16,7 +16,7 @@ import type { Exchange } from './exchange.ts';
 import type { Lookup } from './look-up.ts';
 import type { BodyFindings, CheckBody } from './stages/validate-body.ts';
 
-/** What checks of request bodies are made with. */
+/** Services for checking request bodies. */
 interface CheckBodyServices {
   readonly schema: (operation: Operation, body: unknown) => readonly Violation[];
   readonly gdpr: GdprOptions;
@@ -25,7 +25,10 @@ interface CheckBodyServices {
   readonly lookUp: Lookup;
 }
 
-/** Checks a request body against its schema first, then against the rule that no schema says. */
+/**
+ * Creates the check of a request body, first against its schema and then against the visibility rule, which a schema
+ * cannot express.
+ */
 export function createCheckBody(services: CheckBodyServices): CheckBody {
   return async ({ operation, checks }, body, exchange) => {
     const found = services.schema(operation, body);
@@ -44,7 +47,7 @@ export function createCheckBody(services: CheckBodyServices): CheckBody {
   ): Promise<BodyFindings> {
     if (operation.requestRules.includes('gdpr-csv')) return csvFindings(body, services.gdpr);
     if (operation.requestRules.includes('comment-visibility')) {
-      // Nothing is looked up for a request that is not going to be refused.
+      // A look-up is useful only for a request that may be refused.
       const standing =
         checks.requests === 'enforce' ? () => standingOf(exchange, services.lookUp) : nothingKnown(exchange);
       return commentFindings(body, exchange, services, standing);
@@ -66,12 +69,12 @@ async function commentFindings(
   standing: () => Promise<FindingStatus>,
 ): Promise<BodyFindings> {
   const says = valueAt(body, '/visibility') !== undefined || valueAt(body, '/recipients') !== undefined;
-  // Only a body that speaks of visibility can break a rule about it, and only then is the parent worth a look-up.
+  // Only a body that sets the visibility can break the visibility rule, so the parent is looked up only in that case.
   if (!says) return { violations: [] };
   const refusals = checkCommentVisibility({
     body,
     ...(await standing()),
-    // A caller whom only the upstream knows is judged there.
+    // If only the upstream knows the caller's permissions, the upstream decides.
     grants: (permission) => exchange.delegated || services.holds(exchange, permission),
     options: services.comments,
   });
@@ -93,18 +96,21 @@ async function commentFindings(
   };
 }
 
-/** What a comment's visibility is held against: that of what it replies to, and the one that it has itself. */
+/** The visibility of the parent of a comment, and the current visibility of the comment itself. */
 type FindingStatus = Pick<CommentWrite, 'parentVisibility' | 'ownVisibility'>;
 
 const UNKNOWN = { known: false } as const;
 
-/** A new comment has no visibility yet; one that is changed has one that nobody looked up. */
+/**
+ * Returns a status without look-ups: a new comment has no visibility yet, and the visibility of an existing comment is
+ * unknown.
+ */
 function nothingKnown({ values }: Exchange): () => Promise<FindingStatus> {
   const changed = values().path['commentId'] !== undefined;
   return () => Promise.resolve({ parentVisibility: UNKNOWN, ...(changed ? { ownVisibility: UNKNOWN } : {}) });
 }
 
-/** Looks up the node that is replied to, or the comment that is changed and its parent. */
+/** Looks up the parent of a new comment, or an existing comment and its parent. */
 async function standingOf(exchange: Exchange, lookUp: Lookup): Promise<FindingStatus> {
   const { nodeId, commentId } = exchange.values().path;
   if (commentId === undefined) {
@@ -125,7 +131,10 @@ async function readComment(id: string, principal: Principal, lookUp: Lookup): Pr
   return /^\d{1,19}$/.test(id) ? lookUp(`/services/v2/comment/${id}.json`, principal) : undefined;
 }
 
-/** What is no readable comment (a question, say) limits nothing that we know of. */
+/**
+ * Returns the visibility of a comment. Anything that is not a readable comment, such as a question, sets no known
+ * limit.
+ */
 function visibilityOf(comment: unknown): ParentVisibility {
   const type = valueAt(comment, '/type');
   if (type !== 'comment' && type !== 'ideacomment') return UNKNOWN;

@@ -11,25 +11,25 @@ import type { Plan } from './plan.ts';
 import type { Targets } from './targets.ts';
 import type { UndocumentedPlan } from './undocumented/plan.ts';
 
-/** Everything that a request can meet, compiled at start; the live path and `explain` both read it. */
+/** The parts of the gateway that handle requests, compiled at start. Both the live path and `explain` use it. */
 export interface CompiledGateway {
   readonly contract: Contract;
-  /** By operation id. */
+  /** The plans by operation id. */
   readonly plans: ReadonlyMap<string, Plan>;
-  /** For requests that match no operation and that the policy lets pass. */
+  /** The plan for requests that match no operation but are allowed by the policy. */
   readonly undocumented: UndocumentedPlan;
-  /** The global levels, for requests that match no operation. */
+  /** The global check levels, for requests that match no operation. */
   readonly checks: Checks;
   readonly authenticator: Authenticator;
-  /** Whether callers without a credential are let in. */
+  /** Whether callers without a credential have access. */
   readonly anonymous: 'deny' | 'allow';
   readonly targets: Targets;
   readonly grantsOf: Permissions['grantsOf'];
   readonly audienceOf: (plan: Plan, principal: Principal, grants: Grants) => string;
   readonly decidePermission: (permission: string, grants: Grants) => Decision;
-  /** Sees the traffic that a candidate contract judges too; undefined where there is none. */
+  /** Observes the traffic that a candidate contract also judges. Undefined if there is no candidate. */
   readonly candidate?: Pick<ShadowContract, 'arrived'> | undefined;
-  /** `WWW-Authenticate` of a 401. */
+  /** The `WWW-Authenticate` header of a 401 response. */
   readonly challenge: string;
   readonly clock: Clock;
 }

@@ -8,18 +8,19 @@ import type { Lookup } from './look-up.ts';
 import type { PlannedOperation } from './planned-operation.ts';
 import type { Decide } from './stages/authorize.ts';
 
-/** What decisions are made with. */
+/** Services for permission decisions. */
 interface DecideServices {
   readonly permissions: Permissions;
   readonly ownership: Ownership;
   readonly lookUp: Lookup;
-  /** Operations that the configuration switches off, with the key that does. */
+  /** Operations that the configuration disables, mapped to the configuration key that disables them. */
   readonly switchedOff: ReadonlyMap<string, string>;
 }
 
 /**
- * Decides whether the caller may use an operation. The author is looked for only when that would change the verdict;
- * where nobody knows, the upstream decides by the caller's own credential, and a caller without one is denied.
+ * Creates the function that decides whether the caller may use an operation. The author is looked up only if that could
+ * change the verdict. If the permissions of the caller are unknown, the upstream decides by the caller's own
+ * credential, and a caller without a credential is denied.
  */
 export function createDecide({ permissions, ownership, lookUp, switchedOff }: DecideServices): Decide {
   const atOnce = createDecisions(permissions);
@@ -30,9 +31,9 @@ export function createDecide({ permissions, ownership, lookUp, switchedOff }: De
     if (first.verdict !== 'delegated' || first.because !== 'ownership') return first;
     const requirement = permissions.requirementOf(operation.id);
     const enforced = checks.permissions === 'enforce';
-    // A credential that nobody verified owns nothing, and nothing is looked up with it.
+    // An unverified credential proves no ownership, so it is not used for look-ups.
     if (enforced && exchange.principal.kind !== 'verified') return decide(requirement, exchange.grants, 'other');
-    // Nothing is looked up for a request that is not going to be refused.
+    // A look-up is useful only for a request that may be refused.
     const asked = enforced
       ? ownerOf(exchange, ownership, lookUp)
       : Promise.resolve(rememberedState(exchange, ownership));
@@ -45,8 +46,8 @@ export function createDecide({ permissions, ownership, lookUp, switchedOff }: De
 }
 
 /**
- * The decisions that need no look at a node. They follow from the requirement and the grants alone, neither of which ever
- * changes, and callers who hold the same share their grants: each is made once.
+ * Creates the function that returns decisions that do not depend on a node. They depend only on the requirement and the
+ * grants, which never change. Callers with the same permissions share their grants, so each decision is made once.
  */
 function createDecisions(permissions: Permissions): (operationId: string, grants: Grants) => Decision {
   const decisions = new Map<string, WeakMap<Grants, Decision>>();
@@ -60,7 +61,7 @@ function createDecisions(permissions: Permissions): (operationId: string, grants
   };
 }
 
-/** The decision from what is remembered only: nobody is asked. */
+/** Returns the decision based only on remembered data, without any look-up. */
 export function decideFromMemory(
   { permissions, ownership, switchedOff }: Omit<DecideServices, 'lookUp'>,
   { operation }: PlannedOperation,
@@ -80,7 +81,7 @@ async function ownerOf({ principal, values }: Exchange, ownership: Ownership, lo
   const { nodeId, commentId } = values().path;
   if (commentId === undefined) return nodeId === undefined ? 'unknown' : ownership.of(principal, nodeId);
   const comment = await lookUp(`/services/v2/comment/${commentId}.json`, principal);
-  // A community wiki can be edited by others than its author (rules, 3).
+  // A community wiki can be edited by users other than its author (rules, 3).
   if (valueAt(comment, '/wiki') === true) return 'own';
   const author = valueAt(comment, '/author/username');
   return ownershipOf(principal, typeof author === 'string' ? author : undefined);

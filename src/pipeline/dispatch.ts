@@ -13,17 +13,18 @@ import type { UndocumentedPlan } from './undocumented/plan.ts';
 import { admitUndocumented } from './undocumented/verdict.ts';
 import { recordUnverified } from './upstream-violation.ts';
 
-/** The reply of a request's plan. */
+/** The result of dispatching a request. */
 export interface Dispatched {
   readonly plan: Plan | UndocumentedPlan;
   readonly reply: Reply;
-  /** The request with its decoded parameters; undefined for an undocumented path. */
+  /** The request with its decoded parameters. Undefined for an undocumented path. */
   readonly exchange?: Exchange;
 }
 
 /**
- * Takes a request from its arrival to the reply of its plan. Returns at once where nothing has to be waited for; throws or
- * rejects with `GatewayError` for every refusal. The public side, `portico check` and `portico learn` all come through here.
+ * Processes a request from its arrival to the reply of its plan. Returns synchronously if there is nothing to wait for.
+ * Throws or rejects with `GatewayError` for every refusal. The public side, `portico check` and `portico learn` all use
+ * this function.
  */
 export function dispatch(
   gateway: CompiledGateway,
@@ -65,7 +66,7 @@ function follow(gateway: CompiledGateway, request: KnownRequest, target: Target)
   );
 }
 
-/** Runs a plan; where everything passes as it is, the upstream's response then says whether the credential was accepted. */
+/** Runs a plan. In transparent mode, the upstream's response then shows whether the credential was accepted. */
 function settled(
   { transparent }: Plan | UndocumentedPlan,
   trace: Trace,
@@ -88,7 +89,7 @@ function settled(
   }
 }
 
-/** Checks the parameters and completes the exchange that the stages get; throws where the parameters are refused. */
+/** Checks the parameters and returns the exchange for the stages. Throws if the parameters are refused. */
 export function admitted(gateway: CompiledGateway, request: KnownRequest, { plan, admit }: OperationTarget): Exchange {
   const { arrival, principal, trace, clientGone } = request;
   const { values, asked, target, verdict, violations, refusal, failure } = admit();
@@ -103,14 +104,17 @@ export function admitted(gateway: CompiledGateway, request: KnownRequest, { plan
 }
 
 /**
- * Returns whether a target is worth its place in the memo. The target of a cacheable page is remembered once the page was
+ * Returns whether a target should be remembered. The target of a cacheable page is remembered once the page was
  * found in the cache, so that targets that are requested once do not fill the memo.
  */
 function isWorthRemembering({ cache }: Plan, { storedAs, facts }: Reply): boolean {
   return storedAs !== undefined || (cache === undefined && facts?.validity === 'valid');
 }
 
-/** In `observe` nobody is asked about a credential; the upstream's own response says whether it would have been refused. */
+/**
+ * Records whether the upstream accepted the credential. In `observe` mode, credentials are not verified, so the
+ * upstream's response shows whether the credential would have been refused.
+ */
 export function judgeCredentialByResponse(trace: Trace): void {
   const { authentication, upstream } = trace;
   if (authentication?.reason !== 'verification_pending') return;
@@ -142,7 +146,7 @@ function authenticate(
   try {
     const result = gateway.authenticator.authenticate({
       authorizationHeader: authorization,
-      // On documented operations no token or cookie travels upstream, except where everything does.
+      // For documented operations, tokens and cookies are sent upstream only in transparent mode.
       otherCredential: plan?.transparent === false ? undefined : arrival.otherCredential,
       clientAddress: () => arrival.clientAddress,
       level: checks.authentication,

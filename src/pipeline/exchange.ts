@@ -11,30 +11,38 @@ import type { Grants } from '../permissions/decide.ts';
 export interface KnownRequest {
   readonly arrival: Arrival;
   readonly principal: Principal;
-  /** Returns what ends with the client's connection, made when first called; undefined for work that several callers share. */
+  /**
+   * Returns the cancellation for the client's connection, created on the first call. Undefined for work that several
+   * callers share.
+   */
   readonly clientGone?: (() => Cancellation) | undefined;
   readonly trace: Trace;
 }
 
-/** A request that a plan can answer: decoded once by `admit`, so that no later stage reads the arrival's text again. */
+/**
+ * A request that matches a plan. It is decoded once by `admit`, so later stages do not read the text of the arrival
+ * again.
+ */
 export interface Exchange extends KnownRequest {
   readonly grants: Grants;
-  /** Tells whose stored answers this caller may be given. */
+  /** The audience whose stored responses this caller may receive. */
   readonly audience: string;
-  /** The decoded parameters. Asked for, because an answer from memory needs none: those of a target seen before are decoded again only then. */
+  /**
+   * Returns the decoded parameters. They are decoded on demand, because a response from the cache does not need them.
+   */
   readonly values: () => ParameterValues;
-  /** The page that is asked for; for operations without pages it says nothing. */
+  /** The requested page. It has no meaning for operations without pages. */
   readonly asked: RequestedPage;
-  /** The exact target that will be sent upstream, under its base path. */
+  /** The exact target to send upstream, relative to its base path. */
   readonly target: string;
-  /** The request body, once a stage has read it. */
+  /** The request body, after a stage has read it. */
   readonly body?: Buffer | Readable;
-  /** True when only the upstream can decide, so that the caller's own credential must travel. */
+  /** True if only the upstream can decide, so the caller's own credential must be forwarded. */
   readonly delegated: boolean;
 }
 
-/** A request for an undocumented path that the policy lets pass. */
+/** A request for an undocumented path that the policy allows. */
 export interface PassedExchange extends KnownRequest {
-  /** The permission that its entry in `undocumented.allow` asks for. */
+  /** The permission required by its entry in `undocumented.allow`. */
   readonly permission: string | undefined;
 }

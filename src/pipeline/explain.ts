@@ -16,16 +16,19 @@ import { pageKey } from './store-page.ts';
 import type { UndocumentedVerdict } from './undocumented/policy.ts';
 import { unsafeTargetReason } from './unsafe-path.ts';
 
-/** A request that nobody makes, to see what would become of it. */
+/** A hypothetical request to explain. */
 export interface ExplainRequest {
   readonly method: string;
   /** The request target: path and query. */
   readonly target: string;
-  /** The account to decide for; undefined for an anonymous caller. */
+  /** The account to decide for. Undefined for an anonymous caller. */
   readonly as?: string | undefined;
 }
 
-/** What would become of a request, as printable lines: the same code as the live path, without the upstream. */
+/**
+ * Returns printable lines that explain how a request would be handled. It uses the same code as the live path, but does
+ * not contact the upstream.
+ */
 export function explain(
   gateway: CompiledGateway,
   rules: Parameters<typeof decideFromMemory>[0],
@@ -94,7 +97,7 @@ function arrivalOf({ method, target }: ExplainRequest): Arrival {
   } as Arrival;
 }
 
-/** The account as it would be after its credential was verified, under the same audience. */
+/** Returns the principal of an account as if its credential had been verified, with the same audience. */
 function principalOf(name: string | undefined): Principal {
   if (name === undefined) return ANONYMOUS;
   return { kind: 'verified', name, audience: `user:${name}`, authorization: 'Basic (of the caller)' };
@@ -125,17 +128,17 @@ function describeUndocumented(verdict: UndocumentedVerdict): string {
   return `passed on as it is${needs}${verdict.reported ? ', reported' : ''}`;
 }
 
-/** One line of an explanation: a name and what is to be said of it. */
+/** Returns one line of an explanation: a name and its description. */
 function line(name: string, text: string): string {
   return `${`${name}:`.padEnd(13)}${text}`;
 }
 
-/** Who asks. */
+/** Describes the caller. */
 function describePrincipal({ kind, name }: Principal): string {
   return name === undefined ? 'anonymous' : `${name} (${kind})`;
 }
 
-/** The operation, its modes and its stages. */
+/** Describes the operation, its modes and its stages. */
 function describePlan({ operation, checks, moved = [], errors, stages }: Plan, mode: ModeName): string[] {
   const row = operation.row === undefined ? '' : ` (row ${operation.row})`;
   return [
@@ -148,7 +151,7 @@ function describePlan({ operation, checks, moved = [], errors, stages }: Plan, m
   ];
 }
 
-/** What is made of the credential. */
+/** Describes how the credential is handled. */
 function describeCredential({ operation, checks }: Plan, { kind }: Principal): string {
   if (kind !== 'anonymous') return 'taken as verified';
   const needed = operation.needsCredential
@@ -157,7 +160,7 @@ function describeCredential({ operation, checks }: Plan, { kind }: Principal): s
   return `${needed} (authentication ${checks.authentication})`;
 }
 
-/** The decoded parameters. */
+/** Describes the decoded parameters. */
 function describeValues({ path, query }: ParameterValues): string {
   const texts = [
     ...Object.entries(path).map(([name, value]) => `${name}=${value}`),
@@ -166,7 +169,7 @@ function describeValues({ path, query }: ParameterValues): string {
   return texts.length === 0 ? 'none' : texts.join(', ');
 }
 
-/** A requirement as one readable line. */
+/** Returns a requirement as one readable line. */
 export function describeRequirement(requirement: Requirement | undefined): string {
   if (requirement === undefined) return 'none beyond authentication';
   if ('permission' in requirement) return `"${requirement.permission}"`;
@@ -177,7 +180,7 @@ export function describeRequirement(requirement: Requirement | undefined): strin
   return `(${parts.map(describeRequirement).join(word)})`;
 }
 
-/** What the permission rules say. */
+/** Describes the result of the permission rules. */
 function describeDecision(decision: Decision): string {
   if (decision.verdict === 'allowed') return `allowed: ${decision.because}`;
   if (decision.verdict === 'denied') return `denied: ${decision.missing.join(', ')} missing`;
@@ -186,13 +189,13 @@ function describeDecision(decision: Decision): string {
     : 'delegated to the upstream: the roles file does not know the caller';
 }
 
-/** What the page bounds say before the upstream is asked. */
+/** Describes the result of checking the page bounds before a request is sent upstream. */
 function describeBound(bound: BoundPage): string {
   if (!bound.ok) return bound.message;
   return `page ${bound.effective.page}, pageSize ${bound.effective.pageSize ?? "the upstream's own"}`;
 }
 
-/** An error as the last word on a request. */
+/** Describes the error that ends a request. */
 function describeRefusal({ status, code, message }: GatewayError): string {
   return `${status} ${code}: ${message}`;
 }

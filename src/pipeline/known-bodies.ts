@@ -4,7 +4,7 @@ import type { Operation } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
 import type { BodyFacts } from './reply.ts';
 
-/** Everything that a verdict depends on beside the operation and its parameters, which are the key. */
+/** The values that a verdict depends on, apart from the operation and its parameters, which form the key. */
 export interface BodyLook {
   readonly status: number;
   readonly mediaType: string | undefined;
@@ -12,49 +12,53 @@ export interface BodyLook {
   readonly bytes: Buffer;
 }
 
-/** An answer that was judged valid, and what was read from it. */
+/** A response that was judged valid, with the data read from it. */
 export interface KnownBody extends BodyLook {
   readonly facts: BodyFacts;
   readonly authors: readonly Authorship[];
   readonly namesUpstream: boolean;
-  /** What is told of it every time it comes: fields that the contract does not know. */
+  /** Violations to report each time the response is received: fields that are not in the contract. */
   readonly reported: readonly Violation[];
 }
 
-/** Remembers the last valid answer by key, so that the same bytes are not parsed and judged again. */
+/** Remembers the last valid response by key, so that identical bytes are not parsed and judged again. */
 export interface KnownBodies {
-  /** The remembered answer when this one is equal to it in every byte; nothing is hashed, so that nothing can collide. */
+  /**
+   * Returns the remembered response if every byte is equal. Bytes are compared without hashing, so collisions are
+   * impossible.
+   */
   find(key: string, look: BodyLook): KnownBody | undefined;
-  /** To be called with valid answers only; takes them from the second time on that a key comes. */
+  /** Remembers a valid response, starting with the second call for the same key. */
   remember(key: string, answer: KnownBody): void;
 }
 
-/** Bound on the remembered bodies of all operations together, in bytes. */
+/** The limit for the remembered bodies of all operations together, in bytes. */
 const KNOWN_ANSWERS_BYTES = 4 * 1024 * 1024;
 
-// A body that is larger than this share of the bound would drive out too many others.
+// A body larger than this share of the limit would evict too many others.
 const LARGEST_SHARE = 1 / 8;
-// About what an entry takes beside its body: key, tags, authors.
+// The approximate size of an entry apart from its body: key, tags and authors.
 const ENTRY_BYTES = 4096;
 
 const MAX_SEEN = 2000;
-// After so many changes in a row, only every so-many-th answer is remembered until one comes again.
+// After this many consecutive changes, only one in `SELDOM` responses is remembered until a response is repeated.
 const OFTEN = 4;
 const SELDOM = 16;
 
-/** A remembered answer, and how often another one has come since one was the same. */
+/** A remembered response, and the number of different responses received since the last identical one. */
 interface Remembered extends KnownBody {
   changes: number;
 }
 
-/** Makes an empty memory. */
+/** Creates an empty store of known bodies. */
 export function createKnownBodies(maxBytes: number = KNOWN_ANSWERS_BYTES): KnownBodies {
   const answers = new LRUCache<string, Remembered>({
     maxSize: maxBytes,
     maxEntrySize: Math.floor(maxBytes * LARGEST_SHARE),
     sizeCalculation: ({ bytes }, key) => ENTRY_BYTES + key.length + bytes.buffer.byteLength,
   });
-  // What is asked for once is not worth its memory: an answer is remembered when its key comes a second time.
+  // A response is remembered when its key is seen for the second time, because a response that is requested only once
+  // is not worth the memory.
   const seen = new LRUCache<string, true>({ max: MAX_SEEN });
   return {
     find(key, { status, mediaType, bytes }) {
@@ -73,14 +77,14 @@ export function createKnownBodies(maxBytes: number = KNOWN_ANSWERS_BYTES): Known
         return;
       }
       const changes = answers.peek(key)?.changes ?? 0;
-      // A list that differs each time is not worth keeping each time: old bodies would only fill memory.
+      // A list that differs each time is not remembered each time, because the old bodies would only fill memory.
       if (changes > OFTEN && changes % SELDOM !== 0) return;
       answers.set(key, { ...answer, bytes: alone(answer.bytes), changes });
     },
   };
 }
 
-/** The bytes without a much larger buffer behind them. */
+/** Returns the bytes in a buffer of their own if the current buffer is much larger. */
 function alone(bytes: Buffer): Buffer {
   if (bytes.buffer.byteLength <= bytes.length + ENTRY_BYTES) return bytes;
   const copy = Buffer.allocUnsafeSlow(bytes.length);
@@ -88,18 +92,18 @@ function alone(bytes: Buffer): Buffer {
   return copy;
 }
 
-/** Who wrote which node. */
+/** A node and its author. */
 export type Authorship = readonly [nodeId: string, authorName: string];
 
-/** Notes who wrote a node. */
+/** Records the author of a node. */
 export type LearnAuthor = (nodeId: string, authorName: string) => void;
 
-/** Reads from a valid answer who wrote the nodes that it shows (rules, 3). */
+/** Returns the authors of the nodes in a valid response (rules, 3). */
 export function authorsOf({ itemsAt }: Pick<Operation, 'itemsAt'>, json: unknown): readonly Authorship[] {
   const authors: Authorship[] = [];
   for (const value of itemValues(itemsAt, json)) {
     const item = toObject(value);
-    // Users and topics are shown too, and their authors decide nothing; a revision is what only nodes have.
+    // The items may also be users and topics, whose authors are irrelevant. Only nodes have a revision.
     if (item?.['activeRevisionId'] === undefined) continue;
     const { id, author } = item as { readonly id?: unknown; readonly author?: unknown };
     const name = typeof author === 'object' && author !== null && 'username' in author ? author.username : undefined;

@@ -2,10 +2,15 @@ import { DEFAULT_JSON_LIMITS, parseBounded } from '../lib/bounded-json.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';
 
-/** Reads one small resource of the upstream with the caller's own credential; undefined when it cannot be had. */
+/**
+ * Reads a small resource from the upstream with the caller's own credential. Returns undefined if it is not available.
+ */
 export type Lookup = (target: string, principal: Principal) => Promise<unknown>;
 
-/** Makes look-ups that decide about a request before it is forwarded; a failed one decides nothing. */
+/**
+ * Creates the look-ups that help to decide about a request before it is forwarded. A failed look-up does not affect the
+ * decision.
+ */
 export function createLookup(upstream: Upstream): Lookup {
   return async (target, { authorization }) => {
     try {

@@ -15,7 +15,7 @@ import { translateFailure, type TranslateFailureServices } from './stages/transl
 import { type BodyLimits, type CheckBody, validateBody } from './stages/validate-body.ts';
 import { validateResponse, type ValidateResponseServices } from './stages/validate-response.ts';
 
-/** The one place that decides the order of stages, outermost first. */
+/** Returns the planners of all stages, outermost first. Only this function defines their order. */
 export function stagePlanners(services: StageServices): readonly StagePlanner[] {
   return [
     authorize(services.decide, services.challenge),
@@ -33,7 +33,7 @@ export function stagePlanners(services: StageServices): readonly StagePlanner[] 
   ];
 }
 
-/** Everything that stages are planned with. */
+/** The services that the stages need. */
 export interface StageServices
   extends CachePageServices, ForwardServices, TranslateFailureServices, ValidateResponseServices {
   readonly decide: Decide;

@@ -7,7 +7,7 @@ import type { Violation } from '../model/violation.ts';
 import { readError } from '../upstream/error-shape.ts';
 import type { PermissionMessage } from '../upstream/permission-message.ts';
 
-/** Writes what a decision comes to at a level; one that is left to the upstream was not made here. */
+/** Records the result of a decision at a level. A decision that is delegated to the upstream has no result here. */
 export function traceDecision(
   trace: Pick<Trace, 'permissions' | 'violations'>,
   level: CheckLevel,
@@ -23,7 +23,10 @@ function verdictOf(level: CheckLevel, decision: Decision): NonNullable<Trace['pe
   return { level, outcome: 'skipped', reason: `delegated: ${decision.because}`, decision };
 }
 
-/** `missing` is a name of the contract or the configuration: no caller can put anything else there. */
+/**
+ * Returns the violation for a missing permission. `missing` is a name from the contract or the configuration, so
+ * callers cannot choose its text.
+ */
 function denied(missing: string): Violation {
   return {
     check: 'permissions',
@@ -37,7 +40,10 @@ function denied(missing: string): Violation {
   };
 }
 
-/** Two verdicts on one caller that differ: how a team learns that its roles file is wrong (rules, 3). */
+/**
+ * Returns the violation for a caller on whom the gateway and the upstream disagree. It shows a team that its roles file
+ * is wrong (rules, 3).
+ */
 export function permissionMismatch(upstreamDenied: boolean): Violation {
   return {
     check: 'permissions',
@@ -53,7 +59,7 @@ export function permissionMismatch(upstreamDenied: boolean): Violation {
   };
 }
 
-/** True for an answer by which the upstream says that this caller lacks a permission, in whichever shape it says so. */
+/** Returns whether a response means that this caller lacks a permission, in any of the forms that the upstream uses. */
 export function isPermissionDenial(
   operation: Operation,
   answer: UpstreamResponse,

@@ -7,13 +7,13 @@ import type { Reply } from './reply.ts';
 import type { Handler, Stage, StagePlanner } from './stage.ts';
 import { checkFailed } from './request-refusal.ts';
 
-/** What answers one operation: its folded handler and the names of the stages in it, outermost first. */
+/** The plan of one operation: its composed handler and the names of its stages, outermost first. */
 export interface Plan extends PlannedOperation {
   readonly stages: readonly string[];
   readonly handle: Handler;
 }
 
-/** Folds the stages that have work for an operation into one handler; done once, at start. */
+/** Composes the stages that apply to an operation into one handler. This is done once, at start. */
 export function compilePlan(planned: PlannedOperation, planners: readonly StagePlanner[]): Plan {
   const stages: { name: string; stage: Stage }[] = [];
   for (const planner of planners) {
@@ -28,7 +28,7 @@ export function compilePlan(planned: PlannedOperation, planners: readonly StageP
   return { ...planned, stages: stages.map(({ name }) => name), handle };
 }
 
-/** The check that a stage makes. */
+/** The check that each stage makes. */
 const CHECK_OF: Readonly<Record<string, CheckName>> = {
   authorize: 'permissions',
   'validate-body': 'requests',
@@ -37,8 +37,8 @@ const CHECK_OF: Readonly<Record<string, CheckName>> = {
 };
 
 /**
- * Where everything passes as it is, a stage that breaks is recorded and left out: the exchange goes on without it, or ends
- * with the response that the rest of the plan has returned already.
+ * Makes a stage tolerant for transparent mode: if it fails, the error is recorded and the stage is skipped. The
+ * exchange continues without the stage, or ends with the response that the rest of the plan has already returned.
  */
 function tolerant(name: string, stage: Stage, { checks }: PlannedOperation): Stage {
   return (next) => {
@@ -52,9 +52,10 @@ function tolerant(name: string, stage: Stage, { checks }: PlannedOperation): Sta
       try {
         return await handle(exchange);
       } catch (error) {
-        // These are decisions or failures of the transport, no mistakes.
+        // These errors are decisions or transport failures rather than defects of the stage.
         if (error instanceof GatewayError || error instanceof UpstreamFailure || name === 'forward') throw error;
-        // What was sent upstream is not sent again, and where the rest of the plan broke, it was not this stage.
+        // A request that was sent upstream is not sent again. If the rest of the plan failed, its error is rethrown
+        // here.
         const reply = await replies.get(exchange.trace);
         const check = CHECK_OF[name];
         if (check === undefined) exchange.trace.cause ??= error;
@@ -65,7 +66,7 @@ function tolerant(name: string, stage: Stage, { checks }: PlannedOperation): Sta
   };
 }
 
-/** A plan as one line, as `portico plan` prints it and the reviewed snapshot keeps it. */
+/** Returns a plan as one line, as printed by `portico plan` and stored in the reviewed snapshot. */
 export function planLine(plan: Plan): string {
   const moved = (plan.moved ?? []).map((words) => `   [${words}]`).join('');
   return `${plan.operation.method.padEnd(4)} ${plan.operation.path}   ${plan.stages.join(' → ')}${moved}`;

@@ -2,20 +2,20 @@ import type { OperationCacheOptions } from '../cache/operation-cache-options.ts'
 import type { Checks, ErrorStyle } from '../model/checks.ts';
 import type { Operation } from '../model/operation.ts';
 
-/** An operation with everything that configuration decides about it, before its plan is compiled. */
+/** An operation with its configuration, before its plan is compiled. */
 export interface PlannedOperation {
   readonly operation: Operation;
   readonly checks: Checks;
-  /** What of these levels is not as configured, in words; for people only. */
+  /** Descriptions of the levels that differ from the configuration, for display only. */
   readonly moved?: readonly string[];
   readonly errors: ErrorStyle;
-  /** Raw in both directions, as in `observe`. */
+  /** True if messages are passed unchanged in both directions, as in `observe`. */
   readonly transparent: boolean;
-  /** True where a service account stands in for the caller. */
+  /** True if a service account is used instead of the caller's credential. */
   readonly serviceCredential: boolean;
   readonly maxPageSize: number;
-  /** The page size that an absent `pageSize` is known to mean; undefined when nobody knows. */
+  /** The page size used when `pageSize` is absent. Undefined if it is unknown. */
   readonly defaultPageSize: number | undefined;
-  /** Undefined where answers are not kept. */
+  /** The cache options. Undefined if responses are not stored. */
   readonly cache: OperationCacheOptions | undefined;
 }

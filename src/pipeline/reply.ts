@@ -5,44 +5,44 @@ import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { ItemsAt } from '../model/operation.ts';
 import type { PlannedOperation } from './planned-operation.ts';
 
-/** What response validation and paging learned of an answer, for the stages outside of it. */
+/** Facts that response validation and paging found in a response, for the outer stages. */
 export interface ResponseFacts {
   readonly validity: Validity;
   readonly body: BodyFacts;
 }
 
-/** What a handler answers with; the edge turns it into bytes on a connection. */
+/** The reply of a handler. The edge writes it to a connection. */
 export interface Reply {
   readonly status: number;
-  /** The upstream's reason phrase, where it is passed on; else the usual one is written. */
+  /** The upstream's reason phrase, if it is passed on. Otherwise, the standard phrase is written. */
   readonly reason?: string;
   readonly headers: HeaderPairs;
   readonly body: Buffer | Readable;
-  /** A strong entity tag, where conditional requests are answered. */
+  /** A strong entity tag, if conditional requests are supported. */
   readonly etag?: string;
   readonly facts?: ResponseFacts;
-  /** The page count that the answer names; undefined when it names none or the page bound is waived. */
+  /** The page count in the response. Undefined if the response has none or the page bound is waived. */
   readonly pageCount?: number | undefined;
-  /** The key of the kept page that it is, when it comes from memory. */
+  /** The key of the stored page, if the reply comes from the cache. */
   readonly storedAs?: string;
-  /** True when another caller's exchange made this reply. */
+  /** True if the reply comes from another caller's exchange. */
   readonly shared?: boolean;
 }
 
-/** What a parsed body shows, for the stages that do not get the body itself. */
+/** Facts about a parsed body, for the stages that do not receive the body itself. */
 export interface BodyFacts {
-  /** False when the body was no JSON or was not parsed. */
+  /** False if the body is not JSON or was not parsed. */
   readonly isJson: boolean;
-  /** True when items are where the operation keeps them. */
+  /** True if the body has its items in the expected place. */
   readonly isOuterForm: boolean;
   readonly hasTopLevelError: boolean;
-  /** The page count that bounds pages; undefined where the body names none or the bound is waived (rules, 5). */
+  /** The page count that bounds pages. Undefined if the body has none or the bound is waived (rules, 5). */
   readonly pageCount: number | undefined;
-  /** Tags of the items, where pages of the operation are kept. */
+  /** Tags of the items, if pages of the operation are cached. */
   readonly tags: readonly string[];
 }
 
-/** Reads what stages need of a parsed body; `json` is undefined for a body that is no JSON. */
+/** Returns the facts that stages need from a parsed body. `json` is undefined if the body is not JSON. */
 export function bodyFactsOf(
   { operation, cache }: Pick<PlannedOperation, 'operation' | 'cache'>,
   json: unknown,
@@ -63,10 +63,10 @@ function isOuterForm(json: unknown, itemsAt: ItemsAt): boolean {
   return itemsAt === 'body' || Array.isArray((json as Record<string, unknown>)[itemsAt]);
 }
 
-/** None where nothing was found, since then the bound is waived. */
+/** Returns undefined if there are no results, because the bound is then waived. */
 function pageCountOf(json: unknown): number | undefined {
   if (typeof json !== 'object' || json === null) return undefined;
-  // What an error says beside itself describes no list.
+  // An error does not describe a list, whatever other fields it has.
   if ('error' in json || 'errors' in json) return undefined;
   const { pageCount, totalCount } = json as Record<string, unknown>;
   if (totalCount === 0 || typeof pageCount !== 'number' || !Number.isSafeInteger(pageCount)) return undefined;

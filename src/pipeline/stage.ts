@@ -3,15 +3,15 @@ import type { PlannedOperation } from './planned-operation.ts';
 import type { Reply } from './reply.ts';
 
 /**
- * Returns the reply to an exchange, at once where nothing has to be waited for, as with a stored page; it may throw at once,
- * too. `E` is what the plan knows of the request: plans of operations know its decoded parameters.
+ * A function that returns the reply to an exchange. It returns or throws synchronously if there is nothing to wait for,
+ * for example for a stored page. `E` is the type of the exchange: plans of operations have decoded parameters.
  */
 export type Handler<E = Exchange> = (exchange: E) => Reply | Promise<Reply>;
 
 /** Wraps the rest of the plan. */
 export type Stage<E = Exchange> = (next: Handler<E>) => Handler<E>;
 
-/** Asked once per operation, at start; undefined where the stage has nothing to do. */
+/** A planner that is called once per operation, at start. It returns undefined if the stage does not apply. */
 export interface StagePlanner {
   readonly name: string;
   plan(planned: PlannedOperation): Stage | undefined;

@@ -9,7 +9,7 @@ import type { Exchange } from './exchange.ts';
 import type { PlannedOperation } from './planned-operation.ts';
 import type { Reply } from './reply.ts';
 
-/** Where and under what a page would be kept. */
+/** The cache and the key for storing a page. */
 interface StorePlace {
   readonly cache: PageCache;
   readonly fill: Fill;
@@ -17,7 +17,7 @@ interface StorePlace {
   readonly clock: Clock;
 }
 
-/** Keeps an answer when the rules allow it (rules, 6); true when it was stored. */
+/** Stores a response if the rules allow it (rules, 6). Returns whether it was stored. */
 export function storePage(planned: PlannedOperation, exchange: Exchange, reply: Reply, place: StorePlace): boolean {
   const { cache: options, operation } = planned;
   const { facts, headers, body } = reply;
@@ -49,13 +49,15 @@ export function storePage(planned: PlannedOperation, exchange: Exchange, reply: 
   });
 }
 
-/** The key that a page is kept under: operation, audience, contract and the exact target that is sent (rules, 6). */
+/**
+ * Returns the key of a stored page: the operation, the audience, the contract and the exact upstream target (rules, 6).
+ */
 export function pageKey({ operation }: PlannedOperation, exchange: Exchange, contractVersion: string): string {
   const { audience, target: upstreamTarget } = exchange;
   return cacheKey({ contractVersion, operationId: operation.id, audience, upstreamTarget });
 }
 
-/** The key that a page count is learned under: that of the page without its number (rules, 5). */
+/** Returns the key of a remembered page count, which is the page key without the page number (rules, 5). */
 export function pageCountKey({ operation }: PlannedOperation, exchange: Exchange, contractVersion: string): string {
   const { audience, asked } = exchange;
   return cacheKey({ contractVersion, operationId: operation.id, audience, upstreamTarget: asked.listTarget });

@@ -7,7 +7,7 @@ import type { Reply } from './reply.ts';
 
 const ageText = createRecentTexts(String);
 
-/** The reply that a kept page is. */
+/** Returns the reply for a stored page. */
 export function storedReply(key: string, { entry, ageSeconds }: CacheLookup, outcome: CacheOutcome): Reply {
   return {
     status: entry.status,
@@ -24,30 +24,31 @@ export function storedReply(key: string, { entry, ageSeconds }: CacheLookup, out
   };
 }
 
-/** A fetched reply with what the cache has to say of it. */
+/** Returns a fetched reply with its cache status. */
 export function withCacheStatus(reply: Reply, outcome: CacheOutcome): Reply {
-  // A miss looks like the hit that follows it. None follows a body whose coding could not be taken off: its header stays with it.
+  // A miss has the same headers as a later hit. A response whose content coding could not be decoded is never stored,
+  // so it keeps its `Content-Encoding` header.
   const storable = reply.status === 200 && headerValue(reply.headers, 'content-encoding') === undefined;
   const kept = storable ? storedHeaders(reply.headers) : visibleHeaders(reply.headers);
   const headers = [...kept, ...CLIENT_CACHE_HEADERS, ['Cache-Status', cacheStatus(outcome)] as const];
   return { ...reply, headers };
 }
 
-/** The reply with the entity tag that the stored page and the client both get. */
+/** Returns the reply with the entity tag that both the stored page and the client receive. */
 export function tagged(reply: Reply): Reply {
   if (reply.status !== 200 || !Buffer.isBuffer(reply.body) || reply.etag !== undefined) return reply;
   return { ...reply, etag: etagOf(reply.body) };
 }
 
 /**
- * Fields of a documented answer that reach the client. Cookies, validators, freshness and the name of the upstream's
- * software do not: Portico answers for those itself (rules, 2 and 6). A challenge and a
- * `Location` get here with legacy errors only, a content coding only where it could not be taken off.
+ * Headers of a documented response that are passed to the client. The upstream's cookies, validators, freshness headers
+ * and software name are removed, because Portico is responsible for them (rules, 2 and 6). A challenge and a `Location`
+ * header occur only with legacy errors, and `Content-Encoding` only if the body could not be decoded.
  */
 const VISIBLE =
   /^(?:content-type|content-encoding|location|content-language|link|retry-after|deprecation|sunset|www-authenticate|portico-redacted)$/i;
 
-/** Takes away every field of an upstream's answer that clients of a documented operation do not get. */
+/** Returns the headers of an upstream response that clients of a documented operation may receive. */
 export function visibleHeaders(headers: HeaderPairs): HeaderPairs {
   return headers.filter(([name]) => VISIBLE.test(name));
 }

@@ -5,7 +5,7 @@ import { admit, type Admission } from './admit.ts';
 import type { Plan } from './plan.ts';
 import { type UndocumentedPolicy, undocumentedVerdict, type UndocumentedVerdict } from './undocumented/policy.ts';
 
-/** What the text of a request target means. It depends on that text, the method and the contract alone. */
+/** The meaning of a request target. It depends only on its text, the method and the contract. */
 export type Target = OperationTarget | UndocumentedTarget;
 
 /** A target of an operation. */
@@ -15,41 +15,41 @@ export interface OperationTarget {
   readonly admit: () => Admission;
 }
 
-/** A target that is not in the contract, and what the policy says about it. */
+/** A target that is not in the contract, with the policy's verdict. */
 interface UndocumentedTarget {
   readonly plan: undefined;
   readonly verdict: UndocumentedVerdict;
 }
 
-/** The part of a request that decides what its target means. */
+/** The parts of a request that determine the meaning of its target. */
 export type TargetText = Pick<Arrival, 'method' | 'rawTarget' | 'target' | 'path' | 'query'>;
 
-/** Resolves request targets, and remembers what the texts of some of them mean. */
+/** Resolves request targets and remembers some of the results. */
 export interface Targets {
-  /** Returns the same for a text that was remembered as for one that was not; throws what reading an unsafe target throws. */
+  /** Returns the same target whether or not it was remembered. Throws if the target is unsafe. */
   resolve(arrival: TargetText): Target;
-  /** Remembers what a target means, so that its text is not read again while its plan stands. */
+  /** Remembers a target, so that its text is not parsed again until its plan is replaced. */
   remember(arrival: TargetText, target: Target): void;
-  /** Forgets everything, because a plan was replaced. */
+  /** Clears all remembered targets. Call this after a plan is replaced. */
   clear(): void;
   readonly size: number;
 }
 
-/** What targets are resolved with. */
+/** Parts of the resolver. */
 export interface TargetsParts {
   readonly contract: Pick<Contract, 'match' | 'decodeParameters'>;
   readonly plans: ReadonlyMap<string, Plan>;
   readonly undocumented: UndocumentedPolicy;
-  /** About how much memory may be used; 0 remembers nothing. */
+  /** The approximate memory limit in bytes. With 0, no targets are remembered. */
   readonly maxBytes: number;
 }
 
-// About how many bytes each of these takes, beside the texts of an entry.
+// The approximate size of each of these in bytes, apart from the texts of an entry.
 const ENTRY_BYTES = 500;
 const VIOLATION_BYTES = 500;
 const QUERY_PARAMETER_BYTES = 200;
 
-/** Creates the resolver; the targets that were not requested for the longest time are forgotten first. */
+/** Creates the resolver. The least recently used targets are evicted first. */
 export function createTargets({ contract, plans, undocumented, maxBytes }: TargetsParts): Targets {
   const memo = new LRUCache<string, Target>({
     maxSize: Math.max(1, Math.floor(maxBytes)),
@@ -70,7 +70,7 @@ export function createTargets({ contract, plans, undocumented, maxBytes }: Targe
     resolve: (arrival) => (arrival.method === 'GET' ? memo.get(arrival.rawTarget) : undefined) ?? read(arrival),
     remember(arrival, target) {
       if (arrival.method !== 'GET' || memo.peek(arrival.rawTarget) === target) return;
-      // Not remembered: a plan that was replaced while it replied, and parameters that could not be decoded this time.
+      // Skip targets whose plan was replaced during the reply and targets whose parameters could not be decoded.
       if (target.plan !== undefined && plans.get(target.plan.operation.id) !== target.plan) return;
       if (target.plan !== undefined && target.admit().failure !== undefined) return;
       memo.set(arrival.rawTarget, target.plan === undefined ? target : compact(target, contract, arrival));
@@ -82,7 +82,7 @@ export function createTargets({ contract, plans, undocumented, maxBytes }: Targe
   };
 }
 
-/** About how much memory an entry takes for what its parameters were found to mean. */
+/** Returns the approximate memory that the decoded parameters of an entry use, in bytes. */
 function bytesOf({ plan, admit: admitted }: OperationTarget): number {
   const { target, asked, violations, values } = admitted();
   const decoded = plan.cache === undefined ? values().query.size * QUERY_PARAMETER_BYTES : 0;
@@ -90,8 +90,8 @@ function bytesOf({ plan, admit: admitted }: OperationTarget): number {
 }
 
 /**
- * Returns the target in the form that is remembered. A stored response is returned without the decoded parameters, so
- * those of a cacheable page are decoded again when they are needed.
+ * Returns the target in the form in which it is remembered. A stored response does not need the decoded parameters, so
+ * those of a cacheable page are discarded and decoded again on demand.
  */
 function compact({ plan, admit: admitted }: OperationTarget, contract: TargetsParts['contract'], text: TargetText) {
   const admission = admitted();
@@ -101,7 +101,8 @@ function compact({ plan, admit: admitted }: OperationTarget, contract: TargetsPa
   };
 }
 
-// Two functions, each with a scope of its own: a closure keeps everything alive that its scope shares with another one.
+// These are two functions with separate scopes, because closures in the same scope would keep each other's variables
+// alive.
 const always = (admission: Admission) => () => admission;
 
 function decoder(plan: Plan, contract: TargetsParts['contract'], { path, query, target }: TargetText) {

@@ -1,13 +1,18 @@
 import type { Trace } from '../model/trace.ts';
 
-/** Receives the trace of every finished request: metrics, the ledger, the ladder, the shadow contract. */
+/**
+ * An observer that receives the trace of every finished request: metrics, the ledger, the ladder, the shadow contract.
+ */
 export interface TraceObserver {
-  /** Named in the log when the observer fails. */
+  /** The name used in the log if the observer fails. */
   readonly name: string;
   readonly record: (trace: Trace) => void;
 }
 
-/** Returns a function that gives a trace to each observer in order. An observer that throws is reported and does not stop the others. */
+/**
+ * Returns a function that passes a trace to each observer in order. If an observer throws, the error is reported and
+ * the other observers still run.
+ */
 export function createTraceRecorder(
   observers: readonly TraceObserver[],
   onFailure: (name: string, error: unknown) => void,

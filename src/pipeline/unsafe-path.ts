@@ -3,8 +3,9 @@ const ENCODED_SEPARATOR = /%(?:2f|5c)/i;
 const NUL = /%00/;
 
 /**
- * Why a raw target is refused in every mode, or undefined when it is safe: dot segments (also encoded, with a
- * backslash or with a Tomcat path parameter), encoded separators, NUL and bytes that no target may hold.
+ * Returns the reason why a raw target is refused in every mode, or undefined if it is safe. Unsafe targets contain dot
+ * segments (including encoded ones and those written with a backslash or a Tomcat path parameter), encoded separators,
+ * NUL, or bytes that are not allowed in a target.
  */
 export function unsafeTargetReason(path: string, query: string | undefined): string | undefined {
   if (query !== undefined && (NUL.test(query) || query.includes('#') || /[^\x21-\x7e\x80-\xff]/.test(query)))
@@ -18,7 +19,7 @@ export function unsafeTargetReason(path: string, query: string | undefined): str
   return undefined;
 }
 
-/** A Tomcat takes `..;x` for `..`, so what follows a semicolon does not count. */
+/** Tomcat treats `..;x` as `..`, so the text after a semicolon is ignored. */
 function isDotSegment(segment: string): boolean {
   const name = segment.replace(/(?:;|%3b).*$/i, '').replaceAll(/%2e/gi, '.');
   return name === '.' || name === '..';

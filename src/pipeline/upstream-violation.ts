@@ -12,12 +12,12 @@ const MESSAGES: Readonly<Record<Exclude<UpstreamFailureKind, 'aborted'>, string>
   too_large: 'The answer of the upstream is too large.',
 };
 
-/** Tells of an exchange that failed; one that the client left is no failure of the upstream. */
+/** Records a failed exchange. An exchange that ended because the client left is not a failure of the upstream. */
 export function recordFailure(trace: Pick<Trace, 'violations'>, { kind }: UpstreamFailure): void {
   if (kind !== 'aborted') trace.violations.push(violation(kind, MESSAGES[kind]));
 }
 
-/** Tells of an answer whose head came and whose body broke off: the exchange failed, whatever its status said. */
+/** Records a response whose head arrived but whose body broke off. The exchange failed, whatever its status was. */
 export function endedEarly(trace: Pick<Trace, 'violations' | 'upstream'>, failure: UpstreamFailure): void {
   if (failure.kind === 'aborted') return;
   if (trace.upstream !== undefined) trace.upstream = { ...trace.upstream, status: undefined, shape: failure.kind };
@@ -25,14 +25,16 @@ export function endedEarly(trace: Pick<Trace, 'violations' | 'upstream'>, failur
 }
 
 /**
- * Tells of a status by which the upstream says that it failed. That its body keeps to the contract makes it no success; what
- * is wrong with the body is told elsewhere, and then this is not.
+ * Records a status by which the upstream reports a server error. The response is a failure even if its body is valid.
+ * If the body is invalid, that violation is recorded instead.
  */
 export function recordServerError(trace: Pick<Trace, 'violations'>): void {
   trace.violations.push(violation('server-error', 'The upstream answered that it failed.'));
 }
 
-/** Tells of a credential that nobody could verify because the upstream failed: the request goes no further than that. */
+/**
+ * Records that a credential could not be verified because the upstream failed. The request is not processed further.
+ */
 export function recordUnverified(trace: Pick<Trace, 'violations'>, cause: unknown): void {
   if (cause instanceof UpstreamFailure) recordFailure(trace, cause);
   else if (cause instanceof ProbeFailure) recordServerError(trace);

@@ -8,27 +8,30 @@ import type { Checks } from '../../model/checks.ts';
 import type { Operation } from '../../model/operation.ts';
 import type { Violation } from '../../model/violation.ts';
 
-/** What is kept of a request and its answer until both contracts have judged them. */
+/** The parts of a request and its response that are stored until both contracts have judged them. */
 export interface ComparedRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string | undefined;
-  /** The parsed request body; undefined where none was judged. */
+  /** The parsed request body. Undefined if no body was judged. */
   body?: { readonly value: unknown };
-  /** The upstream's answer; undefined where none was judged. */
+  /** The upstream's response. Undefined if no response was judged. */
   answer?: JudgedAnswer;
 }
 
-/** The two contracts, and what the one that is in force is asked to check. */
+/** The two contracts to compare, and the checks of the live contract. */
 export interface ComparedContracts {
   readonly live: Contract;
   readonly candidate: Contract;
   readonly checksFor: (operationId: string | undefined) => Checks;
-  /** How many violations of one message the live contract collects. */
+  /** The maximum number of violations per message that the live contract collects. */
   readonly maxCollected: number;
 }
 
-/** What the candidate would newly refuse and newly accept of a request and its answer; checks that are off say nothing. */
+/**
+ * Returns the violations in a request and its response that the candidate would newly refuse or newly accept. Checks
+ * that are off are skipped.
+ */
 export function compareContracts(seen: ComparedRequest, contracts: ComparedContracts): Violation[] {
   const { live, candidate, checksFor, maxCollected } = contracts;
   const method = seen.method === 'HEAD' ? 'GET' : seen.method;
@@ -69,7 +72,7 @@ function toldOf(found: readonly Violation[], maxCollected: number): Told {
   };
 }
 
-/** A path or a method that only one of the two contracts has. */
+/** Returns the difference for a path or a method that only one of the two contracts has. */
 function pathDifference(
   operation: Operation | undefined,
   next: Operation | undefined,
@@ -77,7 +80,7 @@ function pathDifference(
 ): Violation {
   const known = operation ?? next;
   const onlyMethod = operation !== undefined && then !== undefined;
-  // As undocumented paths are told: names in braces would not be kept.
+  // Parameter names in braces are replaced, as in reports of undocumented paths.
   const path = known?.path.replaceAll(/\{[^}]*\}/g, '*') ?? '';
   return {
     check: 'undocumented',
@@ -92,26 +95,29 @@ function pathDifference(
   };
 }
 
-/** What one contract says of a message. */
+/** The violations that one contract finds in a message. */
 interface Told {
-  /** What would be refused where the check is enforced. */
+  /** Violations that would be refused if the check were enforced. */
   readonly violations: readonly Violation[];
-  /** What is counted only. */
+  /** Violations that are only counted. */
   readonly reported: readonly Violation[];
-  /** True when more was wrong than was collected. */
+  /** True if there were more violations than were collected. */
   readonly more?: boolean;
 }
 
-/** What the candidate would newly refuse or report of a message, and what it no longer would. */
+/**
+ * Returns the violations in a message that the candidate would newly refuse or report, and those that it would newly
+ * accept.
+ */
 export function contractDifferences(live: Told, candidate: Told): Violation[] {
   return [
-    // What was not collected cannot be told to be missing.
+    // A violation that was not collected is not necessarily missing.
     ...(live.more === true ? [] : beyond(candidate, live, 'newly-refused')),
     ...(candidate.more === true ? [] : beyond(live, candidate, 'newly-accepted')),
   ];
 }
 
-/** What the first says and the second does not, or says more mildly. */
+/** Returns the violations of the first contract that are absent from the second, or less severe there. */
 function beyond(first: Told, second: Told, difference: 'newly-refused' | 'newly-accepted'): Violation[] {
   const refused = new Set(second.violations.map(keyOf));
   const told = new Set([...refused, ...second.reported.map(keyOf)]);
@@ -121,5 +127,6 @@ function beyond(first: Told, second: Told, difference: 'newly-refused' | 'newly-
   ].map((violation) => Object.assign({ ...violation }, { candidate: difference }));
 }
 
-// Not by where the contract says so, as a schema that moved says the same; nor by the item, as a message is judged as a whole.
+// The schema path is not part of the key, because a schema that moved has the same meaning. The item index is not part
+// of it either, because a message is judged as a whole.
 const keyOf = ({ location, at, keyword }: Violation) => `${location} ${keyword} ${anyIndex(at)}`;

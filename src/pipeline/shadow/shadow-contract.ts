@@ -4,33 +4,35 @@ import type { ComparedContracts, ComparedRequest } from './compare-contracts.ts'
 import { compareContracts } from './compare-contracts.ts';
 import type { BodyLook } from '../known-bodies.ts';
 
-/** Lets a candidate contract judge real traffic, after the answers are sent; it only reports. */
+/** A candidate contract that judges real traffic after the responses are sent. It only reports. */
 export interface ShadowContract {
-  /** A request that the contract in force judges now. */
+  /** Receives a request that the live contract is about to judge. */
   arrived(trace: Trace, arrival: Pick<Arrival, 'method' | 'path' | 'query'>): void;
-  /** The parsed body of a request that has arrived, and its size. */
+  /** Receives the parsed body of a request that has arrived, and its size in bytes. */
   body(trace: Trace, value: unknown, bytes: number): void;
-  /** The upstream's answer; `json` is undefined for a body that is none. */
+  /** Receives the upstream's response. `json` is undefined if the body is not JSON. */
   answered(trace: Trace, arrival: Pick<Arrival, 'method' | 'path' | 'query'>, look: BodyLook, json: unknown): void;
-  /** A finished request: what was seen of it is judged when there is time. */
+  /** Receives a finished request. The stored data is judged later, when the process is less busy. */
   recorded(trace: Trace): void;
-  /** How many finished requests were not judged, because too much was waiting. */
+  /** Returns the number of finished requests that were not judged because too many were waiting. */
   dropped(): number;
 }
 
-/** What the watch works with. */
+/** Parts of a shadow contract. */
 export interface ShadowContractParts extends ComparedContracts {
-  /** Takes in the differences of one request, as a trace that no client waits for. */
+  /** Records the differences found in one request, as the trace of background work. */
   readonly found: (trace: Trace, request: Trace) => void;
-  /** Does something once what is urgent is done. */
+  /** Runs a function once after urgent work is done. */
   readonly later: (work: () => void) => void;
 }
 
-/** Requests that wait to be judged, and the bytes of their bodies. */
+/** The maximum number of requests waiting to be judged, followed by the limit for their bodies in bytes. */
 const MAX_WAITING = 256;
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
-/** Creates the watch. Nothing of a request is kept beyond its judgement, and of too many nothing at all. */
+/**
+ * Creates the shadow contract. Data about a request is discarded once it is judged, and excess requests are not stored.
+ */
 export function createShadowContract(parts: ShadowContractParts): ShadowContract {
   const seen = new WeakMap<Trace, ComparedRequest & { bytes: number }>();
   const waiting: { readonly trace: Trace; readonly sighting: ComparedRequest & { bytes: number } }[] = [];
@@ -51,7 +53,7 @@ export function createShadowContract(parts: ShadowContractParts): ShadowContract
     try {
       judge(next.trace, next.sighting);
     } catch {
-      // Whatever is wrong with the candidate must not reach those who work without it.
+      // Errors in the candidate must not affect live traffic.
       dropped += 1;
     }
     parts.later(work);
@@ -82,7 +84,7 @@ export function createShadowContract(parts: ShadowContractParts): ShadowContract
     },
     recorded: (trace) => {
       const sighting = seen.get(trace);
-      // A page from memory was judged when it came.
+      // A cached page was judged when it was fetched.
       const status = trace.cache?.status;
       const kept = status === 'hit' || (status === 'stale' && sighting?.answer === undefined);
       if (sighting === undefined || kept) return;

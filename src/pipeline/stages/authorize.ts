@@ -12,17 +12,23 @@ import type { Reply } from '../reply.ts';
 import { documentedText } from '../request-refusal.ts';
 import type { StagePlanner } from '../stage.ts';
 
-/** Decides whether this caller may use this operation, looking up the node's author only when that would matter. */
+/**
+ * Decides whether this caller may use this operation. The author of the node is looked up only if that could change the
+ * verdict.
+ */
 export type Decide = (planned: PlannedOperation, exchange: Exchange) => Decision | Promise<Decision>;
 
-/** Refuses callers without the permissions that the contract names, and compares our verdict with the upstream's. */
+/**
+ * Refuses callers without the permissions required by the contract, and compares the gateway's verdict with the
+ * upstream's.
+ */
 export function authorize(decide: Decide, challenge: string): StagePlanner {
   return {
     name: 'authorize',
     plan(planned) {
       const { operation, checks } = planned;
       const level = checks.permissions;
-      // Also where nothing is required: callers without a mapping may have to be denied all the same.
+      // This also applies to operations without requirements, because callers without a mapping may have to be denied.
       if (level === 'off') return undefined;
       return (next) => {
         const goOn = (exchange: Exchange, decision: Decision): Reply | Promise<Reply> => {
@@ -31,7 +37,7 @@ export function authorize(decide: Decide, challenge: string): StagePlanner {
             throw permissionRefusal(operation, exchange, decision.missing, challenge);
           const delegated = decision.verdict === 'delegated' || exchange.delegated;
           const reply = next(delegated === exchange.delegated ? exchange : { ...exchange, delegated });
-          // A reply that is there at once is from memory: the upstream has said nothing to compare with.
+          // A synchronous reply comes from the cache, so there is no upstream verdict to compare.
           return reply instanceof Promise ? compared(operation, exchange, decision, reply) : reply;
         };
         return (exchange) => whenReady(decide(planned, exchange), (decision) => goOn(exchange, decision));
@@ -40,21 +46,21 @@ export function authorize(decide: Decide, challenge: string): StagePlanner {
   };
 }
 
-/** What is missing and is no permission, in words for the caller. */
+/** Descriptions of missing requirements other than permissions, for the caller. */
 const PLAIN_WORDS: Readonly<Record<string, string>> = {
   'ownership of the node': 'Only the author of the node may do this.',
   'an account in the roles file': 'Your account has no role here.',
 };
 
-/** A caller as a refusal sees one. */
+/** The caller details used in a refusal. */
 interface Refused {
   readonly principal: Principal;
   readonly trace: Pick<Trace, 'authentication'>;
 }
 
 /**
- * Returns the refusal of a caller: 403 with the missing permission for a verified one; 401 where a credential could help;
- * 429 or 503 where nobody could verify the credential that was sent (rules, 2).
+ * Returns the refusal of a caller: 403 with the missing permission for a verified caller, 401 if a credential could
+ * help, and 429 or 503 if the credential could not be verified (rules, 2).
  */
 export function permissionRefusal(
   operation: Operation | undefined,
@@ -91,13 +97,16 @@ async function compared(
   }
 }
 
-/** Two verdicts on one caller that differ are how a team learns that its roles file is wrong (rules, 3). */
+/**
+ * Records a mismatch between the gateway's verdict and the upstream's, which shows a team that its roles file is wrong
+ * (rules, 3).
+ */
 function compare({ mayBePrivate }: Operation, { trace }: Exchange, decision: Decision, status: number): void {
   if (trace.upstream === undefined || decision.verdict === 'delegated') return;
   const upstreamDenied = trace.upstream.denied === true;
   const oursDenied = decision.verdict === 'denied';
   if (upstreamDenied === oursDenied || (!upstreamDenied && status >= 400)) return;
-  // A private comment is kept from callers who hold every permission.
+  // A private comment may be hidden even from callers who have every permission.
   if (upstreamDenied && mayBePrivate) return;
   trace.violations.push(permissionMismatch(upstreamDenied));
 }

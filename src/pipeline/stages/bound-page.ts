@@ -10,7 +10,10 @@ import type { PlannedOperation } from '../planned-operation.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
 
-/** Holds `page` and `pageSize` to their bounds, before the upstream is asked and again on what it answers (rules, 5). */
+/**
+ * Checks `page` and `pageSize` against their bounds, both before the request is sent upstream and again after the
+ * response (rules, 5).
+ */
 export function boundPage(counts: PageCounts, contractVersion: string): StagePlanner {
   return {
     name: 'bound-page',
@@ -38,7 +41,7 @@ export function boundPage(counts: PageCounts, contractVersion: string): StagePla
             counts.learn(key, { pageCount, totalCount: undefined }, tags, generation);
           }
           const { firstPage } = paging;
-          // An empty list names no page count here, so that the bound is waived for it.
+          // The page count of an empty list is undefined here, so the bound is waived.
           const refusal = pageOutOfBounds({ page: page ?? firstPage, pageCount, totalCount: undefined, firstPage });
           if (refusal !== undefined && asked.ok) refuse(planned, exchange, refusal);
           return reply;
@@ -49,9 +52,9 @@ export function boundPage(counts: PageCounts, contractVersion: string): StagePla
 }
 
 /**
- * Whether the memory follows a reply: always what the upstream has just said, also that it names no count any more. A kept
- * page may be older than what was learned meanwhile, so that it counts only where it names more pages than are known; what
- * was forgotten is not learned from it again, which would make an old count a new one.
+ * Returns whether to update the remembered page count from a reply. A new response from the upstream always updates it,
+ * even if it no longer has a page count. A stored page may be older than the remembered count, so it updates the count
+ * only if its own is higher. It never restores a count that was forgotten, because an old count would then look new.
  */
 function tellsMore({ facts, pageCount }: Reply, learned: number | undefined): boolean {
   if (facts !== undefined) return facts.body.isJson;
@@ -60,7 +63,7 @@ function tellsMore({ facts, pageCount }: Reply, learned: number | undefined): bo
 
 function refuse({ checks }: PlannedOperation, { trace }: Exchange, refusal: PageRefusal): void {
   const level = checks.pageBounds;
-  // A value that cannot be read was told of where parameters are checked.
+  // A value that cannot be read has already been reported by the parameter check.
   const { violations } = trace;
   const { name } = refusal.detail;
   if (!violations.some(({ check, location, at }) => check === 'requests' && location === 'query' && at === name))

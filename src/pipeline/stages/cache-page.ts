@@ -13,18 +13,21 @@ import type { PlannedOperation } from '../planned-operation.ts';
 import type { Reply } from '../reply.ts';
 import type { Handler, StagePlanner } from '../stage.ts';
 
-/** What the stage needs from the rest of the gateway. */
+/** Services that this stage needs. */
 export interface CachePageServices {
   readonly cache: PageCache;
   readonly guard: AudienceGuard;
   readonly noCacheRoles: readonly string[];
   readonly contractVersion: string;
   readonly clock: Clock;
-  /** Records the trace of work that no client waits for. */
+  /** Records the trace of background work. */
   readonly recordBackground: (trace: Trace) => void;
 }
 
-/** Answers list pages from memory, refreshes stale ones behind the client's back and lets them stand in for a failing upstream. */
+/**
+ * Serves list pages from the cache, refreshes stale pages in the background, and serves stale pages if the upstream
+ * fails.
+ */
 export function cachePage(services: CachePageServices): StagePlanner {
   return {
     name: 'cache-page',
@@ -55,7 +58,7 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     const asked: CacheTrace = { status: bypassed ? 'bypass' : 'miss', reason: bypassed ? 'no-cache' : because };
     trace.cache = { ...asked, stored: false };
     const began = cache.beginFill(tagsOf(operation.cacheability?.tags ?? [], exchange.values().path));
-    // Others may be waiting for the same page, so it does not end with this client's connection.
+    // Other callers may be waiting for the same page, so the fetch does not end when this client disconnects.
     const reply = tagged(await answer({ ...exchange, clientGone: undefined }, key));
     if (isRefusal(reply.status)) cache.drop(key);
     const collapsed = reply.shared === true;
@@ -92,7 +95,7 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     );
   };
 
-  /** Fetches the caller's own answer now and then, to see that a shared page really is the same for everybody. */
+  /** Occasionally fetches the caller's own response to verify that a shared page is the same for all callers. */
   const compare = (exchange: Exchange, { entry }: CacheLookup) => {
     const { filledBy } = entry;
     const caller = audienceOf('caller', exchange.principal, undefined, false);
@@ -106,7 +109,8 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
         const reply = await next({ ...copy, audience: caller });
         if (reply.status === 200 && Buffer.isBuffer(reply.body)) differs(etagOf(reply.body));
       } finally {
-        // No entity has this tag: what one caller is shown and the other is not differs however it looks.
+        // No page has an empty entity tag, so this always counts as a difference: one caller may see the page and the
+        // other may not.
         if (copy.trace.upstream?.denied === true) differs('');
       }
     };
@@ -142,18 +146,21 @@ function bypasses({ arrival: { headers }, grants }: Exchange, noCacheRoles: read
   return mayBypass({ cacheControl: headers['cache-control'], pragma: headers.pragma }, grants.roles, noCacheRoles);
 }
 
-/** Why the upstream is asked, in the words of RFC 9211. */
+/** The reason for forwarding the request upstream, in the terms of RFC 9211. */
 type Because = 'miss' | 'stale' | 'bypass';
 
 /**
- * By such an answer the upstream takes the page back from this audience, so that what is kept of it must neither be
- * served stale nor stand in later.
+ * Returns whether the upstream denies this audience access to the page. The stored copy must then no longer be served,
+ * even if the upstream fails later.
  */
 function isRefusal(status: number): boolean {
   return status >= 400 && status < 500 && status !== 429;
 }
 
-/** Failures that a stale page may hide (RFC 5861, 4); a refused service account must be heard of. */
+/**
+ * Returns whether a stale page may be served after a failure (RFC 5861, 4). A refused service account must be reported
+ * instead.
+ */
 function mayStandIn(error: unknown): boolean {
   return error instanceof GatewayError && error.status >= 500 && error.code !== 'upstream_credentials_refused';
 }

@@ -5,7 +5,7 @@ import { pageKey } from '../store-page.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
 
-/** Makes one upstream call of identical pages that are asked for at the same time by the same audience. */
+/** Combines simultaneous requests of the same audience for the same page into one upstream request. */
 export function coalesce(cache: PageCache, contractVersion: string): StagePlanner {
   return {
     name: 'coalesce',
@@ -14,13 +14,13 @@ export function coalesce(cache: PageCache, contractVersion: string): StagePlanne
       const flights = createSingleFlight<Reply>();
       const shared = planned.cache.audience !== 'caller';
       return (next) => async (exchange) => {
-        // A caller that has just written must not be given a page whose fetch began before the write.
+        // A caller that has just written must not receive a page whose fetch started before the write.
         const key = `${cache.generation()} ${pageKey(planned, exchange, contractVersion)}`;
         const { promise, leader } = flights.run(key, () => next(exchange));
         if (leader) return promise;
         const reply = await promise.catch((error: unknown) => {
           if (shared && error instanceof GatewayError && isRefusal(error.status)) return undefined;
-          // A failure is shared as an answer is: this request made no exchange of its own.
+          // A failure is shared in the same way as a response, because this request made no exchange of its own.
           const { cache: met } = exchange.trace;
           if (met?.status === 'miss') exchange.trace.cache = { ...met, status: 'coalesced' };
           throw error;
@@ -32,7 +32,9 @@ export function coalesce(cache: PageCache, contractVersion: string): StagePlanne
   };
 }
 
-/** What the upstream refused to the leader's credential it may well answer to another caller's. */
+/**
+ * Returns whether the upstream refused the leader's credential. It may still accept the credential of another caller.
+ */
 function isRefusal(status: number): boolean {
   return status === 401 || status === 403;
 }

@@ -26,22 +26,22 @@ import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
 import { endedEarly, recordFailure } from '../upstream-violation.ts';
 
-/** How the last stage reaches the upstream. */
+/** Services for sending requests to the upstream. */
 export interface ForwardServices {
   readonly upstream: Upstream;
-  /** The `Authorization` of the service account; undefined when callers' credentials are forwarded. */
+  /** The `Authorization` header of the service account. Undefined if callers' credentials are forwarded. */
   readonly serviceAuthorization: string | undefined;
   /** The configured scheme and host of the public side. */
   readonly publicOrigin: PublicOrigin | undefined;
   readonly isPermissionMessage: PermissionMessage;
-  /** Stores an operation per caller from now on. */
+  /** Switches an operation to separate storage for each caller. */
   readonly demote: AudienceGuard['demote'];
   readonly clock: Clock;
-  /** Takes the content coding off a transparent answer, to look at it; no bytes when that cannot be done. */
+  /** Decodes the content coding of a transparent response for inspection. Returns no bytes if that is not possible. */
   readonly decode: (headers: HeaderPairs, body: Buffer) => Promise<Buffer | 'damaged' | undefined>;
 }
 
-/** Exchanges the request with the upstream; the last stage of every plan. */
+/** Exchanges the request with the upstream. This is the last stage of every plan. */
 export function forward(services: ForwardServices): StagePlanner {
   return {
     name: 'forward',
@@ -87,7 +87,7 @@ export function forward(services: ForwardServices): StagePlanner {
   };
 }
 
-/** Notes what an error says; where everything passes as it is, a mistake in reading it ends nothing. */
+/** Records the details of an error response. In transparent mode, a failure to read it does not end the request. */
 async function readFailure(
   planned: PlannedOperation,
   { trace }: Exchange,
@@ -107,7 +107,7 @@ async function readFailure(
   }
 }
 
-/** An error as it can be read: a client of `observe` may have asked for it compressed. */
+/** Returns an error response in readable form, because a client in `observe` mode may have requested compression. */
 async function decoded(answer: UpstreamResponse, { decode }: ForwardServices): Promise<UpstreamResponse> {
   if (answer.status < 400 || !Buffer.isBuffer(answer.body)) return answer;
   const body = await decode(answer.headers, answer.body);
@@ -150,10 +150,10 @@ function builtRequest(
   };
 }
 
-// A shorter credential may be found in a text by chance.
+// A shorter credential may occur in a text by chance.
 const MIN_CREDENTIAL = 8;
 
-/** Whether a response that other callers would get shows the credential of the caller that it was fetched with. */
+/** Returns whether a response that other callers would receive contains the credential with which it was fetched. */
 function repeatsCredential(answer: UpstreamResponse, { audience, principal }: Exchange, sent: HeaderPairs): boolean {
   const authorization = headerValue(sent, 'authorization');
   if (authorization === undefined || authorization !== principal.authorization || !isShared(audience)) return false;
@@ -168,7 +168,10 @@ function includes({ headers, body }: UpstreamResponse, text: string): boolean {
   return (Buffer.isBuffer(body) && body.includes(text)) || headers.some(([, value]) => value.includes(text));
 }
 
-/** A service account stands in only where the contract says that answers do not depend on who asks (rules, 2). */
+/**
+ * Returns the `Authorization` header to send. A service account is used only if the contract says that responses do not
+ * depend on the caller (rules, 2).
+ */
 function authorizationFor(
   planned: PlannedOperation,
   { principal, delegated }: Exchange,

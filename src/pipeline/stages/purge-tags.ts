@@ -3,10 +3,10 @@ import { GatewayError } from '../../errors/gateway-error.ts';
 import type { Exchange } from '../exchange.ts';
 import type { StagePlanner } from '../stage.ts';
 
-/** Drops what is kept under these tags. */
+/** Removes the stored pages with these tags. */
 export type Purge = (tags: readonly string[]) => void;
 
-/** Purges what a write may have changed, before the client hears of its success (rules, 6). */
+/** Purges the pages that a write may have changed before the client receives the successful response (rules, 6). */
 export function purgeTags(purge: Purge): StagePlanner {
   return {
     name: 'purge-tags',
@@ -27,7 +27,10 @@ export function purgeTags(purge: Purge): StagePlanner {
   };
 }
 
-/** A write whose answer was lost, also because its client left, may still have been made; a refused one was not. */
+/**
+ * Returns whether a write was refused. A write without a response, for example because the client left, may still have
+ * taken effect.
+ */
 function isRefusal(error: unknown): boolean {
   return error instanceof GatewayError && error.status < 500 && error.code !== 'client_closed';
 }

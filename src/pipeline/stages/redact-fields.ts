@@ -15,8 +15,8 @@ export function redactFields(mayRead: (grants: Grants) => boolean, limits: JsonL
     name: 'redact-fields',
     plan({ operation, checks, transparent }) {
       if (!operation.carriesPrivateFields || checks.permissions !== 'enforce' || transparent) return undefined;
-      // Kept pages in which nothing was found: each is one buffer for everybody who is served from it, and is looked through
-      // once. What was taken out is not remembered, because it would double what pages may take.
+      // Stored pages without private fields. All callers share the same buffer of a page, so it is searched only once.
+      // Redacted copies are not stored, because they would double the memory used for pages.
       const clean = new WeakSet<Buffer>();
       return (next) => (exchange) =>
         whenReady(next(exchange), (reply) => {
@@ -35,7 +35,7 @@ export function redactFields(mayRead: (grants: Grants) => boolean, limits: JsonL
   };
 }
 
-/** What cannot be read cannot be redacted, so it is not shown at all. */
+/** Returns the error for a body that cannot be read. It cannot be redacted either, so it must not be shown. */
 function unreadable(): GatewayError {
   return new GatewayError(
     'upstream_invalid_response',

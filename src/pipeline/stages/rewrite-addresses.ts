@@ -3,20 +3,20 @@ import { whenReady } from '../../lib/when-ready.ts';
 import type { PublicOrigin } from '../../model/arrival.ts';
 import type { StagePlanner } from '../stage.ts';
 
-/** Finds and rewrites absolute addresses of the legacy host in answers (rules, 11). */
+/** Finds and rewrites absolute addresses of the legacy host in responses (rules, 11). */
 export interface LegacyAddresses {
   /** True with `rewriteUrls: true`. */
   readonly rewrite: boolean;
   readonly find: (body: Buffer) => boolean;
   readonly replace: (body: Buffer, publicAddress: string) => Buffer;
-  /** The address of the gateway under an origin. */
+  /** Returns the address of the gateway under an origin. */
   readonly publicAddress: (origin: PublicOrigin) => string;
 }
 
 /**
- * Rewrites legacy addresses in documented responses where the configuration says so. It runs outside the cache: without a
- * configured `publicOrigin` the public address is what this client calls, and one client's `Host` must not end up in what
- * another client gets.
+ * Rewrites legacy addresses in documented responses if the configuration enables it. This stage runs outside the cache:
+ * without a configured `publicOrigin`, the public address depends on the client's `Host` header, which must not appear
+ * in responses to other clients.
  */
 export function rewriteAddresses(addresses: LegacyAddresses): StagePlanner {
   return {

@@ -8,18 +8,21 @@ import type { Exchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
 import type { Handler, StagePlanner } from '../stage.ts';
 
-/** What the stage needs from the rest of the gateway. */
+/** Services that this stage needs. */
 export interface TranslateFailureServices {
-  /** `WWW-Authenticate` of a 401. */
+  /** The `WWW-Authenticate` header of a 401 response. */
   readonly challenge: string;
   readonly isPermissionMessage: PermissionMessage;
-  /** What a response may hold to be parsed. */
+  /** Limits for parsing a response. */
   readonly jsonLimits: JsonLimits;
-  /** Forgets that this principal's credential was found valid. */
+  /** Removes the successful verification of this principal's credential from memory. */
   readonly forget: (principal: Principal) => void;
 }
 
-/** Turns error answers of the upstream and transport failures into our errors; `legacy` keeps the answers as they are. */
+/**
+ * Converts error responses of the upstream and transport failures into gateway errors. With `legacy`, error responses
+ * are passed unchanged.
+ */
 export function translateFailure(services: TranslateFailureServices): StagePlanner {
   return {
     name: 'translate-failure',
@@ -27,9 +30,9 @@ export function translateFailure(services: TranslateFailureServices): StagePlann
       const documentedFields = new Set(operation.documentedFields);
       return (next) => async (exchange) => {
         const reply = await answer(next, exchange);
-        // Nobody verifies a credential where everything passes as it is, so nothing is translated nor forgotten there.
+        // In transparent mode, credentials are not verified, so there is nothing to translate or forget.
         if (errors === 'legacy' && (transparent || reply.status !== 401)) return reply;
-        // What is JSON without an error at its top is a success; anything else is looked at closely.
+        // A JSON body without an error at its top level is a success. All other bodies are inspected.
         if (reply.status < 300 && reply.facts?.body.isJson === true && !reply.facts.body.hasTopLevelError) return reply;
         const service = serviceCredential && !exchange.delegated;
         const failure = translate(reply, {
@@ -49,7 +52,7 @@ export function translateFailure(services: TranslateFailureServices): StagePlann
   };
 }
 
-/** The answer of the rest of the plan, with a failure of the transport as one of our errors. */
+/** Returns the response of the rest of the plan and converts a transport failure into a gateway error. */
 async function answer(next: Handler, exchange: Exchange): Promise<Reply> {
   try {
     return await next(exchange);

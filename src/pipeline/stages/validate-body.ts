@@ -11,29 +11,29 @@ import type { PlannedOperation } from '../planned-operation.ts';
 import { checkFailed, documentedText, requestRefusal, toDetail, toVerdict } from '../request-refusal.ts';
 import type { StagePlanner } from '../stage.ts';
 
-/** What a check of a request body found: violations, with the code and details to refuse with. */
+/** The result of checking a request body: the violations, with the code and details for a refusal. */
 export interface BodyFindings {
   readonly violations: readonly Violation[];
-  /** What is counted and never refused: members that the contract does not know. */
+  /** Violations that are counted but never refused: members that are not in the contract. */
   readonly reported?: readonly Violation[];
   readonly code?: ErrorCode;
   readonly details?: readonly ErrorDetail[];
 }
 
-/** Checks the parsed body of an operation against its schema and the rules that no schema says. */
+/** Checks the parsed body of an operation against its schema and the rules that a schema cannot express. */
 export type CheckBody = (
   planned: PlannedOperation,
   body: unknown,
   exchange: Exchange,
 ) => Promise<BodyFindings> | BodyFindings;
 
-/** What a request body may be. */
+/** Limits for request bodies. */
 export interface BodyLimits {
   readonly bytes: number;
   readonly json: JsonLimits;
 }
 
-/** Reads and checks the request body; the original bytes go on to the upstream. */
+/** Reads and checks the request body. The original bytes are forwarded to the upstream. */
 export function validateBody(check: CheckBody, limits: BodyLimits): StagePlanner {
   return {
     name: 'validate-body',
@@ -58,7 +58,7 @@ export function validateBody(check: CheckBody, limits: BodyLimits): StagePlanner
           findings = await inspect(planned, read.whole, passed, { check, limits });
         } catch (error) {
           if (!transparent) throw error;
-          // The body has been read, so that it can only be forwarded from here.
+          // The body has already been read, so it can only be forwarded from here.
           checkFailed(exchange.trace, 'requests', level, error);
           return next(passed);
         }
@@ -77,7 +77,7 @@ export function validateBody(check: CheckBody, limits: BodyLimits): StagePlanner
 }
 
 function tooLarge(rest: Readable, limit: number): GatewayError {
-  // Read on until the connection is closed: it would be reset with bytes left unread, and the answer lost with it.
+  // Read until the connection is closed. Closing it with unread bytes would reset it and lose the response.
   rest.on('error', () => undefined).resume();
   return new GatewayError('body_too_large', `The request body is larger than ${limit} bytes.`, {
     headers: { Connection: 'close' },
@@ -110,7 +110,8 @@ async function inspect(
     const message = describeExcess('the request body', parsed.limit, limits.json);
     return one('bounds', '', `json-${parsed.limit}`, message);
   }
-  // The bytes go on as they came, and of two members of one name the upstream may read the one that was not checked.
+  // The bytes are forwarded unchanged. If two members have the same name, the upstream may read the one that was not
+  // checked.
   if (countMembers(parsed.value) !== parsed.members)
     return one('format', '', 'repeated-member', 'Each member of the request body can be given once.');
   return check(planned, parsed.value, exchange);

@@ -33,27 +33,33 @@ import type { StagePlanner } from '../stage.ts';
 import { endedEarly, recordServerError } from '../upstream-violation.ts';
 import { checkFailed, toVerdict } from '../request-refusal.ts';
 
-/** What response validation needs from the rest of the gateway. */
+/** Services that response validation needs. */
 export interface ValidateResponseServices {
   readonly judge: Contract['checkResponse'];
-  /** Takes the content coding off a transparent answer, to look at it; undefined when it is too large or coded in an unknown way. */
+  /**
+   * Decodes the content coding of a transparent response for inspection. Returns undefined if the response is too large
+   * or the coding is unknown.
+   */
   readonly decode: (headers: HeaderPairs, body: Buffer) => Promise<Buffer | 'damaged' | undefined>;
-  /** True when a body holds an absolute address of the legacy host. */
+  /** Returns whether a body contains an absolute address of the legacy host. */
   readonly namesUpstream: (body: Buffer) => boolean;
   readonly knownAnswers: KnownBodies;
-  /** What a response may hold to be parsed. */
+  /** Limits for parsing a response. */
   readonly jsonLimits: JsonLimits;
-  /** True for violations that a baseline or overlay accepts. */
+  /** Returns whether a baseline or an overlay accepts a violation. */
   readonly isAccepted: (operation: Operation, violation: Violation, status: number) => boolean;
-  /** Looks at the shape of a parsed answer; undefined where nothing is learned from traffic. */
+  /** Observes the shape of a parsed response. Undefined if the gateway does not learn from traffic. */
   readonly observe?: ((exchange: Exchange, operation: Operation, status: number, json: unknown) => void) | undefined;
-  /** Sees the answers that a candidate contract judges too; undefined where there is none. */
+  /** Observes the responses that a candidate contract also judges. Undefined if there is no candidate. */
   readonly candidate?: Pick<ShadowContract, 'answered'> | undefined;
-  /** Learns who wrote a node that a valid answer shows. */
+  /** Records the author of a node in a valid response. */
   readonly learn: LearnAuthor;
 }
 
-/** Judges the upstream's answer as it came; under `enforce` a success that breaks the contract is not passed on. */
+/**
+ * Judges the upstream's response as received. With `enforce`, a successful response that violates the contract is not
+ * passed on.
+ */
 export function validateResponse(services: ValidateResponseServices): StagePlanner {
   return {
     name: 'validate-response',
@@ -63,7 +69,7 @@ export function validateResponse(services: ValidateResponseServices): StagePlann
         if (!Buffer.isBuffer(reply.body)) return skipped(exchange, reply, planned, 'size');
         if (exchange.arrival.method === 'HEAD' && transparent) return skipped(exchange, reply, planned, 'head');
         const bytes = transparent ? await services.decode(reply.headers, reply.body) : reply.body;
-        // Where the coding is taken off before the client gets it, such an answer is a failure with the same name.
+        // The same failure is reported under this name when responses are decoded for the client.
         if (bytes === 'damaged') endedEarly(exchange.trace, new UpstreamFailure('truncated'));
         if (bytes === undefined || bytes === 'damaged') return skipped(exchange, reply, planned, 'coding');
         const facts = factsOf(exchange, toBodyLook(reply, bytes), planned, services);
@@ -78,7 +84,7 @@ export function validateResponse(services: ValidateResponseServices): StagePlann
           checkFailed(exchange.trace, 'responses', planned.checks.responses, error);
           return { ...reply, facts: { validity: 'skipped' as const, body: bodyFactsOf(planned, undefined) } };
         });
-        // Of an answer that says itself that it failed, the ledger knows at least that.
+        // If the response reports a server error, record at least that in the ledger.
         if (reply.status >= 500 && violations.slice(before).every(isAdvisory)) recordServerError(exchange.trace);
         return judgedReply;
       };
@@ -104,7 +110,7 @@ function factsOf(
     services.observe?.(exchange, operation, look.status, unjudged);
     return { validity: 'off', body: bodyFactsOf(planned, unjudged) };
   }
-  // With the operation, the path and the query give every parameter that a verdict depends on.
+  // Together with the operation, the path and the query contain every parameter that a verdict depends on.
   const key = `${operation.id} ${exchange.arrival.path}?${exchange.arrival.query ?? ''}`;
   const known = services.knownAnswers.find(key, look);
   if (known !== undefined) return knownFacts(exchange, known, level, services);
@@ -133,7 +139,10 @@ function factsOf(
 
 const valueOf = (parsed: BoundedJson): unknown => (parsed.state === 'parsed' ? parsed.value : undefined);
 
-/** A response that is too deep or too large to be parsed: it breaks the contract, and `observe` leaves it unjudged. */
+/**
+ * Returns the facts of a response that is too deep or too large to parse. It violates the contract, except in `observe`
+ * mode, which does not judge it.
+ */
 function excessFacts(
   exchange: Exchange,
   look: BodyLook,
@@ -162,7 +171,7 @@ function excessFacts(
   return { validity: 'violations', body };
 }
 
-/** What the look at the very same bytes has shown before. */
+/** Returns the facts found earlier in the same bytes. */
 function knownFacts(
   { trace }: Exchange,
   known: KnownBody,
@@ -180,7 +189,7 @@ function learnAll(authors: readonly Authorship[], learn: LearnAuthor): void {
   for (const [nodeId, authorName] of authors) learn(nodeId, authorName);
 }
 
-/** What a judgement comes to for the stages outside. */
+/** The result of judging a response, for the outer stages. */
 interface Judged {
   readonly validity: Validity;
   readonly reported: readonly Violation[];
@@ -200,7 +209,7 @@ function judged(
     json,
   });
   const { violations, reported } = judgement;
-  // What is only reported makes no verdict: such an answer is passed on and kept like any other.
+  // Violations that are only reported do not affect the verdict, so the response is passed on and stored as usual.
   exchange.trace.violations.push(...violations, ...reported);
   const unaccepted = violations.some((violation) => !services.isAccepted(operation, violation, status));
   const level = checks.responses;

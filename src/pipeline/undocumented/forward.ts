@@ -10,19 +10,19 @@ import type { Reply } from '../reply.ts';
 import type { Handler } from '../stage.ts';
 import { endedEarly, recordFailure, recordServerError } from '../upstream-violation.ts';
 
-/** What requests for undocumented paths are forwarded with. */
+/** Services for forwarding requests to undocumented paths. */
 export interface ForwardUndocumentedServices {
   readonly upstream: Pick<Upstream, 'exchange'>;
-  /** Raw in both directions, as in `observe`. */
+  /** True if messages are passed unchanged in both directions, as in `observe`. */
   readonly transparent: boolean;
-  /** True where bodies of responses are rewritten on their way. */
+  /** True if response bodies are rewritten while they are streamed. */
   readonly rewriteUrls: boolean;
   readonly clock: Clock;
-  /** Counts a path outside the contract; undefined where nothing is learned. */
+  /** Counts a path outside the contract. Undefined if the gateway does not learn from traffic. */
   readonly observe?: ((method: string, path: string, status: number) => void) | undefined;
 }
 
-/** Exchanges a request for an undocumented path with the upstream; bodies are streamed in both directions. */
+/** Creates the handler that forwards requests for undocumented paths. Bodies are streamed in both directions. */
 export function forwardUndocumented(services: ForwardUndocumentedServices): Handler<PassedExchange> {
   const { upstream, transparent, rewriteUrls: identityCoding, clock, observe } = services;
   return async ({ arrival, principal, clientGone, trace }) => {

@@ -14,38 +14,38 @@ import type { AllowEntry } from './policy.ts';
 import { mayWrite, passthroughPurges } from './purges.ts';
 import { type AddressServices, findAddresses, rewriteAddresses } from './rewrite-addresses.ts';
 
-/** What answers requests for undocumented paths: its folded handler and the names of the stages in it, outermost first. */
+/** The plan for undocumented paths: its composed handler and the names of its stages, outermost first. */
 export interface UndocumentedPlan {
-  /** Tells it from the plan of an operation. */
+  /** Distinguishes this plan from the plan of an operation. */
   readonly operation: undefined;
   readonly cache: undefined;
-  /** Raw in both directions, as in `observe`. */
+  /** True if messages are passed unchanged in both directions, as in `observe`. */
   readonly transparent: boolean;
-  /** None where the policy lets nothing pass. */
+  /** The names of the stages. Empty if the policy does not allow any requests. */
   readonly stages: readonly string[];
   readonly handle: Handler<PassedExchange>;
 }
 
-/** What decides whether a caller may use an undocumented path. */
+/** Services that decide whether a caller may use an undocumented path. */
 interface UndocumentedAccess {
   readonly decidePermission: (permission: string, grants: Grants) => Decision;
   readonly grantsOf: Permissions['grantsOf'];
-  /** `WWW-Authenticate` of a 401. */
+  /** The `WWW-Authenticate` header of a 401 response. */
   readonly challenge: string;
-  /** True when a service account is configured. */
+  /** True if a service account is configured. */
   readonly serviceCredential: boolean;
 }
 
-/** What the plan is compiled from. */
+/** The parts from which the plan is compiled. */
 export interface UndocumentedPlanParts extends AddressServices, ForwardUndocumentedServices {
   readonly checks: Pick<Checks, 'undocumented' | 'permissions'>;
   readonly allow: readonly AllowEntry[];
   readonly access: UndocumentedAccess;
-  /** Drops what is stored under these tags; everything when undefined. */
+  /** Removes the stored pages with these tags, or all pages if undefined. */
   readonly purge: (tags: readonly string[] | undefined) => void;
 }
 
-/** Compiles the plan for undocumented paths from the stages that have work; done once, at start. */
+/** Compiles the plan for undocumented paths from the stages that apply. This is done once, at start. */
 export function compileUndocumentedPlan(parts: UndocumentedPlanParts): UndocumentedPlan {
   const { transparent, checks, allow, access, purge } = parts;
   const passesAnything = transparent || checks.undocumented !== 'enforce' || allow.length > 0;
@@ -65,12 +65,15 @@ export function compileUndocumentedPlan(parts: UndocumentedPlanParts): Undocumen
   };
 }
 
-/** The plan as one line, as `portico plan` prints it. */
+/** Returns the plan as one line, as printed by `portico plan`. */
 export function undocumentedPlanLine({ stages }: UndocumentedPlan): string {
   return `*    undocumented paths   ${stages.length === 0 ? 'refused' : stages.join(' → ')}`;
 }
 
-/** Refuses callers without the permission that the policy names, and those for whom a service account would stand in. */
+/**
+ * Refuses callers without the permission that the policy requires, and callers for whom the service account would be
+ * used.
+ */
 function authorize(level: Checks['permissions'], access: UndocumentedAccess): Stage<PassedExchange> {
   return (next) => (exchange) => {
     const { permission, principal, trace } = exchange;
@@ -86,7 +89,10 @@ function authorize(level: Checks['permissions'], access: UndocumentedAccess): St
   };
 }
 
-/** Purges what a write may have changed, before its client sees the response: what it reads next is not older (rules, 6). */
+/**
+ * Purges the pages that a write may have changed before the client receives the response, so that its next read is up
+ * to date (rules, 6).
+ */
 function purgeTags(purge: UndocumentedPlanParts['purge']): Stage<PassedExchange> {
   return (next) => async (exchange) => {
     const { method, path } = exchange.arrival;
@@ -95,7 +101,7 @@ function purgeTags(purge: UndocumentedPlanParts['purge']): Stage<PassedExchange>
     try {
       reply = await next(exchange);
     } catch (error) {
-      // A write whose response was lost may have been made.
+      // A write whose response was lost may have taken effect.
       if (error instanceof UpstreamFailure) purge(passthroughPurges(path));
       throw error;
     }

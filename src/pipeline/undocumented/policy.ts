@@ -3,27 +3,27 @@ import type { Arrival } from '../../model/arrival.ts';
 import type { CheckLevel } from '../../model/checks.ts';
 import type { Operation } from '../../model/operation.ts';
 
-/** An entry of `undocumented.allow`: what passes although the contract does not know it. */
+/** An entry of `undocumented.allow`: a path and method to forward although the contract does not describe them. */
 export interface AllowEntry {
   readonly method: string;
-  /** A path with `{name}` for one segment, or `/**` at its end for everything below. */
+  /** A path in which `{name}` matches one segment and `/**` at the end matches everything below. */
   readonly path: string;
-  /** A permission that the caller needs for it. */
+  /** The permission that the caller needs. */
   readonly permission?: string | undefined;
 }
 
-/** That a request is let past the contract. */
+/** The verdict for a request that is forwarded although the contract does not describe it. */
 export interface PassingVerdict {
   readonly pass: true;
   readonly permission: string | undefined;
   readonly reported: boolean;
-  /** The contract has the path, with other methods; said where it is reported. */
+  /** True if the contract has the path, but with other methods. Used in reports. */
   readonly documentedPath?: boolean;
-  /** True for a method of an inferred operation that is switched off. */
+  /** True if the method belongs to an inferred operation that is disabled. */
   readonly switchedOff?: boolean;
 }
 
-/** What happens to a request that no operation answers. */
+/** The verdict for a request that matches no operation. */
 export type UndocumentedVerdict =
   | PassingVerdict
   | {
@@ -33,14 +33,17 @@ export type UndocumentedVerdict =
       readonly switchedOff?: boolean;
     };
 
-/** Decides what happens to a request that no operation answers; `byMethod` is what the contract knows of the path, if anything. */
+/**
+ * Decides how to handle a request that matches no operation. `byMethod` contains the operations of the path, if the
+ * contract has it.
+ */
 export type UndocumentedPolicy = (
   method: string,
   path: string,
   byMethod: ReadonlyMap<string, Operation> | undefined,
 ) => UndocumentedVerdict;
 
-/** The base path that passthrough is limited to outside of `observe` (rules, 11). */
+/** The base path to which passthrough is limited in modes other than `observe` (rules, 11). */
 const PASSTHROUGH_BASE = '/services/v2/';
 
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -69,13 +72,16 @@ export function compileUndocumentedPolicy(
   };
 }
 
-/** Returns what the policy says about a request that matches no operation; `match` is what the contract knows of its path. */
+/**
+ * Returns the policy's verdict on a request that matches no operation. `match` is the matching path in the contract, if
+ * any.
+ */
 export function undocumentedVerdict(
   policy: UndocumentedPolicy,
   { method, path }: Pick<Arrival, 'method' | 'path'>,
   match: PathMatch | undefined,
 ): UndocumentedVerdict {
-  // The methods of operations that are switched off make the path an undocumented one for them (rules, 10).
+  // The path counts as undocumented for the methods of disabled operations (rules, 10).
   const switchedOff = match?.undocumentedMethods.has(method) === true;
   const verdict = policy(method, path, switchedOff ? undefined : match?.byMethod);
   return switchedOff ? { ...verdict, switchedOff } : verdict;
@@ -89,12 +95,12 @@ function allowedMethods(byMethod: ReadonlyMap<string, Operation>): string[] {
   return [...byMethod.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }
 
-/** Says whether a raw path matches a pattern. */
+/** A function that returns whether a raw path matches a pattern. */
 type PathPattern = (path: string) => boolean;
 
 /**
- * Compiles a path with `{name}` or `*` for one non-empty segment (or part of one) and `/**` at the end for everything
- * below; everything else is matched exactly, case included.
+ * Compiles a path pattern. `{name}` or `*` matches one non-empty segment or a part of one, and `/**` at the end matches
+ * everything below. All other text is matched exactly and is case-sensitive.
  */
 export function compilePathPattern(pattern: string): PathPattern {
   const deep = pattern.endsWith('/**');

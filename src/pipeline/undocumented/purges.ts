@@ -1,11 +1,11 @@
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE']);
 
-/** Returns whether a successful request of this method may have changed something. */
+/** Returns whether a successful request with this method may have changed data. */
 export function mayWrite(method: string): boolean {
   return !SAFE.has(method);
 }
 
-// A Map, because the name comes from the client and every object has a `constructor`.
+// This is a Map because the name comes from the client, and every object has a `constructor`.
 const LISTS: ReadonlyMap<string, readonly string[]> = new Map([
   ['question', ['questions']],
   ['answer', ['questions', 'comments']],
@@ -18,8 +18,8 @@ const LISTS: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /**
- * The tags that a successful unsafe passthrough to this path may have changed: the node that it names and its
- * resource's lists, or undefined when that is unknown and everything must go (rules, 6).
+ * Returns the tags that a successful unsafe passthrough request to this path may have changed: the node in the path and
+ * the lists of its resource. Returns undefined if the tags are unknown and all pages must be purged (rules, 6).
  */
 export function passthroughPurges(path: string): readonly string[] | undefined {
   const [resource, id] = path.replace(/^\/services\/v2\//, '').split('/');

@@ -11,16 +11,16 @@ import {
 import type { PassedExchange } from '../exchange.ts';
 import type { Stage } from '../stage.ts';
 
-/** How addresses of the legacy server are treated in responses from undocumented paths. */
+/** Options for addresses of the legacy server in responses from undocumented paths. */
 export interface AddressServices {
   readonly legacy: LegacyAddresses;
-  /** True where those in bodies are rewritten too (rules, 11). */
+  /** True if addresses in bodies are rewritten too (rules, 11). */
   readonly rewriteUrls: boolean;
   /** Returns the address of the gateway under an origin. */
   readonly publicAddress: (origin: PublicOrigin) => string;
 }
 
-/** Puts the public address in the place of the legacy one in headers, and in bodies where the configuration says so. */
+/** Replaces the legacy address with the public one in headers, and also in bodies if the configuration enables it. */
 export function rewriteAddresses(services: AddressServices): Stage<PassedExchange> {
   const { legacy, rewriteUrls, publicAddress } = services;
   const report = findAddresses(services);
@@ -36,7 +36,7 @@ export function rewriteAddresses(services: AddressServices): Stage<PassedExchang
   return rewriteUrls ? rewritten : (next) => rewritten(report(next));
 }
 
-/** Reports addresses of the legacy server in bodies, which are passed as they are. */
+/** Reports addresses of the legacy server in bodies, which are passed unchanged. */
 export function findAddresses({ legacy }: Pick<AddressServices, 'legacy'>): Stage<PassedExchange> {
   return (next) => async (exchange) => {
     const reply = await next(exchange);
@@ -51,13 +51,13 @@ export function findAddresses({ legacy }: Pick<AddressServices, 'legacy'>): Stag
   };
 }
 
-/** Shows a body's parts to somebody else than its reader, without letting them flow before the reader wants them. */
+/** Observes the chunks of a body without starting the flow before the reader is ready. */
 function watch(body: Readable, onPart: (part: Buffer) => void): void {
   body.on('data', onPart);
   body.pause();
 }
 
-// Coded bodies are neither read nor rewritten.
+// Encoded bodies are neither read nor rewritten.
 function isText(headers: HeaderPairs): boolean {
   const type = headerValue(headers, 'content-type') ?? '';
   return (
@@ -66,7 +66,7 @@ function isText(headers: HeaderPairs): boolean {
   );
 }
 
-// Length and strong validators belong to the bytes that were, not to those that will be.
+// The length and strong validators describe the original bytes and do not apply to the rewritten ones.
 function changedLength(headers: HeaderPairs): HeaderPairs {
   return headers.flatMap(([name, value]): HeaderPairs => {
     const key = name.toLowerCase();

@@ -6,7 +6,7 @@ import type { KnownRequest } from '../exchange.ts';
 import type { CompiledGateway } from '../compiled-gateway.ts';
 import type { PassingVerdict, UndocumentedVerdict } from './policy.ts';
 
-/** Records what the policy says about a request for an undocumented path; throws where it does not let the request pass. */
+/** Records the policy's verdict on a request for an undocumented path. Throws if the request is refused. */
 export function admitUndocumented(
   gateway: Pick<CompiledGateway, 'candidate' | 'checks'>,
   { arrival, trace }: Pick<KnownRequest, 'arrival' | 'trace'>,
@@ -47,7 +47,7 @@ function undocumentedRefusal(
   });
 }
 
-/** Shows only the parts of the path that are words of such addresses: any other part may name somebody. */
+/** Shows only the known words of the path, because any other part may identify a person. */
 function undocumented(
   { method, path }: Pick<Arrival, 'method' | 'path'>,
   documentedPath: boolean,
