@@ -38,7 +38,7 @@ export function assembleLadder(
   const file = createLadderFile(settings.ladder.file, start.ladder, {
     onError: (error) =>
       logger.error({ err: error }, 'the ladder file cannot be written: the ladder is stored in memory only'),
-    // A step that has replaced it meanwhile, such as the mark of a promotion lifted in the console, stays.
+    // A step that has since replaced it, such as the mark of a promotion lifted in the console, is retained.
     onRemoved: (step) => void ladder.lift(step.operation, step.check, step),
   });
   const ladder: Ladder = createLadder({

@@ -36,7 +36,7 @@ export interface AssemblyParts {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The destination of log lines. */
   readonly logStream: DestinationStream;
-  /** Returns a number 0 ≤ x < 1, which decides the shared pages that are compared. */
+  /** Returns a number 0 ≤ x < 1, which determines whether a hit on a shared page is compared. */
   readonly random: () => number;
 }
 
@@ -61,11 +61,11 @@ export interface Services {
   readonly candidate: ShadowContract | undefined;
   readonly ladder: Ladder;
   readonly ladderFile: LadderFile;
-  /** Gives the trace of a finished request to everything that observes requests. */
+  /** Passes the trace of a finished request to all observers of requests. */
   readonly recordTrace: (trace: Trace) => void;
 }
 
-/** Creates the services; nothing is connected or listening yet. */
+/** Creates the services; no connection or listener is opened yet. */
 export function assembleServices(settings: Settings, start: Start, parts: AssemblyParts): Services {
   const { clock, logStream, random } = parts;
   const logger = createLogger({ level: settings.logging.level, clock, stream: logStream });
@@ -135,7 +135,8 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
 }
 
 /**
- * Returns everything that a denied caller can lack: names in the contract and the configuration, never from a request.
+ * Returns everything that a denied caller can lack: names from the contract and the configuration, never from a
+ * request.
  */
 export function permissionLabels(
   { undocumented }: Pick<Settings, 'undocumented'>,

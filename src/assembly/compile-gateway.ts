@@ -75,7 +75,7 @@ export function compileGateway(
     if (current === undefined) return;
     plans.set(id, planned(current.operation));
     targets.clear();
-    // Pages stored at level report may be invalid, and are refused from now on.
+    // Pages stored at level report may be invalid, and are rejected from now on.
     if (plans.get(id)?.checks.responses === 'enforce') services.cache.purgeAll();
   });
   return {

@@ -126,7 +126,7 @@ function loadShadow({ candidate, ...contract }: ContractOptions): Contract | und
   }
 }
 
-/** The properties of operations that traffic is not compared by, by their name in the document. */
+/** The properties of operations that the comparison with traffic ignores, by their name in the document. */
 const NOT_COMPARED = {
   'x-requires': ({ requires }: Operation) => requires,
   'x-credential': ({ needsCredential }: Operation) => needsCredential,

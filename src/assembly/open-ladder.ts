@@ -46,7 +46,7 @@ export async function openLadder(
     if (moving.has(step)) logger.warn(fields, 'a step of the ladder is in effect');
     else logger.info(fields, 'a step of the ladder has no effect on the configured levels');
   }
-  // Written now, because promotions depend on the time since when this contract is in use.
+  // Written now, because promotions depend on how long this contract has been in use.
   if (reason === undefined && kept?.contract !== state.contract) ladderFile.write(state);
   const evaluate = () =>
     ladder.promote(ledger).catch((error: unknown) => logger.warn({ err: error }, 'promotions could not be evaluated'));

@@ -1,7 +1,7 @@
-/** Which verdict on a response allows it to be stored (rules, 6). */
+/** The verdict on a response that allows it to be stored (rules, 6). */
 export type StoreRule = 'valid' | 'accepted' | 'wellFormed';
 
-/** How long a page may be used, from the moment it was fetched. */
+/** The periods in which a page may be used, from the moment it was fetched. */
 export interface Freshness {
   /** Seconds for which a page is served without a request to the upstream. */
   readonly freshSeconds: number;

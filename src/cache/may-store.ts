@@ -25,7 +25,7 @@ export interface StoreCandidate {
   readonly receivedAt: number;
 }
 
-/** Why a response is not stored. */
+/** The reason why a response is not stored. */
 type StoreRefusal =
   | 'status'
   | 'set-cookie'

@@ -7,7 +7,7 @@ import {
   storeProperty,
 } from './cache-options.ts';
 
-/** Who shares a stored page: one caller, callers with equal permissions, or all callers (rules, 6). */
+/** The callers that share a stored page: one caller, callers with equal permissions, or all callers (rules, 6). */
 export type Audience = 'caller' | 'permissions' | 'public';
 
 /** The configuration key `cache:` of one operation, without defaults. */

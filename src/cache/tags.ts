@@ -1,6 +1,9 @@
 import type { ItemsAt } from '../model/operation.ts';
 
-/** Returns the tag of one resource. Ids beyond 2^53 are rounded like JSON.parse does: two may share a tag, none is missed. */
+/**
+ * Returns the tag of one resource. Ids above 2^53 are rounded as `JSON.parse` rounds them: two resources may share a
+ * tag, but a purge never misses a page.
+ */
 export function tagOf(kind: string, id: string | number): string {
   const text = String(id);
   return /^[0-9]{1,20}$/.test(text) ? `${kind}:${Number(text)}` : `${kind}:${text}`;

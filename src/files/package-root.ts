@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The folder that `config/` and `schemas/` of this package are in, for sources and for the release build alike. */
+/** The folder of this package that contains `config/` and `schemas/`, both for sources and for the release build. */
 export const packageRoot = join(import.meta.dirname, '..', '..');
 
 /** The version of this package, from its `package.json`. */

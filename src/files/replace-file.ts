@@ -4,8 +4,8 @@ import { rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Puts a text in the place of a file at once, so that nobody ever reads half of it, and makes its folder. `mode` are its
- * permissions. When it turns out at the end not to be wanted any more, the file stays as it was.
+ * Replaces the contents of a file atomically, so that no reader sees a partial file, and creates its folder. `mode`
+ * sets its permissions. If the text turns out to be obsolete at the end, the file is unchanged.
  */
 export async function replaceFile(
   file: string,
@@ -17,14 +17,14 @@ export async function replaceFile(
   makeFolder(dirname(file));
   try {
     await writeFile(draft, text, { mode, flag: 'wx', flush: true });
-    // Nothing may come between the question and the move, so the move is not waited for elsewhere.
+    // The check and the rename must not be interrupted, so the rename is synchronous.
     if (isWanted()) renameSync(draft, file);
   } finally {
     await rm(draft, { force: true }).catch(() => undefined);
   }
 }
 
-/** The same for the end of the process, when nothing can be waited for. */
+/** Does the same synchronously, for the end of the process. */
 export function replaceFileSync(file: string, text: string, mode: number): void {
   const draft = draftOf(file);
   makeFolder(dirname(file));
@@ -36,12 +36,15 @@ export function replaceFileSync(file: string, text: string, mode: number): void 
   }
 }
 
-/** A name beside a file for what is not finished. Nobody else can guess it, and put a link to another file there first. */
+/**
+ * Returns an unpredictable name beside a file for unfinished data, so that no one can place a link to another file
+ * there first.
+ */
 const draftOf = (file: string): string => `${file}.${randomBytes(6).toString('hex')}.tmp`;
 
 /**
- * Makes a folder and those above it, for this user alone. One at a time, because Node's own way never ends under `/proc`,
- * and tells of the wrong folder on a file system that is read-only.
+ * Creates a folder and its parents, accessible to this user only. It creates them one at a time, because Node's
+ * recursive option never ends under `/proc` and reports the wrong folder on a read-only file system.
  */
 export function makeFolder(path: string): void {
   if (existsSync(path)) return;
@@ -49,12 +52,15 @@ export function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Another process may have been quicker.
+    // Another process may have created it first.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
 
-/** Makes the folder of a file and tries to write there; answers the code of why that fails, or undefined. */
+/**
+ * Creates the parent folder of a file and checks that it is writable. Returns the error code if this fails, otherwise
+ * undefined.
+ */
 export async function whyUnwritable(file: string): Promise<string | undefined> {
   if (file === IN_MEMORY) return undefined;
   const tried = draftOf(file);
@@ -68,5 +74,5 @@ export async function whyUnwritable(file: string): Promise<string | undefined> {
   }
 }
 
-/** The path that stands for no file: what would be kept in it ends with the process. */
+/** The path that means no file: its data is lost when the process ends. */
 export const IN_MEMORY = ':memory:';

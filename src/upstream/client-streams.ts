@@ -3,35 +3,36 @@ import type { Principal } from '../model/principal.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
-/** The client whose speed a stream goes by. */
+/** The client that determines the speed of a stream. */
 export interface StreamOwner {
-  /** Undefined where no credential was sent. */
+  /** Undefined if no credential was sent. */
   readonly caller: string | undefined;
   readonly address: string;
 }
 
-/** Returns whom the streams of a request count for. */
+/** Returns the client whose streams a request counts toward. */
 export function streamOwner({ kind, audience }: Principal, clientAddress: string): StreamOwner {
   return { caller: kind === 'anonymous' ? undefined : audience, address: clientAddress };
 }
 
 /**
- * Counts exchanges that last as long as a client wants: bodies that are streamed to it or from it. They have bounds of their
- * own, so that clients that read or write slowly cannot take the places of those that wait for the upstream alone.
+ * Counts the exchanges whose duration depends on the client: bodies that are streamed to or from it. They have their
+ * own limits, so that clients that read or write slowly cannot take the places of exchanges that only wait for the
+ * upstream.
  */
 interface ClientStreams {
-  /** Throws `UpstreamFailure` of kind `shed` when all streams, or all that one client may have, are open. */
+  /** Throws `UpstreamFailure` of kind `shed` if the maximum number of streams, in total or for this client, is open. */
   check(owner: StreamOwner): void;
-  /** Counts one more, without a check; the function that it returns ends it, once. */
+  /** Counts one more stream without a check; the returned function ends it, and further calls do nothing. */
   begin(owner: StreamOwner): () => void;
-  /** How many are open. */
+  /** The number of open streams. */
   open(): number;
 }
 
-// A stream ends when its client wants it to, so nobody knows a better time.
+// The end of a stream depends on its client, so there is no better estimate.
 const RETRY_AFTER_SECONDS = 5;
 
-/** Makes the count, with nothing open. */
+/** Creates a counter with no open streams. */
 export function createClientStreams({ total, perCaller, perAddress }: UpstreamOptions['streams']): ClientStreams {
   const shares = new Map<string, number>();
   let open = 0;
@@ -69,7 +70,7 @@ export function createClientStreams({ total, perCaller, perAddress }: UpstreamOp
   };
 }
 
-/** Returns the names under which a client's streams are counted. */
+/** Returns the keys under which a client's streams are counted. */
 function keysOf({ caller, address }: StreamOwner) {
   return {
     address: `address ${networkOf(address)}`,

@@ -3,19 +3,19 @@ import { skipInterimResponses } from './interim-responses.ts';
 import type { WireRequest } from './sending.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
-/** Connections to the upstream: kept ones for safe requests, and fresh ones that carry a single request. */
+/** Connections to the upstream: persistent ones for safe requests, and new ones that carry a single request. */
 interface Connections {
   readonly kept: Dispatcher;
-  /** A dispatcher for exactly one request, on a connection that was never used before. */
+  /** Returns a dispatcher for exactly one request, on a new connection. */
   fresh(): Dispatcher;
   open(): number;
-  /** Lets requests in flight finish. */
+  /** Waits for requests in flight to finish, then closes the connections. */
   close(): Promise<void>;
-  /** Breaks whatever is still open. */
+  /** Closes all open connections immediately. */
   destroy(): Promise<void>;
 }
 
-/** Makes the connections; nothing is connected before the first request. */
+/** Creates the connections; none is opened before the first request. */
 export function createConnections(origin: string, options: UpstreamOptions): Connections {
   const fresh = new Set<Client>();
   let open = 0;
@@ -38,11 +38,11 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
     headersTimeout: options.headersTimeoutMs,
     bodyTimeout: options.bodyTimeoutMs,
     keepAliveTimeout: options.idleTimeoutMs,
-    // A server's `Keep-Alive: timeout` may only shorten the idle time.
+    // The server's `Keep-Alive: timeout` can only shorten the idle time.
     keepAliveMaxTimeout: options.idleTimeoutMs,
   };
 
-  /** A client that marks the request it carries with what became of its connection; it carries one at a time. */
+  /** A client that marks its request with the state of the connection; it carries one request at a time. */
   class MarkingClient extends Client {
     #current: WireRequest | undefined;
     #awaitHead: (() => void) | undefined;
@@ -54,7 +54,7 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
           connect(target, (...result) => {
             const [, socket] = result;
             if (socket) {
-              // Before undici listens: it may end the response while it handles this error.
+              // This runs before undici's own listener, which may end the response while it handles the error.
               socket.once('error', () => {
                 if (this.#current) this.#current.broken = true;
               });

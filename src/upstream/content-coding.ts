@@ -3,14 +3,14 @@ import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from 'n
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { headerValue, type HeaderPairs } from '../model/header-pairs.ts';
 
-/** The content codings that can be taken off, as an `Accept-Encoding` value. */
+/** The supported content codings, as an `Accept-Encoding` value. */
 export const ACCEPT_ENCODING = 'gzip, deflate, br, zstd';
 
 type Decoder = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
 
 const inflateZlib = promisify(inflate) as Decoder;
 const inflateBare = promisify(inflateRaw) as Decoder;
-// `deflate` is zlib's format (RFC 9110 §8.4.1.2), but some servers send the bare stream.
+// `deflate` means the zlib format (RFC 9110 §8.4.1.2), but some servers send the raw stream.
 const inflateEither: Decoder = (bytes, options) =>
   ((bytes[0] ?? 0) & 0x0f) === 8 && bytes.length > 1 && bytes.readUInt16BE(0) % 31 === 0
     ? inflateZlib(bytes, options)
@@ -24,12 +24,12 @@ const DECODERS: ReadonlyMap<string, Decoder> = new Map([
   ['zstd', promisify(zstdDecompress) as Decoder],
 ]);
 
-// Nobody codes a body more often than twice, except to make it explode.
+// More than two codings of one body are a sign of a decompression bomb.
 const MOST_CODINGS = 2;
 
 const NO_CODINGS: readonly string[] = [];
 
-/** The content codings of an answer in the order in which they were put on; `identity` left out. */
+/** Returns the content codings of a response in the order in which they were applied, without `identity`. */
 export function contentCodings(headers: HeaderPairs): readonly string[] {
   if (headerValue(headers, 'content-encoding') === undefined) return NO_CODINGS;
   return headers
@@ -39,12 +39,15 @@ export function contentCodings(headers: HeaderPairs): readonly string[] {
     .filter((coding) => coding !== '' && coding !== 'identity');
 }
 
-/** True when all these codings can be taken off. */
+/** Returns true if all these codings are supported. */
 export function areDecodable(codings: readonly string[]): boolean {
   return codings.length <= MOST_CODINGS && codings.every((coding) => DECODERS.has(coding));
 }
 
-/** Takes codings off; fails with `too_large` beyond `limit` bytes and with `truncated` on a stream that is cut or damaged. */
+/**
+ * Decodes a body; fails with `too_large` beyond `limit` bytes and with `truncated` if the stream is incomplete or
+ * damaged.
+ */
 export async function decodeContent(bytes: Buffer, codings: readonly string[], limit: number): Promise<Buffer> {
   let decoded = bytes;
   for (const coding of codings.toReversed()) {

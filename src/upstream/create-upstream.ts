@@ -20,53 +20,61 @@ import { createUpstreamGate, type GatePass, type UpstreamGate } from './upstream
 import type { UpstreamOptions } from './upstream-options.ts';
 import { wireHeaders } from './request-headers.ts';
 
-/** One request towards the upstream. */
+/** One request to the upstream. */
 export interface UpstreamRequest {
   readonly method: string;
-  /** Path and query under the base address, raw; the base path is put in front of it here. */
+  /** The raw path and query under the base address; the upstream adds the base path. */
   readonly target: string;
-  /** Hop-by-hop fields, `Host` and `Expect` are left out; the length is counted again. */
+  /** Hop-by-hop headers, `Host` and `Expect` are removed, and the length is computed again. */
   readonly headers: HeaderPairs;
   readonly body?: Buffer | Readable;
   /** A client's body, for the mode `streamed`; the proxy library sends it. */
   readonly upload?: Upload | undefined;
   readonly signal?: Cancellation;
-  /** Whom a body counts for that is streamed up or down; needed where one may be. */
+  /** The client whose streams this request counts toward; required if a body may be streamed in either direction. */
   readonly owner?: StreamOwner;
   /**
+   * The form of the response.
+   *
    * `buffered`: the whole body without its content coding, or a failure.
-   * `transparent`: the bytes as they come; too large or broken bodies as a stream that ends or breaks as they do.
-   * `streamed`: the bytes as they come, always as a stream; it is one of its client's streams from the head on.
+   *
+   * `transparent`: the bytes as received; a body that is too large or broken is a stream with the same end or error.
+   *
+   * `streamed`: the bytes as received, always as a stream, which counts as one of its client's streams once the head
+   * has arrived.
    */
   readonly mode: 'buffered' | 'transparent' | 'streamed';
 }
 
-/** An answer and how often the request was sent. */
+/** A response and the number of times the request was sent. */
 export interface ExchangedResponse extends UpstreamResponse {
   readonly attempts: number;
 }
 
-/** Numbers for metrics. */
+/** Values for metrics. */
 export interface UpstreamStats extends ReturnType<UpstreamGate['stats']> {
   readonly openConnections: number;
 }
 
-/** The legacy server, as plans exchange with it. */
+/** The legacy server as the plans use it. */
 export interface Upstream {
   /** Throws `UpstreamFailure`, and `GatewayError` for a target that cannot be written. */
   exchange(request: UpstreamRequest): Promise<ExchangedResponse>;
   stats(): UpstreamStats;
-  /** Lets exchanges in flight end for at most `graceMs`, then breaks them. */
+  /** Waits up to `graceMs` for exchanges in flight to finish, then aborts the rest. */
   close(graceMs?: number): Promise<void>;
 }
 
-/** Makes the upstream; nothing is connected before the first exchange. */
+/** Creates the upstream; no connection is opened before the first exchange. */
 export function createUpstream(address: UpstreamAddress, options: UpstreamOptions, clock: Clock): Upstream {
   const gate = createUpstreamGate(options, clock);
   const connections = createConnections(address.origin, options);
   const proxy = createProxy(address.origin);
 
-  /** Sends at most twice: what a kept connection lost before its answer goes again on a fresh one. */
+  /**
+   * Sends a request at most twice: if a reused connection fails before the response, the request is repeated on a new
+   * one.
+   */
   const send = async <T>(request: UpstreamRequest, path: string, once: SendOnce<T>) => {
     const wire: WireRequest = {
       method: request.method,
@@ -112,7 +120,7 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
     return { ...(await transparentResponse(sent, options.maxResponseBytes)), attempts };
   };
 
-  /** Lets a response go on as one of its client's streams: from here on the client decides how long it takes. */
+  /** Turns a response into one of its client's streams: from here on, its duration depends on the client. */
   const streamOn = (
     { method, owner = NOBODY }: UpstreamRequest,
     body: Readable,
@@ -120,7 +128,7 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
     done: (failure?: UpstreamFailureKind) => void,
   ) => {
     try {
-      // What a write has done stays done, so its response is never refused.
+      // A write cannot be undone, so its response is always delivered.
       if (method === 'GET' || method === 'HEAD') gate.checkStreams(owner);
     } catch (error) {
       body.destroy();
@@ -152,7 +160,7 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
     const { signal } = request;
     const stop = createStop();
     const abort = () => stop.stop(new UpstreamFailure('aborted', { cause: signal?.reason }));
-    // What is streamed in either direction takes as long as its client wants; the upstream's silence is bounded elsewhere.
+    // A stream in either direction lasts as long as the client needs; the silence of the upstream is limited elsewhere.
     const timer =
       request.mode === 'streamed'
         ? undefined
@@ -170,14 +178,14 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
         return answer;
       }
       if (request.mode === 'streamed') {
-        // Others may have opened streams while this request waited for its place.
+        // Other requests may have opened streams while this one waited for its place.
         if (!isStreamedUp(request)) gate.checkStreams(request.owner ?? NOBODY);
         const answer = await streamed(request, path, stop);
         pass.stream(request.owner ?? NOBODY);
         leaveAtEnd(answer.body, done);
         return answer;
       }
-      // A body that is passed on as it comes may take as long as it keeps coming; silence is bounded elsewhere.
+      // A transparent body may take any time as long as bytes arrive; silence is limited elsewhere.
       const answer = await transparent(request, path, stop, () => clearTimeout(timer));
       if (Buffer.isBuffer(answer.body)) done();
       else streamOn(request, answer.body, pass, done);
@@ -201,7 +209,8 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
           path,
           gate.enter(() => request.signal),
         );
-      // Before anything is sent: a response is never refused for want of a stream, because a write was carried out by then.
+      // This is checked before anything is sent: a response must not be rejected for lack of a stream after a write was
+      // carried out.
       gate.checkStreams(owner);
       const { upload } = request;
       const body = upload && (await readShort(upload, options.clientTimeoutMs));
@@ -222,19 +231,19 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
   };
 }
 
-// Of requests that are sent for no client, none streams.
+// Requests that are not sent for a client are never streamed.
 const NOBODY: StreamOwner = { caller: undefined, address: '' };
 
 const isStreamedUp = ({ body, upload }: UpstreamRequest) =>
   (body !== undefined && !Buffer.isBuffer(body)) || (upload !== undefined && !isShort(upload));
 
-// A kept connection may also die before the request is written to it, which looks like one that never stood.
+// A reused connection may also close before the request is written to it, which looks like a failed connection attempt.
 const isDead = (error: unknown) =>
   error instanceof UpstreamFailure && (error.kind === 'reset' || error.kind === 'refused');
 
 const kindOf = (error: unknown) => toTransportFailure(error, 'body').kind;
 
-/** Calls back once a body was read, or with how it broke. */
+/** Calls back when a body has been read, with the error if it failed. */
 function leaveAtEnd(body: Buffer | Readable, done: (failure?: UpstreamFailureKind) => void): void {
   if (Buffer.isBuffer(body)) done();
   else finished(body, { writable: false }, (error) => done(error ? kindOf(error) : undefined));

@@ -2,30 +2,30 @@ import { type JsonLimits, parseBounded } from '../lib/bounded-json.ts';
 import { headerValue } from '../model/header-pairs.ts';
 import type { UpstreamResponse } from '../model/upstream-response.ts';
 
-/** The forms that error answers of the legacy server take; `other` is anything else. */
+/** The shapes of the legacy server's error responses; `other` is any other form. */
 type ErrorShape = 'error' | 'errors.message' | 'html' | 'empty' | 'other';
 
-/** The shape of an error answer, for the trace, and its message as the upstream wrote it. */
+/** The shape of an error response, for the trace, and the upstream's original message. */
 export interface ErrorReading {
   readonly shape: ErrorShape;
   /** Present with both JSON shapes only. */
   readonly message?: string;
   /** The second message of a body that has both shapes. */
   readonly otherMessage?: string;
-  /** True when the body is JSON of whatever form. */
+  /** True if the body is JSON of any form. */
   readonly isJson: boolean;
 }
 
-// Error bodies are small; what is larger is not searched for a message.
+// Error bodies are small; larger ones are not searched for a message.
 const LARGEST_ERROR = 256 * 1024;
 const ERROR_LIMITS: JsonLimits = { depth: 64, values: 10_000 };
 
-/** The shape of an error answer, as the trace records it. */
+/** Returns the shape of an error response, as recorded in the trace. */
 export function errorShape(answer: UpstreamResponse): ErrorShape {
   return readError(answer).shape;
 }
 
-/** Reads an error answer in each shape that is known; a body that still streams is `other`. */
+/** Parses an error response in each known shape; a streamed body is `other`. */
 export function readError(answer: UpstreamResponse): ErrorReading {
   if (!Buffer.isBuffer(answer.body)) return { shape: 'other', isJson: false };
   if (answer.body.length > LARGEST_ERROR) return { shape: isHtmlType(answer) ? 'html' : 'other', isJson: false };
@@ -37,12 +37,13 @@ export function readError(answer: UpstreamResponse): ErrorReading {
   const json = parseBounded(Buffer.from(text), ERROR_LIMITS);
   if (json.state === 'parsed') return messageOf(json.value);
   if (json.state === 'excess') return { shape: 'other', isJson: false };
-  // An HTML page comes under `.json` addresses and may even be called JSON, so its beginning decides too.
+  // HTML pages are also sent for `.json` addresses and may be labeled as JSON, so the beginning of the body is checked
+  // too.
   const isHtml = isHtmlType(answer) || HTML_START.test(withoutProlog(text));
   return { shape: isHtml ? 'html' : 'other', isJson: false };
 }
 
-/** The message inside a parsed body, in either JSON shape. */
+/** Returns the message of a parsed body, in either JSON shape. */
 export function messageOf(body: unknown): ErrorReading {
   const error = member(body, 'error');
   const message = member(member(body, 'errors'), 'message');
@@ -63,8 +64,8 @@ function member(value: unknown, name: string): unknown {
 const HTML_START = /^<(?:!doctype\s+html|html|head|body)\b/i;
 
 /**
- * A text from behind the comments and XML declarations at its beginning. One expression for all of them would try every way
- * to divide them among its repetitions, and the time would double with each comment.
+ * Returns a text without the comments and XML declarations at its beginning. A single regular expression for all of
+ * them would try every way to divide them among its repetitions, and the time would double with each comment.
  */
 function withoutProlog(text: string): string {
   let at = 0;
@@ -78,7 +79,7 @@ function withoutProlog(text: string): string {
   }
 }
 
-/** White space may stand between the two words of a document type. */
+/** White space may separate the two words of a document type. */
 const HTML_START_LENGTH = 1000;
 
 function isHtmlType(answer: UpstreamResponse): boolean {

@@ -12,9 +12,10 @@ const HOP_BY_HOP = new Set([
 ]);
 
 /**
- * Returns the headers that may be forwarded, in their order: all but the hop-by-hop ones and those that `Connection` names.
- * `Connection` cannot name `Host`, `Cache-Control` or a header that frames or describes the content (RFC 9110 §7.6.1):
- * without its length a body would be forwarded unframed, and the upstream would read it as a second request.
+ * Returns the headers that may be forwarded, in their original order: all except the hop-by-hop ones and those that
+ * `Connection` names. `Connection` cannot name `Host`, `Cache-Control` or a header that frames or describes the content
+ * (RFC 9110 §7.6.1): without its length a body would be forwarded unframed, and the upstream would read it as a second
+ * request.
  */
 export function endToEnd(headers: HeaderPairs): HeaderPairs {
   const named = namedByConnection(headers);
@@ -38,7 +39,7 @@ function namedByConnection(headers: HeaderPairs): ReadonlySet<string> | undefine
   return named;
 }
 
-/** Names and values in turn, as Node and undici write them, as pairs. */
+/** Converts the alternating names and values of Node and undici to pairs. */
 export function toHeaderPairs(raw: readonly (string | Buffer)[]): HeaderPairs {
   const pairs: [string, string][] = [];
   for (let index = 0; index + 1 < raw.length; index += 2) pairs.push([text(raw[index]), text(raw[index + 1])]);

@@ -1,23 +1,23 @@
 import type { Socket } from 'node:net';
 
-/** How many interim responses one request may get before its final one. */
+/** The maximum number of interim responses to one request. */
 export const MAX_INTERIM_RESPONSES = 64;
 const MAX_INTERIM_BYTES = 16_384;
 
 const HEAD_END = '\r\n\r\n';
-/** How a response that is not final begins; the question mark stands for the minor version, 0 or 1. */
+/** The beginning of an interim response. The question mark stands for the minor version, 0 or 1. */
 const INTERIM_START = Buffer.from('HTTP/1.? 1');
 const VERSION_AT = INTERIM_START.indexOf('?');
 const STATUS_AT = INTERIM_START.length - 1;
 const STATUS_END = STATUS_AT + 3;
 
 /**
- * Takes interim responses (1xx, RFC 9110 §15.2) out of what a socket receives, so that its reader meets final responses only:
- * undici gives up a connection on which a `100 Continue` comes that nobody asked for. A response that switches protocols
- * (101), more than 64 interim responses or more than 16 KiB of them destroy the socket.
+ * Removes interim responses (1xx, RFC 9110 §15.2) from the data that a socket receives, so that its reader sees only
+ * final responses: undici closes a connection that receives an unrequested `100 Continue`. A response that switches
+ * protocols (101), more than 64 interim responses or more than 16 KiB of them destroy the socket.
  *
- * Returns what is to be called when a request begins: only before its final response are bytes looked at. The first request
- * of the socket needs no call.
+ * Returns a function to call when a request begins: bytes are inspected only until its final response. The first
+ * request of the socket needs no call.
  */
 export function skipInterimResponses(socket: Socket): () => void {
   const push = socket.push.bind(socket);
@@ -36,7 +36,7 @@ export function skipInterimResponses(socket: Socket): () => void {
     return false;
   };
 
-  /** Passes what follows the interim responses at the beginning; holds an unfinished one until more comes. */
+  /** Passes on the bytes after the leading interim responses; holds back an incomplete one until more bytes arrive. */
   const skip = (received: Buffer): boolean => {
     let rest = received;
     while (rest.length > 0) {
@@ -57,7 +57,7 @@ export function skipInterimResponses(socket: Socket): () => void {
     return true;
   };
 
-  // A socket gives every part that it receives to its own `push`, and null at the end.
+  // A socket passes every received chunk to its own `push`, and null at the end.
   socket.push = (part: Buffer | null, encoding?: BufferEncoding) => {
     if (!awaitsHead) return push(part, encoding);
     const before = held;
@@ -67,7 +67,7 @@ export function skipInterimResponses(socket: Socket): () => void {
       return push(null);
     }
     if (before !== undefined) return skip(Buffer.concat([before, part]));
-    // Nearly always it is a final response, which one byte shows.
+    // Nearly all responses are final, and one byte is enough to recognize them.
     const status = part[STATUS_AT];
     return status === undefined || status === INTERIM_START[STATUS_AT] ? skip(part) : pass(part);
   };
@@ -78,7 +78,7 @@ export function skipInterimResponses(socket: Socket): () => void {
   };
 }
 
-/** Whether the bytes begin as an interim response does, or may still come to. */
+/** Returns true if the bytes begin like an interim response, or are a prefix of such a beginning. */
 function isInterim(bytes: Buffer): boolean {
   const known = Math.min(bytes.length, INTERIM_START.length);
   for (let at = 0; at < known; at += 1) {

@@ -1,26 +1,26 @@
 import { Transform } from 'node:stream';
 import type { UpstreamAddress } from './upstream-url.ts';
 
-/** Everything that absolute addresses of the legacy server begin with, compiled once. */
+/** The compiled patterns of the absolute addresses of the legacy server. */
 export interface LegacyAddresses {
   readonly basePath: string;
-  /** Lower-case host names, without port. */
+  /** Host names in lower case, without port. */
   readonly hostnames: ReadonlySet<string>;
-  /** Any address on a legacy origin, plain or with JSON's escaped slashes. */
+  /** Matches any address on a legacy origin, plain or with the escaped slashes of JSON. */
   readonly anywhere: RegExp;
-  /** Origin and base path in front of something that ends them; group 1 holds the backslash of escaped slashes. */
+  /** Matches an origin and base path up to a delimiter; group 1 contains the backslash of escaped slashes. */
   readonly underBase: RegExp;
-  /** No address is recognised by more characters than this. */
+  /** The maximum number of characters needed to recognize an address. */
   readonly longest: number;
 }
 
-// What may follow an origin or base path without making it another one.
+// The characters that may follow an origin or base path without changing its meaning.
 const END = String.raw`(?=[/?#"'<>\s\\,;)\]}&]|$)`;
-// A slash as it is, or as JSON may escape it; both slashes of `//` are written alike.
+// A plain slash, or one escaped as in JSON; both slashes of `//` are written the same way.
 const SLASHES = String.raw`(\\?)/\1/`;
 const SLASH = String.raw`\1/`;
 
-/** Compiles what the upstream calls itself: its own origin and the configured ones, with http and https. */
+/** Compiles the patterns for the origins of the upstream, its own and the configured ones, with http and https. */
 export function compileLegacyAddresses(address: UpstreamAddress, legacyOrigins: readonly string[]): LegacyAddresses {
   const urls = [address.origin, ...legacyOrigins].map((origin) => new URL(origin));
   const hosts = [...new Set(urls.flatMap(hostForms))];
@@ -31,29 +31,32 @@ export function compileLegacyAddresses(address: UpstreamAddress, legacyOrigins: 
     hostnames: new Set(urls.map((url) => url.hostname.toLowerCase())),
     anywhere: new RegExp(origin + END, 'i'),
     underBase: new RegExp(origin + base + END, 'gi'),
-    // Every character of the base path may be an escaped slash, and one more follows it.
+    // In the worst case, every character of the base path is an escaped slash, and one more follows it.
     longest: 'https:'.length + 4 + Math.max(...hosts.map((host) => host.length)) + address.basePath.length * 2 + 1,
   };
 }
 
-/** True when a body, as bytes or decoded already, names the legacy server by an absolute address. */
+/** Returns true if a body, as bytes or as text, contains an absolute address of the legacy server. */
 export function findLegacyAddresses(body: Buffer | string, legacy: LegacyAddresses): boolean {
   return legacy.anywhere.test(typeof body === 'string' ? body : body.toString('latin1'));
 }
 
-/** The body with every absolute address under the legacy base address put under the public one; other bytes stay. */
+/**
+ * Returns the body with every absolute address under the legacy base address moved under the public one; other bytes
+ * are unchanged.
+ */
 export function rewriteLegacyAddresses(body: Buffer, legacy: LegacyAddresses, publicAddress: string): Buffer {
   const text = body.toString('latin1');
   const rewritten = rewriteText(text, legacy, publicAddress);
   return rewritten === text ? body : Buffer.from(rewritten, 'latin1');
 }
 
-/** As `rewriteLegacyAddresses`, for text. */
+/** Does the same as `rewriteLegacyAddresses`, for text. */
 export function rewriteText(text: string, legacy: LegacyAddresses, publicAddress: string): string {
   return text.replace(legacy.underBase, (_match, backslash: string) => publicForm(publicAddress, backslash));
 }
 
-/** The public address in the way in which the legacy one was written. */
+/** Returns the public address, with slashes escaped in the same way as in the legacy one. */
 export function publicForm(publicAddress: string, backslash: string): string {
   const address = publicAddress.replace(/\/+$/, '');
   return backslash === '' ? address : address.replaceAll('/', '\\/');
@@ -68,14 +71,14 @@ function escape(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 }
 
-// A scan that has found nothing in so many bytes stops looking.
+// The search stops after this many bytes without a match.
 const LONGEST_SCAN = 4 * 1024 * 1024;
 
-/** Looks for legacy addresses in parts of a body, also across two parts; calls back once. */
+/** Searches the chunks of a body for legacy addresses, including addresses that span two chunks; calls back once. */
 export function createLegacyAddressScan(legacy: LegacyAddresses, onFound: () => void): (chunk: Buffer) => void {
   let tail = '';
   let left = LONGEST_SCAN;
-  // An address may lie across two parts; of the second no more is looked at than it can reach.
+  // An address may span two chunks, so the search covers as much of the second one as an address can reach.
   const beginsIn = (before: string, text: string): boolean => {
     if (before === '') return false;
     const found = legacy.anywhere.exec(before + text.slice(0, legacy.longest));
@@ -89,16 +92,16 @@ export function createLegacyAddressScan(legacy: LegacyAddresses, onFound: () => 
       left = 0;
       onFound();
     }
-    // From the bytes again: a slice of the text would keep all of it in memory.
+    // Decoded from the bytes again, because a slice of the text would retain the whole text in memory.
     const end = chunk.toString('latin1', Math.max(0, chunk.length - legacy.longest));
     tail = (end.length < legacy.longest ? tail + end : end).slice(-legacy.longest);
   };
 }
 
-/** Rewrites absolute legacy addresses in a body that streams by, also across two parts of it. */
+/** Rewrites absolute legacy addresses in a streamed body, including addresses that span two chunks. */
 export function createLegacyAddressRewriter(legacy: LegacyAddresses, publicAddress: string): Transform {
   let held = '';
-  // What begins before `until` is decided; the rest waits for the next part, since it may hold half an address.
+  // Bytes before `until` are final; the rest is held until the next chunk, because it may contain part of an address.
   const rewrite = (text: string, until: number): string => {
     let written = '';
     let from = 0;

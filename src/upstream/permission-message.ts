@@ -1,10 +1,10 @@
 import { decodeHTML } from 'entities';
 import type { DocumentedError } from '../model/operation.ts';
 
-/** Says whether a message of the upstream means that a permission is missing. */
+/** Returns true if a message of the upstream means that a permission is missing. */
 export type PermissionMessage = (message: string, documented: readonly DocumentedError[]) => boolean;
 
-/** Compiles the configured expressions; throws `SyntaxError` on one that is not valid. */
+/** Compiles the configured expressions; throws `SyntaxError` if one is invalid. */
 export function compilePermissionMessage(expressions: readonly string[]): PermissionMessage {
   const patterns = expressions.map((expression) => new RegExp(expression, 'iu'));
   return (message, documented) => {
@@ -16,19 +16,22 @@ export function compilePermissionMessage(expressions: readonly string[]): Permis
   };
 }
 
-// Long enough for every documented text; an answer of the upstream must not decide how long ours is.
+// Long enough for every documented text; the upstream must not determine the length of the gateway's responses.
 const LONGEST_INPUT = 4000;
 const LONGEST_TEXT = 2000;
 
-// What looks like a tag and is none, as in `a<b and c>d`, belongs to the message.
+// Text that only resembles a tag, as in `a<b and c>d`, belongs to the message.
 const TAG =
   /<\/?(?:a|abbr|b|big|blockquote|body|br|center|code|dd|div|dl|dt|em|font|form|h[1-6]|head|hr|html|i|iframe|img|input|label|li|link|meta|ol|p|pre|s|script|small|span|strong|style|sub|sup|svg|table|tbody|td|th|thead|title|tr|tt|u|ul)(?:\s+[\w-]+\s*=[^<>]*)?\s*\/?>/gi;
 
-/** A message of the upstream as plain text: tags removed, a line break a space, entities decoded once, at most 2,000 characters. */
+/**
+ * Converts a message of the upstream to plain text: tags removed, line breaks replaced with spaces, entities decoded
+ * once, at most 2,000 characters.
+ */
 export function plainText(html: string): string {
   const bounded = html.slice(0, LONGEST_INPUT);
   const text = decodeHTML(withoutTags(bounded))
-    // Control characters have no business in a message; line breaks in HTML are spaces.
+    // Control characters do not belong in a message; line breaks in HTML are spaces.
     .replace(/\p{Cc}+/gu, ' ')
     .trim();
   return text.length <= LONGEST_TEXT ? text : `${text.slice(0, LONGEST_TEXT - 1).trimEnd()}…`;

@@ -6,14 +6,15 @@ import { ACCEPT_ENCODING } from './content-coding.ts';
 import { endToEnd, toHeaderPairs } from './hop-by-hop.ts';
 
 /**
- * The headers of an upstream request for a documented operation: an allowlist (rules, 2), nothing else of the client
- * passes. `authorization` is the caller's forwarded credential or the service account's; undefined for anonymous callers.
+ * Returns the headers of an upstream request for a documented operation. Only allowlisted headers of the client are
+ * forwarded (rules, 2). `authorization` is the caller's forwarded credential or the service account's; undefined for
+ * anonymous callers.
  */
 export function requestHeaders(authorization: string | undefined, forwarding: HeaderPairs): HeaderPairs {
   return [
     ...(authorization === undefined ? [] : [['Authorization', authorization] as const]),
     ['Accept', 'application/json'],
-    // Every request to the legacy server carries it, those without a body too.
+    // Every request to the legacy server needs this header, even without a body.
     ['Content-Type', 'application/json'],
     ['Accept-Encoding', ACCEPT_ENCODING],
     ...forwarding,
@@ -21,8 +22,8 @@ export function requestHeaders(authorization: string | undefined, forwarding: He
 }
 
 /**
- * Returns the client's end-to-end headers as they came, for `observe`. `Host` and `Expect` belong to the connection and are left
- * out; forwarding headers are replaced by ours.
+ * Returns the client's end-to-end headers unchanged, for `observe`. `Host` and `Expect` belong to the connection and
+ * are removed; forwarding headers are replaced with the gateway's own.
  */
 export function transparentHeaders(arrival: Arrival): HeaderPairs {
   const headers = endToEnd(toHeaderPairs(arrival.rawHeaders));
@@ -33,17 +34,20 @@ export function transparentHeaders(arrival: Arrival): HeaderPairs {
   return [...kept, ...forwardingHeaders(arrival, headers)];
 }
 
-/** How the request of an undocumented path differs from what the client sent, outside of `observe`. */
+/**
+ * The differences between the upstream request of an undocumented path and the client's request, except in `observe`.
+ */
 interface PassthroughHeaderChoice {
-  /** The credential to send; the client's own `Authorization` is never forwarded unseen. */
+  /** The credential to send; the client's own `Authorization` is never forwarded unchecked. */
   readonly authorization: string | undefined;
-  /** True when the body of the response is to be read on its way. */
+  /** True if the gateway reads the body of the response while forwarding it. */
   readonly identityCoding: boolean;
 }
 
-// They would turn a method that was let through into another one.
+// These headers would change the method after the gateway has allowed it.
 const METHOD_OVERRIDES = new Set(['x-http-method-override', 'x-http-method', 'x-method-override']);
-// Parts of a body cannot be rewritten: an address may lie across their edge.
+// Not forwarded if the body will be rewritten: an address may span the boundary of a partial body, and an encoded body
+// cannot be searched.
 const PARTS_AND_CODINGS = new Set(['accept-encoding', 'range', 'if-range']);
 
 /** Returns the end-to-end headers of an upstream request for an undocumented path. */
@@ -62,8 +66,8 @@ export function passthroughHeaders(arrival: Arrival, choice: PassthroughHeaderCh
 }
 
 /**
- * The end-to-end fields of a request, flat as undici takes them, without `Host` and `Expect`. Only a streamed body keeps the
- * length that its sender declared: it is checked while it is sent.
+ * Returns the end-to-end headers of a request as the flat list that undici expects, without `Host` and `Expect`. Only a
+ * streamed body retains the length that its sender declared: it is checked while the body is sent.
  */
 export function wireHeaders(headers: HeaderPairs, body: Buffer | Readable | undefined): string[] {
   const keepsLength = body !== undefined && !Buffer.isBuffer(body);
@@ -75,20 +79,21 @@ export function wireHeaders(headers: HeaderPairs, body: Buffer | Readable | unde
   return flat;
 }
 
-/** What we call ourselves in `Via` (RFC 9110 §7.6.3). */
+/** The gateway's name in `Via` (RFC 9110 §7.6.3). */
 const VIA = '1.1 portico';
 
 const FORWARDING = new Set(['forwarded', 'x-real-ip', 'via', 'x-request-id', 'traceparent', 'tracestate']);
 
-/** True for fields that we write ourselves, so that a client's own are not believed. */
+/** Returns true for headers that the gateway sets itself, so that the client's values are not trusted. */
 function isForwardingField(name: string): boolean {
   const key = name.toLowerCase();
   return FORWARDING.has(key) || key.startsWith('x-forwarded-');
 }
 
 /**
- * Who asked, under which host, and which trace the request belongs to, as resolved on arrival. Only for responses that nobody
- * but this client gets: the client chose the host, the request id and the trace.
+ * Returns the headers with the client's address, the requested host and the trace of the request, as resolved on
+ * arrival. Use them only for responses that no other client receives: the client chose the host, the request id and the
+ * trace.
  */
 export function forwardingHeaders(arrival: Arrival, earlier: HeaderPairs = []): HeaderPairs {
   const via = headerValue(earlier, 'via');
@@ -103,13 +108,16 @@ export function forwardingHeaders(arrival: Arrival, earlier: HeaderPairs = []): 
   ];
 }
 
-/** The names under which the upstream knows an exchange that is made for more than one client. */
+/** The ids that identify an exchange made for more than one client to the upstream. */
 export interface SharedIdentity {
   readonly requestId: string;
   readonly traceparent: string;
 }
 
-/** Names such an exchange afresh; the trace id is the request id without its dashes, so that one log entry finds both. */
+/**
+ * Creates new ids for such an exchange. The trace id is the request id without its dashes, so that one log entry
+ * matches both.
+ */
 export function sharedIdentity(): SharedIdentity {
   const requestId = randomUUID();
   const spanId = randomBytes(8).toString('hex');
@@ -117,9 +125,9 @@ export function sharedIdentity(): SharedIdentity {
 }
 
 /**
- * The forwarding fields of a request whose response is stored: whatever the upstream copies from them into the page is shown
- * to other clients too. So they hold nothing that the client chose and the cache key leaves out (rules, 2): no client address,
- * no trace state, and scheme and host only where they are configured.
+ * Returns the forwarding headers of a request whose response is stored. Values that the upstream copies into the page
+ * are visible to other clients too, so the headers contain nothing that the client chose and the cache key omits
+ * (rules, 2): no client address, no trace state, and scheme and host only if they are configured.
  */
 export function sharedForwardingHeaders(identity: SharedIdentity, origin: PublicOrigin | undefined): HeaderPairs {
   return [

@@ -7,7 +7,7 @@ import type { BufferedResponse } from './send-buffered.ts';
 import type { StreamedResponse } from './send-request.ts';
 import { toTransportFailure } from './transport-failure.ts';
 
-/** The answer with its content coding taken off; throws `too_large` and `truncated`. */
+/** Returns the response with its content coding removed; throws `too_large` and `truncated`. */
 export function decodeResponse(
   method: string,
   sent: BufferedResponse,
@@ -24,7 +24,10 @@ export function decodeResponse(
   }));
 }
 
-/** The answer as it came: in memory when it fits, else as a stream; a broken body gives what came and then breaks. */
+/**
+ * Returns the response as received: in memory if it fits, otherwise as a stream. A broken body yields the received
+ * bytes and then fails.
+ */
 export async function transparentResponse(sent: StreamedResponse, limit: number): Promise<UpstreamResponse> {
   const { status, headers } = sent;
   const read = await readBody(sent.body, limit);
@@ -34,8 +37,8 @@ export async function transparentResponse(sent: StreamedResponse, limit: number)
 }
 
 /**
- * The body of a transparent answer without its content coding, for checks only; undefined when it is too large or coded in
- * an unknown way, `damaged` when it is not coded in the way that it says.
+ * Returns the body of a transparent response without its content coding, for checks only. Returns undefined if it is
+ * too large or its coding is unknown, and `damaged` if it cannot be decoded.
  */
 export async function decodeForInspection(
   answer: UpstreamResponse,
@@ -49,7 +52,7 @@ export async function decodeForInspection(
   );
 }
 
-// The coding is off, so its field goes, and the length is that of what is left.
+// The coding has been removed, so its header is removed too, and the length is that of the decoded body.
 function withLength(headers: HeaderPairs, method: string, codings: readonly string[], body: Buffer): HeaderPairs {
   const isHead = method === 'HEAD';
   if (codings.length === 0 && isPlain(headers, isHead ? undefined : String(body.length))) return headers;
@@ -62,7 +65,7 @@ function withLength(headers: HeaderPairs, method: string, codings: readonly stri
   });
 }
 
-// True when there is nothing to leave out or to correct.
+// Returns true if no header has to be removed or corrected.
 function isPlain(headers: HeaderPairs, length: string | undefined): boolean {
   return headers.every(([name, value]) => {
     if (name.length === 16) return name.toLowerCase() !== 'content-encoding';
@@ -70,10 +73,12 @@ function isPlain(headers: HeaderPairs, length: string | undefined): boolean {
   });
 }
 
-/** What came of a body: all of it, more than the bound, or a part before it broke. */
+/**
+ * The outcome of reading a body: the whole body, a body over the limit, or a part of it before the connection failed.
+ */
 type ReadBody =
   | { readonly state: 'whole'; readonly bytes: Buffer }
-  /** Holds all that was read and the rest, in order. */
+  /** Contains the bytes read so far and the rest, in order. */
   | { readonly state: 'larger'; readonly stream: Readable }
   | { readonly state: 'broken'; readonly bytes: Buffer; readonly error: unknown };
 
@@ -96,7 +101,10 @@ async function readBody(body: Readable, limit: number): Promise<ReadBody> {
   }
 }
 
-/** A body that gives what was received and then breaks, so that its reader cannot take it for whole. */
+/**
+ * Creates a body that yields the received bytes and then fails, so that its reader cannot mistake it for a complete
+ * one.
+ */
 function brokenBody(bytes: Buffer, error: Error): Readable {
   let given = bytes.length === 0;
   return new Readable({

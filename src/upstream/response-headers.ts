@@ -1,11 +1,11 @@
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import { publicForm, rewriteText, type LegacyAddresses } from './legacy-addresses.ts';
 
-// Fields that are one address, and fields that hold some among other things.
+// Headers whose value is one address, and headers that contain addresses among other values.
 const ADDRESS = new Set(['location', 'content-location']);
 const ADDRESSES = new Set(['refresh', 'link']);
 
-/** Puts the public address in the place of the legacy one in the fields of an answer that hold addresses or cookies. */
+/** Replaces the legacy address with the public one in response headers that contain addresses or cookies. */
 export function publicHeaders(headers: HeaderPairs, legacy: LegacyAddresses, publicAddress: string): HeaderPairs {
   return headers.map(([name, value]) => {
     const key = name.toLowerCase();
@@ -15,17 +15,17 @@ export function publicHeaders(headers: HeaderPairs, legacy: LegacyAddresses, pub
   });
 }
 
-/** An address of the legacy server as the client can call it; addresses elsewhere stay as they are. */
+/** Returns an address of the legacy server in its public form; addresses elsewhere are unchanged. */
 export function publicLocation(value: string, legacy: LegacyAddresses, publicAddress: string): string {
   if (/^\/(?!\/)/.test(value)) return publicPath(value, legacy, publicAddress) ?? value;
-  // `//host/path` takes the scheme of the request; with one put in front it is recognised like any other.
+  // `//host/path` uses the scheme of the request; with a scheme in front, it is recognized like any other address.
   const absolute = value.startsWith('//') ? `http:${value}` : value;
   const begin = absolute.match(legacy.underBase)?.[0];
   if (begin === undefined || !absolute.startsWith(begin)) return value;
   return publicForm(publicAddress, '') + absolute.slice(begin.length);
 }
 
-// A cookie for the legacy host would be thrown away by the client; without `Domain` it is for whoever sets it.
+// The client would discard a cookie for the legacy host; without `Domain`, a cookie belongs to the host that sets it.
 function publicCookie(value: string, legacy: LegacyAddresses, publicAddress: string): string {
   const [pair = '', ...attributes] = value.split(';');
   const kept = attributes.flatMap((attribute) => {
@@ -42,10 +42,10 @@ function isLegacyDomain(domain: string, legacy: LegacyAddresses): boolean {
   return [...legacy.hostnames].some((host) => host === name || host.endsWith(`.${name}`));
 }
 
-// A path under the legacy base path, under the public one; undefined when it is elsewhere.
+// Returns a path under the legacy base path as a path under the public one; undefined if it is elsewhere.
 function publicPath(path: string, legacy: LegacyAddresses, publicAddress: string): string | undefined {
   const rest = path.slice(legacy.basePath.length);
   if (!path.startsWith(legacy.basePath) || !/^(?:[/?#]|$)/.test(rest)) return undefined;
-  // Not parsed as a URL: its host is what a client wrote into `Host`, which need not be one.
+  // The value is not parsed as a URL: its host comes from the client's `Host` header, which may be invalid.
   return publicAddress.replace(/^\w+:\/\/[^/]*/, '').replace(/\/+$/, '') + rest || '/';
 }

@@ -4,22 +4,25 @@ import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { headersOf, isFinalHead, sendingFailure, type SendProgress, type Stop, type WireRequest } from './sending.ts';
 import type { ExchangePhase } from './transport-failure.ts';
 
-/** An answer that is whole in memory, its content coding still on. */
+/** A complete response in memory, with its content coding. */
 export interface BufferedResponse {
   readonly status: number;
-  /** End-to-end fields only. */
+  /** End-to-end headers only. */
   readonly headers: HeaderPairs;
   readonly body: Buffer;
 }
 
-/** What bounds one sending whose answer is read into memory. */
+/** The limits for sending a request whose response is read into memory. */
 interface BufferedBounds {
   readonly stop: Stop;
-  /** Bytes of body as received; beyond them it fails with `too_large`. */
+  /** The maximum size of the body in bytes, as received; a larger body fails with `too_large`. */
   readonly limit: number;
 }
 
-/** Sends one request once and resolves with the whole answer, without a stream in between; rejects as `sendRequest` does. */
+/**
+ * Sends one request once and resolves with the whole response, without an intermediate stream; rejects like
+ * `sendRequest`.
+ */
 export function sendBuffered(
   dispatcher: Dispatcher,
   request: WireRequest,
@@ -41,7 +44,7 @@ export function sendBuffered(
     };
     const giveUp = (reason: UpstreamFailure) => {
       fail(reason);
-      // Before the connection stands there is nothing to abort; `onRequestStart` then finds the reason.
+      // Before the connection is established, there is nothing to abort; `onRequestStart` checks the reason later.
       controller?.abort(reason);
     };
     stop.listen(giveUp);

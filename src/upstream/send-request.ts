@@ -5,26 +5,29 @@ import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { headersOf, isFinalHead, sendingFailure, type SendProgress, type Stop, type WireRequest } from './sending.ts';
 import type { ExchangePhase } from './transport-failure.ts';
 
-/** The head of an answer whose body is still coming. */
+/** The head of a response whose body is still being received. */
 export interface StreamedResponse {
   readonly status: number;
-  /** The reason phrase, a character for each of its bytes. */
+  /** The reason phrase, with one character per byte. */
   readonly reason: string;
-  /** End-to-end fields only. */
+  /** End-to-end headers only. */
   readonly headers: HeaderPairs;
-  /** Ends when the body is whole; otherwise errors with `UpstreamFailure`. */
+  /** Ends when the body is complete; otherwise fails with `UpstreamFailure`. */
   readonly body: Readable;
 }
 
-/** What bounds one sending. */
+/** The limits for sending one request. */
 interface SendBounds {
-  /** Its reason is what the exchange fails with. */
+  /** Stops the exchange; its reason becomes the error of the exchange. */
   readonly stop: Stop;
-  /** Longest pause that the reader of the body may make. */
+  /** The longest pause of the reader of the body. */
   readonly readerTimeoutMs: number;
 }
 
-/** Sends one request once and resolves with the head of the answer; rejects with `UpstreamFailure`, or with undici's error for a request that cannot be written. */
+/**
+ * Sends one request once and resolves with the head of the response. Rejects with `UpstreamFailure`, or with undici's
+ * error for a request that cannot be written.
+ */
 export function sendRequest(
   dispatcher: Dispatcher,
   request: WireRequest,
@@ -44,7 +47,7 @@ export function sendRequest(
       return body ? void body.destroy(failure) : reject(failure);
     };
     const giveUp = (reason: UpstreamFailure) => {
-      // Before the connection stands there is nothing to abort; `onRequestStart` then finds the reason.
+      // Before the connection is established, there is nothing to abort; `onRequestStart` checks the reason later.
       controller?.abort(reason);
       fail(reason);
     };
@@ -70,7 +73,7 @@ export function sendRequest(
       },
       onResponseData(given, chunk) {
         if (body?.push(chunk) !== false) return;
-        // Nothing more comes before the reader reads on, which ends the pause.
+        // No more data arrives until the reader resumes, which ends the pause.
         given.pause();
         pause = setTimeout(() => body?.destroy(new UpstreamFailure('aborted')), readerTimeoutMs);
       },
@@ -84,7 +87,7 @@ export function sendRequest(
   });
 }
 
-// undici decodes it as UTF-8; Node writes only characters that stand for one byte each.
+// undici decodes the phrase as UTF-8, but Node writes only characters that represent one byte each.
 function reasonBytes(reason = ''): string {
   return /^[\x20-\x7e]*$/.test(reason) ? reason : Buffer.from(reason).toString('latin1');
 }
@@ -98,12 +101,12 @@ function readableOf(controller: Dispatcher.DispatchController, onRead: () => voi
     destroy(error, done) {
       onRead();
       finish();
-      // After the end this does nothing; before it the connection is of no more use.
+      // This has no effect after the end; before the end, the connection can no longer be used.
       controller.abort(error ?? new UpstreamFailure('aborted'));
       done(error);
     },
   });
-  // It may break before its reader listens; the reader still finds it broken.
+  // The body may fail before its reader listens; the reader still sees the error.
   body.on('error', () => undefined);
   return body;
 }

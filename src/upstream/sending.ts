@@ -5,58 +5,63 @@ import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { endToEnd, toHeaderPairs } from './hop-by-hop.ts';
 import { type ExchangePhase, toTransportFailure } from './transport-failure.ts';
 
-/** A request as undici writes it. */
+/** A request in the form that undici expects. */
 export interface WireRequest extends Dispatcher.DispatchOptions {
-  /** Set by the connection when it had carried another request before. */
+  /** Set by the connection if it has carried another request before. */
   reused?: boolean;
   /**
-   * Set by the connection when its socket failed while it carried this request. undici takes the reset of a body without a
-   * length for its end, so whoever is told that the body has ended looks at this first.
+   * Set by the connection if its socket failed while it carried this request. undici treats a reset as the normal end
+   * of a body without a length, so this must be checked when a body ends.
    */
   broken?: boolean;
 }
 
-/** How far the answer had come when the promise was rejected. */
+/** The progress of the response when the promise was rejected. */
 export interface SendProgress {
-  /** True once a byte of the answer has come. */
+  /** True after the first byte of the response has arrived. */
   answered: boolean;
 }
 
-/** What a sending is rejected with: an `UpstreamFailure`, or undici's error for a request that cannot be written. */
+/**
+ * Returns the error for a failed request: an `UpstreamFailure`, or undici's error for a request that cannot be written.
+ */
 export function sendingFailure(error: unknown, request: WireRequest, phase: ExchangePhase): Error {
   if (error instanceof errors.InvalidArgumentError) return error;
   const isOurs = request.body instanceof Readable && request.body.errored === error;
   return isOurs ? new UpstreamFailure('aborted', { cause: error }) : toTransportFailure(error, phase);
 }
 
-/** The end-to-end fields of the answer that has just begun. */
+/** Returns the end-to-end headers of a response from its raw headers. */
 export function headersOf(controller: Dispatcher.DispatchController): HeaderPairs {
   return Array.isArray(controller.rawHeaders) ? endToEnd(toHeaderPairs(controller.rawHeaders)) : [];
 }
 
-// RFC 9112 §4: a reason phrase has spaces, tabs and visible characters.
+// RFC 9112 §4: a reason phrase consists of spaces, tabs and visible characters.
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const CONTROL = /[\0-\u0008\u000a-\u001f\u007f]/;
 
 /**
- * Whether a final response has a status and a reason phrase that HTTP allows (RFC 9110 §15, RFC 9112 §4). A response that has
- * not is malformed: it cannot be passed on in any mode.
+ * Returns true if a final response has a status and a reason phrase that HTTP allows (RFC 9110 §15, RFC 9112 §4). Any
+ * other response is malformed and cannot be forwarded in any mode.
  */
 export function isFinalHead(status: number | undefined, reason: string | undefined): boolean {
   return status !== undefined && status >= 200 && status <= 599 && (reason === undefined || !CONTROL.test(reason));
 }
 
-/** Ends one exchange before its answer is whole; an AbortController that costs next to nothing. */
+/** A signal that stops one exchange before its response is complete; a lightweight AbortController. */
 export interface Stop {
-  /** Why it was ended; undefined while it may go on. */
+  /** The reason of the stop; undefined while the exchange may continue. */
   readonly reason: UpstreamFailure | undefined;
-  /** Ends it; only the first reason counts. */
+  /** Stops the exchange; only the first reason counts. */
   stop(reason: UpstreamFailure): void;
-  /** Calls back once when it is ended later; whoever calls this looks at `reason` first. Undefined calls nobody any more. */
+  /**
+   * Sets the function that is called once when the exchange is stopped later; check `reason` first. Undefined removes
+   * it.
+   */
   listen(onStop: ((reason: UpstreamFailure) => void) | undefined): void;
 }
 
-/** Makes a stop for one exchange; the sendings of the exchange listen to it one after another. */
+/** Creates a stop for one exchange; the requests of the exchange listen to it one after another. */
 export function createStop(): Stop {
   let given: UpstreamFailure | undefined;
   let listener: ((reason: UpstreamFailure) => void) | undefined;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { UpstreamCredentials } from './upstream-options.ts';
 
-/** The `Authorization` value of the service account, undefined when credentials are forwarded, or what is wrong. */
+/** Returns the `Authorization` value of the service account, undefined when credentials are forwarded, or the error. */
 export function serviceAuthorization(
   credentials: UpstreamCredentials,
   environment: Readonly<Record<string, string | undefined>>,

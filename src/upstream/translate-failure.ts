@@ -9,28 +9,28 @@ import { type ErrorReading, messageOf, readError } from './error-shape.ts';
 import { type PermissionMessage, plainText } from './permission-message.ts';
 import { toGatewayError } from './transport-failure.ts';
 
-/** What the translation has to know of the exchange. */
+/** The properties of the exchange that the translation needs. */
 export interface FailureContext {
   readonly documentedErrors: readonly DocumentedError[];
-  /** Names of the top-level fields that a success of the operation can have; empty for bare arrays. */
+  /** The names of the top-level fields that a successful response of the operation can have; empty for bare arrays. */
   readonly documentedFields: ReadonlySet<string>;
-  /** Whose credential the upstream got; `none` for anonymous callers. */
+  /** The owner of the credential that was sent to the upstream; `none` for anonymous callers. */
   readonly credential: 'caller' | 'service' | 'none';
   readonly isPermissionMessage: PermissionMessage;
-  /** What a response may hold to be parsed. */
+  /** The limits on a response that is parsed. */
   readonly jsonLimits: JsonLimits;
-  /** The `WWW-Authenticate` value of our 401 answers. */
+  /** The `WWW-Authenticate` value of the gateway's own 401 responses. */
   readonly challenge: string;
 }
 
-/** Our error for an answer or failure of the upstream. */
+/** The gateway's error for a response or failure of the upstream. */
 interface TranslatedFailure {
   readonly error: GatewayError;
-  /** True when the caller's verified entry must be dropped: the upstream refused its credential. */
+  /** True if the caller's verified entry must be removed: the upstream rejected its credential. */
   readonly dropVerified: boolean;
 }
 
-/** The error that an answer or a transport failure becomes with normalized errors (rules, 8); undefined for a success. */
+/** Returns the normalized error for a response or a transport failure (rules, 8); undefined for a success. */
 export function translateFailure(
   answer: UpstreamResponse | UpstreamFailure,
   context: FailureContext,
@@ -61,14 +61,14 @@ function forbidden(reading: ErrorReading, context: FailureContext): GatewayError
   return reading.shape === 'html' ? htmlPage() : permissionDenied(reading, context);
 }
 
-// A denied caller without a credential gets 401 (rules, 2); everybody else 403 without a challenge.
+// A denied caller without a credential gets 401 (rules, 2); all others get 403 without a challenge.
 function permissionDenied(reading: ErrorReading, context: FailureContext): GatewayError {
   const text = textOf(reading, 'The upstream denied permission.');
   if (context.credential !== 'none') return new GatewayError('upstream_permission_denied', text);
   return new GatewayError('credentials_required', text, { headers: { 'WWW-Authenticate': context.challenge } });
 }
 
-// The statuses whose message is kept word for word.
+// The statuses whose message is passed on unchanged.
 const CLIENT_ERRORS: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map([
   [400, ['upstream_bad_request', 'The upstream refused the request.']],
   [404, ['upstream_not_found', 'The upstream found nothing.']],
@@ -85,7 +85,7 @@ function byStatus(answer: UpstreamResponse, reading: ErrorReading): GatewayError
   if (reading.shape === 'html') return htmlPage();
   const known = CLIENT_ERRORS.get(status);
   if (known) return new GatewayError(known[0], textOf(reading, known[1]));
-  // Any other 4xx is about our own request, which the client cannot mend.
+  // Any other 4xx concerns the gateway's own request, which the client cannot fix.
   return new GatewayError('upstream_error', `The upstream answered with status ${status}.`);
 }
 
@@ -109,7 +109,7 @@ function unavailable(answer: UpstreamResponse): GatewayError {
 }
 
 function errorInSuccess(answer: UpstreamResponse, context: FailureContext): TranslatedFailure | undefined {
-  // Looking for the word first spares a second parse of nearly every page.
+  // Searching for the word first avoids a second parse of nearly every page.
   if (!Buffer.isBuffer(answer.body) || !answer.body.includes('"error')) return undefined;
   const parsed = parseBounded(answer.body, context.jsonLimits);
   const body = parsed.state === 'parsed' ? parsed.value : undefined;
@@ -136,7 +136,10 @@ function htmlPage(): GatewayError {
   return new GatewayError('upstream_html', 'The upstream answered with an HTML page.');
 }
 
-/** A `Retry-After` value that may be passed on (RFC 9110 §10.2.3): seconds or a date; undefined for anything else. */
+/**
+ * Returns a `Retry-After` value that may be forwarded (RFC 9110 §10.2.3): seconds or a date; undefined for anything
+ * else.
+ */
 function retryAfter(value: string | undefined): string | undefined {
   const text = value?.trim() ?? '';
   if (/^\d{1,9}$/.test(text)) return text;

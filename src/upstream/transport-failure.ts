@@ -2,7 +2,7 @@ import type { ErrorCode } from '../errors/catalogue.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import { UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-failure.ts';
 
-/** How far an exchange had come when it failed. */
+/** The progress of an exchange when it failed. */
 export type ExchangePhase = 'connecting' | 'waiting' | 'body';
 
 const DEADLINE_CODES = new Set([
@@ -16,7 +16,7 @@ const GIVEN_UP_CODES = new Set([
   'UND_ERR_DESTROYED',
   'UND_ERR_CLOSED',
   'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
-  // Whoever read the body stopped doing so.
+  // The reader of the body stopped reading.
   'ERR_STREAM_PREMATURE_CLOSE',
 ]);
 
@@ -26,7 +26,9 @@ const BY_PHASE: Readonly<Record<ExchangePhase, UpstreamFailureKind>> = {
   body: 'truncated',
 };
 
-/** Names what a socket, undici or `node:http` reported; a failure that was named already stays as it is. */
+/**
+ * Converts an error from a socket, undici or `node:http` to an `UpstreamFailure`; returns an existing one unchanged.
+ */
 export function toTransportFailure(error: unknown, phase: ExchangePhase): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error;
   return new UpstreamFailure(kindOf(errorCode(error), phase), { cause: error });
@@ -51,13 +53,13 @@ const BY_KIND: Readonly<Record<UpstreamFailureKind, readonly [ErrorCode, string]
   shed: ['upstream_overloaded', 'Too many requests wait for the upstream.'],
   circuit_open: ['upstream_circuit_open', 'The upstream keeps failing; calls to it are paused.'],
   too_large: ['upstream_response_too_large', 'The answer of the upstream is too large.'],
-  // Nobody reads this; the log and the metrics tell it from failures by its code.
+  // No client receives this; its code distinguishes it from failures in the log and the metrics.
   aborted: ['client_closed', 'The client left before the upstream answered.'],
 };
 
 const WITH_RETRY: ReadonlySet<UpstreamFailureKind> = new Set(['shed', 'circuit_open']);
 
-/** The error that a transport failure becomes (rules, 8, last row), in every mode. */
+/** Returns the error for a transport failure (rules, 8, last row), in every mode. */
 export function toGatewayError(failure: UpstreamFailure): GatewayError {
   const [code, text] = BY_KIND[failure.kind];
   const seconds = failure.retryAfterSeconds ?? (WITH_RETRY.has(failure.kind) ? 1 : undefined);

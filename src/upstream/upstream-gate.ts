@@ -6,30 +6,31 @@ import { UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-fai
 import { createClientStreams, type StreamOwner } from './client-streams.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
-/** The right to make one exchange; `leave` gives it back, once, with how the exchange ended. */
+/** Permission for one exchange; `leave` returns it once, with the outcome of the exchange. */
 export interface GatePass {
   /**
-   * Gives the place to the next in the queue; from here until `leave` the exchange is one of this client's streams. To be
-   * called when the upstream has done its part and the client decides how long the rest takes.
+   * Releases the place to the next exchange in the queue; from here until `leave`, the exchange is one of this client's
+   * streams. Call this when the upstream has finished its part and the remaining time depends on the client.
    */
   stream(owner: StreamOwner): void;
-  /** `failure` is the transport's, if there was one; any answer, whatever its status, is none. */
+  /** `failure` is the transport failure, if there was one; a response with any status is a success of the transport. */
   leave(failure?: UpstreamFailureKind): void;
 }
 
-/** Decides whether an exchange may begin: one bound and one circuit for plans and passthrough together. */
+/** Decides whether an exchange may begin, with one limit and one circuit for plans and passthrough together. */
 export interface UpstreamGate {
   /**
-   * A pass at once where nobody has to wait, and else once there is room; `signal`, asked for only then, ends the wait.
-   * Throws or rejects with `UpstreamFailure` of kind `circuit_open`, `shed` or `aborted`.
+   * Returns a pass immediately if a place is free, otherwise a promise of one. `signal`, which is called only when
+   * waiting, returns the cancellation that ends the wait. Throws or rejects with `UpstreamFailure` of kind
+   * `circuit_open`, `shed` or `aborted`.
    */
   enter(signal?: () => Cancellation | undefined): GatePass | Promise<GatePass>;
   /**
-   * A pass at once for an exchange that streams a client's body up: one of its streams from the beginning, without a place.
-   * Throws `UpstreamFailure` of kind `circuit_open` or `shed`.
+   * Returns a pass immediately for an exchange that streams a client's body to the upstream. It is one of the client's
+   * streams from the beginning and takes no place. Throws `UpstreamFailure` of kind `circuit_open` or `shed`.
    */
   enterStream(owner: StreamOwner): GatePass;
-  /** Throws `UpstreamFailure` of kind `shed` when this client may open no further stream. */
+  /** Throws `UpstreamFailure` of kind `shed` if this client cannot open another stream. */
   checkStreams(owner: StreamOwner): void;
   stats(): {
     readonly inFlight: number;
@@ -39,9 +40,9 @@ export interface UpstreamGate {
   };
 }
 
-// What the gateway or the client did itself says nothing about the upstream.
+// Failures caused by the gateway or the client do not count against the upstream.
 const NEUTRAL: ReadonlySet<UpstreamFailureKind> = new Set(['aborted', 'shed', 'circuit_open']);
-// The upstream answered, only more than is kept: the transport works.
+// The upstream responded, but the response exceeds the size limit: the transport works.
 const ANSWERED: ReadonlySet<UpstreamFailureKind> = new Set(['too_large']);
 
 function outcomeOf(failure: UpstreamFailureKind | undefined): CircuitOutcome {
@@ -49,7 +50,7 @@ function outcomeOf(failure: UpstreamFailureKind | undefined): CircuitOutcome {
   return NEUTRAL.has(failure) ? 'neutral' : 'failure';
 }
 
-/** Makes the gate. */
+/** Creates the gate. */
 export function createUpstreamGate(options: UpstreamOptions, clock: Clock): UpstreamGate {
   const limiter = createLimiter(options);
   const circuit = createCircuit(options.circuit, clock);
@@ -69,7 +70,7 @@ export function createUpstreamGate(options: UpstreamOptions, clock: Clock): Upst
       stream(owner) {
         if (isStream) return;
         isStream = true;
-        // Everybody waits for the outcome of a trial, and the client must not decide for how long.
+        // All other requests wait for the outcome of a trial, so its duration must not depend on the client.
         if (isTrial) settle('success');
         free();
         free = streams.begin(owner);
@@ -108,7 +109,7 @@ export function createUpstreamGate(options: UpstreamOptions, clock: Clock): Upst
     enterStream(owner) {
       refuseWhileOpen();
       streams.check(owner);
-      // Never the trial of a circuit: everybody would wait for a client that sends slowly.
+      // Such an exchange is never the trial of a circuit: all others would wait for a client that sends slowly.
       const settle = circuit.state() === 'closed' ? circuit.begin() : undefined;
       const end = streams.begin(owner);
       return {

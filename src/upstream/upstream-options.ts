@@ -1,11 +1,11 @@
 import { DEFAULT_JSON_LIMITS } from '../lib/bounded-json.ts';
-/** Whose credential goes to the upstream: the caller's own, or one service account's. */
+/** The owner of the credential that is sent to the upstream: the caller, or one service account. */
 export type UpstreamCredentials =
   | { readonly kind: 'forward' }
   | {
       readonly kind: 'service';
       readonly username: string;
-      /** Exactly one of the three says where the password is. */
+      /** Exactly one of these three keys specifies the password. */
       readonly password?: string;
       readonly passwordEnv?: string;
       readonly passwordFile?: string;
@@ -13,38 +13,44 @@ export type UpstreamCredentials =
 
 /** The configuration key `upstream:`. */
 export interface UpstreamOptions {
-  /** `http` or `https` with an optional path prefix; without it the embedded upstream is started. */
+  /** An `http` or `https` address with an optional path prefix; without it the embedded upstream is started. */
   readonly url?: string;
   readonly credentials: UpstreamCredentials;
   readonly connectTimeoutMs: number;
   readonly headersTimeoutMs: number;
-  /** Longest silence between two parts of a body. */
+  /** The longest silence between two chunks of a body. */
   readonly bodyTimeoutMs: number;
-  /** From admission to the whole answer, or to the moment in which its rest is streamed; passthrough has none. */
+  /**
+   * The maximum time from admission to the complete response, or until the rest of it is streamed; passthrough has no
+   * such limit.
+   */
   readonly totalTimeoutMs: number;
-  /** Longest pause of a client that reads a streamed response, or sends a body; it may hold one of `streams` meanwhile. */
+  /**
+   * The longest pause of a client that reads a streamed response or sends a body; it may occupy one of `streams`
+   * meanwhile.
+   */
   readonly clientTimeoutMs: number;
   readonly concurrency: number;
-  /** Exchanges that last as long as a client reads or writes; they hold no place of `concurrency` meanwhile. */
+  /** The limit on exchanges whose duration depends on the client; they do not count toward `concurrency` meanwhile. */
   readonly streams: { readonly total: number; readonly perCaller: number; readonly perAddress: number };
   readonly queue: number;
   readonly queueTimeoutMs: number;
-  /** Kept below what servers allow (often 5 s), so that we close idle connections first. */
+  /** Less than the usual timeout of servers (often 5 s), so that the gateway closes idle connections first. */
   readonly idleTimeoutMs: number;
-  /** Bound on a body in memory, as received and after its content coding is taken off. */
+  /** The maximum size of a body in memory, both as received and after decoding. */
   readonly maxResponseBytes: number;
-  /** Objects and arrays of a JSON response inside one another. */
+  /** The maximum nesting depth of objects and arrays in a JSON response. */
   readonly maxJsonDepth: number;
-  /** Members and elements of a JSON response, at all levels together. */
+  /** The maximum number of members and elements in a JSON response, at all levels together. */
   readonly maxJsonValues: number;
   readonly circuit: { readonly failures: number; readonly openSeconds: number };
-  /** Other origins that the legacy server calls itself by, for example `http://old.example.org`. */
+  /** Other origins of the legacy server, for example `http://old.example.org`. */
   readonly legacyOrigins: readonly string[];
-  /** Regular expressions, without case: a message that matches one says that a permission is missing. */
+  /** Case-insensitive regular expressions; a message that matches one means that a permission is missing. */
   readonly permissionMessages: readonly string[];
 }
 
-/** What holds where `upstream:` says nothing. */
+/** The defaults of the configuration key `upstream:`. */
 export const UPSTREAM_DEFAULTS: UpstreamOptions = {
   credentials: { kind: 'forward' },
   connectTimeoutMs: 2000,
@@ -75,7 +81,7 @@ const timeoutMs = { type: 'integer', minimum: 1, maximum: 600_000 } as const;
 
 const streamCount = { type: 'integer', minimum: 1, maximum: 10_000 } as const;
 
-/** JSON Schema of the configuration key `upstream:`. */
+/** The JSON Schema of the configuration key `upstream:`. */
 export const upstreamOptionsSchema = {
   type: 'object',
   description: 'The legacy server: where it is, whose credential it gets, and the limits towards it.',

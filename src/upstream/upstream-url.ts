@@ -1,24 +1,24 @@
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { Fault } from '../model/fault.ts';
 
-/** The base address of the upstream, taken apart. */
+/** The parts of the upstream's base address. */
 export interface UpstreamAddress {
-  /** Scheme, host and port, without a final slash. */
+  /** Scheme, host and port, without a trailing slash. */
   readonly origin: string;
-  /** Path prefix without a final slash; empty for none. */
+  /** The path prefix without a trailing slash; empty if there is none. */
   readonly basePath: string;
 }
 
-/** Where the address was written, for faults. */
+/** The location of the address in the configuration, for configuration errors. */
 type UrlPlace = Pick<Fault, 'source' | 'pointer'>;
 
-/** Takes the base address apart, or says everything that is wrong with it. */
+/** Parses the base address; returns all its errors if it is invalid. */
 export function parseUpstreamUrl(
   text: string,
   place: UrlPlace,
 ): { readonly address: UpstreamAddress } | { readonly faults: readonly Fault[] } {
   if (!URL.canParse(text)) {
-    // Before an @ stands a password, which no fault repeats.
+    // A password may precede the @, so configuration errors do not repeat it.
     const forgotten = !/:\/\/|@/.test(text) && URL.canParse(`http://${text}`);
     const suggestion = forgotten ? `http://${text}` : undefined;
     return { faults: [{ ...place, message: 'is not an absolute URL', ...(suggestion && { suggestion }) }] };
@@ -38,15 +38,16 @@ export function parseUpstreamUrl(
 
 const toFault = ({ source, pointer }: UrlPlace, message: string): Fault => ({ source, pointer, message });
 
-// The URL parser resolves dot segments silently, so the text itself is looked at.
+// The URL parser resolves dot segments silently, so the text itself is checked.
 function hasDotSegment(text: string): boolean {
   const path = text.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/\\?#]*/i, '').replace(/[?#].*$/s, '');
   return path.split(/[/\\]/).some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment));
 }
 
 /**
- * The path that is written to the upstream: base path and raw target, never normalised and never read as a URL,
- * so that `//host`, backslashes and dots in it stay a path. Throws on what could end the request line.
+ * Returns the path that is sent to the upstream: base path and raw target. It is neither normalized nor parsed as a
+ * URL, so that `//host`, backslashes and dots remain part of the path. Throws on characters that could end the request
+ * line.
  */
 export function upstreamPath(basePath: string, target: string): string {
   if (!target.startsWith('/') || /[^\x21-\xff]/.test(target)) {

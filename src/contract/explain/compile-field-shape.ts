@@ -3,7 +3,7 @@ import type { SchemaObject, SchemaOrBoolean } from '../openapi-document.ts';
 import type { FieldShape, InnerField, ObjectShape } from './field-shape.ts';
 import type { SchemaFiles } from './schema-errors.ts';
 
-/** What one alternative says of objects: nothing that narrows them, that there are none, or which fields they have. */
+/** The fields or items in one alternative: `open` if it does not restrict them, `none` if it excludes them. */
 type Said<T> = 'open' | 'none' | T;
 
 interface SaidFields {
@@ -13,14 +13,14 @@ interface SaidFields {
 
 interface Compilation {
   readonly files: SchemaFiles;
-  /** By the schemas that a value keeps to, so that a schema that holds itself ends. */
+  /** The compiled shapes by the schemas that apply to a value, so that recursion ends for recursive schemas. */
   readonly made: Map<string, FieldShape>;
   readonly ids: Map<SchemaOrBoolean, number>;
 }
 
 const compilations = new WeakMap<SchemaFiles, Compilation>();
 
-/** Keywords by which an object can have fields that are named nowhere. */
+/** Keywords that allow an object to have unnamed fields. */
 const BEYOND_NAMES = [
   'patternProperties',
   'unevaluatedProperties',
@@ -31,9 +31,12 @@ const BEYOND_NAMES = [
 ];
 const BEYOND_ITEMS = ['prefixItems', 'unevaluatedItems', 'if', '$dynamicRef'];
 
-/** Compiles from the generated schemas which fields a value may have, at every level; undefined where all of it is open. */
+/**
+ * Compiles the documented fields of a value, at every level, from the generated schemas; undefined if the value is
+ * entirely open.
+ */
 export function compileFieldShape(files: SchemaFiles, file: string): FieldShape {
-  // Answers share most of their resources, so that each is compiled once for all of a contract.
+  // Responses share most of their resources, so each is compiled once per contract.
   const all = compilations.get(files) ?? { files, made: new Map(), ids: new Map() };
   compilations.set(files, all);
   return shapeOf(all, alternativesOf(files, { schema: files.get(file) ?? true, file }));
@@ -43,7 +46,7 @@ function shapeOf(all: Compilation, alternatives: readonly Together[]): FieldShap
   const key = keyOf(all, alternatives);
   if (all.made.has(key)) return all.made.get(key);
   const shape: ObjectShape = { object: undefined, elements: undefined };
-  // Known before its inside is looked at, which may be the very same.
+  // Stored before its children are compiled, because one of them may be the same schema.
   all.made.set(key, shape);
   const said = alternatives.map(fieldsOf).filter((one) => one !== 'none');
   const fields = said.includes('open') ? [] : said.filter((one) => one !== 'open');
@@ -104,7 +107,7 @@ function itemsOf(places: Together): Said<Together> {
   return items.length === 0 ? 'open' : items;
 }
 
-/** True for what the generator writes for `false`. */
+/** Returns true for the schema that the generator writes for `false`. */
 function isNothing({ not }: SchemaObject): boolean {
   return not === true || (typeof not === 'object' && not !== null && Object.keys(not).length === 0);
 }
@@ -121,23 +124,23 @@ function keyOf({ ids }: Compilation, alternatives: readonly Together[]): string 
   return [...new Set(texts)].toSorted().join('|');
 }
 
-/** A schema in the file that its references start from. */
+/** A schema and the file that its references are relative to. */
 interface Place {
   readonly schema: SchemaOrBoolean;
   readonly file: string;
 }
 
-/** Schemas that a value has to keep to all at once. */
+/** Schemas that must all match a value. */
 type Together = readonly Place[];
 
 /** More alternatives than any contract has. */
 const MAX_ALTERNATIVES = 64;
 const MAX_DEPTH = 32;
 
-/** Stands for what is not looked into: whatever it comes together with, the value counts as open. */
+/** A placeholder for a schema that is not examined; any value that it applies to counts as open. */
 const ANYTHING: Place = { schema: { if: true }, file: '' };
 
-/** The ways to keep to one schema, with references followed and its parts laid side by side. */
+/** Returns the alternative ways to match one schema, with references resolved and its parts combined. */
 function alternativesOf(files: SchemaFiles, place: Place, depth = 0): readonly Together[] {
   const { schema, file } = place;
   if (depth > MAX_DEPTH) return [[ANYTHING]];
@@ -158,7 +161,7 @@ function alternativesOf(files: SchemaFiles, place: Place, depth = 0): readonly T
   return ways;
 }
 
-/** The ways to keep to several schemas at once. */
+/** Returns the alternative ways to match several schemas at once. */
 function alternativesOfAll(files: SchemaFiles, places: Together): readonly Together[] {
   return places.reduce<readonly Together[]>((ways, place) => both(ways, alternativesOf(files, place)), [[]]);
 }

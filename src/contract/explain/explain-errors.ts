@@ -5,24 +5,24 @@ import { SCHEMA_BASE } from '../contract-files.ts';
 import { type ExplainLimits, explainKeywords } from './explain-keywords.ts';
 import type { Explain, SchemaError, SchemaFiles } from './schema-errors.ts';
 
-/** The first elements of an array are enough to see what is wrong; 1000 errors are more than any configuration collects. */
+/** The first elements of an array are enough to find the cause; no configuration collects more than 1000 errors. */
 const USUAL: ExplainLimits = { elements: 25, errors: 1000, meantOnly: true };
 
-/** For a value with nothing wrong among the first elements of its arrays. */
+/** Used if the first elements of the arrays are valid. */
 const FIRST_ERROR: ExplainLimits = { elements: Number.POSITIVE_INFINITY, errors: 1, meantOnly: false };
 
 /**
- * Returns a function that compiles the explanation of the schema with a path. Ajv interprets the schema, as it does for the
- * verdict, but goes on after the first error. `settings` are those of the verdict.
+ * Returns a function that compiles the explanation of the schema with a path. Ajv interprets the schema with the same
+ * `settings` as for the verdict, but continues after the first error.
  */
 export function openExplanations(files: SchemaFiles, settings: Options): (file: string) => Explain {
   const limits: ExplainLimits = { ...USUAL };
-  // Without copies of schemas in those that refer to them, there is less to compile.
+  // References are not inlined, so there is less to compile.
   const ajv = new Ajv2020({ ...settings, allErrors: true, verbose: true, inlineRefs: false });
   const keywords = explainKeywords(limits);
   for (const { keyword } of keywords) ajv.removeKeyword(String(keyword));
   for (const keyword of keywords) ajv.addKeyword(keyword);
-  // Known when the first value is explained: until then, more may be compiled.
+  // Created when the first value is explained, because more schemas may be compiled until then.
   let places: ReadonlyMap<unknown, string> | undefined;
   let compiled: readonly ValidateFunction[] | undefined;
 
@@ -36,7 +36,7 @@ export function openExplanations(files: SchemaFiles, settings: Options): (file: 
       const schema = places.get(error.parentSchema);
       if (schema !== undefined && found.length < within.errors) found.push(toError(error, schema));
     }
-    // Errors hold the value, and every validator holds its last errors.
+    // Errors contain the value, and every validator retains its last errors.
     for (const one of compiled) one.errors = null;
     return found;
   };
@@ -47,7 +47,7 @@ export function openExplanations(files: SchemaFiles, settings: Options): (file: 
       const errors = run(validate, value, USUAL);
       if (errors.length > 0) return errors;
       const [first] = run(validate, value, FIRST_ERROR);
-      // Whatever cannot be explained is wrong all the same.
+      // A value that cannot be explained is still invalid.
       return [first ?? { keyword: 'schema', at: '', schema: `${file}#`, limit: undefined }];
     };
   };
@@ -70,7 +70,7 @@ function toError({ keyword, instancePath, params, schema: limit }: ErrorObject, 
   return { keyword, at: instancePath, schema, limit };
 }
 
-/** The place of each schema: its file and a JSON pointer into it. */
+/** Returns the location of each schema: its file and a JSON pointer into it. */
 function placesIn(files: SchemaFiles): ReadonlyMap<unknown, string> {
   const places = new Map<unknown, string>();
   const visit = (value: unknown, place: string): void => {

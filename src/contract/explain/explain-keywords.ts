@@ -3,13 +3,15 @@ import { Type } from 'ajv/dist/compile/util.js';
 import { escapePointer } from '../../lib/json-pointer.ts';
 import { plainName } from '../../privacy/client-text.ts';
 
-/** How much of a value is explained. The compiled code reads this on each run, so that one compilation serves every limit. */
+/**
+ * The limits of an explanation. The compiled code reads them on each run, so that one compilation serves all limits.
+ */
 export interface ExplainLimits {
-  /** How many elements of each array. */
+  /** The maximum number of elements of each array to check. */
   elements: number;
-  /** After how many errors a loop over elements or members ends. */
+  /** The number of errors after which a loop over elements or members ends. */
   errors: number;
-  /** True reports only the alternative of an `anyOf` that a value was meant for, where that is clear. */
+  /** If true, only the errors of the intended alternative of an `anyOf` are reported, if it can be determined. */
   meantOnly: boolean;
 }
 
@@ -19,8 +21,9 @@ const ALL_ERRORS = new Name('vErrors');
 const INSTANCE_PATH = new Name('instancePath');
 
 /**
- * Returns the keywords that replace Ajv's own where a value is explained. They accept the same values. Loops end at the limits,
- * because whoever sends a value chooses how long it is, and a choice reports what concerns the alternative that was meant.
+ * Returns the keywords that replace Ajv's own when a value is explained. They accept the same values. Loops end at the
+ * limits, because the sender determines the length of a value. An `anyOf` reports the errors of the intended
+ * alternative.
  */
 export function explainKeywords(limits: ExplainLimits): readonly CodeKeywordDefinition[] {
   const limitsIn = ({ gen }: KeywordCxt) => gen.scopeValue('obj', { ref: limits });
@@ -119,14 +122,16 @@ export function explainKeywords(limits: ExplainLimits): readonly CodeKeywordDefi
 
 const pathOf = ({ it }: KeywordCxt) => str`${INSTANCE_PATH}${it.errorPath}`;
 
-/** A member's name is the sender's, so not each can be repeated. */
+/** Replaces the name of a member in paths, because the sender chose the name and not every name may be repeated. */
 function shortenPaths(errors: ErrorObject[], start: number, at: string, name: string): void {
   const length = at.length + 1 + escapePointer(name).length;
   for (const error of errors.slice(start))
     error.instancePath = `${at}/${plainName(name)}${error.instancePath.slice(length)}`;
 }
 
-/** Leaves of the errors of several alternatives only those of the one that was meant; returns false where that is not clear. */
+/**
+ * Reduces the errors of several alternatives to those of the intended one; returns false if it cannot be determined.
+ */
 function reportMeant(errors: ErrorObject[], start: number, ends: readonly number[], at: string): boolean {
   const branches = ends.map((end, index) => errors.slice(ends[index - 1] ?? start, end));
   const meant = meantBranch(branches, at);
@@ -136,8 +141,8 @@ function reportMeant(errors: ErrorObject[], start: number, ends: readonly number
 }
 
 /**
- * Returns the errors of the alternative that a value was meant for: the one of its type that lacks the fewest required fields.
- * Undefined where that is not clear.
+ * Returns the errors of the alternative that a value was meant for: the one of the same type that lacks the fewest
+ * required fields. Returns undefined if it cannot be determined.
  */
 function meantBranch(branches: readonly ErrorObject[][], at: string): readonly ErrorObject[] | undefined {
   const [nearest, next] = branches
@@ -147,7 +152,7 @@ function meantBranch(branches: readonly ErrorObject[][], at: string): readonly E
   return nearest.distance === next?.distance ? undefined : nearest.errors;
 }
 
-/** How far a value as a whole is from an alternative: another type is another thing. */
+/** Returns the distance between a value and an alternative; a different type is the greatest distance. */
 function distanceOf(errors: readonly ErrorObject[], at: string): number {
   const own = errors.filter(({ instancePath }) => instancePath === at);
   if (own.some(({ keyword }) => keyword === 'type')) return Number.POSITIVE_INFINITY;

@@ -1,34 +1,37 @@
 import { keysOf } from '../../lib/json-pointer.ts';
 
-/** What the contract knows of the fields of a value; undefined where it leaves the value open or has nothing to tell fields of. */
+/**
+ * The fields of a value in the contract; undefined if the contract leaves the value open or it cannot contain unknown
+ * fields.
+ */
 export type FieldShape = ObjectShape | undefined;
 
-/** A place of the contract where values have fields that it names. */
+/** A part of the contract that names the fields of its values. */
 export interface ObjectShape {
-  /** The fields of an object here; undefined where no object is described. */
+  /** The fields of an object; undefined if no object is described. */
   object: KnownFields | undefined;
-  /** The elements of an array here; undefined where they are open or no array is described. */
+  /** The elements of an array; undefined if they are open or no array is described. */
   elements: FieldShape;
 }
 
-/** The fields that an object may have. */
+/** The documented fields of an object. */
 export interface KnownFields {
   readonly names: ReadonlySet<string>;
-  /** True where a field beyond these is somebody else's to tell: the contract allows it, or closes the object. */
+  /** True if other fields are not reported here: the contract either allows them or forbids them itself. */
   readonly settled: boolean;
-  /** The fields whose own values have fields that are known. */
+  /** The fields whose own values have documented fields. */
   readonly inner: readonly InnerField[];
-  /** The fields of the last object that had only known ones, in its order: most objects of a list are alike. */
+  /** The fields of the last object without unknown ones, in its order: most objects of a list are alike. */
   order: readonly string[];
 }
 
-/** A field whose value is looked into. */
+/** A field whose value is searched too. */
 export interface InnerField {
   readonly name: string;
   readonly shape: ObjectShape;
 }
 
-/** What the contract knows of the fields at a JSON pointer. */
+/** Returns the shape at a JSON pointer. */
 export function shapeAt(shape: FieldShape, pointer: string): FieldShape {
   let here = shape;
   for (const name of keysOf(pointer)) {

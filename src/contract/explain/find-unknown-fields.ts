@@ -2,29 +2,31 @@ import { pointerTo } from '../../lib/json-pointer.ts';
 import { plainName } from '../../privacy/client-text.ts';
 import type { FieldShape, KnownFields, ObjectShape } from './field-shape.ts';
 
-/** A field that the contract does not know. */
+/** A field that the contract does not document. */
 export interface UnknownField {
-  /** JSON pointer to the object that has it. */
+  /** The JSON pointer to the object that contains it. */
   readonly within: string;
-  /** JSON pointer to the field; its name is `?` where it must not be repeated. */
+  /** The JSON pointer to the field; its name is `?` if it must not be repeated. */
   readonly at: string;
   readonly value: unknown;
 }
 
-/** No document is nested as deeply as this; what is deeper is not looked at. */
+/** The maximum depth of the search; documents are not nested as deeply as this. */
 const MAX_DEPTH = 64;
 
-/** The most unknown members that are looked at: a sender can make up any number of names, and each has to be checked. */
+/**
+ * The maximum number of unknown members to examine: a sender can invent any number of names, and each one is checked.
+ */
 const MAX_EXAMINED = 5000;
 
 const NONE: readonly UnknownField[] = [];
 
 /**
- * The fields of a value that the contract does not know, at every level that it describes. A field that many items of a
- * list have is told once, for the first of them; at most `max` are told.
+ * Returns the fields of a value that the contract does not document, at every level that it describes. A field that
+ * occurs in many items of a list is reported once, for the first of them. Returns at most `max` fields.
  */
 export function findUnknownFields(shape: FieldShape, value: unknown, max: number): readonly UnknownField[] {
-  // Nearly every answer has none, which is known without remembering where one is.
+  // Nearly all responses have no unknown field, and this check does not need to record paths.
   if (shape === undefined || !hasUnknown(shape, value, 0)) return NONE;
   const search: Search = { found: new Map(), path: [], max, examined: 0 };
   collect(search, shape, value);
@@ -47,10 +49,10 @@ function hasUnknown(shape: ObjectShape, value: unknown, depth: number): boolean 
   return false;
 }
 
-/** Compares names by their order alone, which costs a look at each and nothing to look up. */
+/** Returns true if the names match those of the last object in the same order, which needs no lookups. */
 function hasLastOrder({ order }: KnownFields, value: object): boolean {
   let at = 0;
-  // Whatever an object may inherit only makes it look less like the last one.
+  // Inherited members can only cause a mismatch.
   // oxlint-disable-next-line guard-for-in
   for (const name in value) {
     if (name !== order[at]) return false;
@@ -68,12 +70,12 @@ function hasKnownOnly(known: KnownFields, value: object): boolean {
 }
 
 interface Search {
-  /** By place with indices left out, so that each field is told once. */
+  /** The fields found, by path without indices, so that each field is reported once. */
   readonly found: Map<string, UnknownField>;
-  /** Names and indices down to where the search is. */
+  /** The names and indices on the path to the current value. */
   readonly path: (string | number)[];
   readonly max: number;
-  /** Unknown members that were looked at. */
+  /** The number of unknown members examined. */
   examined: number;
 }
 

@@ -4,19 +4,19 @@ import type { UnknownField } from './find-unknown-fields.ts';
 import { shapeAt } from './field-shape.ts';
 import type { SchemaError } from './schema-errors.ts';
 
-/** The keyword of an object that is another one altogether: it has none of the fields that it must have, or could have. */
+/** The keyword for an object of another shape: it has none of the required or documented fields. */
 export const OTHER_SHAPE = 'shape';
 
-/** What is wrong with a value and what is beyond the contract in it, each cause told once. */
+/** The errors and unknown fields of a value, with each cause reported once. */
 interface Causes {
   readonly errors: readonly SchemaError[];
   readonly unknown: readonly UnknownField[];
 }
 
 /**
- * Tells each cause once. A value of another type breaks nothing else by what it is, however many parts of the contract
- * describe it. An object without a single documented field is one thing that is wrong, not as many as it must have fields.
- * Where it is not known which shape was meant, fields beyond it are no finding of their own.
+ * Reports each cause once. A value of the wrong type has only that error, however many parts of the contract describe
+ * it. An object without a single documented field has one error instead of one per required field. If the intended
+ * shape is unclear, unknown fields are not reported separately.
  */
 export function oneCause(
   shape: FieldShape,
@@ -42,14 +42,14 @@ export function oneCause(
     const within = error.keyword === 'required' ? parentOf(error.at) : undefined;
     if (within === undefined || !strangers.has(within)) return [error];
     const [first, second] = missing.get(within) ?? [];
-    // An empty object that lacks one field lacks that one.
+    // For an empty object that lacks a single field, the missing field is reported.
     if (second === undefined && isEmpty(valueAt(value, within))) return [error];
     return error === first ? [{ ...error, keyword: OTHER_SHAPE, at: within }] : [];
   });
   return { errors: told, unknown: unknown.filter(({ within }) => !unclear.some((at) => isWithin(within, at))) };
 }
 
-/** True for what another part of the contract has said already. */
+/** Returns true if another part of the contract has already reported the same error. */
 function isRepeated(seen: Set<string>, { keyword, at }: SchemaError): boolean {
   const said = `${keyword} ${at}`;
   if (seen.has(said)) return true;
@@ -57,7 +57,7 @@ function isRepeated(seen: Set<string>, { keyword, at }: SchemaError): boolean {
   return false;
 }
 
-/** True for an object that has none of the fields that the contract knows there. */
+/** Returns true for an object that has none of the documented fields. */
 function isStranger(shape: FieldShape, value: unknown, at: string): boolean {
   const names = shapeAt(shape, at)?.object?.names;
   const found = valueAt(value, at);

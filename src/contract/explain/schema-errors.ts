@@ -1,18 +1,18 @@
 import type { SchemaObject } from '../openapi-document.ts';
 
-/** One thing that is wrong with a value. */
+/** One error in a value. */
 export interface SchemaError {
   readonly keyword: string;
-  /** JSON pointer into the value. */
+  /** The JSON pointer into the value. */
   readonly at: string;
-  /** The file and a JSON pointer into it: the schema that has the keyword. */
+  /** The file and a JSON pointer into it: the schema that contains the keyword. */
   readonly schema: string;
-  /** What the keyword asks for. */
+  /** The value of the keyword in the schema. */
   readonly limit: unknown;
 }
 
-/** The generated schemas by file, from the folder of schemas. */
+/** The generated schemas by file, relative to the folder of schemas. */
 export type SchemaFiles = ReadonlyMap<string, SchemaObject>;
 
-/** Returns why a value breaks a schema, in the order in which Ajv reports it; nothing for a value that does not. */
+/** Returns the errors of a value in the order in which Ajv reports them; empty if the value is valid. */
 export type Explain = (value: unknown) => readonly SchemaError[];

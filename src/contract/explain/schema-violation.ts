@@ -5,7 +5,7 @@ import { describeValue, SIZE_ONLY } from '../../privacy/describe-value.ts';
 import type { SchemaError } from './schema-errors.ts';
 import { OTHER_SHAPE } from './one-cause.ts';
 
-/** In which part of which message a schema was applied. */
+/** The check and the part of a message that a schema was applied to. */
 export interface SchemaPlace {
   readonly check: CheckName;
   readonly direction: 'request' | 'response';
@@ -36,13 +36,16 @@ const CATEGORIES: Readonly<Record<string, ViolationCategory>> = {
   maxItems: 'bounds',
 };
 
-/** Says what stands where a keyword is broken; undefined where nothing does. */
+/** Describes the value at a place where a keyword failed; undefined if there is no value. */
 type DescribePlace = (at: string, keyword: string) => string | undefined;
 
-/** Says errors in words, none with a value of the message; `describe` says what stands at a place. */
+/**
+ * Converts errors to violations, whose messages contain no values of the message. `describe` describes the value at a
+ * place.
+ */
 export function toViolations(errors: readonly SchemaError[], place: SchemaPlace, describe: DescribePlace): Violation[] {
   const choices = errors.filter((error) => error.keyword === 'anyOf').map(({ at }) => at);
-  // Errors under an `anyOf` only tell why each of its branches was not it.
+  // Errors under an `anyOf` only explain why each of its branches failed.
   const telling =
     choices.length === 0 ? errors : errors.filter((error) => error.keyword === 'anyOf' || !under(error, choices));
   return telling.map((error) => {
@@ -59,7 +62,7 @@ const under = ({ keyword, at }: SchemaError, choices: readonly string[]) => {
 
 function toViolation(error: SchemaError, place: SchemaPlace): Violation {
   const { keyword, at } = error;
-  // A field asked for by a projection breaks the same rule of the contract as one that came with the rest.
+  // A field requested by a projection violates the same rule of the contract as a field of the full response.
   const schema = error.schema.replace('.projected.schema.json#', '.schema.json#');
   return {
     ...place,
@@ -83,7 +86,7 @@ function sentence({ keyword, limit }: SchemaError): string {
       return `must be ${String(limit)}`;
     case 'minimum':
     case 'maximum':
-      // What a format of 64 bits comes to; a double cannot say it in digits.
+      // The limit of a 64-bit format, which a double cannot represent exactly.
       if (Math.abs(Number(limit)) === 2 ** 63) return 'must be within 64 bits';
       return keyword === 'minimum' ? `must be >= ${String(limit)}` : `must be <= ${String(limit)}`;
     case 'exclusiveMinimum':
@@ -120,12 +123,15 @@ function sentence({ keyword, limit }: SchemaError): string {
   }
 }
 
-/** Says what stands at a place of a message, never showing personal values; undefined where nothing stands. */
+/** Describes the value at a place of a message without revealing personal values; undefined if there is no value. */
 export type DescribeFound = (message: unknown, at: string, keyword: string) => string | undefined;
 
 const WORD_KEYWORDS: ReadonlySet<string> = new Set(['enum', 'const']);
 
-/** Makes the description; `personal` holds the names of fields whose values, and all within, are told by size only. */
+/**
+ * Creates the function. `personal` contains the names of fields whose values, including nested ones, are described by
+ * size only.
+ */
 export function createDescribeFound(personal: ReadonlySet<string>): DescribeFound {
   return (message, at, keyword) => {
     const value = valueAt(message, at);

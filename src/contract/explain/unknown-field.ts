@@ -5,7 +5,10 @@ import type { SchemaPlace } from './schema-violation.ts';
 
 const KEYWORD = 'undocumented-field';
 
-/** Tells of a field that the contract does not know; of its value only type and size, as nobody said what it is. */
+/**
+ * Returns the violation for a field that the contract does not document. Only the type and size of its value are
+ * included, because its content is unknown and may be personal.
+ */
 export function unknownFieldViolation({ at, value }: UnknownField, place: SchemaPlace): Violation {
   return {
     ...place,
@@ -18,7 +21,10 @@ export function unknownFieldViolation({ at, value }: UnknownField, place: Schema
   };
 }
 
-/** True for what is counted and shown but never refuses anything: a field beyond the contract, which leaves objects open. */
+/**
+ * Returns true for violations that are counted and reported but never cause a rejection: undocumented fields, because
+ * the contract leaves objects open.
+ */
 export function isAdvisory({ keyword }: Pick<Violation, 'keyword'>): boolean {
   return keyword === KEYWORD;
 }

@@ -3,35 +3,35 @@ import { PassThrough, pipeline, Readable, Writable } from 'node:stream';
 import { createProxyMiddleware, type Plugin } from 'http-proxy-middleware';
 import type { HeaderPairs } from '../../model/header-pairs.ts';
 
-/** A request with a body, as the proxy library is given it. */
+/** A request with a body, in the form that the proxy library receives. */
 export interface ProxiedRequest {
   readonly method: string;
-  /** Raw path and query, base path included. */
+  /** The raw path and query, including the base path. */
   readonly path: string;
   readonly headers: HeaderPairs;
-  /** Whole, or as the client sends it. */
+  /** The whole body, or the stream from the client. */
   readonly body: Buffer | Readable;
-  /** In bytes; undefined for a body that is sent in chunks. */
+  /** In bytes; undefined for a chunked body. */
   readonly length: number | undefined;
 }
 
-/** What becomes of a proxied request. */
+/** The callbacks for the events of a proxied request. */
 interface ProxyEvents {
-  /** The request has a socket, which may not be connected yet. `body` is what is piped into it. */
+  /** The request has a socket, which may not be connected yet. `body` is the stream that is piped into it. */
   onRequest(outgoing: ClientRequest, body: Readable): void;
   onResponse(incoming: IncomingMessage): void;
   onError(error: unknown): void;
 }
 
-/** Sends a request on a connection of its own; the function that it returns ends request and response. */
+/** Sends a request on its own connection; the returned function ends request and response. */
 export type Proxy = (request: ProxiedRequest, events: ProxyEvents) => () => void;
 
-// A property and not a WeakMap: in an old one, what is as young as a request outlives every collection of the young.
+// A property instead of a WeakMap: entries of an old WeakMap survive all minor garbage collections.
 const EVENTS = Symbol('events');
 
 /**
- * What the library sees instead of the client's request: our own headers and a harmless URL, so that it reads nothing of the
- * client's. The path is set by `pathRewrite`.
+ * The request that the library sees instead of the client's, with the gateway's own headers and a harmless URL, so that
+ * the library reads no data of the client. `pathRewrite` sets the path.
  */
 interface LibraryRequest extends Readable {
   readonly [EVENTS]: ProxyEvents & { readonly path: string };
@@ -49,18 +49,19 @@ const plugin: Plugin = (server) => {
     eventsOf(request).onRequest(outgoing, request as unknown as LibraryRequest),
   );
   server.on('proxyRes', (incoming, request) => eventsOf(request).onResponse(incoming));
-  // Without a listener for them, all other errors reject what the proxy returns.
+  // Without a listener, all other errors reject the promise that the proxy returns.
   server.on('econnreset', (error, request) => eventsOf(request).onError(error));
 };
 
-/** Makes a proxy for one origin from http-proxy-middleware, of which only the sending of requests is used. */
+/** Creates a proxy for one origin with http-proxy-middleware, which is only used to send requests. */
 export function createProxy(origin: string): Proxy {
   const { host } = new URL(origin);
   const proxy = createProxyMiddleware({
     target: origin,
-    // A request with a body is not sent twice, so it gets no connection that may be dead. The types know only agents.
+    // A request with a body is not sent twice, so it must not use a connection that may be closed. The types allow only
+    // agents.
     agent: false as never,
-    // The default plugins write error bodies that name the host, and log to the console.
+    // The default plugins send error bodies that contain the host name, and log to the console.
     ejectPlugins: true,
     plugins: [plugin],
     selfHandleResponse: true,
@@ -68,7 +69,7 @@ export function createProxy(origin: string): Proxy {
     changeOrigin: false,
     followRedirects: false,
     ws: false,
-    // The library reads paths as URLs to filter them; it is given a constant one, and ours goes out as it is.
+    // The library parses paths as URLs to filter them. It receives a constant path, and the real one is sent unchanged.
     pathRewrite: (_path, request) => eventsOf(request).path,
   });
   return (request, events) => {
@@ -89,7 +90,7 @@ export function createProxy(origin: string): Proxy {
   };
 }
 
-// The library reads what is left of a body that it no longer needs, and breaks it; the client's request is not its own.
+// The library drains and destroys bodies that it no longer needs, but the client's request does not belong to it.
 function bodyFor(body: Buffer | Readable): Readable {
   if (Buffer.isBuffer(body)) return Readable.from(body, { objectMode: false });
   const through = new PassThrough();
@@ -100,8 +101,9 @@ function bodyFor(body: Buffer | Readable): Readable {
 const FRAMING: ReadonlySet<string> = new Set(['host', 'content-length', 'transfer-encoding']);
 
 /**
- * Returns the headers as the library takes them: repeated ones become lists, which Node writes one line each, and a name keeps
- * the case in which it came first. `Host` is the upstream's. The framing is the body's own, never taken from the headers.
+ * Returns the headers in the form that the library expects: repeated headers become lists, which Node writes as one
+ * line each, and a name retains the case of its first occurrence. `Host` is the upstream's. The framing is that of the
+ * body and is never taken from the headers.
  */
 function libraryHeaders({ headers, length }: ProxiedRequest, host: string): Record<string, string | string[]> {
   const fields: Record<string, string | string[]> = { host };
@@ -117,8 +119,8 @@ function libraryHeaders({ headers, length }: ProxiedRequest, host: string): Reco
     names.set(key, name);
     fields[name] = value;
   }
-  // In lower case, the only one in which the library looks for a length: one that it does not see, on a DELETE or OPTIONS, it
-  // overwrites with 0, and the upstream would read the body as a second request.
+  // The name must be in lower case, because the library looks for a length only under that name. If it finds none on a
+  // DELETE or OPTIONS request, it sets the length to 0, and the upstream would read the body as a second request.
   if (length === undefined) fields['transfer-encoding'] = 'chunked';
   else fields['content-length'] = String(length);
   return fields;

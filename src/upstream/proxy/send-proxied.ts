@@ -10,9 +10,9 @@ import { toTransportFailure, type ExchangePhase } from '../transport-failure.ts'
 import type { UpstreamOptions } from '../upstream-options.ts';
 import type { ProxiedRequest, Proxy } from './create-proxy.ts';
 
-/** What bounds the sending of a request with a body. */
+/** The limits for sending a request with a body. */
 interface ProxiedBounds {
-  /** Its reason is what the exchange fails with. */
+  /** Stops the exchange; its reason becomes the error of the exchange. */
   readonly stop: Stop;
   readonly options: Pick<
     UpstreamOptions,
@@ -51,7 +51,7 @@ export function sendProxied(
       if (body) body.destroy(failure);
       else reject(failure);
     };
-    // What becomes of a connection after the last byte of the response is of no interest to the client.
+    // The state of the connection after the last byte of the response does not affect the client.
     const onError = (error: unknown) => {
       if (incoming?.complete !== true) fail(error);
     };
@@ -59,9 +59,10 @@ export function sendProxied(
     const onRequest = (given: ClientRequest, upload: Readable) => {
       outgoing = given;
       if (ended) return void given.destroy();
-      // The library reports most errors a turn later. By then Node has ended a body without a length as if it were whole.
+      // The library reports most errors one turn of the event loop later. By then Node has ended a body without a
+      // length as if it were complete.
       given.once('error', onError);
-      // Without a listener Node would close the connection, and the request would wait for its deadline.
+      // Without a listener, Node would close the connection, and the request would wait until its deadline.
       given.once('upgrade', (_switched, socket) => {
         socket.destroy();
         fail(new UpstreamFailure('reset'));
@@ -73,7 +74,7 @@ export function sendProxied(
       });
       const connected = () => {
         phase = 'waiting';
-        // A body on its way up may be slow because the client is; the upstream is silent only when it does not read.
+        // An upload may be slow because of the client; the upstream counts as silent only if it does not read.
         watch.start(options.bodyTimeoutMs, { excused: () => !given.writableNeedDrain, patienceMs });
       };
       watch.start(options.connectTimeoutMs);
@@ -88,13 +89,13 @@ export function sendProxied(
     };
 
     const onResponse = (given: IncomingMessage) => {
-      // It may come with the bytes that were the failure.
+      // The response may arrive together with the bytes that caused the failure.
       if (ended) return void given.destroy();
       const { statusCode: status = 0, statusMessage: reason = '' } = given;
       if (!isFinalHead(status, reason)) return fail(new UpstreamFailure('reset'));
       incoming = given;
       phase = 'body';
-      // While nothing more is read, whatever is slow is the client.
+      // While reading is paused, any delay is caused by the client.
       watch.start(options.bodyTimeoutMs, { excused: () => given.isPaused(), patienceMs });
       body = new Readable({
         read: () => void given.resume(),
@@ -103,7 +104,7 @@ export function sendProxied(
           done(error);
         },
       });
-      // It may break before its reader listens; the reader still finds it broken.
+      // The body may fail before its reader listens; the reader still sees the error.
       body.on('error', () => undefined);
       given.on('data', (part: Buffer) => {
         watch.touch();

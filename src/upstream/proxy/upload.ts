@@ -3,16 +3,16 @@ import { createSilenceWatch } from '../../lib/silence-watch.ts';
 import type { Arrival } from '../../model/arrival.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
 
-/** The body of a client's request, not read yet. */
+/** The unread body of a client's request. */
 export interface Upload {
   readonly stream: Readable;
-  /** In bytes; undefined for a body that is sent in chunks. */
+  /** In bytes; undefined for a chunked body. */
   readonly length: number | undefined;
 }
 
 /**
- * Returns the body of a request, framed as the parser of the request found it (RFC 9112 §6); undefined for a request without
- * one. The framing must not depend on which headers are forwarded.
+ * Returns the body of a request, framed as the request parser determined (RFC 9112 §6); undefined for a request without
+ * one. The framing must not depend on the headers that are forwarded.
  */
 export function uploadOf({ headers, body }: Pick<Arrival, 'headers' | 'body'>): Upload | undefined {
   if (headers['transfer-encoding'] !== undefined) return { stream: body, length: undefined };
@@ -20,18 +20,24 @@ export function uploadOf({ headers, body }: Pick<Arrival, 'headers' | 'body'>): 
   return length > 0 ? { stream: body, length } : undefined;
 }
 
-// Longer ones, and those that do not say how long they are, are streamed.
+// Longer bodies, and bodies of unknown length, are streamed.
 const SHORT_BYTES = 65_536;
 
-/** Returns whether a body is read whole before it takes a place at the upstream, so that a slow client holds none. */
+/**
+ * Returns true if a body is read completely before it takes a place at the upstream, so that a slow client occupies
+ * none.
+ */
 export function isShort({ length }: Upload): boolean {
   return length !== undefined && length <= SHORT_BYTES;
 }
 
-/** Reads a short body whole; rejects with `UpstreamFailure` of kind `aborted` when the client leaves or pauses too long. */
+/**
+ * Reads a short body completely; rejects with `UpstreamFailure` of kind `aborted` if the client disconnects or pauses
+ * too long.
+ */
 export function readShort({ stream }: Upload, patienceMs: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    // A client that has left already: nothing more is heard of it.
+    // The client has already disconnected, so no further events will arrive.
     if (stream.destroyed) return reject(new UpstreamFailure('aborted'));
     const parts: Buffer[] = [];
     const giveUp = () => {
@@ -49,7 +55,7 @@ export function readShort({ stream }: Upload, patienceMs: number): Promise<Buffe
       resolve(Buffer.concat(parts));
     });
     stream.once('error', giveUp);
-    // After the end this changes nothing.
+    // This has no effect after the end.
     return void stream.once('close', giveUp);
   });
 }
