@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { REPORT_FORMATS } from '../../src/report/formats.ts';
 import { basic, type Answer, type Call } from '../builders/call.ts';
 import { exampleAnswer } from '../builders/example-answer.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
@@ -298,7 +299,7 @@ describe('after all of that, no secret is', () => {
 
   it.each(MODES)('in a report of what was found in %s', async (mode) => {
     const { file } = placeOf(mode);
-    for (const format of ['table', 'markdown', 'json', 'junit', 'sarif', 'html']) {
+    for (const format of REPORT_FORMATS.keys()) {
       const { code, out } = await runInProcess(['report', '--ledger', file, '--format', format]);
       expect([format, code, out.length > 1_000]).toEqual([format, 0, true]);
       expect(findSecrets(out, ...planted)).toEqual([]);
