@@ -14,5 +14,5 @@ export interface SchemaError {
 /** The generated schemas by file, relative to the folder of schemas. */
 export type SchemaFiles = ReadonlyMap<string, SchemaObject>;
 
-/** Returns the errors of a value in the order in which Ajv reports them; empty if the value is valid. */
+/** Returns the errors of an invalid value in the order in which Ajv reports them. */
 export type Explain = (value: unknown) => readonly SchemaError[];
