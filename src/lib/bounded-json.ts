@@ -4,7 +4,8 @@ export interface JsonLimits {
   readonly depth: number;
   /**
    * The largest number of values: members of objects, elements of arrays, and the objects and arrays themselves. Every
-   * 64 bytes of a number or of white space count as one more value.
+   * 64 bytes of a number or of white space count as one more value. The strings together may hold 16 escapes for each
+   * allowed value.
    */
   readonly values: number;
 }
@@ -69,6 +70,9 @@ KIND[0x3a] = COLON;
 /** Parsing numbers and white space takes time in proportion to their length: 64 bytes count as one value. */
 const BARE_SHIFT = 6;
 
+/** Parsing an escape takes much longer than parsing a plain character. */
+const ESCAPES_PER_VALUE = 16;
+
 /**
  * Counts members and stops at the first exceeded limit. For a malformed text, the count is correct up to the first
  * error.
@@ -80,6 +84,7 @@ function countJson(bytes: Buffer, { depth: maxDepth, values: maxValues }: JsonLi
   let members = 0;
   // The start of the number or white space before the next structural byte.
   let bareFrom = 0;
+  const escapes = { left: maxValues * ESCAPES_PER_VALUE };
   // Beyond this byte, such a run alone exceeds the remaining values.
   const farthest = () => Math.min(length, bareFrom + (maxValues - values + 1) * 2 ** BARE_SHIFT);
   let end = farthest();
@@ -87,8 +92,10 @@ function countJson(bytes: Buffer, { depth: maxDepth, values: maxValues }: JsonLi
     const kind = KIND[bytes[at] as number];
     if (kind === 0) continue;
     values += (at - bareFrom) >>> BARE_SHIFT;
-    if (kind === STRING) at = closingQuote(bytes, at + 1);
-    else if (kind === COLON) members += 1;
+    if (kind === STRING) {
+      at = closingQuote(bytes, at + 1, escapes);
+      if (escapes.left < 0) return 'values';
+    } else if (kind === COLON) members += 1;
     else if (kind === CLOSE) depth -= 1;
     else {
       values += 1;
@@ -106,8 +113,11 @@ function countJson(bytes: Buffer, { depth: maxDepth, values: maxValues }: JsonLi
 /** Bytes of a string that are read one by one before `indexOf` searches the rest: most names are shorter. */
 const NEAR = 24;
 
-/** Returns the index of the closing quote, or the length of the text if there is none. */
-function closingQuote(bytes: Buffer, from: number): number {
+/**
+ * Returns the index of the closing quote, or the length of the text if there is none or no escape is left. Escapes that
+ * are further apart than `NEAR` bytes are not counted: they cost little.
+ */
+function closingQuote(bytes: Buffer, from: number, escapes: { left: number }): number {
   const { length } = bytes;
   let at = from;
   for (;;) {
@@ -115,15 +125,18 @@ function closingQuote(bytes: Buffer, from: number): number {
     while (at < near && at < length) {
       const byte = bytes[at];
       if (byte === QUOTE) return at;
-      if (byte === BACKSLASH) near = (at += 2) + NEAR;
-      else at += 1;
+      if (byte === BACKSLASH) {
+        escapes.left -= 1;
+        if (escapes.left < 0) return length;
+        near = (at += 2) + NEAR;
+      } else at += 1;
     }
     if (at >= length) return length;
     const quote = bytes.indexOf(QUOTE, at);
     if (quote === -1) return length;
-    let escapes = quote;
-    while (escapes > at && bytes[escapes - 1] === BACKSLASH) escapes -= 1;
-    if ((quote - escapes) % 2 === 0) return quote;
+    let backslashes = quote;
+    while (backslashes > at && bytes[backslashes - 1] === BACKSLASH) backslashes -= 1;
+    if ((quote - backslashes) % 2 === 0) return quote;
     at = quote + 1;
   }
 }
