@@ -1,17 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { measureStructure, readSources } from '../tools/structure.ts';
-import { brokenImports, importCycles, type SourceFile } from './architecture/floors.ts';
+import { measureStructure, readSources, type SourceFile } from '../tools/structure.ts';
+import { brokenImports, importCycles } from './architecture/floors.ts';
 import { barrels, errorHandlers, leavingOut, strayTests, usesOf } from './architecture/source-rules.ts';
 
 const root = join(import.meta.dirname, '..', 'src');
-const filesBelow = (folder: string): SourceFile[] =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.ts'))
-    .map((path) => ({ path: path.replaceAll('\\', '/'), text: readFileSync(join(folder, path), 'utf8') }));
-const files = filesBelow(root);
-const tests = filesBelow(import.meta.dirname);
+const files = readSources(root);
+const tests = readSources(import.meta.dirname);
 
 const leaves = (specifier: string): SourceFile => ({
   path: 'cache/planted.ts',

@@ -25,8 +25,7 @@ export interface Structure {
 const PACKAGE_ENTRY = 'portico.ts';
 const MAX_SIBLINGS = 24;
 const MIN_SUBSTANCE = 15;
-const IMPORT =
-  /(?:import|export)\s+(?:type\s+)?(?:\{([^}]*)\}|[\w*\s,{}]*?)\s*from\s*'(\.[^']+)'|import\(\s*'(\.[^']+)'\s*\)/g;
+const IMPORT = /(?:import|export)\s+(?:type\s+)?(?:\{([^}]*)\}|[\w*\s,{}]*?)\s*from\s*'(\.[^']+)'/g;
 const EXPORTED_TYPE = /^export (?:interface|type) (\w+)/gm;
 
 /** Counts what `test/architecture.test.ts` limits; `readers` are files outside of the tree that may import from it. */
@@ -79,12 +78,18 @@ function resolveImport(path: string, specifier: string): string {
   return posix.join(posix.dirname(path), specifier).replace(/^(?:\.\.\/)*src\//, '');
 }
 
+/** The relative imports of a file, as paths under `src`; paths that leave `src` start with `..`. */
+export function importsOf(file: SourceFile): string[] {
+  const specifiers = [...file.text.matchAll(/(?:from|import)\s*\(?\s*['"](\.{1,2}\/[^'"]+)['"]/g)];
+  return specifiers.map((match) => posix.join(posix.dirname(file.path), match[1] ?? ''));
+}
+
+/** Returns the pairs of sub-folders that import each other. */
 function mutualFolders(files: readonly SourceFile[]): string[] {
   const edges = new Set<string>();
-  for (const { path, text } of files)
-    for (const match of text.matchAll(IMPORT)) {
-      const to = resolveImport(path, match[2] ?? match[3] ?? '');
-      const [from, target] = [posix.dirname(path), posix.dirname(to)];
+  for (const file of files)
+    for (const to of importsOf(file)) {
+      const [from, target] = [posix.dirname(file.path), posix.dirname(to)];
       if (from.includes('/') && target.includes('/') && from.split('/')[0] === target.split('/')[0] && from !== target)
         edges.add(`${from} ${target}`);
     }

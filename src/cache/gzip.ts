@@ -1,3 +1,4 @@
+import { boundedMemo } from '../lib/bounded-memo.ts';
 import type { StoredPage } from './stored-page.ts';
 
 const MAX_CHARACTERS = 1000;
@@ -9,16 +10,9 @@ const MEMBER = /^\s*(gzip|x-gzip|\*)\s*(?:;\s*q=([01](?:\.[0-9]{0,3})?)\s*)?$/i;
  * weight above 0. Results are cached, because clients send few distinct values.
  */
 export function createAcceptsGzip(): (acceptEncoding: string | undefined) => boolean {
-  const known = new Map<string, boolean>();
-  return (acceptEncoding) => {
-    if (acceptEncoding === undefined || acceptEncoding.length > MAX_CHARACTERS) return false;
-    const before = known.get(acceptEncoding);
-    if (before !== undefined) return before;
-    const accepts = readsGzip(acceptEncoding);
-    if (known.size >= MAX_TEXTS) known.clear();
-    known.set(acceptEncoding, accepts);
-    return accepts;
-  };
+  const accepts = boundedMemo(MAX_TEXTS, readsGzip);
+  return (acceptEncoding) =>
+    acceptEncoding !== undefined && acceptEncoding.length <= MAX_CHARACTERS && accepts(acceptEncoding);
 }
 
 function readsGzip(text: string): boolean {

@@ -2,12 +2,6 @@ import type { ErrorDetail } from '../errors/gateway-error.ts';
 import type { Paging } from '../model/operation.ts';
 import type { PagingOptions } from './paging-options.ts';
 
-/** The page that a request asks for; undefined if the parameter is absent. */
-export interface RequestedPage {
-  readonly page: number | undefined;
-  readonly pageSize: number | undefined;
-}
-
 /** The page to request from the upstream; an undefined size means the upstream's default. */
 interface EffectivePage {
   readonly page: number;
@@ -23,13 +17,14 @@ export type BoundPage =
  * behind, so only pages beyond it plus one are refused, which is never the first page. In lists that begin at 0, the
  * count is compared with the page number too: the page after the last is left to the upstream.
  */
-export function boundPage(
-  asked: RequestedPage & {
-    readonly paging: Paging;
-    readonly learnedCount: number | undefined;
-    readonly options: Pick<PagingOptions, 'maxPageSize'>;
-  },
-): BoundPage {
+export function boundPage(asked: {
+  /** Undefined if the parameter is absent. */
+  readonly page: number | undefined;
+  readonly pageSize: number | undefined;
+  readonly paging: Paging;
+  readonly learnedCount: number | undefined;
+  readonly options: Pick<PagingOptions, 'maxPageSize'>;
+}): BoundPage {
   const { paging, pageSize, learnedCount, options } = asked;
   const page = asked.page ?? paging.firstPage;
   if (!isInteger(page, 0)) return refused(pageRefusal('page', 'page must be a non-negative integer'));

@@ -106,16 +106,19 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
     return { status, headers, body, attempts };
   };
 
+  /** Sends a request and returns the head of the response with its unread body. */
+  const sendStreamed = (request: UpstreamRequest, path: string, stop: Stop) => {
+    const bounds = { stop, readerTimeoutMs: options.clientTimeoutMs };
+    return send(request, path, (to, wire, progress) => sendRequest(to, wire, bounds, progress));
+  };
+
   const transparent = async (
     request: UpstreamRequest,
     path: string,
     stop: Stop,
     onHead: () => void,
   ): Promise<ExchangedResponse> => {
-    const bounds = { stop, readerTimeoutMs: options.clientTimeoutMs };
-    const { sent, attempts } = await send(request, path, (to, wire, progress) =>
-      sendRequest(to, wire, bounds, progress),
-    );
+    const { sent, attempts } = await sendStreamed(request, path, stop);
     onHead();
     return { ...(await transparentResponse(sent, options.maxResponseBytes)), attempts };
   };
@@ -144,10 +147,7 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
       const proxied = { method, path, headers, body: body ?? upload.stream, length: upload.length };
       return { ...(await sendProxied(proxy, proxied, { stop, options })), attempts: 1 };
     }
-    const bounds = { stop, readerTimeoutMs: options.clientTimeoutMs };
-    const { sent, attempts } = await send(request, path, (to, wire, progress) =>
-      sendRequest(to, wire, bounds, progress),
-    );
+    const { sent, attempts } = await sendStreamed(request, path, stop);
     return { ...sent, attempts };
   };
 

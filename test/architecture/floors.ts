@@ -1,10 +1,4 @@
-import { posix } from 'node:path';
-
-/** A source file by its path under `src`. */
-export interface SourceFile {
-  readonly path: string;
-  readonly text: string;
-}
+import { importsOf, type SourceFile } from '../../tools/structure.ts';
 
 const FEATURES = [
   'contract',
@@ -40,12 +34,6 @@ const OUTSIDE: ReadonlySet<string> = new Set(['../package.json']);
 
 const room = (path: string) => path.split('/')[0] ?? path;
 const floorOf = (path: string) => FLOORS.findIndex((rooms) => rooms.includes(room(path)));
-
-/** The relative imports of a file, as paths under `src`; paths that leave `src` start with `..`. */
-export function importsOf(file: SourceFile): string[] {
-  const specifiers = [...file.text.matchAll(/(?:from|import)\s*\(?\s*['"](\.{1,2}\/[^'"]+)['"]/g)];
-  return specifiers.map((match) => posix.join(posix.dirname(file.path), match[1] ?? ''));
-}
 
 function allowed(from: string, to: string): boolean {
   if (to.startsWith('..')) return OUTSIDE.has(to);

@@ -1,4 +1,4 @@
-import type { SourceFile } from './floors.ts';
+import type { SourceFile } from '../../tools/structure.ts';
 
 const withoutComments = (text: string) => text.replaceAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, '');
 

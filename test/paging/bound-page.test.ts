@@ -1,14 +1,15 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Paging } from '../../src/model/operation.ts';
-import { type ReturnedPage, pageOutOfBounds, type RequestedPage, boundPage } from '../../src/paging/bound-page.ts';
+import { type ReturnedPage, pageOutOfBounds, boundPage } from '../../src/paging/bound-page.ts';
+import type { RequestedPage } from '../../src/paging/requested-page.ts';
 
 describe('a page', () => {
   const fromOne: Paging = { firstPage: 1, observedPageSize: 15, hasPageCount: true };
   const fromZero: Paging = { firstPage: 0, observedPageSize: 35, hasPageCount: true };
   const withoutCount: Paging = { firstPage: 1, observedPageSize: 20, hasPageCount: false };
 
-  const bound = (asked: Partial<RequestedPage>, learnedCount?: number, paging = fromOne) =>
+  const bound = (asked: Partial<Pick<RequestedPage, 'page' | 'pageSize'>>, learnedCount?: number, paging = fromOne) =>
     boundPage({ page: undefined, pageSize: undefined, ...asked, paging, learnedCount, options: { maxPageSize: 100 } });
 
   it('is the first one by default, without a size', () => {

@@ -385,8 +385,8 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   // cache
   {
-    file: 'src/cache/gzip.ts',
-    find: 'if (known.size >= MAX_TEXTS) known.clear();',
+    file: 'src/lib/bounded-memo.ts',
+    find: 'if (known.size >= max) known.clear();',
     replace: '',
     test: 'test/cache/gzip.test.ts',
     why: 'every Accept-Encoding is remembered for ever',
