@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
+import type { RequestFiles } from './request-files.ts';
 
 /** A source file by its path under `src`. */
 export interface SourceFile {
@@ -106,6 +108,12 @@ export function readSources(folder: string, prefix = ''): SourceFile[] {
     .map((path) => ({ path: posix.join(prefix, path), text: readFileSync(join(folder, path), 'utf8') }));
 }
 
+/** Counts, in a process of its own, the files of `src` that a request enters. */
+export function measureRequestFiles(): RequestFiles {
+  const program = join(import.meta.dirname, 'request-files.ts');
+  return JSON.parse(execFileSync(process.execPath, [program], { encoding: 'utf8' })) as RequestFiles;
+}
+
 /** Prints one count with its limit and what it counts. */
 function row(name: string, value: number, limit: string, rest: readonly string[] = []): void {
   console.log(`${name.padEnd(44)} ${String(value).padStart(5)}   ${limit}`);
@@ -122,4 +130,9 @@ if (import.meta.main) {
   row('folders with more than 24 files', found.crowded.length, 'none', found.crowded);
   row('sub-folders that import each other', found.mutual.length, 'none', found.mutual);
   row('exported types that no other file imports', found.unsharedTypes.length, 'none', found.unsharedTypes);
+  const entered = measureRequestFiles();
+  // `-- --paths` lists the files too.
+  const paths = process.argv.includes('--paths');
+  row('files that a cache hit enters', entered.hit.length, 'at most 30', paths ? entered.hit : []);
+  row('files that a validated cache miss enters', entered.miss.length, 'at most 60', paths ? entered.miss : []);
 }
