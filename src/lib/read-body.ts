@@ -1,27 +1,57 @@
-import { Readable } from 'node:stream';
+import { finished, type Readable } from 'node:stream';
+import { createSilenceWatch } from './silence-watch.ts';
 
-/** A complete body within the limit, or a stream that yields all of a larger one. */
-type ReadBody = { readonly whole: Buffer } | { readonly rest: Readable };
-
-/** Reads a stream up to a limit in bytes; `rest` yields a larger body completely, including the bytes already read. */
-export async function readBody(stream: Readable, limit: number): Promise<ReadBody> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  const iterator = stream.iterator({ destroyOnReturn: false })[Symbol.asyncIterator]();
-  for (;;) {
-    const next = (await iterator.next()) as IteratorResult<Buffer, undefined>;
-    if (next.done === true) return { whole: Buffer.concat(chunks, size) };
-    chunks.push(next.value);
-    size += next.value.length;
-    if (size > limit) return { rest: Readable.from(resume(chunks, iterator), { objectMode: false }) };
-  }
+/** How much of a body is read into memory, and how long it may pause. */
+interface ReadLimits {
+  /** The maximum number of bytes in memory. */
+  readonly bytes: number;
+  /** The longest pause between two parts, in milliseconds; undefined if something else limits it. */
+  readonly silenceMs?: number;
 }
 
-async function* resume(chunks: readonly Buffer[], iterator: AsyncIterator<unknown>): AsyncGenerator<Buffer> {
-  yield* chunks;
-  for (;;) {
-    const next = (await iterator.next()) as IteratorResult<Buffer, undefined>;
-    if (next.done === true) return;
-    yield next.value;
-  }
+/** The outcome of reading a body into memory. */
+type ReadBody =
+  | { readonly state: 'whole'; readonly bytes: Buffer }
+  /** The body is larger than the limit. `stream` is the source and yields all of it, including `bytes`. */
+  | { readonly state: 'larger'; readonly bytes: Buffer; readonly stream: Readable }
+  /** The source failed, closed before its end or paused too long. `bytes` were received before that. */
+  | { readonly state: 'broken'; readonly bytes: Buffer; readonly error: unknown };
+
+/** Reads a body into memory up to a limit; never rejects and never destroys the source. */
+export function readBody(source: Readable, { bytes: limit, silenceMs }: ReadLimits): Promise<ReadBody> {
+  return new Promise((resolve) => {
+    const parts: Buffer[] = [];
+    let length = 0;
+    const received = () => (parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts, length));
+
+    const end = (outcome: ReadBody) => {
+      watch.stop();
+      source.off('readable', onReadable);
+      stopWaiting();
+      resolve(outcome);
+    };
+    const onReadable = () => {
+      watch.touch();
+      for (let part = next(source); part !== null; part = next(source)) {
+        parts.push(part);
+        length += part.length;
+        if (length <= limit) continue;
+        const bytes = received();
+        source.unshift(bytes);
+        return end({ state: 'larger', bytes, stream: source });
+      }
+      return undefined;
+    };
+    const watch = createSilenceWatch(() =>
+      end({ state: 'broken', bytes: received(), error: new Error(`no data for ${silenceMs} ms`) }),
+    );
+    // This also reports sources that ended or closed earlier.
+    const stopWaiting = finished(source, { writable: false }, (error) =>
+      end(error ? { state: 'broken', bytes: received(), error } : { state: 'whole', bytes: received() }),
+    );
+    source.on('readable', onReadable);
+    if (silenceMs !== undefined) watch.start(silenceMs);
+  });
 }
+
+const next = (source: Readable) => source.read() as Buffer | null;

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { readBody } from '../lib/read-body.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import type { UpstreamResponse } from '../model/upstream-response.ts';
@@ -30,7 +31,7 @@ export function decodeResponse(
  */
 export async function transparentResponse(sent: StreamedResponse, limit: number): Promise<UpstreamResponse> {
   const { status, headers } = sent;
-  const read = await readBody(sent.body, limit);
+  const read = await readBody(sent.body, { bytes: limit });
   if (read.state === 'whole') return { status, headers, body: read.bytes };
   if (read.state === 'larger') return { status, headers, body: read.stream };
   return { status, headers, body: brokenBody(read.bytes, toTransportFailure(read.error, 'body')) };
@@ -71,34 +72,6 @@ function isPlain(headers: HeaderPairs, length: string | undefined): boolean {
     if (name.length === 16) return name.toLowerCase() !== 'content-encoding';
     return length === undefined || name.length !== 14 || value === length || name.toLowerCase() !== 'content-length';
   });
-}
-
-/**
- * The outcome of reading a body: the whole body, a body over the limit, or a part of it before the connection failed.
- */
-type ReadBody =
-  | { readonly state: 'whole'; readonly bytes: Buffer }
-  /** Contains the bytes read so far and the rest, in order. */
-  | { readonly state: 'larger'; readonly stream: Readable }
-  | { readonly state: 'broken'; readonly bytes: Buffer; readonly error: unknown };
-
-/** Reads a body into memory up to `limit` bytes. */
-async function readBody(body: Readable, limit: number): Promise<ReadBody> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  try {
-    for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length > limit) {
-        body.unshift(Buffer.concat(chunks));
-        return { state: 'larger', stream: body };
-      }
-    }
-    return { state: 'whole', bytes: chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks) };
-  } catch (error) {
-    return { state: 'broken', bytes: Buffer.concat(chunks), error };
-  }
 }
 
 /**

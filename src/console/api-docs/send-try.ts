@@ -1,4 +1,5 @@
 import { type IncomingHttpHeaders, request as httpRequest } from 'node:http';
+import { readBody } from '../../lib/read-body.ts';
 import type { TryRequest } from './try-request.ts';
 
 /** The response to a tried request; redirects are not followed and nothing is retried. */
@@ -45,32 +46,25 @@ export function sendTry({ host, port }: PublicAddress, basePath: string, asked: 
     });
     sent.on('error', reject);
     sent.on('response', (response) => {
-      const parts: Buffer[] = [];
-      let bytes = 0;
-      const end = () => {
-        const shown = bodyText(Buffer.concat(parts), response.headers);
-        const cut = bytes > MAX_SHOWN_BYTES;
-        resolve({
-          status: response.statusCode ?? 0,
-          statusText: response.statusMessage ?? '',
-          headers: pairsOf(response.rawHeaders),
-          seconds: (performance.now() - startedAt) / 1000,
-          body: shown ?? '',
-          text: shown !== undefined,
-          bytes: Math.min(bytes, MAX_SHOWN_BYTES),
-          cut,
-          broken: !response.complete && !cut,
-        });
-      };
-      response.on('data', (part: Buffer) => {
-        const room = MAX_SHOWN_BYTES - bytes;
-        bytes += part.byteLength;
-        if (room > 0) parts.push(part.subarray(0, room));
-        if (bytes > MAX_SHOWN_BYTES) response.destroy();
-      });
-      // The part received before the connection broke is still shown; `broken` reports the failure.
-      response.on('error', () => undefined);
-      response.on('close', end);
+      readBody(response, { bytes: MAX_SHOWN_BYTES })
+        .then((read) => {
+          const bytes = read.bytes.subarray(0, MAX_SHOWN_BYTES);
+          const shown = bodyText(bytes, response.headers);
+          // The rest of a larger body is not needed. The part before a failure is still shown; `broken` reports it.
+          if (read.state === 'larger') response.destroy();
+          resolve({
+            status: response.statusCode ?? 0,
+            statusText: response.statusMessage ?? '',
+            headers: pairsOf(response.rawHeaders),
+            seconds: (performance.now() - startedAt) / 1000,
+            body: shown ?? '',
+            text: shown !== undefined,
+            bytes: bytes.byteLength,
+            cut: read.state === 'larger',
+            broken: read.state === 'broken',
+          });
+        })
+        .catch(reject);
     });
     sent.end(body);
   });

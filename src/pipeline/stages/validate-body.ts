@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { oncePerKind } from '../../contract/violations.ts';
 import type { ErrorCode } from '../../errors/catalogue.ts';
 import { GatewayError, type ErrorDetail } from '../../errors/gateway-error.ts';
@@ -42,20 +42,22 @@ export function validateBody(check: CheckBody, limits: BodyLimits): StagePlanner
       if (operation.requestBody === undefined) return undefined;
       const level = checks.requests;
       return (next) => async (exchange) => {
-        const read = await readBody(exchange.arrival.body, limits.bytes).catch((cause: unknown) => {
-          throw new GatewayError('client_closed', 'The client left before its request was whole.', { cause });
-        });
-        if ('rest' in read) {
-          if (!transparent) throw tooLarge(read.rest, limits.bytes);
+        const read = await readBody(exchange.arrival.body, { bytes: limits.bytes });
+        if (read.state === 'broken')
+          throw new GatewayError('client_closed', 'The client left before its request was whole.', {
+            cause: read.error,
+          });
+        if (read.state === 'larger') {
+          if (!transparent) throw tooLarge(read.stream, limits.bytes);
           if (exchange.trace.requests?.outcome !== 'reported')
             exchange.trace.requests = { level, outcome: 'skipped', reason: 'size' };
-          return next({ ...exchange, body: read.rest });
+          return next({ ...exchange, body: detached(read.stream) });
         }
-        const passed = { ...exchange, body: read.whole };
+        const passed = { ...exchange, body: read.bytes };
         if (level === 'off') return next(passed);
         let findings: BodyFindings;
         try {
-          findings = await inspect(planned, read.whole, passed, { check, limits });
+          findings = await inspect(planned, read.bytes, passed, { check, limits });
         } catch (error) {
           if (!transparent) throw error;
           // The body has already been read, so it can only be forwarded from here.
@@ -82,6 +84,11 @@ function tooLarge(rest: Readable, limit: number): GatewayError {
   return new GatewayError('body_too_large', `The request body is larger than ${limit} bytes.`, {
     headers: { Connection: 'close' },
   });
+}
+
+/** Returns a stream of the same bytes that can be destroyed without destroying the client's connection. */
+function detached(body: Readable): Readable {
+  return Readable.from(body.iterator({ destroyOnReturn: false }), { objectMode: false });
 }
 
 async function inspect(

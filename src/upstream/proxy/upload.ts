@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { createSilenceWatch } from '../../lib/silence-watch.ts';
+import { readBody } from '../../lib/read-body.ts';
 import type { Arrival } from '../../model/arrival.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
 
@@ -33,29 +33,10 @@ export function isShort({ length }: Upload): boolean {
 
 /**
  * Reads a short body completely; rejects with `UpstreamFailure` of kind `aborted` if the client disconnects or pauses
- * too long.
+ * longer than `silenceMs`.
  */
-export function readShort({ stream }: Upload, patienceMs: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    // The client has already disconnected, so no further events will arrive.
-    if (stream.destroyed) return reject(new UpstreamFailure('aborted'));
-    const parts: Buffer[] = [];
-    const giveUp = () => {
-      watch.stop();
-      reject(new UpstreamFailure('aborted'));
-    };
-    const watch = createSilenceWatch(giveUp);
-    watch.start(patienceMs);
-    stream.on('data', (part: Buffer) => {
-      watch.touch();
-      parts.push(part);
-    });
-    stream.once('end', () => {
-      watch.stop();
-      resolve(Buffer.concat(parts));
-    });
-    stream.once('error', giveUp);
-    // This has no effect after the end.
-    return void stream.once('close', giveUp);
-  });
+export async function readShort({ stream }: Upload, silenceMs: number): Promise<Buffer> {
+  const read = await readBody(stream, { bytes: SHORT_BYTES, silenceMs });
+  if (read.state === 'whole') return read.bytes;
+  throw new UpstreamFailure('aborted', { cause: read.state === 'broken' ? read.error : undefined });
 }

@@ -183,6 +183,17 @@ describe('validate-body in observe', () => {
     expect(trace.requests).toEqual({ level: 'report', outcome: 'skipped', reason: 'size' });
   });
 
+  // undici destroys the body of a request that fails. The client's connection must survive this to carry the response.
+  it('leaves the request of the client open when the forwarded body is destroyed', async () => {
+    const { send, next } = validating(observe);
+    const arrival = large();
+    await send(arrival).answer;
+    const forwarded = next.asked[0]?.body as Readable;
+    forwarded.destroy();
+    await until(() => forwarded.closed);
+    expect(arrival.body.destroyed).toBe(false);
+  });
+
   it('keeps the report on the parameters of such a request', async () => {
     const { answer, trace } = validating(observe).send(
       large(),
