@@ -5,6 +5,7 @@ import type { Settings } from '../config/settings.ts';
 import { createUploadMemory } from '../gdpr/upload-memory.ts';
 import { challengeOf } from '../identity/refusals.ts';
 import { movedOf } from '../ladder/moved-levels.ts';
+import { boundedMemo } from '../lib/bounded-memo.ts';
 import type { Operation } from '../model/operation.ts';
 import { toPagingOptions } from '../paging/paging-options.ts';
 import { decide } from '../permissions/decide.ts';
@@ -32,6 +33,9 @@ import { showingBodies } from './watch-shadow.ts';
 /** The memo of targets may use an eighth of the budget of stored pages. */
 const TARGETS_SHARE = 8;
 
+/** More permissions than a contract and a configuration name. */
+const MAX_PERMISSIONS = 1_000;
+
 /** Compiles the plans of all operations and assembles the gateway. */
 export function compileGateway(
   settings: Settings,
@@ -41,7 +45,7 @@ export function compileGateway(
 ): CompiledGateway {
   const { contract, permissions } = start;
   const challenge = challengeOf(settings.authentication.realm);
-  const requirementOf = memoize((permission: string) => permissions.compile({ permission }));
+  const requirementOf = boundedMemo(MAX_PERMISSIONS, (permission: string) => permissions.compile({ permission }));
   const decidePermission: CompiledGateway['decidePermission'] = (permission, grants) =>
     decide(requirementOf(permission), grants, 'not-asked');
   const { grantsOf } = permissions;
@@ -193,15 +197,6 @@ function stageServices(
       replace: (body, publicAddress) => rewriteLegacyAddresses(body, legacy, publicAddress),
       publicAddress: (origin) => publicAddressOf(origin, settings.publicBasePath),
     },
-  };
-}
-
-function memoize<T>(make: (name: string) => T): (name: string) => T {
-  const values = new Map<string, T>();
-  return (name) => {
-    const value = values.get(name) ?? make(name);
-    values.set(name, value);
-    return value;
   };
 }
 

@@ -1,4 +1,4 @@
-import { createRecentTexts } from '../lib/recent-texts.ts';
+import { boundedMemo } from '../lib/bounded-memo.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
 
 /** The outcome of the cache for one request. */
@@ -19,7 +19,10 @@ export type CacheOutcome =
       readonly detail?: string;
     };
 
-const hitText = createRecentTexts((ttlSeconds) => `portico; hit; ttl=${ttlSeconds}`);
+const MAX_TEXTS = 64;
+
+// Few numbers of seconds occur, and Node writes a text that is already in one piece faster.
+const hitText = boundedMemo(MAX_TEXTS, (ttlSeconds: number) => `portico; hit; ttl=${ttlSeconds}`);
 
 /** Returns the value of `Cache-Status` (RFC 9211). */
 export function cacheStatus(outcome: CacheOutcome): string {

@@ -1,3 +1,5 @@
+import { boundedMemo } from '../lib/bounded-memo.ts';
+
 /** The request headers that the gateway itself reads. Repeated headers are joined as described in RFC 9110 §5.3. */
 export interface RequestHeaders {
   authorization: string | undefined;
@@ -12,9 +14,7 @@ export interface RequestHeaders {
   authToken: string | undefined;
 }
 
-type HeaderName = keyof RequestHeaders | 'other';
-
-const HEADERS: ReadonlyMap<string, HeaderName> = new Map<string, HeaderName>([
+const HEADERS: ReadonlyMap<string, keyof RequestHeaders> = new Map<string, keyof RequestHeaders>([
   ['authorization', 'authorization'],
   ['if-none-match', 'ifNoneMatch'],
   ['accept-encoding', 'acceptEncoding'],
@@ -27,6 +27,7 @@ const HEADERS: ReadonlyMap<string, HeaderName> = new Map<string, HeaderName>([
   ['x-auth-token', 'authToken'],
 ]);
 const MAX_SPELLINGS = 500;
+// No name in `HEADERS` is longer.
 const MAX_NAME = 40;
 
 /**
@@ -35,12 +36,7 @@ const MAX_NAME = 40;
  */
 export function createHeaderReader(): (rawHeaders: readonly string[]) => RequestHeaders {
   // Clients use only a few spellings of each name, and converting a name to lower case takes longer than finding it.
-  const spellings = new Map(HEADERS);
-  const learn = (name: string): HeaderName => {
-    const header = HEADERS.get(name.toLowerCase()) ?? 'other';
-    if (spellings.size < MAX_SPELLINGS && name.length <= MAX_NAME) spellings.set(name, header);
-    return header;
-  };
+  const headerOf = boundedMemo(MAX_SPELLINGS, (name: string) => HEADERS.get(name.toLowerCase()) ?? 'other');
   return (rawHeaders) => {
     const found: RequestHeaders = {
       authorization: undefined,
@@ -56,7 +52,8 @@ export function createHeaderReader(): (rawHeaders: readonly string[]) => Request
     };
     for (let at = 0; at < rawHeaders.length; at += 2) {
       const name = rawHeaders[at] ?? '';
-      const header = spellings.get(name) ?? learn(name);
+      // Longer names are not remembered, so that they do not fill the memory.
+      const header = name.length > MAX_NAME ? 'other' : headerOf(name);
       if (header === 'other') continue;
       const value = rawHeaders[at + 1] ?? '';
       const earlier = found[header];

@@ -1,12 +1,25 @@
-/** Caches the results of a pure function for at most `max` arguments; a full cache is cleared. */
-export function boundedMemo<Key, Value>(max: number, compute: (key: Key) => Value): (key: Key) => Value {
-  const known = new Map<Key, Value>();
-  return (key) => {
-    const found = known.get(key);
-    if (found !== undefined) return found;
-    const value = compute(key);
-    if (known.size >= max) known.clear();
-    known.set(key, value);
+/**
+ * Creates a function that remembers the results of a pure function for at most `max` keys. `given` is passed to the
+ * function for a new key and must not change its result.
+ *
+ * The memory has two halves. When the newer half is full, it replaces the older one. A key in frequent use therefore
+ * stays, however many others arrive, and a hit costs one lookup.
+ */
+export function boundedMemo<Key, Value, Given = void>(
+  max: number,
+  compute: (key: Key, given: Given) => Value,
+): (key: Key, given: Given) => Value {
+  let newer = new Map<Key, Value>();
+  let older = new Map<Key, Value>();
+  return (key, given) => {
+    const known = newer.get(key);
+    if (known !== undefined || newer.has(key)) return known as Value;
+    const value = older.has(key) ? (older.get(key) as Value) : compute(key, given);
+    newer.set(key, value);
+    if (newer.size >= max / 2) {
+      older = newer;
+      newer = new Map();
+    }
     return value;
   };
 }

@@ -1,11 +1,8 @@
 import { etagOf } from '../cache/etag.ts';
 import type { CacheLookup } from '../cache/page-cache.ts';
 import { type CacheOutcome, cacheStatus, CLIENT_CACHE_HEADERS, storedHeaders } from '../cache/response-headers.ts';
-import { createRecentTexts } from '../lib/recent-texts.ts';
 import { type HeaderPairs, headerValue } from '../model/header-pairs.ts';
 import type { Reply } from './reply.ts';
-
-const ageText = createRecentTexts(String);
 
 /** Returns the reply for a stored page. */
 export function storedReply(key: string, { entry, ageSeconds }: CacheLookup, outcome: CacheOutcome): Reply {
@@ -14,7 +11,7 @@ export function storedReply(key: string, { entry, ageSeconds }: CacheLookup, out
     headers: [
       ...entry.headers,
       ...CLIENT_CACHE_HEADERS,
-      ['Age', ageText(ageSeconds)],
+      ['Age', String(ageSeconds)],
       ['Cache-Status', cacheStatus(outcome)],
     ],
     body: entry.body,

@@ -1,3 +1,4 @@
+import { boundedMemo } from '../lib/bounded-memo.ts';
 import { holdsLongNumber, holdsPersonalData } from './personal-text.ts';
 import { holdsCredential, holdsRandomText } from './secret-text.ts';
 
@@ -25,12 +26,5 @@ export function shownText(text: string | undefined): string | undefined {
  * rest of recording.
  */
 export function createShownText(): typeof shownText {
-  const known = new Map<string, string | undefined>();
-  return (text) => {
-    if (text === undefined || known.has(text)) return text === undefined ? undefined : known.get(text);
-    if (known.size >= MAX_REMEMBERED) known.clear();
-    const result = shownText(text);
-    known.set(text, result);
-    return result;
-  };
+  return boundedMemo(MAX_REMEMBERED, shownText);
 }

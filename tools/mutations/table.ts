@@ -385,13 +385,6 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   // cache
   {
-    file: 'src/lib/bounded-memo.ts',
-    find: 'if (known.size >= max) known.clear();',
-    replace: '',
-    test: 'test/cache/gzip.test.ts',
-    why: 'every Accept-Encoding is remembered for ever',
-  },
-  {
     file: 'src/cache/tags.ts',
     find: 'items.length > MAX_ITEMS',
     replace: 'items.length >= MAX_ITEMS',
@@ -452,11 +445,11 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   // ledger
   {
-    file: 'src/ledger/record/fingerprint.ts',
-    find: 'if (recent.size >= MAX_REMEMBERED / 2) { older = recent; recent = new Map(); }',
+    file: 'src/lib/bounded-memo.ts',
+    find: 'if (newer.size >= max / 2) { older = newer; newer = new Map(); }',
     replace: '',
-    test: 'test/ledger/record/create-ledger.test.ts',
-    why: 'every violation is remembered for ever',
+    test: 'test/lib/bounded-memo.test.ts',
+    why: 'every key of a memo is remembered for ever',
   },
   {
     file: 'src/ledger/record/create-ledger.ts',

@@ -52,7 +52,7 @@ export function sendTry({ host, port }: PublicAddress, basePath: string, asked: 
           const shown = bodyText(bytes, response.headers);
           // The rest of a larger body is not needed. The part before a failure is still shown; `broken` reports it.
           if (read.state === 'larger') response.destroy();
-          resolve({
+          return {
             status: response.statusCode ?? 0,
             statusText: response.statusMessage ?? '',
             headers: pairsOf(response.rawHeaders),
@@ -62,9 +62,9 @@ export function sendTry({ host, port }: PublicAddress, basePath: string, asked: 
             bytes: bytes.byteLength,
             cut: read.state === 'larger',
             broken: read.state === 'broken',
-          });
+          };
         })
-        .catch(reject);
+        .then(resolve, reject);
     });
     sent.end(body);
   });

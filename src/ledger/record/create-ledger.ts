@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { boundedMemo } from '../../lib/bounded-memo.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { distinctPlace } from '../../lib/distinct-count.ts';
 import type { LedgerReader } from '../../model/ledger-snapshot.ts';
@@ -173,17 +174,9 @@ const MAX_REMEMBERED = 10_000;
 
 /** Creates the positions from keyed hashes. Without the key, positions reveal nothing about the names. */
 function createCallerPlaces(key: string): CallerPlaces {
-  const places = new Map<string, number>();
-  const nobody = distinctPlace(hashOf(key, 'anonymous'));
-  return (caller) => {
-    if (caller === undefined) return nobody;
-    const known = places.get(caller);
-    if (known !== undefined) return known;
-    const place = distinctPlace(hashOf(key, `name ${caller}`));
-    if (places.size >= MAX_REMEMBERED) places.clear();
-    places.set(caller, place);
-    return place;
-  };
+  return boundedMemo(MAX_REMEMBERED, (caller) =>
+    distinctPlace(hashOf(key, caller === undefined ? 'anonymous' : `name ${caller}`)),
+  );
 }
 
 function hashOf(key: string, text: string): number {

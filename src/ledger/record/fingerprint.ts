@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { boundedMemo } from '../../lib/bounded-memo.ts';
 import { placeText } from '../../privacy/path-text.ts';
 import type { Violation } from '../../model/violation.ts';
 
@@ -19,27 +20,23 @@ const MAX_REMEMBERED = 4_096;
 
 /** Creates the reduction with a bounded memory: a known violation costs one lookup and no hash. */
 export function createKindOf(): KindOf {
-  let recent = new Map<string, ViolationKind>();
-  let older = new Map<string, ViolationKind>();
+  const kinds = boundedMemo(MAX_REMEMBERED, reduced);
   return (operation, status, violation) => {
     const { check, direction, location, keyword, schemaPath, candidate } = violation;
     const upstreamStatus = direction === 'response' ? status : undefined;
-    const rule = `${operation ?? ''}\n${check}\n${direction}\n${upstreamStatus ?? ''}\n${location}\n${keyword}\n${schemaPath}\n${candidate ?? ''}\n`;
-    const key = rule + violation.at;
-    const known = recent.get(key);
-    if (known !== undefined) return known;
-    const kind = older.get(key) ?? reduced(rule, upstreamStatus, violation);
-    recent.set(key, kind);
-    // Two halves instead of an order by use: when the newer half is full, it replaces the older one.
-    if (recent.size >= MAX_REMEMBERED / 2) {
-      older = recent;
-      recent = new Map();
-    }
-    return kind;
+    const key = `${operation ?? ''}\n${check}\n${direction}\n${upstreamStatus ?? ''}\n${location}\n${keyword}\n${schemaPath}\n${candidate ?? ''}\n${violation.at}`;
+    return kinds(key, { status: upstreamStatus, violation });
   };
 }
 
-function reduced(rule: string, status: number | undefined, violation: Violation): ViolationKind {
+interface Occurrence {
+  readonly status: number | undefined;
+  readonly violation: Violation;
+}
+
+/** Reduces a violation; the key consists of the rule and the place. */
+function reduced(key: string, { status, violation }: Occurrence): ViolationKind {
+  const rule = key.slice(0, key.length - violation.at.length);
   // The name of a permission comes from the contract and may contain blanks.
   const at = violation.keyword === 'permission-denied' ? violation.at : placeText(violation.at);
   return { fingerprint: toFingerprint(hash('sha256', rule + at, 'hex')), at, status };

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { boundedMemo } from '../../src/lib/bounded-memo.ts';
+
+/** A memo that counts how often its function was called. */
+function counted<Value>(max: number, compute: (key: number) => Value) {
+  const calls: number[] = [];
+  const remembered = boundedMemo(max, (key: number) => {
+    calls.push(key);
+    return compute(key);
+  });
+  return { remembered, calls };
+}
+
+describe('boundedMemo', () => {
+  it.each([
+    ['a value', (key: number) => key * 2],
+    ['undefined', () => undefined],
+  ])('computes %s once per key', (_what, compute) => {
+    const { remembered, calls } = counted(10, compute);
+    const keys = [1, 2, 1, 2];
+    expect(keys.map((key) => remembered(key))).toEqual(keys.map(compute));
+    expect(calls).toEqual([1, 2]);
+  });
+
+  it('passes what is given to the function', () => {
+    const remembered = boundedMemo(10, (key: string, given: { readonly suffix: string }) => key + given.suffix);
+    expect(remembered('a', { suffix: '-1' })).toBe('a-1');
+  });
+
+  // Requests choose many of the keys. Without a limit, they would fill the memory.
+  it('remembers no more keys than its limit', () => {
+    const { remembered, calls } = counted(10, String);
+    for (let key = 0; key < 100; key += 1) remembered(key);
+    calls.length = 0;
+    for (let key = 99; key >= 0; key -= 1) remembered(key);
+    expect(100 - calls.length).toBeLessThanOrEqual(10);
+    expect(calls).toContain(0);
+  });
+
+  // A client that sends many keys must not make those of other clients be computed again and again.
+  it('remembers a key in frequent use, however many others arrive', () => {
+    const { remembered, calls } = counted(10, String);
+    for (let key = 1; key < 100; key += 1) {
+      remembered(0);
+      remembered(key);
+    }
+    expect(calls.filter((key) => key === 0)).toEqual([0]);
+  });
+});
