@@ -10,7 +10,6 @@ import { createPublicHandler, type PublicServices } from '../http/public-handler
 import { isLoopbackHost } from '../lib/network-address.ts';
 import { createTrace } from '../model/trace.ts';
 import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
-import { createAccessLog } from '../telemetry/access-log.ts';
 import { TRAFFIC_HISTORY } from '../telemetry/traffic-history.ts';
 import { publicOriginOf } from '../upstream/public-address.ts';
 import type { AssemblyParts, Services } from './assemble-services.ts';
@@ -50,7 +49,7 @@ export function assembleEdges(
     return tags === 'all' ? cache.purgeAll() : cache.purge(tags);
   };
   metrics.watch({ ready: () => state.readiness().ready });
-  const { clock, logStream } = parts;
+  const { clock } = parts;
   const publicOrigin = publicOriginOf(settings.publicOrigin);
   const publicServices: PublicServices = {
     gateway,
@@ -66,12 +65,6 @@ export function assembleEdges(
     reportIdOf: (trace, violation) => kindOf(trace.operation, trace.upstream?.status, violation).fingerprint,
     gzip: (key, body) => cache.gzip(key, body),
     clientTimeoutMs: settings.upstream.clientTimeoutMs,
-    accessLog: createAccessLog({
-      level: settings.logging.level,
-      principalNames: settings.logging.principalNames,
-      clock,
-      stream: logStream,
-    }),
     record: services.recordTrace,
     clock,
   };

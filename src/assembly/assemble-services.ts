@@ -19,6 +19,7 @@ import { createAuthorLookup, createOwnership, type Ownership } from '../permissi
 import { termsOf } from '../permissions/vocabulary.ts';
 import type { ShadowContract } from '../pipeline/shadow/shadow-contract.ts';
 import { createLookup, type Lookup } from '../pipeline/look-up.ts';
+import { createAccessLog } from '../telemetry/access-log.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { createTrafficHistory, type TrafficHistory } from '../telemetry/traffic-history.ts';
@@ -100,11 +101,19 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
   const { ladder, file: ladderFile } = assembleLadder(settings, start, { clock, logger, metrics });
   const { ownership } = settings.permissions;
   const candidate = assembleShadow(settings, start, { metrics, ledger });
+  const accessLog = createAccessLog({
+    operations: start.contract.operations,
+    level: settings.logging.level,
+    principalNames: settings.logging.principalNames,
+    clock,
+    stream: logStream,
+  });
   const observers: TraceObserver[] = [
     { name: 'metrics', record: metrics.record },
     { name: 'ledger', record: ledger.record },
     { name: 'ladder', record: ladder.record },
     ...(candidate === undefined ? [] : [{ name: 'shadow contract', record: candidate.recorded }]),
+    { name: 'access log', record: accessLog.record },
   ];
   return {
     logger,

@@ -36,8 +36,8 @@ export function createPublicHandler(services: PublicServices): RequestListener {
   const readArrival = createArrivalReader(services.arrival);
   return (req, res) => {
     const arrival = readArrival(req);
-    const { requestId, traceparent, method, receivedAt: startedAt } = arrival;
-    const request = { req, res, arrival, trace: createTrace({ requestId, traceparent, method, startedAt }) };
+    const { requestId, traceparent, method, receivedAt: startedAt, rawTarget: target } = arrival;
+    const request = { req, res, arrival, trace: createTrace({ requestId, traceparent, method, startedAt, target }) };
     // A reply from the cache is written and recorded in the same turn, without waiting and without a listener.
     const pending = handle(request, services);
     if (pending === undefined) recordAtEnd(request, services);

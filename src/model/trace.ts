@@ -57,6 +57,11 @@ export interface Trace {
   readonly method: string;
   /** Epoch milliseconds. */
   readonly startedAt: number;
+  /**
+   * The target as received; undefined if the gateway made the request itself. It may hold personal data, so only the
+   * access log reads it and writes no more than its shape.
+   */
+  readonly target: string | undefined;
   /** The operation's id; undefined for undocumented paths. */
   operation?: string | undefined;
   /** The name of the principal, for logs that may show it; elsewhere a tag replaces it. */
@@ -92,14 +97,17 @@ export interface Trace {
 }
 
 /** Creates an empty trace for a new request. */
-export function createTrace(start: Pick<Trace, 'requestId' | 'traceparent' | 'method' | 'startedAt'>): Trace {
-  const { requestId, traceparent, method, startedAt } = start;
+export function createTrace(
+  start: Pick<Trace, 'requestId' | 'traceparent' | 'method' | 'startedAt'> & Partial<Pick<Trace, 'target'>>,
+): Trace {
+  const { requestId, traceparent, method, startedAt, target } = start;
   // All properties exist from the start, so that all traces share one hidden class.
   return {
     requestId,
     traceparent,
     method,
     startedAt,
+    target,
     violations: [],
     operation: undefined,
     caller: undefined,

@@ -2,6 +2,7 @@ import type { DestinationStream } from 'pino';
 import { boundedMemo } from '../lib/bounded-memo.ts';
 import type { Clock } from '../lib/clock.ts';
 import { CHECK_NAMES } from '../model/checks.ts';
+import type { Operation } from '../model/operation.ts';
 import type { Trace } from '../model/trace.ts';
 import { toCauseLine } from '../privacy/cause-line.ts';
 import { createNameTag } from '../privacy/name-tag.ts';
@@ -9,19 +10,10 @@ import { safePath } from '../privacy/path-text.ts';
 import { UNDOCUMENTED } from './label-values.ts';
 import { createLogTime, type LogLevel } from './logger.ts';
 
-/** The facts that the log line of one request is built from. */
-export interface AccessEntry {
-  readonly trace: Trace;
-  /** The path template of the operation; undefined for undocumented paths. */
-  readonly template: string | undefined;
-  /** The target as received. Only its shape is logged, and only for undocumented paths. */
-  readonly target: string;
-  /** The name of the principal, if there is one. */
-  readonly caller: string | undefined;
-}
-
 /** The options of the access log. */
 export interface AccessLogOptions {
+  /** The operations of the contract, whose path templates are logged. */
+  readonly operations: readonly Pick<Operation, 'id' | 'path'>[];
   readonly stream: DestinationStream;
   readonly level: LogLevel;
   readonly clock: Clock;
@@ -29,9 +21,9 @@ export interface AccessLogOptions {
   readonly principalNames: boolean;
 }
 
-/** Writes one line for each request. */
-export interface AccessLog {
-  write(entry: AccessEntry): void;
+/** Writes one line for each request of a client. */
+interface AccessLog {
+  readonly record: (trace: Trace) => void;
 }
 
 const MAX_REMEMBERED = 1_000;
@@ -42,17 +34,22 @@ const LEVELS = { info: ['trace', 'debug', 'info'], error: ['trace', 'debug', 'in
  * Creates the access log. A line holds names, numbers and codes only, and no values of a message. It has the format of
  * the process log, but is built here because a logger would walk through every member of an object for each line.
  */
-export function createAccessLog({ stream, level, clock, principalNames }: AccessLogOptions): AccessLog {
+export function createAccessLog({ operations, stream, level, clock, principalNames }: AccessLogOptions): AccessLog {
+  const templates = new Map(operations.map(({ id, path }) => [id, path]));
   const time = createLogTime(clock);
   const tag = createNameTag();
   const shortPath = boundedMemo(MAX_REMEMBERED, safePath);
-  const pathOf = (path: string) => (path.length <= MAX_REMEMBERED_PATH ? shortPath(path) : safePath(path));
+  // Only the shape of an undocumented target is logged.
+  const shapeOf = (path: string) => (path.length <= MAX_REMEMBERED_PATH ? shortPath(path) : safePath(path));
   const writes = { info: LEVELS.info.includes(level), error: LEVELS.error.includes(level) };
   return {
-    write({ trace, template, target, caller }) {
+    record(trace) {
+      if (trace.background === true) return;
+
+      const { operation = '', target = '', caller } = trace;
       const severity = (trace.status ?? 0) >= 500 ? 'error' : 'info';
       if (!writes[severity]) return;
-      const path = template ?? pathOf(target.split('?', 1)[0] ?? '');
+      const path = templates.get(operation) ?? shapeOf(target.split('?', 1)[0] ?? '');
       const shown = caller === undefined || principalNames ? caller : tag(caller);
       stream.write(`{"level":"${severity}","time":"${time()}",${membersOf(trace, path, shown)},"msg":"request"}\n`);
     },

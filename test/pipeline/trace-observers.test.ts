@@ -3,7 +3,9 @@ import { createTraceRecorder } from '../../src/pipeline/trace-observers.ts';
 import { traceWith } from '../builders/exchange.ts';
 
 describe('the recorder of traces', () => {
-  it('gives a trace to every observer in order, and reports one that throws without stopping the others', () => {
+  // The attack: whatever makes a metric or the ledger throw. The error would be thrown while a response closes, and end
+  // the process.
+  it('passes a trace to every observer in order, and reports one that throws without stopping the others', () => {
     const seen: string[] = [];
     const broken = new Error('broken');
     const record = createTraceRecorder(

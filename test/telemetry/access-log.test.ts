@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ERRORS } from '../../src/errors/catalogue.ts';
 import { CHECK_NAMES } from '../../src/model/checks.ts';
 import type { CheckVerdict, Trace } from '../../src/model/trace.ts';
-import { type AccessEntry, type AccessLogOptions, createAccessLog } from '../../src/telemetry/access-log.ts';
+import { type AccessLogOptions, createAccessLog } from '../../src/telemetry/access-log.ts';
 import { LOG_LEVELS } from '../../src/telemetry/logger.ts';
 import { responseViolation } from '../builders/response-violation.ts';
 import { finishedTrace } from './fixed-trace.ts';
@@ -11,17 +11,17 @@ import { finishedTrace } from './fixed-trace.ts';
 const TEMPLATE = '/services/v2/question.json';
 
 /** The text that the log writes of finished requests. */
-function textOf(entries: readonly Partial<AccessEntry>[], options: Partial<AccessLogOptions> = {}): string {
+function textOf(traces: readonly Trace[], options: Partial<AccessLogOptions> = {}): string {
   let text = '';
   const log = createAccessLog({
+    operations: [{ id: 'listQuestions', path: TEMPLATE }],
     level: 'info',
     clock: () => 1_700_000_001_000,
     stream: { write: (line: string) => void (text += line) },
     principalNames: false,
     ...options,
   });
-  for (const entry of entries)
-    log.write({ trace: finishedTrace(), template: TEMPLATE, target: TEMPLATE, caller: undefined, ...entry });
+  for (const trace of traces) log.record(trace);
   return text;
 }
 
@@ -41,6 +41,8 @@ const hit = (more: Partial<Trace> = {}) =>
     ...more,
   });
 
+const undocumented = (more: Partial<Trace>) => finishedTrace({ operation: undefined, ...more });
+
 describe('the access log', () => {
   it('writes one line per request with the facts of its trace', () => {
     const trace = finishedTrace({
@@ -50,7 +52,7 @@ describe('the access log', () => {
       cache: { status: 'miss', stored: true },
       upstream: { status: 200, shape: 'json', seconds: 0.0031234567, attempts: 1 },
     });
-    expect(linesOf([{ trace }])).toEqual([
+    expect(linesOf([trace])).toEqual([
       {
         level: 'info',
         time: '2023-11-14T22:13:21.000Z',
@@ -77,7 +79,7 @@ describe('the access log', () => {
     const clock = () => left.shift() ?? 0;
     const left = [...times];
     const lines = linesOf(
-      times.map(() => ({})),
+      times.map(() => finishedTrace()),
       { clock },
     );
     expect(lines.map(({ time }) => time)).toEqual(times.map((at) => new Date(at).toISOString()));
@@ -85,28 +87,33 @@ describe('the access log', () => {
 
   it('writes status 0 for a client that disconnected before the response', () => {
     const { status: _status, ...open } = finishedTrace();
-    expect(linesOf([{ trace: open }])).toMatchObject([{ status: 0, level: 'info' }]);
+    expect(linesOf([open])).toMatchObject([{ status: 0, level: 'info' }]);
+  });
+
+  it('writes no line for background work, which no client waits for', () => {
+    expect(linesOf([finishedTrace({ background: true })])).toEqual([]);
   });
 
   it('writes the lines in the order of the requests', () => {
     const ids = ['a', 'b', 'c', 'd'];
-    const entries = ids.map((requestId, at) => ({
-      trace: { ...hit(at % 2 === 0 ? {} : { error: 'permission_denied', status: 403 }), requestId },
+    const traces = ids.map((requestId, at) => ({
+      ...hit(at % 2 === 0 ? {} : { error: 'permission_denied', status: 403 }),
+      requestId,
     }));
-    expect(linesOf(entries).map(({ requestId }) => requestId)).toEqual(ids);
+    expect(linesOf(traces).map(({ requestId }) => requestId)).toEqual(ids);
   });
 });
 
 describe('the level of a line', () => {
   it('is error for a response with a server error', () => {
     const traces = [hit(), hit({ status: 500, error: 'internal_error' }), hit({ status: 499 }), hit({ status: 0 })];
-    const levels = linesOf(traces.map((trace) => ({ trace }))).map(({ level }) => level);
+    const levels = linesOf(traces).map(({ level }) => level);
     expect(levels).toEqual(['info', 'error', 'info', 'info']);
   });
 
   it('decides whether it is written', () => {
-    const entries = [hit(), hit({ status: 503 })].map((trace) => ({ trace }));
-    const written = LOG_LEVELS.map((level) => [level, linesOf(entries, { level }).map(({ status }) => status)]);
+    const traces = [hit(), hit({ status: 503 })];
+    const written = LOG_LEVELS.map((level) => [level, linesOf(traces, { level }).map(({ status }) => status)]);
     expect(Object.fromEntries(written)).toEqual({
       trace: [200, 503],
       debug: [200, 503],
@@ -121,29 +128,25 @@ describe('the level of a line', () => {
 
 describe('the privacy of a line', () => {
   it('shows a keyed tag for a caller, and the name only if configured', () => {
-    const entries = [
-      { caller: 'alice' },
-      { caller: 'alice', trace: hit({ violations: [responseViolation()] }) },
-      { caller: 'bob' },
+    const traces = [
+      finishedTrace({ caller: 'alice' }),
+      hit({ caller: 'alice', violations: [responseViolation()] }),
+      finishedTrace({ caller: 'bob' }),
     ];
-    const [first, second, other] = linesOf(entries).map(({ caller }) => caller);
+    const [first, second, other] = linesOf(traces).map(({ caller }) => caller);
     expect(first).toMatch(/^[0-9a-f]{12}$/);
     expect(second).toBe(first);
     expect(other).not.toBe(first);
     // Another process has another key, so that nobody can look names up in a table.
-    expect(linesOf(entries)[0]?.['caller']).not.toBe(first);
-    const named = linesOf(entries, { principalNames: true });
+    expect(linesOf(traces)[0]?.['caller']).not.toBe(first);
+    const named = linesOf(traces, { principalNames: true });
     expect(named.map(({ caller }) => caller)).toEqual(['alice', 'alice', 'bob']);
   });
 
   it('shows no credential, no query and no values of a path', () => {
     const secret = Buffer.from('alice:s3cret-word').toString('base64');
     const target = `/services/v2/user/bob@example.org/question/4711.json?q=alice%40example.org&token=t0p`;
-    const trace = finishedTrace({ operation: undefined, caller: 'alice' });
-    const text = textOf([
-      { trace, template: undefined, target, caller: 'alice' },
-      { trace: hit(), target },
-    ]);
+    const text = textOf([finishedTrace({ operation: undefined, target, caller: 'alice' }), hit({ target })]);
     for (const word of [secret, 's3cret', 'bob', 'example', '4711', 't0p', 'alice', 'token', '?'])
       expect(text).not.toContain(word);
     expect(text).toContain('"path":"/services/v2/user/{}/question/{}.json"');
@@ -153,16 +156,17 @@ describe('the privacy of a line', () => {
   it('shows any path on one line of bounded length', () => {
     const target = `/services/v2/user/%0a${'x'.repeat(300)}/alice@example.org/12345.json`;
     for (let times = 0; times < 2; times += 1)
-      expect(linesOf([{ template: undefined, target }])[0]?.['path']).toBe('/services/v2/user/{}/{}/{}.json');
+      expect(linesOf([undocumented({ target })])[0]?.['path']).toBe('/services/v2/user/{}/{}/{}.json');
   });
 
   it('shows the right texts after more callers and paths than the cache holds', () => {
-    const entries = Array.from({ length: 2500 }, (_, at) => ({
-      caller: `caller ${at % 1250}`,
-      template: undefined,
-      target: `/services/v2/${'question/'.repeat(at % 3)}${at % 1250}`,
-    }));
-    const lines = linesOf(entries);
+    const traces = Array.from({ length: 2500 }, (_, at) =>
+      undocumented({
+        caller: `caller ${at % 1250}`,
+        target: `/services/v2/${'question/'.repeat(at % 3)}${at % 1250}`,
+      }),
+    );
+    const lines = linesOf(traces);
     const paths = ['/services/v2/{}', '/services/v2/question/{}', '/services/v2/question/question/{}'];
     lines.forEach(({ path }, at) => expect(path).toBe(paths[at % 3]));
     for (let at = 0; at < 1250; at += 1) expect(lines[at]?.['caller']).toBe(lines[at + 1250]?.['caller']);
@@ -170,18 +174,18 @@ describe('the privacy of a line', () => {
 
   it('shows the stack of an internal error without its message', () => {
     const cause = new TypeError('no such user: alice@example.org', { cause: new Error('row 7: 555-1234') });
-    const entry = { trace: finishedTrace({ status: 500, error: 'internal_error', cause }) };
-    expect(linesOf([entry])).toMatchObject([
+    const failed = finishedTrace({ status: 500, error: 'internal_error', cause });
+    expect(linesOf([failed])).toMatchObject([
       { level: 'error', error: 'internal_error', cause: { name: 'TypeError', cause: { name: 'Error' } } },
     ]);
-    const text = textOf([entry]);
+    const text = textOf([failed]);
     expect(text).toContain('access-log.test.ts');
     expect(text).not.toMatch(/alice|555/);
   });
 });
 
 /** The members of a line, in their order, as an operator may rely on them (docs/operations.md). */
-function expectedLine(trace: Trace, path: string, caller: string | undefined): Line {
+function expectedLine(trace: Trace, path: string): Line {
   const { upstream } = trace;
   const checks = CHECK_NAMES.flatMap((name) => {
     const outcome = trace[name]?.outcome;
@@ -200,7 +204,7 @@ function expectedLine(trace: Trace, path: string, caller: string | undefined): L
     seconds: trace.seconds,
     bytes: trace.bytes,
     principal: trace.authentication?.principal,
-    caller,
+    caller: trace.caller,
     checks: checks.length === 0 ? undefined : Object.fromEntries(checks),
     cache: trace.cache?.status,
     upstream: upstream && {
@@ -236,6 +240,7 @@ const trace: fc.Arbitrary<Trace> = fc
     requestId: text,
     method: text,
     operation: perhaps(text),
+    caller: perhaps(text),
     route: perhaps(fc.constantFrom('plan', 'passthrough')),
     status: perhaps(fc.constantFrom(0, 200, 304, 400, 403, 499, 500, 502)),
     seconds: perhaps(seconds),
@@ -271,10 +276,13 @@ const trace: fc.Arbitrary<Trace> = fc
 describe('the line of any trace', () => {
   it('is one line of JSON with the members of the trace in a fixed order', () => {
     fc.assert(
-      fc.property(trace, text, perhaps(text), (one, template, caller) => {
-        const written = textOf([{ trace: one, template, caller }], { principalNames: true });
+      fc.property(trace, text, (one, template) => {
+        const operations = one.operation === undefined ? [] : [{ id: one.operation, path: template }];
+        const written = textOf([one], { operations, principalNames: true });
         expect(written.indexOf('\n')).toBe(written.length - 1);
-        expect(JSON.stringify(JSON.parse(written))).toBe(JSON.stringify(expectedLine(one, template, caller)));
+        expect(JSON.stringify(JSON.parse(written))).toBe(
+          JSON.stringify(expectedLine(one, one.operation === undefined ? TEMPLATE : template)),
+        );
       }),
       { numRuns: 1000 },
     );
@@ -282,13 +290,13 @@ describe('the line of any trace', () => {
 
   it('rounds seconds to six decimal places', () => {
     for (const took of [0.1 + 0.2, 5e-7, 1e-7, 1_234.567_890_12])
-      expect(linesOf([{ trace: hit({ seconds: took }) }])[0]?.['seconds']).toBe(Math.round(took * 1e6) / 1e6);
+      expect(linesOf([hit({ seconds: took })])[0]?.['seconds']).toBe(Math.round(took * 1e6) / 1e6);
   });
 
   it('shows only known words of an undocumented target', () => {
     fc.assert(
       fc.property(fc.webPath({ size: 'large' }), text, (path, query) => {
-        const [line] = linesOf([{ template: undefined, target: `/services/v2${path}?${query}` }]);
+        const [line] = linesOf([undocumented({ target: `/services/v2${path}?${query}` })]);
         expect(String(line?.['path'])).toMatch(/^(?:\/(?:[a-zA-Z]*|v\d{1,2}|\{\})(?:\.json)?)*…?$/);
       }),
     );

@@ -8,6 +8,7 @@ export function finishedTrace(more: Partial<Trace> = {}): Trace {
       traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
       method: 'GET',
       startedAt: 1_700_000_000_000,
+      target: '/services/v2/question.json?q=x',
     }),
     operation: 'listQuestions',
     status: 200,

@@ -93,6 +93,20 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'a response that the client never got is recorded as whole',
   },
   {
+    file: 'src/pipeline/trace-observers.ts',
+    find: 'onFailure(name, error);',
+    replace: 'throw error;',
+    test: 'test/pipeline/trace-observers.test.ts',
+    why: 'an observer of traces that throws ends the process',
+  },
+  {
+    file: 'src/telemetry/access-log.ts',
+    find: 'if (trace.background === true) return;',
+    replace: '',
+    test: 'test/telemetry/access-log.test.ts',
+    why: 'work that no client waits for has a line of its own in the access log',
+  },
+  {
     file: 'src/pipeline/targets.ts',
     find: 'violations.length * VIOLATION_BYTES',
     replace: '0',

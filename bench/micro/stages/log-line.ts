@@ -5,15 +5,20 @@ import type { Stage } from '../stage.ts';
 /** The text of the access log for a hit. */
 export const logLine: Stage = {
   name: 'log line',
-  what: 'accessLog.write of a hit, to a stream that does nothing; many lines share one write',
+  what: 'accessLog.record of a hit, to a stream that does nothing; many lines share one write',
   paidBy: 'hit',
-  prepare: ({ plan, trace, arrival }) => {
+  prepare: ({ plan, trace }) => {
     const lines: string[] = [];
     const stream = { write: (line: string) => void (lines[0] = line) };
-    const log = createAccessLog({ stream, level: 'info', clock: systemClock, principalNames: false });
-    const entry = { trace, template: plan.operation.path, target: arrival.rawTarget, caller: trace.caller };
-    log.write(entry);
+    const log = createAccessLog({
+      operations: [plan.operation],
+      stream,
+      level: 'info',
+      clock: systemClock,
+      principalNames: false,
+    });
+    log.record(trace);
     if (lines[0] === undefined) throw new Error('the hit is not logged');
-    return { run: () => log.write(entry) };
+    return { run: () => log.record(trace) };
   },
 };
