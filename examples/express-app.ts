@@ -1,4 +1,4 @@
-// Portico inside an Express application: the application's own routes first, the gateway for everything else.
+// Portico inside an Express application: the application's own routes come first, and the gateway handles all others.
 // Run it with: UPSTREAM_URL=https://qa.example.org/real-answers node examples/express-app.ts
 import { randomUUID } from 'node:crypto';
 import express from 'express';
@@ -9,10 +9,10 @@ const portico = await createPortico({ mode: 'observe', ledger: { file: ':memory:
 
 const app = express();
 app.get('/hello', (_req, res) => void res.json({ hello: 'world' }));
-// Body parsers must come after Portico: it forwards bodies as they are received.
+// Body parsers must come after Portico, because it forwards bodies as it receives them.
 app.use(portico);
 
-// The admin side is for operators only; any middleware can guard it, here with a name and a password.
+// The admin side is for operators only. Any middleware can protect it; this example requires a name and a password.
 const operators = express();
 operators.use(basicAuth({ users: { operator: process.env['OPERATOR_PASSWORD'] ?? randomUUID() }, challenge: true }));
 operators.use(portico.admin);

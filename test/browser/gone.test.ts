@@ -52,7 +52,7 @@ needsProgram('chromium', 'while the gateway is gone, the console', (path) => {
     );
   }, 40_000);
 
-  it('shows the API reference once it is back', async () => {
+  it('shows the API docs once the gateway is back', async () => {
     await visit(
       '#/traffic',
       async (page) => {

@@ -31,7 +31,7 @@ async function send(page: Page, id: string): Promise<string> {
   return badge.innerText();
 }
 
-needsProgram('chromium', 'the API reference in a browser', (path) => {
+needsProgram('chromium', 'the API docs in a browser', (path) => {
   const { gateway, visit } = withConsole(path);
 
   it('shows every operation with its address, and nothing else', async () => {
@@ -204,7 +204,7 @@ const named = (operationId: string) => ({
   },
 });
 
-needsProgram('chromium', 'the API reference of a contract with an overlay', (path) => {
+needsProgram('chromium', 'the API docs of a contract with an overlay', (path) => {
   const folder = mkdtempSync(join(tmpdir(), 'portico-overlay-'));
   afterAll(() => rmSync(folder, { recursive: true }));
   const names = ['search', 'main', 'app'];
@@ -230,7 +230,7 @@ needsProgram('chromium', 'the API reference of a contract with an overlay', (pat
   });
 });
 
-needsProgram('chromium', 'the API reference without an admin token', (path) => {
+needsProgram('chromium', 'the API docs without an admin token', (path) => {
   const { visit } = withConsole(path, { token: false });
 
   it('tries what changes nothing, and says why the rest cannot be tried', async () => {

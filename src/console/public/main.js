@@ -51,7 +51,7 @@ function App() {
                 <a href=${hrefOf([own])} aria-current=${own === name ? 'page' : undefined}>${label}</a>
               </li>`,
           )}
-          <li><a href="reference">API reference</a></li>
+          <li><a href="reference">API docs</a></li>
         </ul>
       </nav>
       <main id="main" tabindex="-1" aria-label=${title}>

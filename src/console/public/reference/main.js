@@ -25,7 +25,7 @@ function App() {
     <a class="skip" href="#page-content" onClick=${skip}>Skip to the content</a>
     <header class="top">
       <a class="brand" href="./"><img src="icon.svg" alt="" width="28" height="28" />Portico</a>
-      <span class="muted">API reference</span>
+      <span class="muted">API docs</span>
       <div class="facts">
         ${contract !== undefined && html`<span class="muted">contract ${contract.version}</span>`}
         <a href="./">Console</a>
@@ -62,7 +62,7 @@ function App() {
         )}
       </nav>
       <main id="page-content" tabindex="-1">
-        <h1>${contract?.title ?? 'API reference'}</h1>
+        <h1>${contract?.title ?? 'API docs'}</h1>
         ${error !== undefined && html`<div class="note bad" role="alert">${error.message}</div>`}
         ${contract === undefined && error === undefined && html`<p class="muted">Loading the contract…</p>`}
         ${
