@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { measureStructure, readSources, type SourceFile } from '../tools/structure.ts';
+import { importsOf, measureStructure, readSources, type SourceFile } from '../tools/structure.ts';
 import { brokenImports, importCycles } from './architecture/floors.ts';
 import { barrels, errorHandlers, leavingOut, strayTests, usesOf } from './architecture/source-rules.ts';
 
@@ -76,6 +76,19 @@ describe('the sources', () => {
   it('know the forms of keys in one folder', () => {
     const lists = files.filter(({ text }) => /glpat|AKIA|eyJ\[/.test(text)).map(({ path }) => path);
     expect(lists).toEqual(['privacy/secret-text.ts']);
+  });
+
+  // Another store must not require changes in every command that reads the ledger.
+  it('choose the store of a ledger in one place', () => {
+    const openers = files.flatMap((file) =>
+      importsOf(file)
+        .filter((to) => /^ledger\/store\/(?!ledger-location|ledger-file-error)/.test(to))
+        .map((to) => `${file.path} → ${to}`),
+    );
+    expect(openers.filter((one) => !one.startsWith('ledger/store/'))).toEqual([
+      // What is recorded before the store is open, and all of it if there is no other.
+      'assembly/assemble-ledger.ts → ledger/store/memory-store.ts',
+    ]);
   });
 
   it('turn errors into answers in one place of the public side', () => {

@@ -1,18 +1,17 @@
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
-import { IN_MEMORY } from '../files/replace-file.ts';
 import type { BaselineFile } from '../ledger/baseline/baseline-file.ts';
 import type { OpenedStore } from '../ledger/ledger-store.ts';
 import { createLedger, type Ledger } from '../ledger/record/create-ledger.ts';
 import type { KindOf } from '../ledger/record/fingerprint.ts';
 import { LedgerFileError } from '../ledger/store/ledger-file-error.ts';
+import { ledgerAt } from '../ledger/store/ledger-location.ts';
 import { openMemoryStore } from '../ledger/store/memory-store.ts';
-import { openFileStore } from '../ledger/store/open-file-store.ts';
 import type { Clock } from '../lib/clock.ts';
 import { StartFault } from '../model/fault.ts';
 import type { Start } from './load-start.ts';
 
-/** Creates the ledger; its file is not opened yet. */
+/** Creates the ledger; its store is not opened yet. */
 export function assembleLedger(
   settings: Settings,
   { contract }: Start,
@@ -36,9 +35,10 @@ async function openStore(
   inMemory: OpenedStore,
   logger: Logger,
 ): Promise<OpenedStore> {
-  if (ledger.file === IN_MEMORY) return inMemory;
+  const location = ledgerAt(ledger);
+  if (!location.isLasting) return inMemory;
   try {
-    return await openFileStore(ledger.file, ledger);
+    return await location.open();
   } catch (error) {
     if (!(error instanceof LedgerFileError)) throw error;
     // The default file was not configured, so a folder that cannot be written does not prevent the start.

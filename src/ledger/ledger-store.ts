@@ -35,6 +35,11 @@ export interface OpenedStore {
   readonly callerKey: string;
 }
 
+/** Returns the snapshot of a ledger in which nothing has been recorded. */
+export function emptySnapshot({ since }: Pick<LedgerQuery, 'since'>, takenAt: number): LedgerSnapshot {
+  return { takenAt, since, releases: [], entries: [], traffic: [], dropped: 0 };
+}
+
 const DAY_MS = 86_400_000;
 
 /** Returns the start of the retention period, in epoch milliseconds. Entries last seen before it are removed. */

@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs';
 import { ladderRows } from '../../ladder/ladder-rows.ts';
-import { IN_MEMORY } from '../../files/replace-file.ts';
-import { openLedgerFile } from '../../ledger/store/open-ledger-file.ts';
+import { emptySnapshot } from '../../ledger/ledger-store.ts';
+import { ledgerAt } from '../../ledger/store/ledger-location.ts';
 import { type Clock, startOfHour, systemClock } from '../../lib/clock.ts';
 import type { LedgerSnapshot } from '../../model/ledger-snapshot.ts';
 import type { Settings } from '../../config/settings.ts';
@@ -86,7 +85,9 @@ async function show(
   const levels = request.operation === undefined ? all : all.filter((one) => one.operation === request.operation);
   const other = otherContract(settings, ladder.state());
   if (other !== undefined) io.err(`warning: ${other}`);
-  io.err(`Levels: mode ${settings.mode.name} with the configuration given here. Counts: ${settings.ledger.file}.`);
+  io.err(
+    `Levels: mode ${settings.mode.name} with the configuration given here. Counts: ${ledgerAt(settings.ledger).name}.`,
+  );
   const snapshot = await snapshotOf(settings, request, io);
   const rows = ladderRows(levels, snapshot, ladder.state(), settings.ladder.promote.minAnswers);
   if (request.format === 'json') io.out(ladderJson(rows, snapshot, ladder.state()));
@@ -94,26 +95,19 @@ async function show(
   return EXIT.ok;
 }
 
-/** Reads the counts from the ledger file; returns an empty snapshot if there is no file. */
+/** Reads the counts from the ledger; returns an empty snapshot if there is none to read. */
 async function snapshotOf(
   settings: Settings,
   { since, operation }: LadderRequest,
   io: CommandIo,
 ): Promise<LedgerSnapshot> {
-  const { file } = settings.ledger;
-  const empty = { takenAt: systemClock(), since, releases: [], entries: [], traffic: [], dropped: 0 };
-  if (file === IN_MEMORY) {
-    io.err('ledger.file is :memory:, so only the console of the running gateway can show counts.');
-    return empty;
-  }
-  if (!existsSync(file)) {
-    io.err(`The ledger ${file} does not exist yet: nothing has been checked.`);
-    return empty;
-  }
-  const ledger = openLedgerFile(file);
-  try {
-    return await ledger.snapshot({ since, ...(operation === undefined ? {} : { operation }) });
-  } finally {
-    ledger.close();
-  }
+  const ledger = ledgerAt(settings.ledger);
+  const found = await ledger.read({ since, ...(operation === undefined ? {} : { operation }) });
+  if (found !== undefined) return found;
+  io.err(
+    ledger.isLasting
+      ? `The ledger ${ledger.name} does not exist yet: nothing has been checked.`
+      : `ledger.file is ${ledger.name}, so only the console of the running gateway can show counts.`,
+  );
+  return emptySnapshot({ since }, systemClock());
 }

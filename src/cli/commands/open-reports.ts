@@ -1,9 +1,10 @@
 import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Settings } from '../../config/settings.ts';
-import { IN_MEMORY } from '../../files/replace-file.ts';
 import { readBaselineFile } from '../../ledger/baseline/baseline-file.ts';
-import { openLedgerFile } from '../../ledger/store/open-ledger-file.ts';
+import { emptySnapshot } from '../../ledger/ledger-store.ts';
+import { ledgerAt } from '../../ledger/store/ledger-location.ts';
+import { systemClock } from '../../lib/clock.ts';
 import type { Baseline } from '../../model/ledger-entry.ts';
 import { StartFault } from '../../model/fault.ts';
 import type { LedgerQuery, LedgerSnapshot } from '../../model/ledger-snapshot.ts';
@@ -16,7 +17,7 @@ import { createContractPlaces } from './contract-places.ts';
 
 /** Creates reports from the ledger in the command line or the configuration, or from another file. */
 export interface Reports {
-  /** The source file as the user named it. */
+  /** The source as the user named it. */
   readonly source: string;
   read(scope: ReportScope, file?: string): Promise<Report>;
   /** Creates a report from a snapshot. */
@@ -31,21 +32,22 @@ export function openReports(
   operations: readonly Operation[],
 ): Reports {
   const given = line.last('ledger');
-  const source = given ?? settings.ledger.file;
+  const ledger = ledgerAt(given === undefined ? settings.ledger : { ...settings.ledger, file: given });
   const baseline = baselineOf(line, io, settings);
   const placeOf = createContractPlaces(settings.contract.folder, operations, io.cwd);
   const of = (snapshot: LedgerSnapshot, { since, operation, release }: ReportScope) =>
     toReport(snapshot, { scope: { since, operation, release }, baseline, placeOf });
   return {
-    source,
+    source: ledger.name,
     of,
     read: async (scope, file) => {
-      const path = resolve(io.cwd, file ?? source);
-      if (file === undefined && source === IN_MEMORY)
+      const query = queryOf(scope);
+      if (file === undefined && !ledger.isLasting)
         throw new UsageError('the ledger is in the memory of the gateway; set a file with --ledger or ledger.file');
-      // The configured ledger does not exist before the first traffic, but a file given explicitly must exist.
-      if (file === undefined && given === undefined && !existsSync(path)) return of(emptySnapshot(), scope);
-      return of(await readReportSource(path, queryOf(scope)), scope);
+      const named = file ?? given;
+      // A file given explicitly must exist, but the configured ledger does not exist before the first traffic.
+      if (named !== undefined) return of(await readReportFile(resolve(io.cwd, named), query, settings), scope);
+      return of((await ledger.read(query)) ?? emptySnapshot({}, systemClock()), scope);
     },
   };
 }
@@ -66,28 +68,14 @@ function queryOf({ since, operation, release }: ReportScope): LedgerQuery {
   };
 }
 
-const emptySnapshot = (): LedgerSnapshot => ({
-  takenAt: Date.now(),
-  since: undefined,
-  releases: [],
-  entries: [],
-  traffic: [],
-  dropped: 0,
-});
-
 /** The maximum size of an exported report, in bytes. */
 const MAX_REPORT_BYTES = 256 * 1024 * 1024;
 
 /** Reads a ledger file, or a report in JSON; throws StartFault for any other file. */
-async function readReportSource(path: string, query: LedgerQuery): Promise<LedgerSnapshot> {
+async function readReportFile(path: string, query: LedgerQuery, { ledger }: Settings): Promise<LedgerSnapshot> {
   if (!existsSync(path)) throw fault(path, 'does not exist');
   if (isJson(path)) return readExported(path);
-  const ledger = openLedgerFile(path);
-  try {
-    return await ledger.snapshot(query);
-  } finally {
-    ledger.close();
-  }
+  return (await ledgerAt({ ...ledger, file: path }).read(query)) ?? emptySnapshot({}, systemClock());
 }
 
 function readExported(path: string): LedgerSnapshot {

@@ -3,11 +3,11 @@ import { walkToLearn } from '../../walk/learn-walk.ts';
 import { type Settings, withUpstreamUrl } from '../../config/settings.ts';
 import { assembleGateway } from '../../gateway.ts';
 import { loadContract } from '../../contract/load-contract.ts';
+import { inMemoryOptions } from '../../ledger/store/ledger-location.ts';
 import { createLearner } from '../../learn/create-learner.ts';
 import type { Observations } from '../../learn/observations/observations.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { toWalkSettings } from '../../walk/walked-gateway.ts';
-import { IN_MEMORY } from '../../files/replace-file.ts';
 import { CommandFailure, type CommandIo, type CommandLine } from '../command.ts';
 import { numberFlag } from '../flag-values.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
@@ -28,7 +28,7 @@ export async function sampleUpstream(
   const authorization = await walkCredential(line, io);
   const walkSettings = toWalkSettings(withUpstreamUrl(settings, url), undefined);
   const assembly = assembleGateway(
-    { ...walkSettings, ledger: { ...walkSettings.ledger, file: IN_MEMORY } },
+    { ...walkSettings, ledger: inMemoryOptions(walkSettings.ledger) },
     { logStream: { write: () => undefined } },
   );
   const learner = createLearner({ document: readLearnDocument(settings), clock: systemClock, before, walk: true });

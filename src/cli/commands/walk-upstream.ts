@@ -1,13 +1,12 @@
 import { assembleGateway, type Assembly } from '../../gateway.ts';
 import type { Settings } from '../../config/settings.ts';
 import { createLedger, type Ledger } from '../../ledger/record/create-ledger.ts';
-import { openMemoryStore } from '../../ledger/store/memory-store.ts';
+import { ledgerAt, inMemoryOptions } from '../../ledger/store/ledger-location.ts';
 import { loadContract } from '../../contract/load-contract.ts';
 import { failures } from '../../report/fail-on.ts';
 import { shortLines } from '../../report/table-report.ts';
 import { walk } from '../../walk/walk.ts';
 import { toWalkedGateway, toWalkSettings } from '../../walk/walked-gateway.ts';
-import { IN_MEMORY } from '../../files/replace-file.ts';
 import { type CommandIo, type CommandLine, EXIT } from '../command.ts';
 import { settingsFrom } from '../config-flags.ts';
 import { openReports, reportFailures } from './open-reports.ts';
@@ -25,7 +24,7 @@ export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<nu
   const reports = openReports(line, io, settings, operations);
   const authorization = await walkCredential(line, io);
   const assembly = assembleGateway(toWalkSettings(settings, bounds.timeoutMs), { logStream: warningsTo(io) });
-  const walkLedger = createWalkLedger(settings, assembly);
+  const walkLedger = await createWalkLedger(settings, assembly);
   const interrupted = untilInterrupted();
   const progress = createWalkProgress(io, bounds.maxRequests);
   try {
@@ -57,7 +56,7 @@ export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<nu
     const scope = { since: undefined, operation: undefined, release: undefined };
     const report = reports.of(await walkLedger.snapshot(), scope);
     [...walkLines(summary), '', ...shortLines(report)].forEach(io.out);
-    if (settings.ledger.file !== IN_MEMORY) io.out(`For the full report, run: portico report${ledgerArgument(line)}`);
+    if (ledgerAt(settings.ledger).isLasting) io.out(`For the full report, run: portico report${ledgerArgument(line)}`);
     if (failure !== undefined) io.err(`portico: ${failure}`);
     const code = reportFailures(failures(report, rules), io);
     return failure === undefined ? code : EXIT.failed;
@@ -72,13 +71,13 @@ const hasResponse = (statuses: ReadonlyMap<number, number>): boolean =>
   [...statuses.keys()].some((status) => status > 0);
 
 /** Creates a ledger in memory with the violations of this walk only, for the report at its end. */
-function createWalkLedger({ release, ledger }: Settings, { gateway, services }: Assembly): Ledger {
+async function createWalkLedger({ release, ledger }: Settings, { gateway, services }: Assembly): Promise<Ledger> {
   return createLedger({
     clock: gateway.clock,
     kindOf: services.kindOf,
     release,
     operations: gateway.contract.operations.map(({ id }) => id),
-    inMemory: openMemoryStore(ledger),
+    inMemory: await ledgerAt(inMemoryOptions(ledger)).open(),
   });
 }
 

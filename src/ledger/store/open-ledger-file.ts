@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { StartFault } from '../../model/fault.ts';
-import type { LedgerQuery, LedgerReader, LedgerSnapshot } from '../../model/ledger-snapshot.ts';
+import type { LedgerReader } from '../../model/ledger-snapshot.ts';
+import { emptySnapshot } from '../ledger-store.ts';
 import { readLedgerDatabase } from './ledger-database.ts';
-import { LedgerFileError } from './ledger-file-error.ts';
 import { readSnapshot } from './sqlite-snapshot.ts';
-import { convertFileErrors } from './ledger-file-error.ts';
+import { convertFileErrors, LedgerFileError } from './ledger-file-error.ts';
 
 /** Opens a ledger file for reading, even while a gateway writes it. Throws StartFault if it cannot be used. */
 export function openLedgerFile(path: string, clock: Clock = systemClock): LedgerReader & { close(): void } {
@@ -19,10 +19,6 @@ export function openLedgerFile(path: string, clock: Clock = systemClock): Ledger
     },
     close: () => database?.close(),
   };
-}
-
-function emptySnapshot({ since }: LedgerQuery, takenAt: number): LedgerSnapshot {
-  return { takenAt, since, releases: [], entries: [], traffic: [], dropped: 0 };
 }
 
 /** Returns undefined while the file is empty: a gateway has created it but not received a request yet. */

@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { LEDGER_DEFAULTS } from '../../../src/ledger/ledger-options.ts';
+import { LedgerFileError } from '../../../src/ledger/store/ledger-file-error.ts';
+import { inMemoryOptions, ledgerAt } from '../../../src/ledger/store/ledger-location.ts';
+import { StartFault } from '../../../src/model/fault.ts';
+import { NOW } from '../../builders/ledger.ts';
+import { tempFolder } from '../../builders/temp-folder.ts';
+
+const traffic = [{ operation: 'listIdeas', hour: Math.floor(NOW / 3_600_000), requests: 2, checks: {} }];
+const BATCH = { writtenAt: NOW, release: 'one', entries: [], traffic, dropped: 0 };
+
+describe('the location of a ledger', () => {
+  it('is a file that the gateway writes and other processes read', async () => {
+    const file = join(tempFolder(), 'folder', 'ledger.db');
+    const location = ledgerAt({ ...LEDGER_DEFAULTS, file });
+    expect(location).toMatchObject({ name: file, isLasting: true });
+    expect([await location.read({}), existsSync(file)]).toEqual([undefined, false]);
+    const { store, fingerprints } = await location.open();
+    expect(fingerprints).toEqual([]);
+    expect(await location.read({})).toMatchObject({ traffic: [] });
+    await store.write(BATCH);
+    expect(await location.read({ operation: 'listIdeas' })).toMatchObject({ traffic: [{ requests: 2 }] });
+    expect(await location.read({ operation: 'listQuestions' })).toMatchObject({ traffic: [] });
+    await store.close();
+  });
+
+  it('reports a file that cannot be used, to the writer and to readers', async () => {
+    const location = ledgerAt({ ...LEDGER_DEFAULTS, file: tempFolder() });
+    await expect(location.open()).rejects.toThrow(LedgerFileError);
+    await expect(location.read({})).rejects.toThrow(StartFault);
+  });
+
+  it('is the memory of the process, which no other process can read', async () => {
+    const location = ledgerAt(inMemoryOptions(LEDGER_DEFAULTS));
+    expect(location).toMatchObject({ name: ':memory:', isLasting: false });
+    const { store } = await location.open();
+    await store.write(BATCH);
+    expect(await store.read({}, NOW)).toMatchObject({ traffic: [{ requests: 2 }] });
+    expect(await location.read({})).toBeUndefined();
+    await store.close();
+  });
+});
