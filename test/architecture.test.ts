@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { importsOf, measureStructure, readSources, type SourceFile } from '../tools/structure.ts';
-import { brokenImports, importCycles } from './architecture/floors.ts';
-import { barrels, errorHandlers, leavingOut, strayTests, usesOf } from './architecture/source-rules.ts';
+import { brokenImports, importCycles } from './architecture/layers.ts';
+import { barrels, errorHandlers, filesWithSkips, strayTests, usesOf } from './architecture/source-rules.ts';
 
 const root = join(import.meta.dirname, '..', 'src');
 const files = readSources(root);
@@ -13,21 +13,21 @@ const leaves = (specifier: string): SourceFile => ({
   text: `import { x } from '${specifier}';`,
 });
 
-describe('the floors of the gateway', () => {
-  it('hold: every import lands in its own folder or on a lower floor', () => {
+describe('the import layers', () => {
+  it('permit imports only from the same folder or a lower layer', () => {
     expect(brokenImports(files)).toEqual([]);
   });
 
-  it('hold no cycle of imports', () => {
+  it('contain no import cycle', () => {
     expect(importCycles(files)).toEqual([]);
   });
 
-  it('bite on a planted upward import', () => {
+  it('reject a planted upward import', () => {
     const planted = { path: 'cache/planted.ts', text: "import { x } from '../pipeline/order.ts';" };
     expect(brokenImports([...files, planted])).toEqual(['cache/planted.ts → pipeline/order.ts']);
   });
 
-  it('bite on a planted import between two features and on one into the reference server', () => {
+  it('reject a planted import between two features and one into the reference server', () => {
     const sideways = { path: 'cache/planted.ts', text: "export { x } from '../identity/planted.ts';" };
     const reference = {
       path: 'http/planted.ts',
@@ -36,7 +36,7 @@ describe('the floors of the gateway', () => {
     expect(brokenImports([sideways, reference])).toHaveLength(2);
   });
 
-  it('bite on a planted import that leaves src, unless it is the package file', () => {
+  it('reject a planted import from outside src, except from package.json', () => {
     expect(brokenImports([leaves('../../test/builders/call.ts')])).toEqual([
       'cache/planted.ts → ../test/builders/call.ts',
     ]);
@@ -46,19 +46,19 @@ describe('the floors of the gateway', () => {
     expect(brokenImports([leaves('../../package.json')])).toEqual([]);
   });
 
-  it('bite on a planted cycle', () => {
+  it('reject a planted import cycle', () => {
     const a = { path: 'lib/a.ts', text: "import './b.ts';" };
     const b = { path: 'lib/b.ts', text: "import './a.ts';" };
     expect(importCycles([a, b])).toHaveLength(1);
   });
 
-  it('are asked of every file: a path outside the plan is an error of its own', () => {
-    expect(brokenImports([{ path: 'stray/file.ts', text: '' }])).toEqual(['stray/file.ts is on no floor']);
+  it('reject a file outside all layers', () => {
+    expect(brokenImports([{ path: 'stray/file.ts', text: '' }])).toEqual(['stray/file.ts is not in any layer']);
   });
 });
 
 describe('the sources', () => {
-  it('hold no barrel', () => {
+  it('contain no barrel', () => {
     expect(barrels(files)).toEqual([]);
   });
 
@@ -68,39 +68,39 @@ describe('the sources', () => {
     ['lib/planted.ts', "export type {\n  X,\n} from './clock.ts';"],
     ['lib/planted.ts', "export * from './clock.ts';"],
     ['lib/planted.ts', "export * as clock from './clock.ts';"],
-  ])('with a planted barrel are found out: %s %s', (path, text) => {
+  ])('are rejected if they contain a barrel: %s %s', (path, text) => {
     expect(barrels([{ path, text }])).toEqual([path]);
   });
 
-  // Two lists of the prefixes of keys drift apart: what one place refuses, the other shows.
-  it('know the forms of keys in one folder', () => {
+  // Two lists of key prefixes would drift apart: one place would refuse what the other reveals.
+  it('list the key prefixes in one file only', () => {
     const lists = files.filter(({ text }) => /glpat|AKIA|eyJ\[/.test(text)).map(({ path }) => path);
     expect(lists).toEqual(['privacy/secret-text.ts']);
   });
 
   // Another store must not require changes in every command that reads the ledger.
-  it('choose the store of a ledger in one place', () => {
+  it('choose the store of a ledger in only one place', () => {
     const openers = files.flatMap((file) =>
       importsOf(file)
         .filter((to) => /^ledger\/store\/(?!ledger-location|ledger-file-error)/.test(to))
         .map((to) => `${file.path} → ${to}`),
     );
     expect(openers.filter((one) => !one.startsWith('ledger/store/'))).toEqual([
-      // What is recorded before the store is open, and all of it if there is no other.
+      // Holds entries until the store is open, or all of them if no store is configured.
       'assembly/assemble-ledger.ts → ledger/store/memory-store.ts',
     ]);
   });
 
-  it('turn errors into answers in one place of the public side', () => {
+  it('turn errors into responses in only one place on the public side', () => {
     expect(usesOf('writeError', files)).toEqual(['http/public-handler.ts']);
-    // What is not a request yet never reaches the handler.
+    // Bytes that do not form a request never reach the handler.
     expect(usesOf('toErrorBody', files).toSorted()).toEqual(['http/connection.ts', 'http/write-error.ts']);
-    // The admin side has answers of its own, as the reference server has.
+    // The admin side and the reference server have their own error responses.
     const gateway = files.filter(({ path }) => !path.startsWith('reference/'));
     expect(errorHandlers(gateway).toSorted()).toEqual(['http/admin-app.ts']);
   });
 
-  it('with a planted second place are found out', () => {
+  it('are rejected if a second place turns errors into responses', () => {
     const second = { path: 'http/planted.ts', text: 'app.use((error, req, res, _next) => res.end());' };
     const typed = { path: 'http/typed.ts', text: 'app.use((err: unknown, req: Request, res: Response, next) => 1);' };
     expect(errorHandlers([second, typed])).toEqual(['http/planted.ts', 'http/typed.ts']);
@@ -108,7 +108,7 @@ describe('the sources', () => {
   });
 });
 
-// Not about one room: the whole gateway, or what stands beside the sources.
+// Folders of tests about the whole gateway or about files outside src.
 const FOLDERS = [
   'architecture',
   'browser',
@@ -123,20 +123,20 @@ const FOLDERS = [
   'security',
 ];
 const BESIDE_NO_SOURCE = [
-  // The program from outside, as a process.
+  // The program, run as a process.
   'cli/launcher.test.ts',
   'cli/portico.test.ts',
-  // Committed files: what is generated, and tools that check them.
+  // Committed files: generated ones, and the tools that check them.
   'config/committed-files.test.ts',
   'contract/contract-tools.test.ts',
   'contract/generated-schemas.test.ts',
-  // The contract as a whole, against what is known of the legacy server.
+  // The whole contract, compared with the known behavior of the legacy server.
   'contract/quirks.test.ts',
-  // Node's own answer to an expectation, around the public app.
+  // Node's own response to an expectation, which never reaches the public app.
   'http/expectation.test.ts',
   // A snapshot of the plans of all operations.
   'pipeline/plans.test.ts',
-  // The reference server from outside, several operations to a file.
+  // The reference server over HTTP, several operations per file.
   'reference/chaos/chaos.test.ts',
   'reference/operations/comment-writes.test.ts',
   'reference/operations/list-users.test.ts',
@@ -149,17 +149,17 @@ describe('the layout of the sources', () => {
   const readers = ['test', 'tools', 'bench'].flatMap((folder) => readSources(join(repository, folder), `../${folder}`));
   const found = measureStructure(files, readers);
 
-  it('has no folder with more than 24 files and few files that are too small to be looked for', () => {
+  it('has no folder with more than 24 files, and few files too small to look for by name', () => {
     expect(found.crowded).toEqual([]);
     expect(found.small.length).toBeLessThanOrEqual(40);
   });
 
-  it('has no two sub-folders that import each other, and no exported type without a second user', () => {
+  it('has no two subfolders that import each other, and no exported type without a second user', () => {
     expect(found.mutual).toEqual([]);
     expect(found.unsharedTypes).toEqual([]);
   });
 
-  it('is found out where it breaks these rules', () => {
+  it('is rejected if it breaks these rules', () => {
     const planted = [
       { path: 'cache/a/one.ts', text: "import { two } from '../b/two.ts';\nexport interface Alone {}" },
       { path: 'cache/b/two.ts', text: "import { one } from '../a/one.ts';" },
@@ -177,17 +177,17 @@ describe('the tests', () => {
   const sources = files.map(({ path }) => path);
   const paths = tests.map(({ path }) => path);
 
-  it('stand beside the source file that they are about, in a room that exists', () => {
+  it('have the path of the source file that they test', () => {
     expect(strayTests(paths, sources, { folders: FOLDERS, tests: BESIDE_NO_SOURCE })).toEqual([]);
   });
 
-  it('are excused from that by name only while they exist and need it', () => {
+  it('are exempt from this rule only while they exist and need the exemption', () => {
     expect(BESIDE_NO_SOURCE.filter((path) => !paths.includes(path))).toEqual([]);
     expect(BESIDE_NO_SOURCE.filter((path) => sources.includes(path.replace('.test.ts', '.ts')))).toEqual([]);
     expect(FOLDERS.filter((folder) => !paths.some((path) => path.startsWith(`${folder}/`)))).toEqual([]);
   });
 
-  it('that are planted in no room or beside no source are found out', () => {
+  it('are rejected if they match no source folder or no source file', () => {
     const planted = [
       'cache/planted.test.ts',
       'cahce/page-cache.test.ts',
@@ -196,15 +196,15 @@ describe('the tests', () => {
     ];
     expect(strayTests(planted, sources, { folders: [], tests: [] })).toEqual([
       'cache/planted.test.ts',
-      'cahce is no room',
+      'cahce is not a source folder',
     ]);
   });
 
-  it('are all run', () => {
-    // This one skips where a program of the system is missing, and fails there under PORTICO_REQUIRE_PROGRAMS.
-    expect(leavingOut(tests.filter(({ path }) => path !== 'builders/needs-program.ts'))).toEqual([]);
+  it('run without exception', () => {
+    // This file skips tests if a system program is missing, or fails them under PORTICO_REQUIRE_PROGRAMS.
+    expect(filesWithSkips(tests.filter(({ path }) => path !== 'builders/needs-program.ts'))).toEqual([]);
     const marks = ['only', 'skip', 'todo', 'each.only', 'skipIf', 'fails'].map((mark) => `it.${mark}('x')`);
     const planted = marks.map((text, index) => ({ path: `planted-${index}`, text }));
-    expect(leavingOut(planted)).toHaveLength(6);
+    expect(filesWithSkips(planted)).toHaveLength(6);
   });
 });

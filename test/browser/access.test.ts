@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parse, stringify } from 'yaml';
 import { describe, expect, it } from 'vitest';
 import { needsProgram } from '../builders/needs-program.ts';
-import { withConsole } from './console-room.ts';
+import { withConsole } from './console-fixture.ts';
 import { TOKEN } from './open-console.ts';
 
 const NASTY = '<img src=x onerror=alert(1)>';

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { needsProgram } from '../builders/needs-program.ts';
 import { axeFindings } from './axe-findings.ts';
-import { withConsole } from './console-room.ts';
+import { withConsole } from './console-fixture.ts';
 
 const GONE = 'The gateway is not responding.';
 const NETWORK = { tolerate: /ERR_FAILED/ };

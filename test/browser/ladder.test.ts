@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { needsProgram } from '../builders/needs-program.ts';
-import { withConsole } from './console-room.ts';
+import { withConsole } from './console-fixture.ts';
 
 needsProgram('chromium', 'the page of the ladder', (path) => {
   const { gateway, visit } = withConsole(path, {

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { needsProgram } from '../builders/needs-program.ts';
-import { withConsole } from './console-room.ts';
+import { withConsole } from './console-fixture.ts';
 import { axeFindings } from './axe-findings.ts';
 
 vi.setConfig({ testTimeout: 60_000 });

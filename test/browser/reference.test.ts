@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, expect, it, vi } from 'vitest';
 import { needsProgram } from '../builders/needs-program.ts';
 import { OPERATIONS } from '../builders/operations.ts';
-import { withConsole } from './console-room.ts';
+import { withConsole } from './console-fixture.ts';
 import { axeFindings } from './axe-findings.ts';
 
 vi.setConfig({ testTimeout: 60_000 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { needsProgram } from '../builders/needs-program.ts';
-import { withConsole } from './console-room.ts';
+import { withConsole } from './console-fixture.ts';
 
 needsProgram('chromium', 'the page of violations', (path) => {
   const { gateway, visit } = withConsole(path, { chaos: ['wrong-type:creationDate@6', 'missing-field:title@13'] });
@@ -56,14 +56,14 @@ needsProgram('chromium', 'the page of violations', (path) => {
     const folder = mkdtempSync(join(tmpdir(), 'portico-console-'));
     const file = join(folder, 'baseline.yaml');
     afterAll(() => rmSync(folder, { recursive: true }));
-    const room = withConsole(path, {
+    const fixture = withConsole(path, {
       chaos: ['wrong-type:creationDate@6'],
       config: { contract: { baseline: file } },
     });
 
     it('accepts one: the file is written, and it is no longer new', async () => {
-      await room.gateway().call('/services/v2/question.json');
-      await room.visit(
+      await fixture.gateway().call('/services/v2/question.json');
+      await fixture.visit(
         '#/violations?state=new',
         async (page) => {
           await page.getByRole('link', { name: /creationDate must be/ }).click();

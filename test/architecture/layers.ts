@@ -16,7 +16,7 @@ const FEATURES = [
   'comments',
 ];
 
-const FLOORS: readonly (readonly string[])[] = [
+const LAYERS: readonly (readonly string[])[] = [
   ['lib'],
   ['privacy'],
   ['model'],
@@ -29,31 +29,31 @@ const FLOORS: readonly (readonly string[])[] = [
   ['cli', 'portico.ts'],
 ];
 
-// What of the package itself sources may import.
+// Files outside src that sources may import.
 const OUTSIDE: ReadonlySet<string> = new Set(['../package.json']);
 
-const room = (path: string) => path.split('/')[0] ?? path;
-const floorOf = (path: string) => FLOORS.findIndex((rooms) => rooms.includes(room(path)));
+const folder = (path: string) => path.split('/')[0] ?? path;
+const layerOf = (path: string) => LAYERS.findIndex((folders) => folders.includes(folder(path)));
 
 function allowed(from: string, to: string): boolean {
   if (to.startsWith('..')) return OUTSIDE.has(to);
-  if (room(from) === room(to)) return true;
-  if (room(from) === 'reference') return room(to) === 'lib';
-  if (room(to) === 'reference') return room(from) === 'cli';
-  return floorOf(to) >= 0 && floorOf(to) < floorOf(from);
+  if (folder(from) === folder(to)) return true;
+  if (folder(from) === 'reference') return folder(to) === 'lib';
+  if (folder(to) === 'reference') return folder(from) === 'cli';
+  return layerOf(to) >= 0 && layerOf(to) < layerOf(from);
 }
 
-/** Every import that goes up or sideways, and every file on no floor. */
+/** Returns every import that goes up or sideways, and every file outside the layers. */
 export function brokenImports(files: readonly SourceFile[]): string[] {
   return files.flatMap((file) => {
-    if (floorOf(file.path) < 0 && room(file.path) !== 'reference') return [`${file.path} is on no floor`];
+    if (layerOf(file.path) < 0 && folder(file.path) !== 'reference') return [`${file.path} is not in any layer`];
     return importsOf(file)
       .filter((to) => !allowed(file.path, to))
       .map((to) => `${file.path} → ${to}`);
   });
 }
 
-/** Every cycle of imports, once, as the files on it. */
+/** Returns every import cycle once, as the list of its files. */
 export function importCycles(files: readonly SourceFile[]): string[] {
   const graph = new Map(files.map((file) => [file.path, importsOf(file)]));
   const cycles = new Set<string>();

@@ -6,24 +6,24 @@ import { launch } from './launch.ts';
 import { openConsole, type OpenConsole, type OpenOptions, TOKEN } from './open-console.ts';
 
 /** A gateway with its console, a reference server behind it, and a browser in front. */
-export interface ConsoleRoom {
+export interface ConsoleFixture {
   readonly gateway: () => TestGateway;
-  /** Opens a page of the console in a browser of its own, does something there, and looks whether anything went wrong. */
+  /** Opens a console page in a separate browser context, acts on it, and fails if the page reported errors. */
   visit(hash: string, act: (open: OpenConsole['page']) => Promise<void>, options?: OpenOptions): Promise<void>;
 }
 
-/** What a test file chooses of its room. */
-export interface RoomOptions extends Partial<Omit<TestGatewayOptions, 'upstream'>> {
+/** The options that a test file may set. */
+export interface FixtureOptions extends Partial<Omit<TestGatewayOptions, 'upstream'>> {
   readonly chaos?: readonly string[];
-  /** False for a console without a token, which only shows. */
+  /** False for a read-only console without a token. */
   readonly token?: boolean;
 }
 
-/** Starts everything before the tests of a suite and ends it after them. */
+/** Starts everything before the tests of a suite and stops it after them. */
 export function withConsole(
   browserPath: string,
-  { chaos = [], token = true, ...options }: RoomOptions = {},
-): ConsoleRoom {
+  { chaos = [], token = true, ...options }: FixtureOptions = {},
+): ConsoleFixture {
   let browser: Browser | undefined;
   let reference: ReferenceServer | undefined;
   let gateway: TestGateway | undefined;
@@ -41,13 +41,13 @@ export function withConsole(
     await reference?.close();
   });
   const running = (): TestGateway => {
-    if (gateway === undefined) throw new Error('the gateway does not run');
+    if (gateway === undefined) throw new Error('the gateway is not running');
     return gateway;
   };
   return {
     gateway: running,
     async visit(hash, act, open = {}) {
-      if (browser === undefined) throw new Error('the browser does not run');
+      if (browser === undefined) throw new Error('the browser is not running');
       const { page, troubles, close } = await openConsole(browser, running().adminUrl, hash, {
         ...(!token && { token: null }),
         ...open,
