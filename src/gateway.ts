@@ -21,8 +21,7 @@ import { explain, type ExplainRequest } from './pipeline/explain.ts';
 import type { CompiledGateway } from './pipeline/compiled-gateway.ts';
 import { planLine } from './pipeline/plan.ts';
 import { undocumentedPlanLine } from './pipeline/undocumented/plan.ts';
-import { bytesTo } from './telemetry/bytes-to.ts';
-import { createLineBatch } from './telemetry/line-batch.ts';
+import { bytesTo, createLineBatch } from './telemetry/line-batch.ts';
 
 /** Replacements for the system's clock, environment, output and random numbers. */
 interface GatewayParts {

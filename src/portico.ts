@@ -23,7 +23,7 @@ export interface Portico {
 }
 
 /** Where a program may differ from the process it runs in. */
-export interface PorticoOptions {
+interface PorticoOptions {
   /** The environment that variables such as `UPSTREAM_URL` are read from; `process.env` unless given. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** The folder that relative paths start from; the working folder unless given. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { contractFolder, type ResponseVariant } from '../src/contract/contract-files.ts';
-import { SEMANTIC_RULES } from '../src/contract/semantic/semantic-rules.ts';
+import { SEMANTIC_RULES } from '../src/contract/semantic-rules.ts';
 import {
   type MediaTypeObject,
   type OperationObject,

@@ -1,5 +1,5 @@
 import type { Trace } from '../model/trace.ts';
-import { createTraceRecorder, type TraceObserver } from '../pipeline/trace-observers.ts';
+import { createTraceRecorder, type TraceObserver } from '../http/public-handler.ts';
 import { toCauseLine } from '../privacy/cause-line.ts';
 import type { DestinationStream, Logger } from 'pino';
 import { type AudienceGuard, createAudienceGuard } from '../cache/audience.ts';

@@ -1,4 +1,3 @@
-import { audienceOf } from '../cache/audience.ts';
 import { knownDefaultPageSize } from '../cache/cache-options.ts';
 import { toOperationCacheOptions } from '../cache/operation-cache-options.ts';
 import type { Settings } from '../config/settings.ts';
@@ -91,13 +90,7 @@ export function compileGateway(
     anonymous: settings.authentication.anonymous,
     targets,
     grantsOf,
-    audienceOf: ({ cache, operation }, principal, grants) =>
-      audienceOf(
-        grants.delegated ? 'caller' : (cache?.audience ?? 'caller'),
-        principal,
-        grants.key,
-        services.guard.isDemoted(operation.id),
-      ),
+    guard: services.guard,
     decidePermission,
     candidate: services.candidate,
     challenge,

@@ -4,11 +4,9 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/clock.ts';
 import { createTagGenerations } from '../lib/tag-generations.ts';
 import type { CacheOptions } from './cache-options.ts';
-import { type Compress, createCompressOnce } from './gzip.ts';
 import { type InventoryQuery, pageInventory, type PageInventory } from './page-inventory.ts';
-import { purgeReach, invalidatingTags } from './tags.ts';
+import { createTagIndex, invalidatingTags, purgeReach } from './tags.ts';
 import { ageSeconds, pageBytes, type StoredPage, type StoredPageInput, toStoredPage } from './stored-page.ts';
-import { createTagIndex } from './tag-index.ts';
 
 /** A stored page and its state at the time of the lookup. */
 export interface CacheLookup {
@@ -68,6 +66,9 @@ export interface PageCache {
   /** Returns counts of the stored pages by operation and by tag, for operators. Reads every entry. */
   inventory(query: InventoryQuery): PageInventory;
 }
+
+/** Compresses a body without blocking the event loop. */
+export type Compress = (body: Buffer) => Promise<Buffer>;
 
 /** Creates the cache on top of lru-cache, which tracks sizes and the order of use. Expiry is handled here. */
 export function createPageCache(
@@ -162,5 +163,27 @@ export function createPageCache(
         query,
       ),
     stats: () => ({ entries: pages.size, bytes: pages.calculatedSize, tags: index.size }),
+  };
+}
+
+/** The maximum number of concurrent compressions. Further pages are compressed when they are next requested. */
+const MAX_COMPRESSING = 4;
+
+/** Creates a function that compresses each page once and passes on the result if it is smaller. Errors are ignored. */
+function createCompressOnce(compress: Compress): (page: StoredPage, keep: (bytes: Buffer) => void) => void {
+  // Pages whose compression has started or finished.
+  const begun = new WeakSet<StoredPage>();
+  let compressing = 0;
+  return (page, keep) => {
+    if (begun.has(page) || compressing >= MAX_COMPRESSING) return;
+    begun.add(page);
+    compressing += 1;
+    compress(page.body)
+      .then((bytes) => (bytes.length < page.body.length ? keep(bytes) : undefined))
+      .catch(() => undefined)
+      .finally(() => {
+        compressing -= 1;
+      })
+      .catch(() => undefined);
   };
 }

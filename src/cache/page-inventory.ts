@@ -1,6 +1,5 @@
-import { operationOfKey } from './cache-key.ts';
-import type { StoredPage } from './stored-page.ts';
-import type { TagIndex } from './tag-index.ts';
+import { operationOfKey, type StoredPage } from './stored-page.ts';
+import type { TagIndex } from './tags.ts';
 
 /** Counts of a group of stored pages, without targets and callers, which may be personal. */
 interface StoredPages {

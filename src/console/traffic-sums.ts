@@ -1,5 +1,5 @@
 import { bucketQuantile } from '../lib/bucket-quantile.ts';
-import { CACHE_RESULTS, STATUS_CLASSES } from '../telemetry/label-values.ts';
+import { CACHE_RESULTS, STATUS_CLASSES } from '../telemetry/metric-families.ts';
 import type { TrafficStep, TrafficWindow } from '../telemetry/traffic-history.ts';
 
 /** The traffic of one or all operations, summed over time steps. */

@@ -5,7 +5,7 @@ import { safePath } from '../privacy/path-text.ts';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
-import { createAcceptsGzip } from '../cache/gzip.ts';
+import { createAcceptsGzip } from '../cache/representation.ts';
 import { type AdminGuardOptions, createAdminGuard } from './admin-guard.ts';
 import { CLOSED_POLICY } from './refuse-admin.ts';
 

@@ -1,11 +1,11 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { GatewayError } from '../errors/gateway-error.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Cancellation } from '../lib/ending.ts';
 import { createTrace, type Trace } from '../model/trace.ts';
-import { dispatch, type Dispatched } from '../pipeline/dispatch.ts';
 import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
+import { dispatch, type Dispatched } from '../pipeline/dispatch.ts';
 import { type ArrivalOptions, createArrivalReader, type HttpArrival } from './arrival.ts';
-import { clientGone } from './client-gone.ts';
-import { recordAtClose, recordAtEnd, type RecordTraceServices } from './record-trace.ts';
 import { writeError, type WriteErrorOptions } from './write-error.ts';
 import { writeReply, type WriteReplyOptions } from './write-reply.ts';
 
@@ -77,4 +77,100 @@ function respond(
   if (written instanceof Promise) return written;
   trace.bytes = written;
   return undefined;
+}
+
+/** What recording needs. */
+interface RecordTraceServices {
+  /** Passes a trace to all observers; never throws, because no caller would catch the error when a response closes. */
+  readonly record: (trace: Trace) => void;
+  readonly clock: Clock;
+}
+
+/** A request whose trace will be recorded. */
+interface RecordedRequest {
+  readonly res: ServerResponse;
+  readonly trace: Trace;
+}
+
+/** Completes and records the trace of a request exactly once, when its response closes. */
+export function recordAtClose(request: RecordedRequest, services: RecordTraceServices): void {
+  const { res } = request;
+  const end = () => record(request, res.writableFinished, services);
+  if (res.closed) end();
+  else res.once('close', end);
+}
+
+/**
+ * Records the trace of a response that has been written, immediately if the operating system has received all of it.
+ */
+export function recordAtEnd(request: RecordedRequest, services: RecordTraceServices): void {
+  const { res } = request;
+  if (res.writableEnded && !res.destroyed && res.socket?.writableLength === 0) record(request, true, services);
+  else recordAtClose(request, services);
+}
+
+function record({ res, trace }: RecordedRequest, whole: boolean, services: RecordTraceServices): void {
+  // If the connection broke before the end, the client did not get a complete response, whatever its status was.
+  trace.status = whole ? res.statusCode : 0;
+  trace.seconds = Math.max(0, services.clock() - trace.startedAt) / 1000;
+  services.record(trace);
+}
+
+/** Aborts if the client's connection closes before the response is written. */
+class ClientGone implements Cancellation {
+  readonly reason = undefined;
+  readonly #response: ServerResponse;
+  #listeners: readonly (() => void)[] = [];
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+    response.once('close', () => {
+      if (this.aborted) for (const listener of this.#listeners) listener();
+    });
+  }
+
+  get aborted(): boolean {
+    return this.#response.destroyed && !this.#response.writableFinished;
+  }
+
+  addEventListener(_type: 'abort', listener: () => void): void {
+    this.#listeners = [...this.#listeners, listener];
+  }
+
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    this.#listeners = this.#listeners.filter((one) => one !== listener);
+  }
+}
+
+/** Returns a signal that aborts if the client's connection closes before the response is written. */
+export function clientGone(response: ServerResponse): Cancellation {
+  return new ClientGone(response);
+}
+
+/**
+ * An observer that receives the trace of every finished request: metrics, the ledger, the ladder, the shadow contract.
+ */
+export interface TraceObserver {
+  /** The name used in the log if the observer fails. */
+  readonly name: string;
+  readonly record: (trace: Trace) => void;
+}
+
+/**
+ * Returns a function that passes a trace to each observer in order. If an observer throws, the error is reported and
+ * the other observers still run.
+ */
+export function createTraceRecorder(
+  observers: readonly TraceObserver[],
+  onFailure: (name: string, error: unknown) => void,
+): (trace: Trace) => void {
+  return (trace) => {
+    for (const observer of observers) {
+      try {
+        observer.record(trace);
+      } catch (error) {
+        onFailure(observer.name, error);
+      }
+    }
+  };
 }

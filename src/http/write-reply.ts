@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
-import { gzipEtag, notModified } from '../cache/etag.ts';
-import { createAcceptsGzip } from '../cache/gzip.ts';
+import { createAcceptsGzip, gzipEtag, notModified } from '../cache/representation.ts';
 import type { PageCache } from '../cache/page-cache.ts';
 import { headerValue, type HeaderPairs } from '../model/header-pairs.ts';
 import type { Trace } from '../model/trace.ts';

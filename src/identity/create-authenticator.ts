@@ -1,13 +1,11 @@
 import { GatewayError } from '../errors/gateway-error.ts';
-import type { Principal } from '../model/principal.ts';
-import { createPrincipals, type Principals } from './audience.ts';
+import { ANONYMOUS, type Principal } from '../model/principal.ts';
 import type { AuthenticationInput, AuthenticationResult, Authenticator } from './authenticator.ts';
 import { readBasicCredential } from './basic-credential.ts';
 import type { IdentityOptions } from './identity-options.ts';
-import { createKeyedHash, type KeyedHash } from './keyed-hash.ts';
 import { createRefusals } from './refusals.ts';
 import type { Credential, Verifier } from './verifier.ts';
-import { createCredentialCheck, type Verdict } from './verify-credential.ts';
+import { createCredentialCheck, createKeyedHash, type KeyedHash, type Verdict } from './verify-credential.ts';
 
 /** The parts of an authenticator. */
 interface AuthenticatorParts {
@@ -120,4 +118,29 @@ function toResult({ level }: AuthenticationInput, principal: Principal, reason?:
   const undecided = level === 'off' || reason === 'verification_pending';
   const outcome = undecided ? 'skipped' : reason === undefined ? 'passed' : 'reported';
   return { principal, trace: { level, outcome, principal: principal.kind, ...because } };
+}
+
+/** Creates the principals of one request, each with the audience of its stored responses. */
+interface Principals {
+  verified(name: string, authorization: string): Principal;
+  unverified(name: string | undefined): Principal;
+  anonymous(): Principal;
+}
+
+/**
+ * Returns a factory of principals; `other` holds tokens and cookies sent with `Authorization`, which may affect the
+ * response too.
+ */
+function createPrincipals(hash: KeyedHash, header: string | undefined, other: string | undefined): Principals {
+  const suffix = other === undefined || other === '' ? '' : `;${hash('other', other)}`;
+  return {
+    verified: (name, authorization) => ({ kind: 'verified', name, audience: `user:${name}${suffix}`, authorization }),
+    unverified: (name) => ({
+      kind: 'unverified',
+      name,
+      audience: `unverified:${hash('header', header ?? '')}${suffix}`,
+      authorization: header,
+    }),
+    anonymous: () => (suffix ? { ...ANONYMOUS, audience: ANONYMOUS.audience + suffix } : ANONYMOUS),
+  };
 }

@@ -2,7 +2,7 @@ import { type Clock, HOUR_MS } from '../lib/clock.ts';
 import type { CheckName, Checks } from '../model/checks.ts';
 import type { LedgerReader, LedgerSnapshot } from '../model/ledger-snapshot.ts';
 import type { Trace } from '../model/trace.ts';
-import { createResponseWindows, checkedResponse } from './response-windows.ts';
+import { checkedResponse, createRefusalWatch, createResponseWindows, type RefusalAlert } from './traffic-watch.ts';
 import type { LadderFile } from './ladder-file.ts';
 import type { LadderOptions, PromotionOptions } from './ladder-options.ts';
 import { countsOf, type LadderRow, ladderRows } from './ladder-rows.ts';
@@ -15,7 +15,6 @@ import {
   stepOf,
 } from './ladder-step.ts';
 import { type ConfiguredLevels, effectiveChecks } from './moved-levels.ts';
-import { createRefusalWatch, type RefusalAlert } from './refusal-watch.ts';
 
 /** Decides the effective levels of each operation while the gateway runs, and stores the reasons. */
 export interface Ladder {

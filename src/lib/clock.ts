@@ -2,7 +2,7 @@
 export type Clock = () => number;
 
 /** The machine's clock. */
-export const systemClock: Clock = () => Date.now();
+export const systemClock: Clock = Date.now;
 
 /** The milliseconds of an hour, the unit in which the ledger counts. */
 export const HOUR_MS = 3_600_000;

@@ -1,6 +1,8 @@
 import { LRUCache } from 'lru-cache';
+import type { ErrorDetail } from '../errors/gateway-error.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createTagGenerations } from '../lib/tag-generations.ts';
+import type { Paging } from '../model/operation.ts';
 import type { PagingOptions } from './paging-options.ts';
 
 /** The counts in the response of a list. */
@@ -77,4 +79,88 @@ export function createPageCounts(
 
 function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+/** The page to request from the upstream; an undefined size means the upstream's default. */
+interface EffectivePage {
+  readonly page: number;
+  readonly pageSize: number | undefined;
+}
+
+/** A page within its bounds, or the reason for refusing it. */
+export type BoundPage =
+  { readonly ok: true; readonly effective: EffectivePage } | ({ readonly ok: false } & PageRefusal);
+
+/**
+ * Checks a page against its bounds before the upstream is asked (rules, 5). A learned page count may be one page
+ * behind, so only pages beyond it plus one are refused, which is never the first page. In lists that begin at 0, the
+ * count is compared with the page number too: the page after the last is left to the upstream.
+ */
+export function boundPage(asked: {
+  /** Undefined if the parameter is absent. */
+  readonly page: number | undefined;
+  readonly pageSize: number | undefined;
+  readonly paging: Paging;
+  readonly learnedCount: number | undefined;
+  readonly options: Pick<PagingOptions, 'maxPageSize'>;
+}): BoundPage {
+  const { paging, pageSize, learnedCount, options } = asked;
+  const page = asked.page ?? paging.firstPage;
+  if (!isInteger(page, 0)) return refused(pageRefusal('page', 'page must be a non-negative integer'));
+  if (pageSize !== undefined && !isInteger(pageSize, 1)) {
+    return refused(pageRefusal('pageSize', `pageSize must be an integer from 1 to ${options.maxPageSize}`));
+  }
+  if (pageSize !== undefined && pageSize > options.maxPageSize) {
+    const message = `pageSize ${pageSize} exceeds the maximum of ${options.maxPageSize}`;
+    return refused(pageRefusal('pageSize', message));
+  }
+  if (paging.hasPageCount && learnedCount !== undefined && page > learnedCount + 1) {
+    return refused(beyondLastPage(page, learnedCount));
+  }
+  return { ok: true, effective: { page, pageSize } };
+}
+
+function refused(refusal: PageRefusal): BoundPage {
+  return { ok: false, ...refusal };
+}
+
+function isInteger(value: number, minimum: number): boolean {
+  return Number.isSafeInteger(value) && value >= minimum;
+}
+
+/** The requested page and the counts in the response; these fields may be missing or of any type. */
+export interface ReturnedPage {
+  /** The requested number, not the one in the response: some servers return the last page instead. */
+  readonly page: number;
+  readonly pageCount: unknown;
+  readonly totalCount: unknown;
+  readonly firstPage: number;
+}
+
+/**
+ * Returns the refusal of a page beyond the response's own page count, or undefined; empty lists and the first page are
+ * never refused (rules, 5).
+ */
+export function pageOutOfBounds({ page, pageCount, totalCount, firstPage }: ReturnedPage): PageRefusal | undefined {
+  if (totalCount === 0 || page <= firstPage) return undefined;
+  if (typeof pageCount !== 'number' || !Number.isSafeInteger(pageCount) || pageCount < 0) return undefined;
+  return page > pageCount ? beyondLastPage(page, pageCount) : undefined;
+}
+
+/** The refusal of a page: the error code, a message with the requested and the allowed value, and the parameter. */
+export interface PageRefusal {
+  readonly code: 'page_out_of_bounds' | 'page_size_out_of_bounds';
+  readonly message: string;
+  readonly detail: ErrorDetail;
+}
+
+/** Creates the refusal of a parameter. */
+export function pageRefusal(name: 'page' | 'pageSize', message: string): PageRefusal {
+  const code = name === 'page' ? 'page_out_of_bounds' : 'page_size_out_of_bounds';
+  return { code, message, detail: { in: 'query', name, message } };
+}
+
+/** Creates the refusal of a page beyond the list's `pageCount`. */
+function beyondLastPage(page: number, pageCount: number): PageRefusal {
+  return pageRefusal('page', `page ${page} exceeds the page count, ${pageCount}`);
 }

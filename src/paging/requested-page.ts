@@ -1,4 +1,4 @@
-import { type PageRefusal, pageRefusal } from './bound-page.ts';
+import { type PageRefusal, pageRefusal } from './page-counts.ts';
 
 /** The page and the list that a request asks for; determined once per target. */
 export interface RequestedPage {

@@ -1,9 +1,9 @@
+import type { AudienceGuard } from '../cache/audience.ts';
 import type { Contract } from '../contract/contract.ts';
 import type { Authenticator } from '../identity/authenticator.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Checks } from '../model/checks.ts';
 import type { Decision } from '../model/requirement.ts';
-import type { Principal } from '../model/principal.ts';
 import type { Permissions } from '../permissions/compile-permissions.ts';
 import type { Grants } from '../permissions/decide.ts';
 import type { ShadowContract } from './shadow/shadow-contract.ts';
@@ -25,7 +25,8 @@ export interface CompiledGateway {
   readonly anonymous: 'deny' | 'allow';
   readonly targets: Targets;
   readonly grantsOf: Permissions['grantsOf'];
-  readonly audienceOf: (plan: Plan, principal: Principal, grants: Grants) => string;
+  /** The operations whose stored responses are no longer shared. */
+  readonly guard: Pick<AudienceGuard, 'isDemoted'>;
   readonly decidePermission: (permission: string, grants: Grants) => Decision;
   /** Observes the traffic that a candidate contract also judges. Undefined if there is no candidate. */
   readonly candidate?: Pick<ShadowContract, 'arrived'> | undefined;

@@ -1,3 +1,4 @@
+import { audienceOf } from '../cache/audience.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { Cancellation } from '../lib/ending.ts';
 import type { Arrival } from '../model/arrival.ts';
@@ -98,8 +99,9 @@ export function admitted(gateway: CompiledGateway, request: KnownRequest, { plan
   if (violations.length > 0) trace.violations.push(...violations);
   if (refusal !== undefined) throw refusal;
   const grants = gateway.grantsOf(principal, plan.checks.permissions);
-  const audience = gateway.audienceOf(plan, principal, grants);
   const { delegated } = grants;
+  const setting = delegated ? 'caller' : (plan.cache?.audience ?? 'caller');
+  const audience = audienceOf(setting, principal, grants.key, gateway.guard.isDemoted(plan.operation.id));
   return { arrival, principal, grants, audience, values, asked, target, delegated, clientGone, trace };
 }
 

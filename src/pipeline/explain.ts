@@ -5,14 +5,14 @@ import { CHECK_NAMES, type ModeName } from '../model/checks.ts';
 import { ANONYMOUS, type Principal } from '../model/principal.ts';
 import type { Decision, Requirement } from '../model/requirement.ts';
 import { createTrace } from '../model/trace.ts';
-import { boundPage, type BoundPage } from '../paging/bound-page.ts';
+import { boundPage, type BoundPage } from '../paging/page-counts.ts';
 import type { CompiledGateway } from './compiled-gateway.ts';
 import { decideFromMemory } from './decide-permission.ts';
 import { admitted } from './dispatch.ts';
 import type { Exchange } from './exchange.ts';
 import type { Plan } from './plan.ts';
 import { permissionRefusal } from './stages/authorize.ts';
-import { pageKey } from './store-page.ts';
+import { pageKey } from './stored-reply.ts';
 import type { UndocumentedVerdict } from './undocumented/policy.ts';
 import { unsafeTargetReason } from './unsafe-path.ts';
 

@@ -7,8 +7,8 @@ import type { Trace } from '../model/trace.ts';
 import { toCauseLine } from '../privacy/cause-line.ts';
 import { createNameTag } from '../privacy/name-tag.ts';
 import { safePath } from '../privacy/path-text.ts';
-import { UNDOCUMENTED } from './label-values.ts';
-import { createLogTime, type LogLevel } from './logger.ts';
+import { UNDOCUMENTED } from './metric-families.ts';
+import type { LogLevel } from './logger.ts';
 
 /** The options of the access log. */
 export interface AccessLogOptions {
@@ -97,3 +97,20 @@ const quoted = (text: string) => JSON.stringify(text);
 
 // Seconds are differences of milliseconds; rounding removes the floating-point noise after the sixth digit.
 const rounded = (seconds: number) => Math.round(seconds * 1e6) / 1e6;
+
+/**
+ * Creates a function that returns the current time in ISO 8601; the text is cached, since many lines share one
+ * millisecond.
+ */
+function createLogTime(clock: Clock): () => string {
+  let now = Number.NaN;
+  let text = '';
+  return () => {
+    const at = clock();
+    if (at !== now) {
+      now = at;
+      text = new Date(at).toISOString();
+    }
+    return text;
+  };
+}

@@ -1,4 +1,4 @@
-import type { DestinationStream } from 'pino';
+import { destination, type DestinationStream } from 'pino';
 
 /** A destination for log lines that writes the lines of a few milliseconds in one call. */
 interface LineBatch extends DestinationStream {
@@ -23,7 +23,7 @@ const BYTES_PER_UNIT = 3;
  * most. They are buffered as bytes, because every garbage collection in between would copy concatenated strings with
  * all their parts.
  */
-export function createLineBatch(destination: ByteDestination): LineBatch {
+export function createLineBatch(sink: ByteDestination): LineBatch {
   const waiting = Buffer.allocUnsafeSlow(MAX_BYTES);
   let used = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -33,13 +33,13 @@ export function createLineBatch(destination: ByteDestination): LineBatch {
     if (used === 0) return;
     const bytes = Buffer.from(waiting.subarray(0, used));
     used = 0;
-    destination.write(bytes);
+    sink.write(bytes);
   };
   return {
     write(line) {
       if (used + line.length * BYTES_PER_UNIT > MAX_BYTES) flush();
       if (line.length * BYTES_PER_UNIT > MAX_BYTES) {
-        destination.write(Buffer.from(line));
+        sink.write(Buffer.from(line));
         return;
       }
       used += waiting.write(line, used);
@@ -47,4 +47,11 @@ export function createLineBatch(destination: ByteDestination): LineBatch {
     },
     flush,
   };
+}
+
+/** Writes bytes to a file descriptor without blocking; remaining bytes are written when the process exits. */
+export function bytesTo(fd: number): ByteDestination {
+  const stream = destination({ fd, contentMode: 'buffer' });
+  // The type declares strings only; in this mode the stream takes bytes.
+  return { write: (bytes) => stream.write(bytes as unknown as string) };
 }

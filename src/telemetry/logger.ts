@@ -16,11 +16,10 @@ interface LogOptions {
 
 /** Returns the options that all logs share: level by name, ISO time, without host name and process id. */
 function loggerOptions(options: LogOptions): LoggerOptions {
-  const time = createLogTime(options.clock);
   return {
     level: options.level,
     base: null,
-    timestamp: () => `,"time":"${time()}"`,
+    timestamp: () => `,"time":"${new Date(options.clock()).toISOString()}"`,
     formatters: { level: (label) => ({ level: label }) },
   };
 }
@@ -28,21 +27,4 @@ function loggerOptions(options: LogOptions): LoggerOptions {
 /** Creates the process log (start, readiness, drain, alerts): JSON lines to the stream, standard output by default. */
 export function createLogger(options: LogOptions): Logger {
   return options.stream === undefined ? pino(loggerOptions(options)) : pino(loggerOptions(options), options.stream);
-}
-
-/**
- * Creates a function that returns the current time in ISO 8601; the text is cached, since many lines share one
- * millisecond.
- */
-export function createLogTime(clock: Clock): () => string {
-  let now = Number.NaN;
-  let text = '';
-  return () => {
-    const at = clock();
-    if (at !== now) {
-      now = at;
-      text = new Date(at).toISOString();
-    }
-    return text;
-  };
 }

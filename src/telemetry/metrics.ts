@@ -42,7 +42,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const { counters, foldedOperations } = boundedCounters(options, maxSeries - fixed);
   const series = counters.series + fixed;
   return {
-    record: (trace) => counters.record(trace),
+    record: counters.record,
     watch: (sources) => gauges.watch(sources),
     ladder,
     exposition: async () => {

@@ -6,19 +6,17 @@ import {
   AUTHENTICATION_REASONS,
   CACHE_RESULTS,
   CANDIDATE_DIFFERENCES,
+  type CounterFamily,
+  createCounterFamily,
+  createHistogramFamily,
   FAILURE_KINDS,
   FOLDED,
   OTHER,
   OUTCOMES,
+  REQUEST_BUCKETS,
   STATUS_CLASSES,
   statusClass,
   UNDOCUMENTED,
-} from './label-values.ts';
-import {
-  type CounterFamily,
-  createCounterFamily,
-  createHistogramFamily,
-  REQUEST_BUCKETS,
   UPSTREAM_BUCKETS,
 } from './metric-families.ts';
 import { type MetricEntry, METRICS } from './metric-list.ts';
@@ -27,7 +25,7 @@ import type { TrafficCounts } from './traffic-history.ts';
 
 /** All counters that are fed by finished traces. */
 interface TraceCounters {
-  record(trace: Trace): void;
+  readonly record: (trace: Trace) => void;
   readonly series: number;
   /** Returns these metrics in the exposition format. */
   text(): string;

@@ -1,5 +1,5 @@
-import { buildConnector, Client, Pool, type Dispatcher } from 'undici';
-import { skipInterimResponses } from './interim-responses.ts';
+import type { Socket } from 'node:net';
+import { buildConnector, Client, type Dispatcher, Pool } from 'undici';
 import type { WireRequest } from './sending.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
@@ -92,4 +92,92 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
       await Promise.all([kept, ...fresh].map((dispatcher) => dispatcher.destroy()));
     },
   };
+}
+
+/** The maximum number of interim responses to one request. */
+export const MAX_INTERIM_RESPONSES = 64;
+const MAX_INTERIM_BYTES = 16_384;
+
+const HEAD_END = '\r\n\r\n';
+/** The beginning of an interim response. The question mark stands for the minor version, 0 or 1. */
+const INTERIM_START = Buffer.from('HTTP/1.? 1');
+const VERSION_AT = INTERIM_START.indexOf('?');
+const STATUS_AT = INTERIM_START.length - 1;
+const STATUS_END = STATUS_AT + 3;
+
+/**
+ * Removes interim responses (1xx, RFC 9110 §15.2) from the data that a socket receives, so that its reader sees only
+ * final responses: undici closes a connection that receives an unrequested `100 Continue`. A response that switches
+ * protocols (101), more than 64 interim responses or more than 16 KiB of them destroy the socket.
+ *
+ * Returns a function to call when a request begins: bytes are inspected only until its final response. The first
+ * request of the socket needs no call.
+ */
+export function skipInterimResponses(socket: Socket): () => void {
+  const push = socket.push.bind(socket);
+  let awaitsHead = true;
+  let held: Buffer | undefined;
+  let count = 0;
+  let bytes = 0;
+
+  const pass = (rest: Buffer): boolean => {
+    awaitsHead = false;
+    return push(rest);
+  };
+  const refuse = (reason: string): boolean => {
+    awaitsHead = false;
+    socket.destroy(new Error(reason));
+    return false;
+  };
+
+  /** Passes on the bytes after the leading interim responses; holds back an incomplete one until more bytes arrive. */
+  const skip = (received: Buffer): boolean => {
+    let rest = received;
+    while (rest.length > 0) {
+      if (!isInterim(rest)) return pass(rest);
+      if (rest.toString('latin1', STATUS_AT, STATUS_END) === '101') return refuse('unasked switch of protocols');
+      const end = rest.indexOf(HEAD_END);
+      const length = end < 0 ? rest.length : end + HEAD_END.length;
+      if (bytes + length > MAX_INTERIM_BYTES) return refuse('too many bytes of interim responses');
+      if (end < 0) {
+        held = rest;
+        return true;
+      }
+      bytes += length;
+      count += 1;
+      if (count > MAX_INTERIM_RESPONSES) return refuse('too many interim responses');
+      rest = rest.subarray(length);
+    }
+    return true;
+  };
+
+  // A socket passes every received chunk to its own `push`, and null at the end.
+  socket.push = (part: Buffer | null, encoding?: BufferEncoding) => {
+    if (!awaitsHead) return push(part, encoding);
+    const before = held;
+    held = undefined;
+    if (part === null) {
+      if (before !== undefined) pass(before);
+      return push(null);
+    }
+    if (before !== undefined) return skip(Buffer.concat([before, part]));
+    // Nearly all responses are final, and one byte is enough to recognize them.
+    const status = part[STATUS_AT];
+    return status === undefined || status === INTERIM_START[STATUS_AT] ? skip(part) : pass(part);
+  };
+  return () => {
+    awaitsHead = true;
+    count = 0;
+    bytes = 0;
+  };
+}
+
+/** Returns true if the bytes begin like an interim response, or are a prefix of such a beginning. */
+function isInterim(bytes: Buffer): boolean {
+  const known = Math.min(bytes.length, INTERIM_START.length);
+  for (let at = 0; at < known; at += 1) {
+    const byte = bytes[at];
+    if (at === VERSION_AT ? byte !== 0x30 && byte !== 0x31 : byte !== INTERIM_START[at]) return false;
+  }
+  return true;
 }

@@ -89,7 +89,7 @@ export function gatewayWith({ plan: planParts = {}, ...parts }: FakeGatewayParts
     }),
     anonymous: 'deny',
     grantsOf: () => grantsWith(),
-    audienceOf: (_plan, { audience }) => `caller:${audience}`,
+    guard: { isDemoted: () => false },
     decidePermission: () => ({ verdict: 'allowed', because: 'all' }),
     challenge: 'Basic realm="test"',
     clock: () => 1_000,

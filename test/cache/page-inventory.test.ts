@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cacheKey, operationOfKey } from '../../src/cache/cache-key.ts';
+import { cacheKey, operationOfKey } from '../../src/cache/stored-page.ts';
 import { createPageCache } from '../../src/cache/page-cache.ts';
 import { createTestClock } from '../builders/test-clock.ts';
 

@@ -1,315 +1,418 @@
 import type { IncomingMessage } from 'node:http';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/errors/gateway-error.ts';
-import { type ArrivalOptions, createArrivalReader, type HttpArrival, requestIdOf } from '../../src/http/arrival.ts';
+import {
+  type ArrivalOptions,
+  createArrivalReader,
+  createHeaderReader,
+  type HttpArrival,
+  requestIdOf,
+} from '../../src/http/arrival.ts';
 import { callAt } from '../builders/call.ts';
 import { serve, talk } from './serve.ts';
 
-const OPTIONS: ArrivalOptions = {
-  maxTargetBytes: 100,
-  publicBasePath: '',
-  publicOrigin: undefined,
-  trustedProxies: [],
-  clock: () => 5_000,
-};
+describe('arrival', () => {
+  const OPTIONS: ArrivalOptions = {
+    maxTargetBytes: 100,
+    publicBasePath: '',
+    publicOrigin: undefined,
+    trustedProxies: [],
+    clock: () => 5_000,
+  };
 
-/** A request with that target and those headers, names and values in turn, as it comes from Node. */
-function requestOf(url: string | undefined, rawHeaders: readonly string[] = [], more: Partial<IncomingMessage> = {}) {
-  const headers: Record<string, string> = {};
-  for (let at = 0; at < rawHeaders.length; at += 2)
-    headers[rawHeaders[at]?.toLowerCase() ?? ''] = rawHeaders[at + 1] ?? '';
-  const socket = { remoteAddress: '192.0.2.1' };
-  return { url, rawHeaders, method: 'GET', headers, socket, ...more } as unknown as IncomingMessage;
-}
-
-const arrivalOf = (url: string, rawHeaders: readonly string[] = [], options: Partial<ArrivalOptions> = {}) =>
-  createArrivalReader({ ...OPTIONS, ...options })(requestOf(url, rawHeaders));
-const read = (url: string, publicBasePath = '', maxTargetBytes = 100) =>
-  arrivalOf(url, [], { publicBasePath, maxTargetBytes });
-
-/** The code that a request is refused with. */
-function refused(act: () => unknown): string | undefined {
-  try {
-    act();
-    return undefined;
-  } catch (error) {
-    return error instanceof GatewayError ? error.code : String(error);
+  /** A request with that target and those headers, names and values in turn, as it comes from Node. */
+  function requestOf(url: string | undefined, rawHeaders: readonly string[] = [], more: Partial<IncomingMessage> = {}) {
+    const headers: Record<string, string> = {};
+    for (let at = 0; at < rawHeaders.length; at += 2)
+      headers[rawHeaders[at]?.toLowerCase() ?? ''] = rawHeaders[at + 1] ?? '';
+    const socket = { remoteAddress: '192.0.2.1' };
+    return { url, rawHeaders, method: 'GET', headers, socket, ...more } as unknown as IncomingMessage;
   }
-}
 
-describe('an arrival', () => {
-  it('holds the raw target, its path and its query', () => {
-    const { method, rawTarget, target, path, query, receivedAt, clientAddress } = read('/a/b.json?q=%20x&&');
-    expect({ method, rawTarget, target, path, query, receivedAt, clientAddress }).toEqual({
-      method: 'GET',
-      rawTarget: '/a/b.json?q=%20x&&',
-      target: '/a/b.json?q=%20x&&',
-      path: '/a/b.json',
-      query: 'q=%20x&&',
-      receivedAt: 5_000,
-      clientAddress: '192.0.2.1',
-    });
-  });
+  const arrivalOf = (url: string, rawHeaders: readonly string[] = [], options: Partial<ArrivalOptions> = {}) =>
+    createArrivalReader({ ...OPTIONS, ...options })(requestOf(url, rawHeaders));
+  const read = (url: string, publicBasePath = '', maxTargetBytes = 100) =>
+    arrivalOf(url, [], { publicBasePath, maxTargetBytes });
 
-  it('holds the headers that decide who is asking and what is sent back', () => {
-    const raw = ['Authorization', 'Basic x', 'If-None-Match', '"t"', 'Accept-Encoding', 'gzip', 'X-Odd', 'y'];
-    const arrival = arrivalOf('/a', raw);
-    expect(arrival).toMatchObject({ authorization: 'Basic x', ifNoneMatch: '"t"', acceptEncoding: 'gzip' });
-    expect([arrival.headers['x-odd'], arrival.rawHeaders]).toEqual(['y', raw]);
-  });
+  /** The code that a request is refused with. */
+  function refused(act: () => unknown): string | undefined {
+    try {
+      act();
+      return undefined;
+    } catch (error) {
+      return error instanceof GatewayError ? error.code : String(error);
+    }
+  }
 
-  it.each([
-    [['X-Auth-Token', 't', 'Cookie', 'a=b'], 't\na=b'],
-    [['X-Auth-Token', 't'], 't'],
-    [['Cookie', 'a=b', 'Cookie', 'c=d'], 'a=b; c=d'],
-    [['X-Auth-Token', '', 'Cookie', ' '], undefined],
-    [[], undefined],
-  ])('holds tokens and cookies, which may identify the caller too: %j is %j', (raw, expected) => {
-    expect(arrivalOf('/a', raw).otherCredential).toBe(expected);
-  });
-
-  it('has the body of its request', () => {
-    const request = requestOf('/a');
-    expect(createArrivalReader(OPTIONS)(request).body).toBe(request);
-  });
-
-  it('tells no query from an empty one', () => {
-    expect([read('/a').query, read('/a?').query]).toEqual([undefined, '']);
-  });
-
-  it('holds the origin form of an absolute target', () => {
-    expect(read('http://user:x@elsewhere:80/a?b').target).toBe('/a?b');
-    expect(read('HTTPS://elsewhere?b').target).toBe('/?b');
-  });
-
-  it.each([
-    ['/qa/services/v2/a.json?b', '/services/v2/a.json?b'],
-    ['/qa', '/'],
-    ['/qa?b', '/?b'],
-  ])('has the public base path taken off: %s is %s', (url, target) => {
-    expect(read(url, '/qa').target).toBe(target);
-  });
-
-  it.each(['/services/v2/a.json', '/qab/services/v2/a.json', '/QA/services/v2/a.json'])(
-    'is none of ours outside of the public base path: %s',
-    (url) => {
-      expect(refused(() => read(url, '/qa').path)).toBe('not_in_contract');
-    },
-  );
-
-  it('is refused when its target is longer than the limit, and not at the limit', () => {
-    expect(refused(() => read('/12345', '', 6).path)).toBeUndefined();
-    expect(refused(() => read('/123456', '', 6).path)).toBe('target_too_long');
-  });
-
-  it.each(['*', '/a/../b', '/qa/../b', 'ftp://elsewhere/a', ''])('is refused when its target is unsafe: %s', (url) => {
-    for (const part of ['path', 'query', 'target'] as const) expect(refused(() => read(url)[part])).toBe('unsafe_path');
-  });
-
-  // What is refused has to be logged, counted and refused under its own id.
-  it('has its names although its target is refused', () => {
-    const { requestId, rawTarget, method, receivedAt } = arrivalOf('/a/../b', ['X-Request-Id', 'mine']);
-    expect({ requestId, rawTarget, method, receivedAt }).toEqual({
-      requestId: 'mine',
-      rawTarget: '/a/../b',
-      method: 'GET',
-      receivedAt: 5_000,
-    });
-  });
-
-  it('does not make the object of all headers for what a stored response needs', () => {
-    const request = requestOf('/a', ['Authorization', 'Basic x', 'Host', 'qa.example']);
-    Object.defineProperty(request, 'headers', {
-      get: () => {
-        throw new Error('was made');
-      },
-    });
-    const arrival = createArrivalReader(OPTIONS)(request);
-    arrival.checkExpectation();
-    expect(arrival).toMatchObject({
-      authorization: 'Basic x',
-      path: '/a',
-      host: 'qa.example',
-      otherCredential: undefined,
-    });
-    expect(arrival.clientAddress).toBe('192.0.2.1');
-  });
-});
-
-describe('the scheme and host of an arrival', () => {
-  const forged = ['Host', 'evil.example', 'X-Forwarded-Proto', 'https'];
-
-  it('are those that the client used, or those of the configuration', () => {
-    expect(arrivalOf('/a', forged)).toMatchObject({ protocol: 'http', host: 'evil.example' });
-    const publicOrigin = { protocol: 'https', host: 'qa.example' };
-    expect(arrivalOf('/a', forged, { publicOrigin })).toMatchObject(publicOrigin);
-    expect(arrivalOf('/a').host).toBeUndefined();
-  });
-
-  it('are of HTTPS on an encrypted connection', () => {
-    const socket = { remoteAddress: '192.0.2.1', encrypted: true } as unknown as IncomingMessage['socket'];
-    expect(createArrivalReader(OPTIONS)(requestOf('/a', [], { socket })).protocol).toBe('https');
-  });
-});
-
-/** An arrival of a real connection, by a reader with these trusted proxies. */
-async function arrivedWith(trustedProxies: readonly string[], headers: Readonly<Record<string, string>>) {
-  const readArrival = createArrivalReader({ ...OPTIONS, trustedProxies });
-  const { promise, resolve } = Promise.withResolvers<Pick<HttpArrival, 'clientAddress' | 'protocol'>>();
-  const { url } = await serve((request, response) => {
-    const { clientAddress, protocol } = readArrival(request);
-    resolve({ clientAddress, protocol });
-    response.end();
-  });
-  await callAt(url, '/', { headers });
-  return promise;
-}
-
-const FORWARDED = { 'X-Forwarded-For': '198.51.100.7', 'X-Forwarded-Proto': 'https' };
-
-describe('the client of a request', () => {
-  it('is the other end of the connection where no proxy is trusted, whatever the headers say', async () => {
-    expect(await arrivedWith([], FORWARDED)).toEqual({ clientAddress: '127.0.0.1', protocol: 'http' });
-  });
-
-  it('is who a trusted proxy says it is', async () => {
-    expect(await arrivedWith(['127.0.0.1'], FORWARDED)).toEqual({ clientAddress: '198.51.100.7', protocol: 'https' });
-    expect(await arrivedWith(['loopback'], {})).toEqual({ clientAddress: '127.0.0.1', protocol: 'http' });
-  });
-
-  // The attack: a client sends X-Forwarded-For of its own; the proxy adds the true address behind it.
-  it('is the nearest address that is not a trusted proxy', async () => {
-    const headers = { 'X-Forwarded-For': '203.0.113.9, 198.51.100.7', 'X-Forwarded-Proto': 'https, http' };
-    expect(await arrivedWith(['127.0.0.1'], headers)).toEqual({ clientAddress: '198.51.100.7', protocol: 'https' });
-    const two = await arrivedWith(['127.0.0.1', '198.51.100.0/24'], headers);
-    expect(two.clientAddress).toBe('203.0.113.9');
-  });
-
-  it('is the other end of a connection that is not a trusted proxy', async () => {
-    expect(await arrivedWith(['192.0.2.0/24'], FORWARDED)).toEqual({ clientAddress: '127.0.0.1', protocol: 'http' });
-  });
-
-  // A write goes on, and a stored page is refreshed, after the client has left; the upstream is told whose request it was.
-  it('is the same after the connection is gone', async () => {
-    for (const [trustedProxies, address] of [
-      [[], '127.0.0.1'],
-      [['127.0.0.1'], '198.51.100.7'],
-    ] as const) {
-      const readArrival = createArrivalReader({ ...OPTIONS, trustedProxies });
-      const { promise, resolve } = Promise.withResolvers<HttpArrival>();
-      const { port } = await serve((request) => {
-        const arrival = readArrival(request);
-        request.socket.once('close', () => resolve(arrival));
+  describe('an arrival', () => {
+    it('holds the raw target, its path and its query', () => {
+      const { method, rawTarget, target, path, query, receivedAt, clientAddress } = read('/a/b.json?q=%20x&&');
+      expect({ method, rawTarget, target, path, query, receivedAt, clientAddress }).toEqual({
+        method: 'GET',
+        rawTarget: '/a/b.json?q=%20x&&',
+        target: '/a/b.json?q=%20x&&',
+        path: '/a/b.json',
+        query: 'q=%20x&&',
+        receivedAt: 5_000,
+        clientAddress: '192.0.2.1',
       });
-      const { socket } = talk(port, 'GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 198.51.100.7\r\n\r\n');
-      socket.once('connect', () => setImmediate(() => socket.destroy()));
-      expect((await promise).clientAddress).toBe(address);
-    }
+    });
+
+    it('holds the headers that decide who is asking and what is sent back', () => {
+      const raw = ['Authorization', 'Basic x', 'If-None-Match', '"t"', 'Accept-Encoding', 'gzip', 'X-Odd', 'y'];
+      const arrival = arrivalOf('/a', raw);
+      expect(arrival).toMatchObject({ authorization: 'Basic x', ifNoneMatch: '"t"', acceptEncoding: 'gzip' });
+      expect([arrival.headers['x-odd'], arrival.rawHeaders]).toEqual(['y', raw]);
+    });
+
+    it.each([
+      [['X-Auth-Token', 't', 'Cookie', 'a=b'], 't\na=b'],
+      [['X-Auth-Token', 't'], 't'],
+      [['Cookie', 'a=b', 'Cookie', 'c=d'], 'a=b; c=d'],
+      [['X-Auth-Token', '', 'Cookie', ' '], undefined],
+      [[], undefined],
+    ])('holds tokens and cookies, which may identify the caller too: %j is %j', (raw, expected) => {
+      expect(arrivalOf('/a', raw).otherCredential).toBe(expected);
+    });
+
+    it('has the body of its request', () => {
+      const request = requestOf('/a');
+      expect(createArrivalReader(OPTIONS)(request).body).toBe(request);
+    });
+
+    it('tells no query from an empty one', () => {
+      expect([read('/a').query, read('/a?').query]).toEqual([undefined, '']);
+    });
+
+    it('holds the origin form of an absolute target', () => {
+      expect(read('http://user:x@elsewhere:80/a?b').target).toBe('/a?b');
+      expect(read('HTTPS://elsewhere?b').target).toBe('/?b');
+    });
+
+    it.each([
+      ['/qa/services/v2/a.json?b', '/services/v2/a.json?b'],
+      ['/qa', '/'],
+      ['/qa?b', '/?b'],
+    ])('has the public base path taken off: %s is %s', (url, target) => {
+      expect(read(url, '/qa').target).toBe(target);
+    });
+
+    it.each(['/services/v2/a.json', '/qab/services/v2/a.json', '/QA/services/v2/a.json'])(
+      'is none of ours outside of the public base path: %s',
+      (url) => {
+        expect(refused(() => read(url, '/qa').path)).toBe('not_in_contract');
+      },
+    );
+
+    it('is refused when its target is longer than the limit, and not at the limit', () => {
+      expect(refused(() => read('/12345', '', 6).path)).toBeUndefined();
+      expect(refused(() => read('/123456', '', 6).path)).toBe('target_too_long');
+    });
+
+    it.each(['*', '/a/../b', '/qa/../b', 'ftp://elsewhere/a', ''])(
+      'is refused when its target is unsafe: %s',
+      (url) => {
+        for (const part of ['path', 'query', 'target'] as const)
+          expect(refused(() => read(url)[part])).toBe('unsafe_path');
+      },
+    );
+
+    // What is refused has to be logged, counted and refused under its own id.
+    it('has its names although its target is refused', () => {
+      const { requestId, rawTarget, method, receivedAt } = arrivalOf('/a/../b', ['X-Request-Id', 'mine']);
+      expect({ requestId, rawTarget, method, receivedAt }).toEqual({
+        requestId: 'mine',
+        rawTarget: '/a/../b',
+        method: 'GET',
+        receivedAt: 5_000,
+      });
+    });
+
+    it('does not make the object of all headers for what a stored response needs', () => {
+      const request = requestOf('/a', ['Authorization', 'Basic x', 'Host', 'qa.example']);
+      Object.defineProperty(request, 'headers', {
+        get: () => {
+          throw new Error('was made');
+        },
+      });
+      const arrival = createArrivalReader(OPTIONS)(request);
+      arrival.checkExpectation();
+      expect(arrival).toMatchObject({
+        authorization: 'Basic x',
+        path: '/a',
+        host: 'qa.example',
+        otherCredential: undefined,
+      });
+      expect(arrival.clientAddress).toBe('192.0.2.1');
+    });
   });
 
-  it('is nobody where the connection was gone before', () => {
-    const socket = { remoteAddress: undefined } as IncomingMessage['socket'];
-    for (const trustedProxies of [[], ['127.0.0.1']]) {
-      const arrival = createArrivalReader({ ...OPTIONS, trustedProxies })(requestOf('/a', [], { socket }));
-      expect([arrival.clientAddress, arrival.protocol]).toEqual(['', 'http']);
-    }
+  describe('the scheme and host of an arrival', () => {
+    const forged = ['Host', 'evil.example', 'X-Forwarded-Proto', 'https'];
+
+    it('are those that the client used, or those of the configuration', () => {
+      expect(arrivalOf('/a', forged)).toMatchObject({ protocol: 'http', host: 'evil.example' });
+      const publicOrigin = { protocol: 'https', host: 'qa.example' };
+      expect(arrivalOf('/a', forged, { publicOrigin })).toMatchObject(publicOrigin);
+      expect(arrivalOf('/a').host).toBeUndefined();
+    });
+
+    it('are of HTTPS on an encrypted connection', () => {
+      const socket = { remoteAddress: '192.0.2.1', encrypted: true } as unknown as IncomingMessage['socket'];
+      expect(createArrivalReader(OPTIONS)(requestOf('/a', [], { socket })).protocol).toBe('https');
+    });
+  });
+
+  /** An arrival of a real connection, by a reader with these trusted proxies. */
+  async function arrivedWith(trustedProxies: readonly string[], headers: Readonly<Record<string, string>>) {
+    const readArrival = createArrivalReader({ ...OPTIONS, trustedProxies });
+    const { promise, resolve } = Promise.withResolvers<Pick<HttpArrival, 'clientAddress' | 'protocol'>>();
+    const { url } = await serve((request, response) => {
+      const { clientAddress, protocol } = readArrival(request);
+      resolve({ clientAddress, protocol });
+      response.end();
+    });
+    await callAt(url, '/', { headers });
+    return promise;
+  }
+
+  const FORWARDED = { 'X-Forwarded-For': '198.51.100.7', 'X-Forwarded-Proto': 'https' };
+
+  describe('the client of a request', () => {
+    it('is the other end of the connection where no proxy is trusted, whatever the headers say', async () => {
+      expect(await arrivedWith([], FORWARDED)).toEqual({ clientAddress: '127.0.0.1', protocol: 'http' });
+    });
+
+    it('is who a trusted proxy says it is', async () => {
+      expect(await arrivedWith(['127.0.0.1'], FORWARDED)).toEqual({ clientAddress: '198.51.100.7', protocol: 'https' });
+      expect(await arrivedWith(['loopback'], {})).toEqual({ clientAddress: '127.0.0.1', protocol: 'http' });
+    });
+
+    // The attack: a client sends X-Forwarded-For of its own; the proxy adds the true address behind it.
+    it('is the nearest address that is not a trusted proxy', async () => {
+      const headers = { 'X-Forwarded-For': '203.0.113.9, 198.51.100.7', 'X-Forwarded-Proto': 'https, http' };
+      expect(await arrivedWith(['127.0.0.1'], headers)).toEqual({ clientAddress: '198.51.100.7', protocol: 'https' });
+      const two = await arrivedWith(['127.0.0.1', '198.51.100.0/24'], headers);
+      expect(two.clientAddress).toBe('203.0.113.9');
+    });
+
+    it('is the other end of a connection that is not a trusted proxy', async () => {
+      expect(await arrivedWith(['192.0.2.0/24'], FORWARDED)).toEqual({ clientAddress: '127.0.0.1', protocol: 'http' });
+    });
+
+    // A write goes on, and a stored page is refreshed, after the client has left; the upstream is told whose request it was.
+    it('is the same after the connection is gone', async () => {
+      for (const [trustedProxies, address] of [
+        [[], '127.0.0.1'],
+        [['127.0.0.1'], '198.51.100.7'],
+      ] as const) {
+        const readArrival = createArrivalReader({ ...OPTIONS, trustedProxies });
+        const { promise, resolve } = Promise.withResolvers<HttpArrival>();
+        const { port } = await serve((request) => {
+          const arrival = readArrival(request);
+          request.socket.once('close', () => resolve(arrival));
+        });
+        const { socket } = talk(port, 'GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 198.51.100.7\r\n\r\n');
+        socket.once('connect', () => setImmediate(() => socket.destroy()));
+        expect((await promise).clientAddress).toBe(address);
+      }
+    });
+
+    it('is nobody where the connection was gone before', () => {
+      const socket = { remoteAddress: undefined } as IncomingMessage['socket'];
+      for (const trustedProxies of [[], ['127.0.0.1']]) {
+        const arrival = createArrivalReader({ ...OPTIONS, trustedProxies })(requestOf('/a', [], { socket }));
+        expect([arrival.clientAddress, arrival.protocol]).toEqual(['', 'http']);
+      }
+    });
+  });
+
+  describe('an arrival with an expectation', () => {
+    const asking = (...raw: string[]) => refused(() => arrivalOf('/a', raw).checkExpectation());
+
+    it('is refused where nobody can meet it', () => {
+      expect(asking('Expect', 'something-else')).toBe('expectation_failed');
+      expect(asking('Expect', '100-continue', 'Expect', 'something-else')).toBe('expectation_failed');
+      expect(asking('Expect', ' 100-Continue ')).toBeUndefined();
+      expect(asking()).toBeUndefined();
+    });
+  });
+
+  describe('the id of a request', () => {
+    it.each([
+      'abc-1',
+      'A.b:c+d/e=f_g-h',
+      'x'.repeat(128),
+      '3fa85f64-5717-4562-b3fc-2c963f66afa6',
+      '0af7651916cd43dd8448eb211c80319c',
+      '01ARZ3NDEKTSV4RRFFQ69G5FAV',
+      'V1StGXR8_Z5jdHi6B-myT',
+      'Root=1-67891233-abcdef012345678912345678',
+      '1700000000000-17',
+      'tasks-and-tokens-7',
+      'release-1.2.3.4.5',
+      '2026-05-04T10:15:30.123+02:00',
+      '12345678-1234-1234-1234-123456789012',
+      '4bf92f3577b34da6a3ce929d0e0e4736:00f067aa0ba902b7:0:1',
+      'hotel-12345678',
+      'AB12-CD34',
+    ])('is the own one of the client where it is harmless: %s', (id) => {
+      expect(requestIdOf(id)).toBe(id);
+    });
+
+    it.each(['', 'a b', 'a@b.example', 'a\nb', '<b>', 'ä', 'x'.repeat(129)])(
+      'is a new one in the place of %j',
+      (id) => {
+        expect(requestIdOf(id)).toMatch(/^[0-9a-f-]{36}$/);
+      },
+    );
+
+    // What a client calls its request is repeated in the log, in the ledger and upstream.
+    it.each([
+      'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc',
+      'id-sk_live_4eC39HqLyjWDarjtT1zdp7dc',
+      'glpat-abcdefghijkl12345',
+      'password=hunter2',
+      'Bearer:abcdef',
+      'from-203.0.113.9',
+      'ip_203_0_113_9',
+      '203.0.113.9',
+      Buffer.from('alice:secret').toString('base64'),
+      `basic-${Buffer.from('alice:secret').toString('base64url')}`,
+      Buffer.from('alice@mail.example').toString('base64'),
+      Buffer.from('jörg:pässwört').toString('base64'),
+      Buffer.from('jörg@mail.example').toString('base64'),
+      '2001:db8:85a3::8a2e:370:7334',
+      'fe80::1',
+      'from=2001:db8:0:0:1:0:0:1',
+      'alice=40mail.example',
+      '+49-170-1234567',
+      'tel:0301234567',
+      'phone_030_1234_567',
+      '4111-1111-1111-1111',
+      'card:4111111111111111',
+      'c4111_1111_1111_1111',
+      '-212--555-0123',
+      'DE89370400440532013000',
+      'DE89-3704-0044-0532-0130-00',
+      'GB29NWBK60161331926819',
+      'whsec_abcdefghijklmnop',
+      'github_pat_11ABCDEFG0abcdef',
+      'ASIAIOSFODNN7EXAMPLE',
+      'AIzaSyD-9tSrke72PouQMnMX-a7eZSW0jkFMBWY',
+      'SG.abcdefgh.ijklmnop',
+    ])('is a new one in the place of what could be a secret: %s', (id) => {
+      expect(requestIdOf(id)).toMatch(/^[0-9a-f-]{36}$/);
+    });
+
+    it('is a new one each time where there is none or more than one', () => {
+      expect(requestIdOf(undefined)).not.toBe(requestIdOf(undefined));
+      expect(requestIdOf(['a', 'b'])).toMatch(/^[0-9a-f-]{36}$/);
+    });
+
+    it('comes with the trace of its caller', () => {
+      const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+      const found = arrivalOf('/a', ['traceparent', traceparent, 'tracestate', 'a=b', 'X-Request-Id', 'id']);
+      expect(found).toMatchObject({ requestId: 'id', tracestate: 'a=b' });
+      expect(found.traceparent.slice(0, 36)).toBe(traceparent.slice(0, 36));
+      expect(found.traceparent).not.toBe(traceparent);
+    });
+
+    it('and its trace are new ones where the client sends harmful ones', () => {
+      for (const raw of [[], ['X-Request-Id', 'a b', 'traceparent', 'odd', 'tracestate', 'a=b']]) {
+        const { requestId, traceparent, tracestate } = arrivalOf('/a', raw);
+        expect(requestId).toMatch(/^[0-9a-f-]{36}$/);
+        expect(traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+        expect(tracestate).toBeUndefined();
+      }
+    });
   });
 });
 
-describe('an arrival with an expectation', () => {
-  const asking = (...raw: string[]) => refused(() => arrivalOf('/a', raw).checkExpectation());
+describe('the headers that the gateway reads', () => {
+  const NOTHING = {
+    authorization: undefined,
+    ifNoneMatch: undefined,
+    acceptEncoding: undefined,
+    requestId: undefined,
+    traceparent: undefined,
+    tracestate: undefined,
+    host: undefined,
+    expect: undefined,
+    cookie: undefined,
+    authToken: undefined,
+  };
+  const READ = {
+    authorization: 'Authorization',
+    ifNoneMatch: 'If-None-Match',
+    acceptEncoding: 'Accept-Encoding',
+    requestId: 'X-Request-Id',
+    traceparent: 'Traceparent',
+    tracestate: 'Tracestate',
+    host: 'Host',
+    expect: 'Expect',
+    cookie: 'Cookie',
+    authToken: 'X-Auth-Token',
+  } as const;
+  const spelled = (name: string) => [name, name.toLowerCase(), name.toUpperCase()];
 
-  it('is refused where nobody can meet it', () => {
-    expect(asking('Expect', 'something-else')).toBe('expectation_failed');
-    expect(asking('Expect', '100-continue', 'Expect', 'something-else')).toBe('expectation_failed');
-    expect(asking('Expect', ' 100-Continue ')).toBeUndefined();
-    expect(asking()).toBeUndefined();
-  });
-});
-
-describe('the id of a request', () => {
-  it.each([
-    'abc-1',
-    'A.b:c+d/e=f_g-h',
-    'x'.repeat(128),
-    '3fa85f64-5717-4562-b3fc-2c963f66afa6',
-    '0af7651916cd43dd8448eb211c80319c',
-    '01ARZ3NDEKTSV4RRFFQ69G5FAV',
-    'V1StGXR8_Z5jdHi6B-myT',
-    'Root=1-67891233-abcdef012345678912345678',
-    '1700000000000-17',
-    'tasks-and-tokens-7',
-    'release-1.2.3.4.5',
-    '2026-05-04T10:15:30.123+02:00',
-    '12345678-1234-1234-1234-123456789012',
-    '4bf92f3577b34da6a3ce929d0e0e4736:00f067aa0ba902b7:0:1',
-    'hotel-12345678',
-    'AB12-CD34',
-  ])('is the own one of the client where it is harmless: %s', (id) => {
-    expect(requestIdOf(id)).toBe(id);
-  });
-
-  it.each(['', 'a b', 'a@b.example', 'a\nb', '<b>', 'ä', 'x'.repeat(129)])('is a new one in the place of %j', (id) => {
-    expect(requestIdOf(id)).toMatch(/^[0-9a-f-]{36}$/);
+  it.each(Object.entries(READ))('hold %s however its name is spelled', (key, name) => {
+    for (const spelling of spelled(name))
+      expect(createHeaderReader()(['Accept', 'x', spelling, 'value'])).toEqual({ ...NOTHING, [key]: 'value' });
   });
 
-  // What a client calls its request is repeated in the log, in the ledger and upstream.
-  it.each([
-    'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc',
-    'id-sk_live_4eC39HqLyjWDarjtT1zdp7dc',
-    'glpat-abcdefghijkl12345',
-    'password=hunter2',
-    'Bearer:abcdef',
-    'from-203.0.113.9',
-    'ip_203_0_113_9',
-    '203.0.113.9',
-    Buffer.from('alice:secret').toString('base64'),
-    `basic-${Buffer.from('alice:secret').toString('base64url')}`,
-    Buffer.from('alice@mail.example').toString('base64'),
-    Buffer.from('jörg:pässwört').toString('base64'),
-    Buffer.from('jörg@mail.example').toString('base64'),
-    '2001:db8:85a3::8a2e:370:7334',
-    'fe80::1',
-    'from=2001:db8:0:0:1:0:0:1',
-    'alice=40mail.example',
-    '+49-170-1234567',
-    'tel:0301234567',
-    'phone_030_1234_567',
-    '4111-1111-1111-1111',
-    'card:4111111111111111',
-    'c4111_1111_1111_1111',
-    '-212--555-0123',
-    'DE89370400440532013000',
-    'DE89-3704-0044-0532-0130-00',
-    'GB29NWBK60161331926819',
-    'whsec_abcdefghijklmnop',
-    'github_pat_11ABCDEFG0abcdef',
-    'ASIAIOSFODNN7EXAMPLE',
-    'AIzaSyD-9tSrke72PouQMnMX-a7eZSW0jkFMBWY',
-    'SG.abcdefgh.ijklmnop',
-  ])('is a new one in the place of what could be a secret: %s', (id) => {
-    expect(requestIdOf(id)).toMatch(/^[0-9a-f-]{36}$/);
+  it('tell an empty header from none', () => {
+    for (const [key, name] of Object.entries(READ))
+      expect(createHeaderReader()([name, ''])).toEqual({ ...NOTHING, [key]: '' });
   });
 
-  it('is a new one each time where there is none or more than one', () => {
-    expect(requestIdOf(undefined)).not.toBe(requestIdOf(undefined));
-    expect(requestIdOf(['a', 'b'])).toMatch(/^[0-9a-f-]{36}$/);
+  // The attack: a second credential, id or condition, in the hope that one part of the gateway reads the first and another
+  // part the second. All of them are one text (RFC 9110 §5.3), which is a usable credential for nobody.
+  it('join what comes several times, however it is spelled and although it is empty', () => {
+    const read = createHeaderReader();
+    for (const [key, name] of Object.entries(READ))
+      for (const second of spelled(name)) {
+        const joined = name === 'Cookie' ? 'a=1; b=2; ' : 'a=1, b=2, ';
+        expect(read([name, 'a=1', second, 'b=2', name, ''])).toEqual({ ...NOTHING, [key]: joined });
+      }
   });
 
-  it('comes with the trace of its caller', () => {
-    const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
-    const found = arrivalOf('/a', ['traceparent', traceparent, 'tracestate', 'a=b', 'X-Request-Id', 'id']);
-    expect(found).toMatchObject({ requestId: 'id', tracestate: 'a=b' });
-    expect(found.traceparent.slice(0, 36)).toBe(traceparent.slice(0, 36));
-    expect(found.traceparent).not.toBe(traceparent);
+  it('leave out every other header', () => {
+    const names = ['Accept', 'Connection', 'X-Forwarded-For', '__proto__', 'constructor', 'other', 'x'.repeat(200)];
+    const raw = [...names, ...names].flatMap((name) => [name, 'value']);
+    expect(createHeaderReader()(raw)).toEqual(NOTHING);
   });
 
-  it('and its trace are new ones where the client sends harmful ones', () => {
-    for (const raw of [[], ['X-Request-Id', 'a b', 'traceparent', 'odd', 'tracestate', 'a=b']]) {
-      const { requestId, traceparent, tracestate } = arrivalOf('/a', raw);
-      expect(requestId).toMatch(/^[0-9a-f-]{36}$/);
-      expect(traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
-      expect(tracestate).toBeUndefined();
-    }
+  it('are read anew for each request', () => {
+    const read = createHeaderReader();
+    read(['Authorization', 'Basic one', 'Host', 'a']);
+    expect(read(['Host', 'b'])).toEqual({ ...NOTHING, host: 'b' });
+    expect(read([])).toEqual(NOTHING);
+  });
+
+  it('are read the same after names in more spellings than are remembered', () => {
+    const read = createHeaderReader();
+    for (let number = 0; number < 600; number += 1) read([`X-Odd-${number}`, '']);
+    expect(read(['aUTHORIZATION', 'Basic one'])).toEqual({ ...NOTHING, authorization: 'Basic one' });
+    expect(read(['hOST', 'a', 'HOst', 'b'])).toEqual({ ...NOTHING, host: 'a, b' });
+  });
+
+  it('follow one rule in any order and spelling', () => {
+    const read = createHeaderReader();
+    const name = fc
+      .constantFrom(...Object.values(READ), 'Accept', 'User-Agent', 'X-Authorization')
+      .chain((one) => fc.mixedCase(fc.constant(one)));
+    fc.assert(
+      fc.property(fc.array(fc.tuple(name, fc.string()), { maxLength: 8 }), (pairs) => {
+        const expected = Object.fromEntries(
+          Object.entries(READ).map(([key, one]) => {
+            const values = pairs.filter(([other]) => other.toLowerCase() === one.toLowerCase()).map(([, text]) => text);
+            return [key, values.length === 0 ? undefined : values.join(one === 'Cookie' ? '; ' : ', ')];
+          }),
+        );
+        expect(read(pairs.flat())).toEqual(expected);
+      }),
+    );
   });
 });

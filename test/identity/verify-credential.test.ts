@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Verification } from '../../src/identity/verifier.ts';
-import { createVerifiedCredentials } from '../../src/identity/verify-credential.ts';
+import { createKeyedHash, createVerifiedCredentials } from '../../src/identity/verify-credential.ts';
 import { authenticating, basic, fakeVerifier, refusalOf, START } from './identity-fixtures.ts';
 
 describe('verify credential', () => {
@@ -190,5 +190,19 @@ describe('the verified credentials', () => {
     memory.remember('key', 'alice', START);
     memory.clear();
     expect(memory.recall('key', START)).toBe('unknown');
+  });
+});
+
+describe('the keyed hash', () => {
+  it('is the same for the same texts under the same key only', () => {
+    const key = Buffer.alloc(32, 1);
+    expect(createKeyedHash(key)('a', 'b')).toBe(createKeyedHash(key)('a', 'b'));
+    expect(createKeyedHash()('a', 'b')).not.toBe(createKeyedHash()('a', 'b'));
+  });
+
+  it('does not take one list of texts for another', () => {
+    const hash = createKeyedHash();
+    const lists = [['ab', 'c'], ['a', 'bc'], ['abc'], ['a', 'b', 'c'], ['1:a', ''], ['', '1:a']];
+    expect(new Set(lists.map((list) => hash(...list))).size).toBe(lists.length);
   });
 });

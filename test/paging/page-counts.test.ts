@@ -1,13 +1,16 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createPageCounts } from '../../src/paging/page-counts.ts';
-
-function countsAt(now: number, options = { maxAgeSeconds: 300, maxEntries: 100 }) {
-  const time = { now };
-  return { time, counts: createPageCounts(options, () => time.now) };
-}
-const list = (pageCount: unknown, totalCount: unknown = 50) => ({ pageCount, totalCount });
+import type { Paging } from '../../src/model/operation.ts';
+import { boundPage, createPageCounts, pageOutOfBounds, type ReturnedPage } from '../../src/paging/page-counts.ts';
+import type { RequestedPage } from '../../src/paging/requested-page.ts';
 
 describe('a learned page count', () => {
+  function countsAt(now: number, options = { maxAgeSeconds: 300, maxEntries: 100 }) {
+    const time = { now };
+    return { time, counts: createPageCounts(options, () => time.now) };
+  }
+  const list = (pageCount: unknown, totalCount: unknown = 50) => ({ pageCount, totalCount });
+
   it('is stored under its own key only', () => {
     const { counts } = countsAt(1_000_000);
     counts.learn('k', list(4), [], counts.generation());
@@ -101,5 +104,106 @@ describe('a learned page count', () => {
     counts.learned('a');
     counts.learn('c', list(3), [], counts.generation());
     expect([counts.learned('a'), counts.learned('b'), counts.learned('c')]).toEqual([1, undefined, 3]);
+  });
+});
+
+describe('a page', () => {
+  const fromOne: Paging = { firstPage: 1, observedPageSize: 15, hasPageCount: true };
+  const fromZero: Paging = { firstPage: 0, observedPageSize: 35, hasPageCount: true };
+  const withoutCount: Paging = { firstPage: 1, observedPageSize: 20, hasPageCount: false };
+
+  const bound = (asked: Partial<Pick<RequestedPage, 'page' | 'pageSize'>>, learnedCount?: number, paging = fromOne) =>
+    boundPage({ page: undefined, pageSize: undefined, ...asked, paging, learnedCount, options: { maxPageSize: 100 } });
+
+  it('is the first one by default, without a size', () => {
+    expect(bound({})).toEqual({ ok: true, effective: { page: 1, pageSize: undefined } });
+    expect(bound({}, undefined, fromZero)).toEqual({ ok: true, effective: { page: 0, pageSize: undefined } });
+  });
+
+  it('is a non-negative integer', () => {
+    for (const page of [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53]) {
+      expect(bound({ page })).toMatchObject({ ok: false, code: 'page_out_of_bounds' });
+    }
+    expect(bound({ page: 0 }).ok).toBe(true);
+  });
+
+  it('has a size from 1 to the maximum', () => {
+    expect(bound({ pageSize: 1 }).ok).toBe(true);
+    expect(bound({ pageSize: 100 })).toEqual({ ok: true, effective: { page: 1, pageSize: 100 } });
+    for (const pageSize of [0, -1, 1.5, 101]) {
+      expect(bound({ pageSize })).toMatchObject({ ok: false, code: 'page_size_out_of_bounds' });
+    }
+  });
+
+  it('is refused by a learned count only beyond that count plus one', () => {
+    expect(bound({ page: 5 }, 4).ok).toBe(true);
+    expect(bound({ page: 6 }, 4)).toMatchObject({ ok: false, code: 'page_out_of_bounds' });
+  });
+
+  it('is not refused if no count is learned or the list has no page count', () => {
+    expect(bound({ page: 999 }).ok).toBe(true);
+    expect(bound({ page: 999 }, 4, withoutCount).ok).toBe(true);
+  });
+
+  it('is never refused by a learned count if it is the first page', () => {
+    expect(bound({ page: 1 }, 0).ok).toBe(true);
+    expect(bound({ page: 0 }, 0).ok).toBe(true);
+    expect(bound({ page: 0 }, 0, fromZero).ok).toBe(true);
+  });
+
+  it('is compared by its number in lists that begin at 0, including the one after the last', () => {
+    expect(bound({ page: 5 }, 4, fromZero).ok).toBe(true);
+    expect(bound({ page: 6 }, 4, fromZero).ok).toBe(false);
+  });
+
+  it('is refused with the requested and the allowed value', () => {
+    expect(bound({ page: 9 }, 4)).toMatchObject({
+      message: 'page 9 exceeds the page count, 4',
+      detail: { in: 'query', name: 'page' },
+    });
+    expect(bound({ pageSize: 500 })).toMatchObject({
+      message: 'pageSize 500 exceeds the maximum of 100',
+      detail: { in: 'query', name: 'pageSize' },
+    });
+  });
+
+  it('is refused exactly as the rule says, for any count', () => {
+    fc.assert(
+      fc.property(fc.nat(50), fc.nat(50), fc.constantFrom(fromOne, fromZero), (page, count, paging) => {
+        const refused = page > paging.firstPage && page > count + 1;
+        expect(bound({ page }, count, paging).ok).toBe(!refused);
+      }),
+    );
+  });
+});
+
+describe('a page in a response', () => {
+  const answer = (changes: Partial<ReturnedPage>) =>
+    pageOutOfBounds({ page: 2, pageCount: 4, totalCount: 50, firstPage: 1, ...changes });
+
+  it('is out of bounds when page is greater than pageCount', () => {
+    expect(answer({ page: 4 })).toBeUndefined();
+    expect(answer({ page: 5 })).toMatchObject({ code: 'page_out_of_bounds', detail: { in: 'query', name: 'page' } });
+    expect(answer({ page: 5 })?.message).toBe('page 5 exceeds the page count, 4');
+  });
+
+  it('is not refused when totalCount is 0', () => {
+    expect(answer({ page: 5, pageCount: 0, totalCount: 0 })).toBeUndefined();
+  });
+
+  it('is not refused when it is the first page', () => {
+    expect(answer({ page: 1, pageCount: 0 })).toBeUndefined();
+    expect(answer({ page: 2, pageCount: 1 })).toBeDefined();
+    expect(answer({ page: 0, pageCount: 0, firstPage: 0 })).toBeUndefined();
+    expect(answer({ page: 1, pageCount: 0, firstPage: 0 })).toBeDefined();
+  });
+
+  it('is compared by its number in lists that begin at 0', () => {
+    expect(answer({ page: 4, firstPage: 0 })).toBeUndefined();
+    expect(answer({ page: 5, firstPage: 0 })).toBeDefined();
+  });
+
+  it.each([undefined, null, '4', -1, 1.5, Number.NaN])('is not refused on a page count of %s', (pageCount) => {
+    expect(answer({ page: 99, pageCount })).toBeUndefined();
   });
 });

@@ -1,208 +1,292 @@
 import { describe, expect, it } from 'vitest';
 import { ANONYMOUS, type Principal } from '../../src/model/principal.ts';
-import { createDecide, decideFromMemory } from '../../src/pipeline/decide-permission.ts';
-import { callerNamed, exchangeWith, type PlannedParts, plannedWith } from '../builders/exchange.ts';
-import { createOwnership } from '../../src/permissions/ownership.ts';
-import { createTestClock } from '../builders/test-clock.ts';
+import type { Decision, Requirement } from '../../src/model/requirement.ts';
 import { compilePermissions } from '../../src/permissions/compile-permissions.ts';
-import type { RolesFile, UnmappedPolicy } from '../../src/permissions/roles-file.ts';
+import { createOwnership } from '../../src/permissions/ownership.ts';
 import { PERMISSIONS_DEFAULTS } from '../../src/permissions/permissions-options.ts';
-import type { Requirement } from '../../src/model/requirement.ts';
+import type { RolesFile, UnmappedPolicy } from '../../src/permissions/roles-file.ts';
+import {
+  createDecide,
+  decideFromMemory,
+  isPermissionDenial,
+  permissionMismatch,
+  traceDecision,
+} from '../../src/pipeline/decide-permission.ts';
+import {
+  callerNamed,
+  exchangeWith,
+  operationWith,
+  type PlannedParts,
+  plannedWith,
+  traceWith,
+} from '../builders/exchange.ts';
+import { createTestClock } from '../builders/test-clock.ts';
 
-const OWN_OR_MOD: Requirement = { any: [{ permission: 'Wiki' }, { own: { permission: 'Own wiki' } }] };
+describe('decide permission', () => {
+  const OWN_OR_MOD: Requirement = { any: [{ permission: 'Wiki' }, { own: { permission: 'Own wiki' } }] };
 
-interface World {
-  readonly roles?: RolesFile;
-  readonly unmapped?: UnmappedPolicy;
-  readonly requires?: Requirement | undefined;
-  readonly authors?: Readonly<Record<string, string>>;
-  readonly remembered?: Readonly<Record<string, string>>;
-  readonly comments?: Readonly<Record<string, unknown>>;
-  readonly switchedOff?: readonly [string, string][];
-}
+  interface World {
+    readonly roles?: RolesFile;
+    readonly unmapped?: UnmappedPolicy;
+    readonly requires?: Requirement | undefined;
+    readonly authors?: Readonly<Record<string, string>>;
+    readonly remembered?: Readonly<Record<string, string>>;
+    readonly comments?: Readonly<Record<string, unknown>>;
+    readonly switchedOff?: readonly [string, string][];
+  }
 
-const ROLES: RolesFile = {
-  source: 'roles.yaml',
-  unmapped: undefined,
-  roles: new Map([
-    ['standard', { inherits: [], permissions: ['Own wiki'] }],
-    ['moderator', { inherits: [], permissions: ['Wiki'] }],
-  ]),
-  accounts: [
-    { name: 'alice', roles: ['standard'], groups: [], flags: [], demo: false, passwordHash: undefined },
-    { name: 'mod', roles: ['moderator'], groups: [], flags: [], demo: false, passwordHash: undefined },
-  ],
-};
-
-function world({
-  roles = ROLES,
-  unmapped = { kind: 'delegate' },
-  requires = OWN_OR_MOD,
-  authors,
-  remembered = {},
-  comments = {},
-  switchedOff = [],
-}: World) {
-  const asked: string[] = [];
-  const permissions = compilePermissions({
-    roles,
-    operations: [{ id: 'listThings', requires }],
-    unmapped,
-    verifier: 'upstream',
-  });
-  const ownership = createOwnership(PERMISSIONS_DEFAULTS.ownership, createTestClock(), (id) => {
-    asked.push(id);
-    return Promise.resolve(authors?.[id]);
-  });
-  for (const [id, name] of Object.entries(remembered)) ownership.learn(id, name);
-  const lookUp = (target: string) => {
-    asked.push(target);
-    return Promise.resolve(comments[target]);
+  const ROLES: RolesFile = {
+    source: 'roles.yaml',
+    unmapped: undefined,
+    roles: new Map([
+      ['standard', { inherits: [], permissions: ['Own wiki'] }],
+      ['moderator', { inherits: [], permissions: ['Wiki'] }],
+    ]),
+    accounts: [
+      { name: 'alice', roles: ['standard'], groups: [], flags: [], demo: false, passwordHash: undefined },
+      { name: 'mod', roles: ['moderator'], groups: [], flags: [], demo: false, passwordHash: undefined },
+    ],
   };
-  return { asked, services: { permissions, ownership, lookUp, switchedOff: new Map(switchedOff) } };
-}
 
-const exchangeOf = (
-  principal: Principal,
-  path: Record<string, string>,
-  services: ReturnType<typeof world>['services'],
-) => exchangeWith({ principal, grants: services.permissions.grantsOf(principal), values: { path } });
-
-async function decided(
-  given: World,
-  principal: Principal = callerNamed('alice'),
-  path: Record<string, string> = { nodeId: '7' },
-  parts: PlannedParts = {},
-) {
-  const { services, asked } = world(given);
-  const decision = await createDecide(services)(plannedWith(parts), exchangeOf(principal, path, services));
-  return { decision, asked };
-}
-
-const foreseen = (given: World, principal = callerNamed('alice'), path: Record<string, string> = { nodeId: '7' }) => {
-  const { services } = world(given);
-  return decideFromMemory(services, plannedWith(), exchangeOf(principal, path, services));
-};
-
-describe('a decision', () => {
-  it('asks nobody whose a node is when that changes nothing', async () => {
-    expect(await decided({}, callerNamed('mod'))).toMatchObject({ decision: { verdict: 'allowed' }, asked: [] });
-    const strict = { requires: { permission: 'Wiki' } };
-    expect(await decided(strict)).toMatchObject({ decision: { verdict: 'denied' }, asked: [] });
-  });
-
-  it('is up to the author of the node, who is looked up when nobody remembers', async () => {
-    expect(await decided({ authors: { 7: 'alice' } })).toMatchObject({
-      decision: { verdict: 'allowed' },
-      asked: ['7'],
+  function world({
+    roles = ROLES,
+    unmapped = { kind: 'delegate' },
+    requires = OWN_OR_MOD,
+    authors,
+    remembered = {},
+    comments = {},
+    switchedOff = [],
+  }: World) {
+    const asked: string[] = [];
+    const permissions = compilePermissions({
+      roles,
+      operations: [{ id: 'listThings', requires }],
+      unmapped,
+      verifier: 'upstream',
     });
-    expect(await decided({ authors: { 7: 'bob' } })).toMatchObject({ decision: { verdict: 'denied' } });
-    expect(await decided({ remembered: { 7: 'alice' } })).toMatchObject({
-      decision: { verdict: 'allowed' },
-      asked: [],
+    const ownership = createOwnership(PERMISSIONS_DEFAULTS.ownership, createTestClock(), (id) => {
+      asked.push(id);
+      return Promise.resolve(authors?.[id]);
+    });
+    for (const [id, name] of Object.entries(remembered)) ownership.learn(id, name);
+    const lookUp = (target: string) => {
+      asked.push(target);
+      return Promise.resolve(comments[target]);
+    };
+    return { asked, services: { permissions, ownership, lookUp, switchedOff: new Map(switchedOff) } };
+  }
+
+  const exchangeOf = (
+    principal: Principal,
+    path: Record<string, string>,
+    services: ReturnType<typeof world>['services'],
+  ) => exchangeWith({ principal, grants: services.permissions.grantsOf(principal), values: { path } });
+
+  async function decided(
+    given: World,
+    principal: Principal = callerNamed('alice'),
+    path: Record<string, string> = { nodeId: '7' },
+    parts: PlannedParts = {},
+  ) {
+    const { services, asked } = world(given);
+    const decision = await createDecide(services)(plannedWith(parts), exchangeOf(principal, path, services));
+    return { decision, asked };
+  }
+
+  const foreseen = (given: World, principal = callerNamed('alice'), path: Record<string, string> = { nodeId: '7' }) => {
+    const { services } = world(given);
+    return decideFromMemory(services, plannedWith(), exchangeOf(principal, path, services));
+  };
+
+  describe('a decision', () => {
+    it('asks nobody whose a node is when that changes nothing', async () => {
+      expect(await decided({}, callerNamed('mod'))).toMatchObject({ decision: { verdict: 'allowed' }, asked: [] });
+      const strict = { requires: { permission: 'Wiki' } };
+      expect(await decided(strict)).toMatchObject({ decision: { verdict: 'denied' }, asked: [] });
+    });
+
+    it('is up to the author of the node, who is looked up when nobody remembers', async () => {
+      expect(await decided({ authors: { 7: 'alice' } })).toMatchObject({
+        decision: { verdict: 'allowed' },
+        asked: ['7'],
+      });
+      expect(await decided({ authors: { 7: 'bob' } })).toMatchObject({ decision: { verdict: 'denied' } });
+      expect(await decided({ remembered: { 7: 'alice' } })).toMatchObject({
+        decision: { verdict: 'allowed' },
+        asked: [],
+      });
+    });
+
+    it('is left to the upstream when nobody knows the author', async () => {
+      expect((await decided({})).decision).toEqual({ verdict: 'delegated', because: 'ownership' });
+      expect((await decided({}, callerNamed('alice'), {})).decision).toEqual({
+        verdict: 'delegated',
+        because: 'ownership',
+      });
+    });
+
+    it('is a denial when the upstream could not decide either, for want of a credential', async () => {
+      const mute = callerNamed('alice', { authorization: undefined });
+      expect((await decided({}, mute)).decision.verdict).toBe('denied');
+    });
+
+    it('denies an anonymous caller what only an author may', async () => {
+      const requires: Requirement = { own: { all: [] } };
+      expect((await decided({ requires, authors: { 7: 'alice' } }, ANONYMOUS)).decision.verdict).toBe('denied');
+    });
+
+    it('looks nothing up for a request that is not going to be refused', async () => {
+      const { decision, asked } = await decided(
+        { authors: { 7: 'bob' } },
+        callerNamed('alice'),
+        { nodeId: '7' },
+        {
+          checks: { permissions: 'report' },
+        },
+      );
+      expect([decision.verdict, asked]).toEqual(['delegated', []]);
+    });
+
+    it('is a denial for an operation that is switched off, whoever asks, with the key that does', async () => {
+      const { decision } = await decided({ switchedOff: [['listThings', 'issueTracker.enabled']] }, callerNamed('mod'));
+      expect(decision).toEqual({ verdict: 'denied', missing: ['issueTracker.enabled'] });
+    });
+
+    it('is left to the upstream for a caller without an account, and nobody is asked about the node', async () => {
+      const { decision, asked } = await decided({ authors: { 7: 'stranger' } }, callerNamed('stranger'));
+      expect(asked).toEqual([]);
+      expect(decision).toEqual({
+        verdict: 'delegated',
+        because: 'unmapped',
+      });
     });
   });
 
-  it('is left to the upstream when nobody knows the author', async () => {
-    expect((await decided({})).decision).toEqual({ verdict: 'delegated', because: 'ownership' });
-    expect((await decided({}, callerNamed('alice'), {})).decision).toEqual({
-      verdict: 'delegated',
-      because: 'ownership',
+  describe('a decision on a comment', () => {
+    const target = '/services/v2/comment/9.json';
+    const on = (comment: unknown, principal = callerNamed('alice')) =>
+      decided({ comments: { [target]: comment } }, principal, { commentId: '9' });
+
+    it("is up to the comment's author", async () => {
+      expect(await on({ author: { username: 'alice' } })).toMatchObject({
+        decision: { verdict: 'allowed' },
+        asked: [target],
+      });
+      expect((await on({ author: { username: 'bob' } })).decision.verdict).toBe('denied');
+    });
+
+    it('lets everybody edit a community wiki whom the upstream knows', async () => {
+      expect((await on({ wiki: true, author: { username: 'bob' } })).decision.verdict).toBe('allowed');
+      const claimed = callerNamed('alice', { kind: 'unverified' });
+      expect((await on({ wiki: true }, claimed)).decision.verdict).not.toBe('allowed');
+    });
+
+    // A site whose anonymous role holds the permission for own nodes would let any claimed name edit every wiki.
+    it('does not let a claimed name edit a community wiki, even where everybody may edit what is their own', async () => {
+      const anonymous = { inherits: [], permissions: ['Own wiki'] };
+      const roles: RolesFile = { ...ROLES, roles: new Map([...ROLES.roles, ['anonymous', anonymous]]) };
+      const claimed = callerNamed('alice', { kind: 'unverified' });
+      const comments = { [target]: { wiki: true } };
+      const { decision, asked } = await decided({ roles, unmapped: { kind: 'deny' }, comments }, claimed, {
+        commentId: '9',
+      });
+      expect([decision.verdict, asked]).toEqual(['denied', []]);
+    });
+
+    it('is left to the upstream when the comment cannot be read', async () => {
+      expect((await on(undefined)).decision.verdict).toBe('delegated');
     });
   });
 
-  it('is a denial when the upstream could not decide either, for want of a credential', async () => {
-    const mute = callerNamed('alice', { authorization: undefined });
-    expect((await decided({}, mute)).decision.verdict).toBe('denied');
-  });
+  describe('a decision from memory', () => {
+    it('says why a caller is allowed and what is missing to one who is not', () => {
+      expect(foreseen({}, callerNamed('mod'))).toEqual({ verdict: 'allowed', because: 'Wiki' });
+      expect(foreseen({ remembered: { 7: 'bob' } })).toEqual({ verdict: 'denied', missing: ['Wiki'] });
+    });
 
-  it('denies an anonymous caller what only an author may', async () => {
-    const requires: Requirement = { own: { all: [] } };
-    expect((await decided({ requires, authors: { 7: 'alice' } }, ANONYMOUS)).decision.verdict).toBe('denied');
-  });
+    it('says what it would have to look up', () => {
+      expect(foreseen({ authors: { 7: 'alice' } })).toEqual({ verdict: 'delegated', because: 'ownership' });
+      expect(foreseen({ remembered: { 7: 'alice' } })).toMatchObject({ verdict: 'allowed' });
+    });
 
-  it('looks nothing up for a request that is not going to be refused', async () => {
-    const { decision, asked } = await decided(
-      { authors: { 7: 'bob' } },
-      callerNamed('alice'),
-      { nodeId: '7' },
-      {
-        checks: { permissions: 'report' },
-      },
-    );
-    expect([decision.verdict, asked]).toEqual(['delegated', []]);
-  });
+    it('says who is left to the upstream', () => {
+      expect(foreseen({}, callerNamed('stranger'))).toEqual({ verdict: 'delegated', because: 'unmapped' });
+    });
 
-  it('is a denial for an operation that is switched off, whoever asks, with the key that does', async () => {
-    const { decision } = await decided({ switchedOff: [['listThings', 'issueTracker.enabled']] }, callerNamed('mod'));
-    expect(decision).toEqual({ verdict: 'denied', missing: ['issueTracker.enabled'] });
-  });
-
-  it('is left to the upstream for a caller without an account, and nobody is asked about the node', async () => {
-    const { decision, asked } = await decided({ authors: { 7: 'stranger' } }, callerNamed('stranger'));
-    expect(asked).toEqual([]);
-    expect(decision).toEqual({
-      verdict: 'delegated',
-      because: 'unmapped',
+    it('knows what is switched off', () => {
+      expect(foreseen({ switchedOff: [['listThings', 'issueTracker.enabled']] }, callerNamed('mod'))).toEqual({
+        verdict: 'denied',
+        missing: ['issueTracker.enabled'],
+      });
     });
   });
 });
 
-describe('a decision on a comment', () => {
-  const target = '/services/v2/comment/9.json';
-  const on = (comment: unknown, principal = callerNamed('alice')) =>
-    decided({ comments: { [target]: comment } }, principal, { commentId: '9' });
+describe('permission violation', () => {
+  const ALLOWED: Decision = { verdict: 'allowed', because: 'See things' };
+  const DENIED: Decision = { verdict: 'denied', missing: ["View user's profile", 'See more'] };
+  const DELEGATED: Decision = { verdict: 'delegated', because: 'ownership' };
 
-  it("is up to the comment's author", async () => {
-    expect(await on({ author: { username: 'alice' } })).toMatchObject({
-      decision: { verdict: 'allowed' },
-      asked: [target],
+  describe('a decision in the trace', () => {
+    it.each([
+      [ALLOWED, 'enforce', 'passed'],
+      [DENIED, 'enforce', 'refused'],
+      [DENIED, 'report', 'reported'],
+      [DELEGATED, 'enforce', 'skipped'],
+    ] as const)('%o at %s is %s', (decision, level, outcome) => {
+      const trace = traceWith();
+      traceDecision(trace, level, decision);
+      expect(trace.permissions).toMatchObject({ level, outcome, decision });
     });
-    expect((await on({ author: { username: 'bob' } })).decision.verdict).toBe('denied');
-  });
 
-  it('lets everybody edit a community wiki whom the upstream knows', async () => {
-    expect((await on({ wiki: true, author: { username: 'bob' } })).decision.verdict).toBe('allowed');
-    const claimed = callerNamed('alice', { kind: 'unverified' });
-    expect((await on({ wiki: true }, claimed)).decision.verdict).not.toBe('allowed');
-  });
-
-  // A site whose anonymous role holds the permission for own nodes would let any claimed name edit every wiki.
-  it('does not let a claimed name edit a community wiki, even where everybody may edit what is their own', async () => {
-    const anonymous = { inherits: [], permissions: ['Own wiki'] };
-    const roles: RolesFile = { ...ROLES, roles: new Map([...ROLES.roles, ['anonymous', anonymous]]) };
-    const claimed = callerNamed('alice', { kind: 'unverified' });
-    const comments = { [target]: { wiki: true } };
-    const { decision, asked } = await decided({ roles, unmapped: { kind: 'deny' }, comments }, claimed, {
-      commentId: '9',
+    it('is a violation of the request when it denies, at the permission that is nearest to being enough', () => {
+      const trace = traceWith();
+      traceDecision(trace, 'report', DENIED);
+      expect(trace.violations).toEqual([
+        {
+          check: 'permissions',
+          direction: 'request',
+          category: 'semantic',
+          location: 'header',
+          at: "View user's profile",
+          keyword: 'permission-denied',
+          schemaPath: '',
+          message: 'The roles file denies this caller what it asks for.',
+        },
+      ]);
     });
-    expect([decision.verdict, asked]).toEqual(['denied', []]);
+
+    it('is none when it allows or leaves it to the upstream', () => {
+      const trace = traceWith();
+      for (const decision of [ALLOWED, DELEGATED]) traceDecision(trace, 'enforce', decision);
+      expect(trace.violations).toEqual([]);
+    });
   });
 
-  it('is left to the upstream when the comment cannot be read', async () => {
-    expect((await on(undefined)).decision.verdict).toBe('delegated');
+  describe('a mismatch of two verdicts', () => {
+    it('says whose was no', () => {
+      expect(permissionMismatch(true)).toMatchObject({ category: 'permission-mismatch', keyword: 'upstream-denied' });
+      expect(permissionMismatch(false)).toMatchObject({ direction: 'response', keyword: 'upstream-allowed' });
+    });
   });
 });
 
-describe('a decision from memory', () => {
-  it('says why a caller is allowed and what is missing to one who is not', () => {
-    expect(foreseen({}, callerNamed('mod'))).toEqual({ verdict: 'allowed', because: 'Wiki' });
-    expect(foreseen({ remembered: { 7: 'bob' } })).toEqual({ verdict: 'denied', missing: ['Wiki'] });
-  });
+describe('a denial of permission', () => {
+  const isMessage = (message: string) => message.includes('permission');
+  const denies = (status: number, body: string) =>
+    isPermissionDenial(operationWith(), { status, headers: [], body: Buffer.from(body) }, isMessage);
 
-  it('says what it would have to look up', () => {
-    expect(foreseen({ authors: { 7: 'alice' } })).toEqual({ verdict: 'delegated', because: 'ownership' });
-    expect(foreseen({ remembered: { 7: 'alice' } })).toMatchObject({ verdict: 'allowed' });
-  });
-
-  it('says who is left to the upstream', () => {
-    expect(foreseen({}, callerNamed('stranger'))).toEqual({ verdict: 'delegated', because: 'unmapped' });
-  });
-
-  it('knows what is switched off', () => {
-    expect(foreseen({ switchedOff: [['listThings', 'issueTracker.enabled']] }, callerNamed('mod'))).toEqual({
-      verdict: 'denied',
-      missing: ['issueTracker.enabled'],
-    });
+  it.each([
+    [401, '{"error":"no permission"}', true],
+    [401, '{"errors":{"message":"no permission"}}', true],
+    [403, '{"error":"no permission"}', true],
+    [403, '{"error":"whatever"}', true],
+    [401, '{"error":"whatever"}', false],
+    [401, '', false],
+    [403, '<html>', false],
+    [400, '{"error":"no permission"}', false],
+    [200, '{"error":"no permission"}', false],
+  ])('%i %s is one: %s', (status, body, expected) => {
+    expect(denies(status, body)).toBe(expected);
   });
 });

@@ -81,7 +81,7 @@ describe('the explanation of a documented request', () => {
     expect(JSON.parse(record['cache key'] ?? '')).toEqual([
       'v',
       'listThings',
-      'caller:user:alice',
+      'caller:verified:user:alice',
       '/services/v2/thing.json?q=x',
     ]);
     expect([next.asked, authenticated]).toEqual([[], []]);

@@ -1,25 +1,159 @@
-import { expect, it } from 'vitest';
-import { visibleHeaders } from '../../src/pipeline/stored-reply.ts';
+import { Readable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import type { Validity } from '../../src/cache/may-store.ts';
+import { createPageCache } from '../../src/cache/page-cache.ts';
+import { bodyFactsOf, type Reply } from '../../src/pipeline/reply.ts';
+import { pageCountKey, pageKey, storePage, visibleHeaders } from '../../src/pipeline/stored-reply.ts';
+import {
+  type ExchangeParts,
+  exchangeWith,
+  JSON_TYPE,
+  kept,
+  pageOf,
+  type PlannedParts,
+  plannedWith,
+  replyWith,
+} from '../builders/exchange.ts';
+import { createTestClock } from '../builders/test-clock.ts';
 
-it('clients of a documented operation see what describes the answer, and nothing that the upstream says of itself', () => {
-  const names = [
-    'Content-Type',
-    'content-language',
-    'Link',
-    'Retry-After',
-    'WWW-Authenticate',
-    'Set-Cookie',
-    'ETag',
-    'Last-Modified',
-    'Cache-Control',
-    'Expires',
-    'Age',
-    'Server',
-    'X-Powered-By',
-    'X-Request-Id',
-    'Content-Length',
-    'X-Content-Type',
-    'Vary',
-  ];
-  expect(visibleHeaders(names.map((name) => [name, 'x'])).map(([name]) => name)).toEqual(names.slice(0, 5));
+describe('stored reply', () => {
+  it('clients of a documented operation see what describes the answer, and nothing that the upstream says of itself', () => {
+    const names = [
+      'Content-Type',
+      'content-language',
+      'Link',
+      'Retry-After',
+      'WWW-Authenticate',
+      'Set-Cookie',
+      'ETag',
+      'Last-Modified',
+      'Cache-Control',
+      'Expires',
+      'Age',
+      'Server',
+      'X-Powered-By',
+      'X-Request-Id',
+      'Content-Length',
+      'X-Content-Type',
+      'Vary',
+    ];
+    expect(visibleHeaders(names.map((name) => [name, 'x'])).map(([name]) => name)).toEqual(names.slice(0, 5));
+  });
+});
+
+describe('a page', () => {
+  function keeping(reply: Reply, parts: PlannedParts = {}, exchange: ExchangeParts = {}) {
+    const clock = createTestClock();
+    const cache = createPageCache({ maxBytes: 1 << 20, maxEntryBytes: 1 << 16, gzip: true }, clock);
+    const planned = plannedWith({ cache: kept(), ...parts });
+    const place = { cache, fill: cache.beginFill(['things']), key: 'k', clock };
+    const stored = storePage(planned, exchangeWith(exchange), reply, place);
+    return { stored, cache, entry: cache.lookup('k')?.entry };
+  }
+
+  const good = replyWith(pageOf([1, 2]));
+  const factsOf = (validity: Validity, json: unknown, parts: PlannedParts = {}) => ({
+    facts: { validity, body: bodyFactsOf(plannedWith({ cache: kept(), ...parts }), json) },
+  });
+  const bad = (json: unknown, parts: PlannedParts = {}) => replyWith(json, factsOf('off', json, parts));
+
+  it('is kept with its tags, its page count and who fetched it', () => {
+    const { stored, entry } = keeping(good);
+    expect(stored).toBe(true);
+    expect(entry).toMatchObject({
+      tags: ['things', 'node:1', 'node:2'],
+      pageCount: 3,
+      filledBy: 'caller:verified:name:alice',
+      validity: 'valid',
+      carriesPrivate: false,
+    });
+  });
+
+  it('names nobody when a service account fetched it, unless the caller was delegated', () => {
+    expect(keeping(good, { serviceCredential: true }).entry?.filledBy).toBeUndefined();
+    expect(keeping(good, { serviceCredential: true }, { delegated: true }).entry?.filledBy).toBeDefined();
+  });
+
+  it('goes with a write to an item that it shows', () => {
+    const { cache } = keeping(good);
+    expect(cache.purge(['node:2'])).toBe(1);
+  });
+
+  it.each<[string, Reply]>([
+    ['whose answer was not judged', { status: 200, headers: JSON_TYPE, body: good.body }],
+    ['that still streams', { ...good, body: Readable.from([]) }],
+    ['of another status', { ...good, status: 201 }],
+    ['of another media type', { ...good, headers: [['Content-Type', 'text/html']] }],
+    ['that sets a cookie', { ...good, headers: [...JSON_TYPE, ['Set-Cookie', 'a=b']] }],
+    ['with an error inside', replyWith({ error: 'x', list: [] })],
+    ['with errors inside', replyWith({ errors: {}, list: [] })],
+    ['that breaks the contract', { ...good, ...factsOf('violations', pageOf([1])) }],
+    ['unjudged, of another outer form', bad({ items: [] })],
+    ['unjudged, that is an array', bad([])],
+    ['unjudged, that is null', bad(null)],
+  ])('%s is not kept', (_what, reply) => {
+    expect(keeping(reply).stored).toBe(false);
+  });
+
+  it('is kept nowhere that no page is kept', () => {
+    expect(keeping(good, { cache: undefined }).stored).toBe(false);
+  });
+
+  it.each([
+    ['list', { list: [] }, true],
+    ['actions', { actions: [] }, true],
+    ['actions', { list: [] }, false],
+    ['elements', [], true],
+    ['elements', { list: [] }, false],
+    ['body', { id: 1 }, true],
+    ['body', [], false],
+  ] as const)('unjudged, with items at %s: %j is kept: %s', (itemsAt, json, stored) => {
+    const parts: PlannedParts = { operation: { itemsAt } };
+    expect(keeping(bad(json, parts), parts).stored).toBe(stored);
+  });
+
+  it('has the age that the upstream gave it', () => {
+    const { cache } = keeping({ ...good, headers: [...JSON_TYPE, ['Age', '20']] });
+    expect(cache.lookup('k')?.ageSeconds).toBe(20);
+  });
+});
+
+describe('page key', () => {
+  const planned = plannedWith();
+  const keys = (parts: ExchangeParts, version = 'v') => {
+    const exchange = exchangeWith(parts);
+    return [pageKey(planned, exchange, version), pageCountKey(planned, exchange, version)];
+  };
+  const base = { target: '/a?page=2&q=x', audience: 'caller:a' };
+
+  describe('the key of a page', () => {
+    it('differs by target, audience, operation and contract', () => {
+      const [key] = keys(base);
+      const others = [
+        keys({ ...base, target: '/a?page=3&q=x' })[0],
+        keys({ ...base, audience: 'caller:b' })[0],
+        keys(base, 'w')[0],
+        pageKey(plannedWith({ operation: { id: 'other' } }), exchangeWith(base), 'v'),
+      ];
+      expect(new Set([key, ...others]).size).toBe(5);
+    });
+  });
+
+  describe('the key of a page count', () => {
+    it('is the same for each page of a list', () => {
+      expect(keys({ ...base, target: '/a?page=3&q=x' })[1]).toBe(keys(base)[1]);
+      expect(keys({ ...base, target: '/a?q=x' })[1]).toBe(keys(base)[1]);
+    });
+
+    it('differs by filter, audience, operation and contract', () => {
+      const [, key] = keys(base);
+      const others = [
+        keys({ ...base, target: '/a?page=2&q=y' })[1],
+        keys({ ...base, audience: 'caller:b' })[1],
+        keys(base, 'w')[1],
+        pageCountKey(plannedWith({ operation: { id: 'other' } }), exchangeWith(base), 'v'),
+      ];
+      expect(new Set([key, ...others]).size).toBe(5);
+    });
+  });
 });

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { basic } from '../builders/call.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
-import { endToEnd } from '../../src/upstream/hop-by-hop.ts';
+import { endToEnd } from '../../src/upstream/request-headers.ts';
 import { createProxy } from '../../src/upstream/proxy/create-proxy.ts';
 import { sendProxied } from '../../src/upstream/proxy/send-proxied.ts';
 import { uploadOf } from '../../src/upstream/proxy/upload.ts';

@@ -44,6 +44,20 @@ const hit = (more: Partial<Trace> = {}) =>
 const undocumented = (more: Partial<Trace>) => finishedTrace({ operation: undefined, ...more });
 
 describe('the access log', () => {
+  it('writes the time of the clock, forwards and backwards', () => {
+    const instants = [1_700_000_000_123, 1_700_000_000_123, 1_700_000_000_124, 1_700_000_000_122];
+    const lines = linesOf(
+      Array.from({ length: 4 }, () => finishedTrace()),
+      { clock: () => instants.shift() ?? 0 },
+    );
+    expect(lines.map(({ time }) => time)).toEqual([
+      '2023-11-14T22:13:20.123Z',
+      '2023-11-14T22:13:20.123Z',
+      '2023-11-14T22:13:20.124Z',
+      '2023-11-14T22:13:20.122Z',
+    ]);
+  });
+
   it('writes one line per request with the facts of its trace', () => {
     const trace = finishedTrace({
       route: 'plan',

@@ -72,10 +72,10 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   // the path of a request
   {
-    file: 'src/http/request-headers.ts',
+    file: 'src/http/arrival.ts',
     find: "found[header] = earlier === undefined ? value : earlier + (header === 'cookie' ? '; ' : ', ') + value;",
     replace: 'found[header] = earlier ?? value;',
-    test: 'test/http/request-headers.test.ts',
+    test: 'test/http/arrival.test.ts',
     why: 'the first of two credentials is read, while the upstream may read the second one',
   },
   {
@@ -86,17 +86,17 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'observe answers 304 in the place of the upstream',
   },
   {
-    file: 'src/http/record-trace.ts',
+    file: 'src/http/public-handler.ts',
     find: 'res.writableEnded && !res.destroyed && res.socket?.writableLength === 0',
     replace: 'res.writableEnded && !res.destroyed',
-    test: 'test/http/record-trace.test.ts',
+    test: 'test/http/public-handler.test.ts',
     why: 'a response that the client never got is recorded as whole',
   },
   {
-    file: 'src/pipeline/trace-observers.ts',
-    find: 'onFailure(name, error);',
+    file: 'src/http/public-handler.ts',
+    find: 'onFailure(observer.name, error);',
     replace: 'throw error;',
-    test: 'test/pipeline/trace-observers.test.ts',
+    test: 'test/http/public-handler.test.ts',
     why: 'an observer of traces that throws ends the process',
   },
   {
@@ -202,14 +202,14 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'a date that does not exist is passed on as Retry-After',
   },
   {
-    file: 'src/upstream/content-coding.ts',
+    file: 'src/upstream/response-body.ts',
     find: 'codings.length <= MOST_CODINGS &&',
     replace: '',
     test: 'test/upstream/create-upstream.test.ts',
     why: 'a body coded ten times is decoded',
   },
   {
-    file: 'src/upstream/content-coding.ts',
+    file: 'src/upstream/response-body.ts',
     find: 'decoder(decoded, { maxOutputLength: limit })',
     replace: 'decoder(decoded, { maxOutputLength: 1 << 30 })',
     test: 'test/upstream/create-upstream.test.ts',
@@ -349,17 +349,17 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'a malformed or interim head is taken for the head of a buffered response',
   },
   {
-    file: 'src/upstream/interim-responses.ts',
+    file: 'src/upstream/connections.ts',
     find: "if (count > MAX_INTERIM_RESPONSES) return refuse('too many interim responses');",
     replace: '',
-    test: 'test/upstream/interim-responses.test.ts',
+    test: 'test/upstream/connections.test.ts',
     why: 'an upstream sends interim responses for ever',
   },
   {
-    file: 'src/upstream/interim-responses.ts',
+    file: 'src/upstream/connections.ts',
     find: "if (bytes + length > MAX_INTERIM_BYTES) return refuse('too many bytes of interim responses');",
     replace: '',
-    test: 'test/upstream/interim-responses.test.ts',
+    test: 'test/upstream/connections.test.ts',
     why: 'an upstream fills the memory with interim responses',
   },
   {

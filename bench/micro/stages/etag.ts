@@ -1,4 +1,4 @@
-import { etagOf } from '../../../src/cache/etag.ts';
+import { etagOf } from '../../../src/cache/representation.ts';
 import type { Stage } from '../stage.ts';
 
 /** The entity tag of a page. */

@@ -7,7 +7,7 @@ import type { DescribeFound } from '../explain/schema-violation.ts';
 import { isAdvisory } from '../explain/unknown-field.ts';
 import { itemsOf, toObject } from '../items.ts';
 import type { ParameterValues } from '../parameter-values.ts';
-import { checkSemantics } from '../semantic/semantic-rules.ts';
+import { checkSemantics } from '../semantic-rules.ts';
 import { oncePerKind, responseViolation } from '../violations.ts';
 import type { OperationValidators } from './compile-validators.ts';
 

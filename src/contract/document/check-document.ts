@@ -1,9 +1,14 @@
 import type { Fault } from '../../model/fault.ts';
 import type { Requirement } from '../../model/requirement.ts';
 import { CONTRACT_SOURCE } from '../contract-files.ts';
-import type { OpenApiDocument, OperationObject, ParameterObject } from '../openapi-document.ts';
-import { referencedName, resolve } from '../openapi-document.ts';
-import { SEMANTIC_RULES } from '../semantic/semantic-rules.ts';
+import {
+  type OpenApiDocument,
+  type OperationObject,
+  type ParameterObject,
+  referencedName,
+  resolve,
+} from '../openapi-document.ts';
+import { SEMANTIC_RULES } from '../semantic-rules.ts';
 import { closestName } from '../../lib/closest-name.ts';
 import { escapePointer, pointerTo } from '../../lib/json-pointer.ts';
 import { checkPaths, checkResourceNames } from './check-names.ts';

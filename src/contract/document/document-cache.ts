@@ -14,7 +14,7 @@ const FORMAT = 1;
 const MAX_DOCUMENTS = 16;
 
 /** The folder for parsed documents: inside Node's compile cache, or undefined where that cache is off. */
-export function documentCacheFolder(): string | undefined {
+function documentCacheFolder(): string | undefined {
   const compileCache = getCompileCacheDir();
   return compileCache === undefined ? undefined : join(compileCache, 'contract');
 }

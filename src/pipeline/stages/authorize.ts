@@ -6,17 +6,10 @@ import type { Operation } from '../../model/operation.ts';
 import type { Principal } from '../../model/principal.ts';
 import type { Trace } from '../../model/trace.ts';
 import type { Exchange } from '../exchange.ts';
-import { permissionMismatch, traceDecision } from '../permission-violation.ts';
-import type { PlannedOperation } from '../planned-operation.ts';
+import { type Decide, permissionMismatch, traceDecision } from '../decide-permission.ts';
 import type { Reply } from '../reply.ts';
 import { documentedText } from '../request-refusal.ts';
 import type { StagePlanner } from '../stage.ts';
-
-/**
- * Decides whether this caller may use this operation. The author of the node is looked up only if that could change the
- * verdict.
- */
-export type Decide = (planned: PlannedOperation, exchange: Exchange) => Decision | Promise<Decision>;
 
 /**
  * Refuses callers without the permissions required by the contract, and compares the gateway's verdict with the

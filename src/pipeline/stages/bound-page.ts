@@ -2,10 +2,14 @@ import { tagsOf } from '../../cache/tags.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import { whenReady } from '../../lib/when-ready.ts';
 import type { Violation } from '../../model/violation.ts';
-import { pageOutOfBounds, boundPage as checkPage, type PageRefusal } from '../../paging/bound-page.ts';
-import type { PageCounts } from '../../paging/page-counts.ts';
+import {
+  boundPage as checkPage,
+  type PageCounts,
+  pageOutOfBounds,
+  type PageRefusal,
+} from '../../paging/page-counts.ts';
 import type { Exchange } from '../exchange.ts';
-import { pageCountKey } from '../store-page.ts';
+import { pageCountKey } from '../stored-reply.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';

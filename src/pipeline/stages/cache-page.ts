@@ -1,5 +1,5 @@
 import { type AudienceGuard, audienceOf } from '../../cache/audience.ts';
-import { etagOf } from '../../cache/etag.ts';
+import { etagOf } from '../../cache/representation.ts';
 import { mayBypass } from '../../cache/cache-control.ts';
 import type { CacheLookup, PageCache } from '../../cache/page-cache.ts';
 import { tagsOf } from '../../cache/tags.ts';
@@ -7,8 +7,7 @@ import { GatewayError } from '../../errors/gateway-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type CacheTrace, createTrace, type Trace } from '../../model/trace.ts';
 import type { Exchange } from '../exchange.ts';
-import { storePage, pageKey } from '../store-page.ts';
-import { storedReply, tagged, withCacheStatus } from '../stored-reply.ts';
+import { pageKey, storedReply, storePage, tagged, withCacheStatus } from '../stored-reply.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
 import type { Reply } from '../reply.ts';
 import type { Handler, StagePlanner } from '../stage.ts';

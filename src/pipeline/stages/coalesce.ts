@@ -1,7 +1,7 @@
 import type { PageCache } from '../../cache/page-cache.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import { createSingleFlight } from '../../lib/single-flight.ts';
-import { pageKey } from '../store-page.ts';
+import { pageKey } from '../stored-reply.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
 

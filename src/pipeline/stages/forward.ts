@@ -20,7 +20,7 @@ import type { PermissionMessage } from '../../upstream/permission-message.ts';
 import { uploadOf } from '../../upstream/proxy/upload.ts';
 import { toTransportFailure } from '../../upstream/transport-failure.ts';
 import type { Exchange } from '../exchange.ts';
-import { isPermissionDenial } from '../permission-violation.ts';
+import { isPermissionDenial } from '../decide-permission.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';

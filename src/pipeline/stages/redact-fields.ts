@@ -1,5 +1,5 @@
 import { redactMembers } from '../../comments/redact-members.ts';
-import { etagOf } from '../../cache/etag.ts';
+import { etagOf } from '../../cache/representation.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import type { JsonLimits } from '../../lib/bounded-json.ts';
 import { whenReady } from '../../lib/when-ready.ts';

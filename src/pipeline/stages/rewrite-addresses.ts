@@ -1,4 +1,4 @@
-import { etagOf } from '../../cache/etag.ts';
+import { etagOf } from '../../cache/representation.ts';
 import { whenReady } from '../../lib/when-ready.ts';
 import type { PublicOrigin } from '../../model/arrival.ts';
 import type { StagePlanner } from '../stage.ts';

@@ -5,7 +5,7 @@ import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import type { Permissions } from '../../permissions/compile-permissions.ts';
 import type { Grants } from '../../permissions/decide.ts';
 import type { PassedExchange } from '../exchange.ts';
-import { traceDecision } from '../permission-violation.ts';
+import { traceDecision } from '../decide-permission.ts';
 import type { Reply } from '../reply.ts';
 import type { Handler, Stage } from '../stage.ts';
 import { permissionRefusal } from '../stages/authorize.ts';

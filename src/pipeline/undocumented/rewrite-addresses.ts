@@ -2,7 +2,7 @@ import { pipeline, type Readable } from 'node:stream';
 import type { PublicOrigin } from '../../model/arrival.ts';
 import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
 import { publicHeaders } from '../../upstream/response-headers.ts';
-import { contentCodings } from '../../upstream/content-coding.ts';
+import { contentCodings } from '../../upstream/response-body.ts';
 import {
   createLegacyAddressRewriter,
   createLegacyAddressScan,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { clientGone } from '../../../src/http/client-gone.ts';
+import { clientGone } from '../../../src/http/public-handler.ts';
 import { writeReply } from '../../../src/http/write-reply.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import type { Arrival } from '../../../src/model/arrival.ts';

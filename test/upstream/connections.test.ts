@@ -1,7 +1,7 @@
 import { Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { skipInterimResponses } from '../../src/upstream/interim-responses.ts';
+import { skipInterimResponses } from '../../src/upstream/connections.ts';
 
 /*
  * The attack: an upstream (or a proxy in front of it) sends responses that are not final, asked for or not. undici breaks the

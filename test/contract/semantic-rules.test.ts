@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { checkSemantics } from '../../../src/contract/semantic/semantic-rules.ts';
-import { SEMANTIC_RULES } from '../../../src/contract/semantic/semantic-rules.ts';
-import { exchangeWith, violationWith } from '../../builders/exchange.ts';
-import { bent, contract, example, found, judge, operation as operationOf } from '../sample.ts';
+import { checkSemantics } from '../../src/contract/semantic-rules.ts';
+import { SEMANTIC_RULES } from '../../src/contract/semantic-rules.ts';
+import { exchangeWith, violationWith } from '../builders/exchange.ts';
+import { bent, contract, example, found, judge, operation as operationOf } from './sample.ts';
 
 interface Case {
   readonly rule: string;

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { boundedMemo } from '../lib/bounded-memo.ts';
 
 /** Returns the strong entity tag of a body: 132 bits of its SHA-256, quoted (RFC 9110, 8.8.3). */
 export function etagOf(body: Buffer): string {
@@ -29,4 +30,30 @@ export function notModified(ifNoneMatch: string, etag: string): boolean {
     if (member[1] === wanted) return true;
   }
   return false;
+}
+
+const MAX_ENCODING_CHARACTERS = 1000;
+const MAX_TEXTS = 200;
+const CODING = /^\s*(gzip|x-gzip|\*)\s*(?:;\s*q=([01](?:\.[0-9]{0,3})?)\s*)?$/i;
+
+/**
+ * Creates a function that returns true if `Accept-Encoding` accepts gzip (RFC 9110, 12.5.3): by name or by `*`, with a
+ * weight above 0. Results are cached, because clients send few distinct values.
+ */
+export function createAcceptsGzip(): (acceptEncoding: string | undefined) => boolean {
+  const accepts = boundedMemo(MAX_TEXTS, readsGzip);
+  return (acceptEncoding) =>
+    acceptEncoding !== undefined && acceptEncoding.length <= MAX_ENCODING_CHARACTERS && accepts(acceptEncoding);
+}
+
+function readsGzip(text: string): boolean {
+  let named: boolean | undefined;
+  let any = false;
+  for (const member of text.split(',')) {
+    const [, coding, weight = '1'] = CODING.exec(member) ?? [];
+    if (coding === undefined) continue;
+    if (coding === '*') any = Number(weight) > 0;
+    else named = Number(weight) > 0;
+  }
+  return named ?? any;
 }

@@ -1,20 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { createResponseWindows } from '../../src/ladder/response-windows.ts';
 import type { LadderEvidence } from '../../src/ladder/ladder-step.ts';
+import { createRefusalWatch, createResponseWindows } from '../../src/ladder/traffic-watch.ts';
+import { createTrace, type Trace } from '../../src/model/trace.ts';
 import { NOW } from './levels.ts';
 
-const OPTIONS = { enabled: true, share: 0.5, windowSeconds: 60, minAnswers: 10 };
-
-function windows() {
-  const made = createResponseWindows(OPTIONS, ['listIdeas']);
-  return (count: number, failed: boolean, { caller = 'alice', at = NOW, operation = 'listIdeas' } = {}) => {
-    let evidence: LadderEvidence | undefined;
-    for (let index = 0; index < count; index += 1) evidence ??= made.take(operation, { caller, failed }, at);
-    return evidence;
-  };
-}
-
 describe('the window of responses', () => {
+  const OPTIONS = { enabled: true, share: 0.5, windowSeconds: 60, minAnswers: 10 };
+
+  function windows() {
+    const made = createResponseWindows(OPTIONS, ['listIdeas']);
+    return (count: number, failed: boolean, { caller = 'alice', at = NOW, operation = 'listIdeas' } = {}) => {
+      let evidence: LadderEvidence | undefined;
+      for (let index = 0; index < count; index += 1) evidence ??= made.take(operation, { caller, failed }, at);
+      return evidence;
+    };
+  }
+
   it('reports when the share is exceeded with enough responses, not when it is reached', () => {
     const take = windows();
     take(10, false);
@@ -70,5 +71,30 @@ describe('the window of responses', () => {
   it('ignores other operations', () => {
     const take = windows();
     expect(take(100, true, { operation: 'listUsers' })).toBeUndefined();
+  });
+});
+
+describe('the refusal watch', () => {
+  const OPTIONS = { enabled: true, share: 0.5, windowSeconds: 60, minAnswers: 4 } as const;
+
+  function refusedFor(error: string): Trace {
+    const trace = createTrace({ requestId: 'r', traceparent: '', method: 'GET', startedAt: NOW });
+    const authentication = { level: 'enforce', outcome: 'refused' } as const;
+    return Object.assign(trace, { operation: 'listIdeas', authentication, error });
+  }
+
+  const alertsAfter = (error: string) => {
+    const watch = createRefusalWatch(OPTIONS, ['listIdeas']);
+    return Array.from({ length: 8 }, () => watch.take(refusedFor(error), NOW)).filter((alert) => alert !== undefined);
+  };
+
+  it.each(['credentials_refused', 'credentials_required', 'too_many_attempts'])('reports many %s, once', (error) => {
+    expect(alertsAfter(error)).toMatchObject([
+      { operation: 'listIdeas', check: 'authentication', judged: 4, failed: 4 },
+    ]);
+  });
+
+  it('does not report credentials that could not be verified because the upstream is down', () => {
+    expect(alertsAfter('verification_unavailable')).toEqual([]);
   });
 });

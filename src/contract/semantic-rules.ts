@@ -1,0 +1,235 @@
+import type { Operation } from '../model/operation.ts';
+import type { Violation } from '../model/violation.ts';
+import { type Item, itemsOf, toArray, toObject } from './items.ts';
+import { type ParameterValues, survives } from './parameter-values.ts';
+import { responseViolation } from './violations.ts';
+
+/** `listCount` is the number of items in `list`. */
+const listCount: SemanticRule = {
+  name: 'list-count',
+  reads: [],
+  judge: (json) => {
+    const { list, listCount: count } = toObject(json) ?? {};
+    if (!Array.isArray(list) || typeof count !== 'number' || list.length === count) return [];
+    return [{ at: '/listCount', message: 'listCount must be the number of items in list' }];
+  },
+};
+
+/** A comment has recipients only with the visibility `recipients`. */
+const recipientsVisibility: SemanticRule = {
+  name: 'recipients-visibility',
+  reads: ['visibility', 'recipients'],
+  judge: (json, operation) =>
+    itemsOf(operation.itemsAt, json)
+      .filter(({ value }) => toArray(value['recipients']).length > 0 && value['visibility'] !== 'recipients')
+      .map(({ at }) => ({
+        at: `${at}/recipients`,
+        message: 'recipients must only come with the visibility recipients',
+      })),
+};
+
+/** A privacy job has `executions` exactly when it is finished. */
+const executionsWhenFinished: SemanticRule = {
+  name: 'executions-when-finished',
+  reads: ['status', 'executions'],
+  judge: (json, operation) =>
+    itemsOf(operation.itemsAt, json)
+      .filter(({ value }) => 'status' in value && 'executions' in value !== (value['status'] === 'FINISHED'))
+      .map(({ at }) => ({
+        at: `${at}/executions`,
+        message: 'executions must be there exactly when the job is FINISHED',
+      })),
+};
+
+/** A canceled action has the user who canceled it and the date. */
+const canceledFields: SemanticRule = {
+  name: 'canceled-fields',
+  reads: ['canceled', 'canceledByUser', 'canceledDate'],
+  judge: (json) =>
+    actionsOf(json)
+      .filter(({ value }) => value['canceled'] === true)
+      .flatMap(({ at, value }) =>
+        ['canceledByUser', 'canceledDate']
+          .filter((field) => !Object.hasOwn(value, field))
+          .map((field) => ({ at: `${at}/${field}`, message: `${field} must be there when an action is canceled` })),
+      ),
+};
+
+/** With `spaceId`, every item is in that space. */
+const spaceFilter: SemanticRule = {
+  name: 'space-filter',
+  reads: ['containerIds'],
+  judge: (json, operation, { spaceId }) => {
+    if (spaceId === undefined) return [];
+    // The numbers of the body are rounded above 2^53 in the same way.
+    const space = Number(spaceId);
+    return itemsOf(operation.itemsAt, json)
+      .filter(({ value }) => !toArray(value['containerIds']).includes(space))
+      .map(({ at }) => ({ at: `${at}/containerIds`, message: 'containerIds must hold the space that was asked for' }));
+  },
+};
+
+/** Removing a favorite returns the `favorited` action, canceled. */
+const unfavoriteResult: SemanticRule = {
+  name: 'unfavorite-result',
+  reads: ['result'],
+  judge: (json) => canceledResult(json, 'favoriteAction', 'favorited'),
+};
+
+/** Removing the wiki mark returns the `wikified` action, canceled. */
+const unwikifyResult: SemanticRule = {
+  name: 'unwikify-result',
+  reads: ['result'],
+  judge: (json) => canceledResult(json, 'wikifyAction', 'wikified'),
+};
+
+const DEFAULT_PAGE_SIZE = 20;
+
+/** A response has at most 20 actions if no page size was requested. */
+const actionPageSize: SemanticRule = {
+  name: 'action-page-size',
+  reads: [],
+  judge: (json, _operation, { query }) => {
+    const tooMany = !query.has('pageSize') && toArray(toObject(json)?.['actions']).length > DEFAULT_PAGE_SIZE;
+    return tooMany ? [{ at: '/actions', message: `actions must be at most ${DEFAULT_PAGE_SIZE} by default` }] : [];
+  },
+};
+
+const STORED = /^(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{1,9})$/;
+const JUST_MADE = /^[A-Z][a-z]{2} ([A-Z][a-z]{2}) (\d\d) (\d\d):(\d\d):(\d\d) (\S+) (\d{4})$/;
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** Actions are in order from newest to oldest unless another order was requested. */
+const newestFirst: SemanticRule = {
+  name: 'newest-first',
+  reads: ['actionDate'],
+  judge: (json, _operation, { query }) => {
+    if (query.has('sort')) return [];
+    const actions = itemsOf('actions', json).map(({ at, value }) => ({ at, moment: toMoment(value['actionDate']) }));
+    return actions
+      .filter(({ moment }, index) => {
+        const before = actions[index - 1]?.moment;
+        // The stored form has no time zone, so dates of the two forms cannot be compared.
+        return before && moment && before.zone === moment.zone && before.text < moment.text;
+      })
+      .map(({ at }) => ({
+        at: `${at}/actionDate`,
+        message: 'actionDate must not be later than that of the action before',
+      }));
+  },
+};
+
+/** The article list holds only articles, whose type is `kbentry`. */
+const onlyKbentry: SemanticRule = {
+  name: 'only-kbentry',
+  reads: ['type'],
+  judge: (json, operation) =>
+    itemsOf(operation.itemsAt, json)
+      .filter(({ value }) => value['type'] !== 'kbentry')
+      .map(({ at }) => ({ at: `${at}/type`, message: 'type must be kbentry in the article list' })),
+};
+
+const RULES: readonly SemanticRule[] = [
+  listCount,
+  recipientsVisibility,
+  executionsWhenFinished,
+  canceledFields,
+  spaceFilter,
+  unfavoriteResult,
+  unwikifyResult,
+  actionPageSize,
+  newestFirst,
+  onlyKbentry,
+];
+
+/** The semantic rules that the contract can name in `x-semantic-rules` (rules, 7). */
+export const SEMANTIC_RULES: ReadonlyMap<string, SemanticRule> = new Map(RULES.map((rule) => [rule.name, rule]));
+
+/** The maximum number of findings of one rule, because every item of a long list can violate it. */
+const MAX_FINDINGS = 500;
+
+/**
+ * Checks a response by the semantic rules of its operation. A finding is left out if the schema is already violated at
+ * its place or in a field that the rule reads, because the finding follows from that violation.
+ */
+export function checkSemantics(
+  operation: Operation,
+  parameters: ParameterValues,
+  json: unknown,
+  broken: readonly Violation[],
+): Violation[] {
+  return operation.semanticRules.flatMap((name) => {
+    const rule = SEMANTIC_RULES.get(name);
+    if (!rule || !rule.reads.every((field) => survives(parameters.projection, field))) return [];
+    return rule
+      .judge(json, operation, parameters)
+      .slice(0, MAX_FINDINGS)
+      .filter(({ at }) => !followsFrom(broken, rule, at))
+      .map(({ at, message }) => responseViolation('semantic', 'body', at, name, message));
+  });
+}
+
+function followsFrom(broken: readonly Violation[], { reads }: SemanticRule, at: string): boolean {
+  if (broken.length === 0) return false;
+  const item = at.slice(0, at.lastIndexOf('/'));
+  const read = reads.map((field) => `${item}/${field}`);
+  return broken.some((violation) => isWithin(at, violation.at) || read.some((place) => isWithin(violation.at, place)));
+}
+
+const isWithin = (at: string, above: string) => at === above || at.startsWith(`${above}/`);
+
+/** A finding of a semantic rule: a JSON pointer, and one sentence that contains no value of the response. */
+interface Finding {
+  readonly at: string;
+  readonly message: string;
+}
+
+/**
+ * A rule about the meaning of a response that JSON Schema cannot express. It must accept responses that violate their
+ * schema.
+ */
+interface SemanticRule {
+  readonly name: string;
+  /** The fields of items that the rule reads. The rule is skipped if a projection may have removed one of them. */
+  readonly reads: readonly string[];
+  readonly judge: (json: unknown, operation: Operation, parameters: ParameterValues) => readonly Finding[];
+}
+
+/** Returns the actions in a response: those of the list (7), or the canceled favorite or wiki action (11, 12). */
+function actionsOf(json: unknown): Item[] {
+  const result = toObject(toObject(json)?.['result']);
+  const single = ['favoriteAction', 'wikifyAction'].flatMap((name) => {
+    const value = toObject(result?.[name]);
+    return value ? [{ at: `/result/${name}`, value }] : [];
+  });
+  return [...itemsOf('actions', json), ...single];
+}
+
+/** Checks that the action in a response of operation 11 or 12 is canceled and has the expected verb. */
+function canceledResult(json: unknown, member: string, verb: string): Finding[] {
+  const action = toObject(toObject(toObject(json)?.['result'])?.[member]);
+  if (!action) return [];
+  const at = `/result/${member}`;
+  const findings: Finding[] = [];
+  if (action['canceled'] !== true) findings.push({ at: `${at}/canceled`, message: `${member} must be canceled` });
+  if (action['verb'] !== verb) findings.push({ at: `${at}/verb`, message: `${member} must have the verb ${verb}` });
+  return findings;
+}
+
+interface Moment {
+  /** The time zone of the date; empty for the stored form. */
+  readonly zone: string;
+  /** Digits whose order is the order of time. */
+  readonly text: string;
+}
+
+function toMoment(date: unknown): Moment | undefined {
+  if (typeof date !== 'string') return undefined;
+  const stored = STORED.exec(date);
+  if (stored) return { zone: '', text: [...stored.slice(1, 7), (stored[7] ?? '').padEnd(9, '0')].join('') };
+  const made = JUST_MADE.exec(date);
+  if (!made) return undefined;
+  const [, month = '', day = '', hour = '', minute = '', second = '', zone = '', year = ''] = made;
+  const monthNumber = String(MONTHS.indexOf(month) + 1).padStart(2, '0');
+  return { zone, text: year + monthNumber + day + hour + minute + second };
+}

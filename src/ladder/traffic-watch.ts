@@ -1,0 +1,215 @@
+import type { CheckName } from '../model/checks.ts';
+import { type CheckVerdict, ERROR_INSIDE, type Trace } from '../model/trace.ts';
+import type { DemotionOptions } from './ladder-options.ts';
+import type { LadderEvidence } from './ladder-step.ts';
+
+/** Counts the checked responses of each operation and reports when too many of them fail. */
+interface ResponseWindows {
+  /** Adds a response. Returns the numbers if too many responses have failed; the window then starts again. */
+  take(operation: string, response: CheckedResponse, now: number): LadderEvidence | undefined;
+}
+
+interface Tally {
+  judged: number;
+  failed: number;
+}
+
+type Bucket = Map<string, Tally>;
+
+const BUCKETS = 12;
+/** The maximum number of distinct callers in one bucket; all others count as one. */
+const MAX_CALLERS = 64;
+
+/**
+ * Creates empty windows for these operations. A single caller cannot lower a check for the others: if the other callers
+ * have enough responses, the share must also be exceeded without the caller with the most failures.
+ */
+export function createResponseWindows(options: DemotionOptions, operations: readonly string[]): ResponseWindows {
+  const windowMs = options.windowSeconds * 1000;
+  const rings = new Map<string, BucketRing<Bucket>>(
+    operations.map((operation) => [operation, createBucketRing<Bucket>(windowMs, BUCKETS, () => new Map())]),
+  );
+  const exceeds = ({ judged, failed }: Tally) => judged >= options.minAnswers && failed > options.share * judged;
+  return {
+    take(operation, { caller, failed }, now) {
+      const ring = rings.get(operation);
+      if (ring === undefined) return undefined;
+      const tally = tallyFor(ring.at(now), caller);
+      tally.judged += 1;
+      if (!failed) return undefined;
+      tally.failed += 1;
+      const callers = byCaller(ring.within(now));
+      const all = sum([...callers.values()]);
+      if (!exceeds(all)) return undefined;
+      const others = withoutWorst([...callers.values()]);
+      if (others.judged >= options.minAnswers && !exceeds(others)) return undefined;
+      ring.clear();
+      return { ...all, windowSeconds: options.windowSeconds };
+    },
+  };
+}
+
+function tallyFor(bucket: Bucket, caller: string): Tally {
+  const name = bucket.has(caller) || bucket.size < MAX_CALLERS ? caller : '';
+  const tally = bucket.get(name) ?? { judged: 0, failed: 0 };
+  bucket.set(name, tally);
+  return tally;
+}
+
+function byCaller(buckets: readonly Bucket[]): Bucket {
+  const callers: Bucket = new Map();
+  for (const bucket of buckets)
+    for (const [caller, { judged, failed }] of bucket) {
+      const tally = callers.get(caller) ?? { judged: 0, failed: 0 };
+      callers.set(caller, { judged: tally.judged + judged, failed: tally.failed + failed });
+    }
+  return callers;
+}
+
+function withoutWorst(tallies: readonly Tally[]): Tally {
+  return sum(tallies.toSorted((a, b) => b.failed - a.failed).slice(1));
+}
+
+function sum(tallies: readonly Tally[]): Tally {
+  return tallies.reduce((all, { judged, failed }) => ({ judged: all.judged + judged, failed: all.failed + failed }), {
+    judged: 0,
+    failed: 0,
+  });
+}
+
+/** A response that was checked under `enforce`: its caller and whether it was refused. */
+interface CheckedResponse {
+  /** The name of a verified caller; empty for all others, whose names may be made up. */
+  readonly caller: string;
+  readonly failed: boolean;
+}
+
+// An HTML page or a broken body means that the upstream is down, not that the contract is wrong.
+const OUTAGES: ReadonlySet<string> = new Set(['html', 'json']);
+
+/**
+ * Returns the result of enforcing `responses` for a finished request. Returns undefined if no response was checked under
+ * `enforce`, and if the upstream failed: no response, an error status, an HTML page, invalid JSON or an error in a
+ * successful response.
+ */
+export function checkedResponse(trace: Trace): CheckedResponse | undefined {
+  const { responses, upstream, authentication } = trace;
+  if (responses?.level !== 'enforce' || responses.outcome === 'skipped') return undefined;
+  const status = upstream?.status;
+  if (status === undefined || status < 200 || status > 299) return undefined;
+  const failed = responses.outcome === 'refused';
+  if (failed && (responses.reason === ERROR_INSIDE || isOutage(trace))) return undefined;
+  const caller = authentication?.principal === 'verified' ? (trace.caller ?? '') : '';
+  return { caller, failed };
+}
+
+function isOutage({ violations }: Trace): boolean {
+  return violations.some(
+    ({ check, category, keyword }) => check === 'responses' && category === 'protocol' && OUTAGES.has(keyword),
+  );
+}
+
+/** A check that refuses an unusual share of an operation's requests. `operation` is undefined for undocumented paths. */
+export interface RefusalAlert extends LadderEvidence {
+  readonly operation: string | undefined;
+  readonly check: CheckName;
+}
+
+/** Watches how many requests the checks refuse. It only reports. */
+interface RefusalWatch {
+  take(trace: Trace, now: number): RefusalAlert | undefined;
+}
+
+interface Watched {
+  readonly ring: BucketRing<RefusalBucket>;
+  readonly reportedAt: Map<CheckName, number>;
+}
+
+interface RefusalBucket {
+  requests: number;
+  readonly refused: Map<CheckName, number>;
+}
+
+/** Creates the watch for these operations. It reports each check of an operation at most once per window. */
+export function createRefusalWatch(options: DemotionOptions, operations: readonly string[]): RefusalWatch {
+  const windowMs = options.windowSeconds * 1000;
+  const watched = new Map<string | undefined, Watched>(
+    [undefined, ...operations].map((operation) => {
+      const ring = createBucketRing<RefusalBucket>(windowMs, BUCKETS, () => ({ requests: 0, refused: new Map() }));
+      return [operation, { ring, reportedAt: new Map() }];
+    }),
+  );
+  return {
+    take(trace, now) {
+      const { operation, background } = trace;
+      const known = background === true ? undefined : watched.get(operation);
+      if (known === undefined) return undefined;
+      const bucket = known.ring.at(now);
+      bucket.requests += 1;
+      const check = refusedBy(trace);
+      if (check === undefined) return undefined;
+      bucket.refused.set(check, (bucket.refused.get(check) ?? 0) + 1);
+      const reportedAt = known.reportedAt.get(check);
+      if (reportedAt !== undefined && Math.abs(now - reportedAt) < windowMs) return undefined;
+      const buckets = known.ring.within(now);
+      const judged = buckets.reduce((all, { requests }) => all + requests, 0);
+      const failed = buckets.reduce((all, { refused }) => all + (refused.get(check) ?? 0), 0);
+      if (judged < options.minAnswers || failed <= options.share * judged) return undefined;
+      known.reportedAt.set(check, now);
+      return { operation, check, judged, failed, windowSeconds: options.windowSeconds };
+    },
+  };
+}
+
+const isRefused = (verdict: CheckVerdict | undefined) => verdict?.outcome === 'refused';
+
+/** Returns the check that refused the request; there is at most one. */
+function refusedBy(trace: Trace): CheckName | undefined {
+  // A refused request always has an error.
+  if (trace.error === undefined) return undefined;
+  // The credential was not refused: it could not be verified because of the upstream, which other metrics show.
+  if (trace.error === 'verification_unavailable') return undefined;
+  if (isRefused(trace.authentication)) return 'authentication';
+  if (isRefused(trace.undocumented)) return 'undocumented';
+  if (isRefused(trace.requests)) return 'requests';
+  if (isRefused(trace.permissions)) return 'permissions';
+  return isRefused(trace.pageBounds) ? 'pageBounds' : undefined;
+}
+
+/** A sliding window made of buckets; old buckets are dropped when the window has moved past them. */
+interface BucketRing<T> {
+  /** Returns the bucket of an instant (epoch milliseconds); creates it if it is new. */
+  at(now: number): T;
+  /** Returns all buckets inside the window. */
+  within(now: number): readonly T[];
+  clear(): void;
+}
+
+/**
+ * Creates an empty window; `make` creates an empty bucket. The window moves in steps of one bucket, so it covers at
+ * least `count - 1` of `count` parts of its length.
+ */
+function createBucketRing<T>(windowMs: number, count: number, make: () => T): BucketRing<T> {
+  const width = windowMs / count;
+  let buckets: { readonly number: number; readonly value: T }[] = [];
+  const numberAt = (now: number) => Math.floor(now / width);
+  // After the clock is set back, buckets that lie in the future are ignored.
+  const covered = (number: number, last: number) => number > last - count && number <= last;
+  return {
+    at(now) {
+      const number = numberAt(now);
+      const known = buckets.at(-1);
+      if (known?.number === number) return known.value;
+      const value = make();
+      buckets = [...buckets.filter((bucket) => covered(bucket.number, number - 1)), { number, value }];
+      return value;
+    },
+    within(now) {
+      const last = numberAt(now);
+      return buckets.filter((bucket) => covered(bucket.number, last)).map((bucket) => bucket.value);
+    },
+    clear() {
+      buckets = [];
+    },
+  };
+}
