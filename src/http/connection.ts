@@ -12,7 +12,7 @@ export interface ConnectionOptions {
   readonly onRefused: (error: GatewayError, requestId: string) => void;
 }
 
-const BLANK_LINE = '\r\n\r\n';
+const CR = 13;
 const LF = 10;
 /** The time that a refused client has to read the response before the connection is destroyed, in milliseconds. */
 const LAST_READ_MS = 1000;
@@ -31,10 +31,10 @@ export class Connection {
   /** The part of a message that the next byte belongs to: a request line, the rest of a head, or a body. */
   #part: 'line' | 'head' | 'body' = 'line';
   /** The start of an incomplete request line. */
-  #line = '';
+  #line: Buffer | undefined;
   #skippedBlankLine = false;
-  /** The last bytes of the previous chunk, in which a blank line may have started. */
-  #tail = '';
+  /** The number of bytes of the next blank line, CR LF CR LF, that have been received. With 4, it is complete. */
+  #blankLine = 0;
   /** The remaining bytes of a body with a Content-Length; undefined for a chunked body. */
   #bodyLeft: number | undefined;
   /** True if the latest request has not been passed to the application yet. */
@@ -52,7 +52,10 @@ export class Connection {
       throw new Error('This version of Node is not supported: its HTTP parser is attached differently.');
     this.#parse = parse;
     socket.off('data', parse);
-    socket.on('data', (chunk: Buffer) => this.#take(chunk));
+    const take = (chunk: Buffer) => this.#take(chunk);
+    // With the read buffer, only bytes that were put back are emitted.
+    socket.on('data', take);
+    readIntoSharedBuffer(socket, take);
   }
 
   /** Receives a request whose head the parser has read. */
@@ -86,7 +89,7 @@ export class Connection {
 
   /** True if no request has begun and no response is pending. */
   get idle(): boolean {
-    return this.#part === 'line' && this.#line === '' && (this.#latest?.response.writableFinished ?? true);
+    return this.#part === 'line' && this.#line === undefined && (this.#latest?.response.writableFinished ?? true);
   }
 
   /** Ends an idle connection. */
@@ -99,7 +102,7 @@ export class Connection {
     while (at < chunk.length && !this.#refused) {
       // Node pauses a connection whose client does not read the responses.
       if (this.#socket.isPaused()) {
-        this.#socket.unshift(chunk.subarray(at));
+        this.#socket.unshift(Buffer.from(chunk.subarray(at)));
         return;
       }
       if (this.#part === 'line') at = this.#takeLine(chunk, at);
@@ -112,30 +115,33 @@ export class Connection {
     // RFC 9112, 9.6: bytes after the last request are not read.
     if (this.#latest?.response.shouldKeepAlive === false) return chunk.length;
     const lf = chunk.indexOf(LF, at);
-    const end = lf < 0 ? chunk.length : lf;
-    const line = this.#line + chunk.toString('latin1', at, end);
     if (lf < 0) {
+      const part = chunk.subarray(at);
+      const line = this.#line === undefined ? Buffer.from(part) : Buffer.concat([this.#line, part]);
       this.#line = line;
       if (line.length > this.#options.maxHeaderBytes) this.#refuse(headersTooLarge());
-      else this.#parse(chunk.subarray(at));
+      else this.#parse(part);
       return chunk.length;
     }
-    this.#line = '';
+    const line = this.#line === undefined ? chunk : Buffer.concat([this.#line, chunk.subarray(at, lf)]);
+    const from = this.#line === undefined ? at : 0;
+    const to = this.#line === undefined ? lf : line.length;
+    this.#line = undefined;
     // RFC 9112, 2.2: one blank line before a request is accepted.
-    if (line === '\r' && !this.#skippedBlankLine) {
+    if (to - from === 1 && line[from] === CR && !this.#skippedBlankLine) {
       this.#skippedBlankLine = true;
       this.#parse(chunk.subarray(at, lf + 1));
       return lf + 1;
     }
-    const fault = requestLineFault(line);
+    const fault = requestLineFault(line, from, to);
     if (fault !== undefined) {
       this.#refuse(fault);
       return chunk.length;
     }
     this.#skippedBlankLine = false;
     this.#part = 'head';
-    this.#tail = lf === at ? '\r' : '';
-    return this.#takeHead(chunk, at, Math.max(at, lf - 1));
+    this.#blankLine = 2;
+    return this.#takeHead(chunk, at, lf + 1);
   }
 
   #takeHead(chunk: Buffer, at: number, searchFrom: number): number {
@@ -144,7 +150,7 @@ export class Connection {
     // The parser refuses some heads only after it has emitted the request, so the application receives the request
     // here.
     if (this.#begun && !this.#refused) this.#dispatch();
-    if (this.#tail !== '' || this.#endMessage()) return end;
+    if (this.#blankLine !== 4 || this.#endMessage()) return end;
     this.#part = 'body';
     const length = this.#latest?.request.headers['content-length'];
     this.#bodyLeft = length === undefined ? undefined : Number(length);
@@ -172,27 +178,26 @@ export class Connection {
   #endMessage(): boolean {
     if (this.#latest?.request.complete === false) return false;
     this.#part = 'line';
-    this.#tail = '';
     return true;
   }
 
   /** Returns the index after the next blank line, which may have started in an earlier chunk. */
   #pastBlankLine(chunk: Buffer, from: number): number {
-    const tail = this.#tail;
-    if (tail !== '') {
-      const seam = (tail + chunk.toString('latin1', from, from + 3)).indexOf(BLANK_LINE);
-      if (seam >= 0) {
-        this.#tail = '';
-        return from + seam + BLANK_LINE.length - tail.length;
+    let found = this.#blankLine === 4 ? 0 : this.#blankLine;
+    let at = from;
+    while (found < 4 && at < chunk.length) {
+      const byte = chunk[at];
+      at += 1;
+      if (byte === CR) found = found === 2 ? 3 : 1;
+      else if (byte === LF && (found === 1 || found === 3)) found += 1;
+      else {
+        found = 0;
+        const next = chunk.indexOf(CR, at);
+        at = next < 0 ? chunk.length : next;
       }
     }
-    const found = chunk.indexOf(BLANK_LINE, from, 'latin1');
-    if (found >= 0) {
-      this.#tail = '';
-      return found + BLANK_LINE.length;
-    }
-    this.#tail = (tail + chunk.toString('latin1', Math.max(from, chunk.length - 3))).slice(-3);
-    return chunk.length;
+    this.#blankLine = found;
+    return at;
   }
 
   #refuse(error: GatewayError): void {
@@ -240,4 +245,31 @@ export class Connection {
     const timer = setTimeout(() => socket.destroy(), LAST_READ_MS).unref();
     socket.once('close', () => clearTimeout(timer));
   }
+}
+
+/**
+ * The buffer that all connections read into. One is enough, because the bytes of a read are parsed before the next read,
+ * and the parser copies those of a body.
+ */
+const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
+
+/** The internals of a socket that the option `onread` of `net.Socket` sets. */
+interface BufferedSocket extends Record<symbol, unknown> {
+  readonly _handle?: { useUserBuffer?(buffer: Buffer): void } | null;
+}
+
+/**
+ * Makes a socket read into the read buffer. By default, Node allocates 64 KiB for each read, and only sockets that
+ * connect to a server have the option `onread`, which prevents that. A socket without these internals, such as one with
+ * TLS, reads as usual.
+ */
+function readIntoSharedBuffer(socket: Socket, take: (chunk: Buffer) => void): void {
+  const own = Object.getOwnPropertySymbols(socket);
+  const buffer = own.find(({ description }) => description === 'kBuffer');
+  const callback = own.find(({ description }) => description === 'kBufferCb');
+  const internals = socket as unknown as BufferedSocket;
+  if (buffer === undefined || callback === undefined || internals._handle?.useUserBuffer === undefined) return;
+  internals[buffer] = READ_BUFFER;
+  internals[callback] = (length: number) => take(READ_BUFFER.subarray(0, length));
+  internals._handle.useUserBuffer(READ_BUFFER);
 }

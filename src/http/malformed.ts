@@ -6,22 +6,57 @@ import { GatewayError } from '../errors/gateway-error.ts';
  * the gateway. Node's parser refuses most of them; the others are refused here.
  */
 
-const TOKEN = "[!#$%&'*+.^_`|~\\w-]+";
-// RFC 9112, 3: the three parts are separated by single spaces.
-const REQUEST_LINE = new RegExp(String.raw`^${TOKEN} [^\s]+ HTTP\/1\.[01]\r$`);
-const OTHER_VERSION = new RegExp(String.raw`^${TOKEN} [^\s]+ HTTP\/\d+(?:\.\d+)?\r$`);
-const CONNECT = 'CONNECT ';
+const SPACE = 0x20;
+const NO_BREAK_SPACE = 0xa0;
+const CONNECT = Buffer.from('CONNECT ');
+const VERSION = Buffer.from('HTTP/1.');
+const OTHER_VERSION = /^\S+ \S+ HTTP\/\d+(?:\.\d+)?\r$/;
 
-/** Returns the refusal of a request line, or undefined if the line is valid. The line does not include its final LF. */
-export function requestLineFault(line: string): GatewayError | undefined {
+/** Bytes that a token may contain (RFC 9110, 5.6.2): 1 at the index of each. */
+const TOKEN = new Uint8Array(256);
+for (const char of "!#$%&'*+.^_`|~-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+  TOKEN[char.charCodeAt(0)] = 1;
+
+/**
+ * Returns the refusal of the request line in `bytes`, from the index `from` up to but not including its LF at the index
+ * `to`. Returns undefined if the line is valid. It reads bytes, because a text of each line would have to be created.
+ */
+export function requestLineFault(bytes: Buffer, from = 0, to = bytes.length): GatewayError | undefined {
   // The gateway is not a forward proxy, and Node would end the connection without a response.
-  if (line.startsWith(CONNECT)) return malformed('This server is not a proxy: CONNECT is refused.');
-  if (REQUEST_LINE.test(line)) return undefined;
+  if (startsWith(bytes, from, CONNECT)) return malformed('This server is not a proxy: CONNECT is refused.');
+  if (isRequestLine(bytes, from, to)) return undefined;
   return malformed(
-    OTHER_VERSION.test(line)
+    OTHER_VERSION.test(bytes.toString('latin1', from, to))
       ? 'The HTTP version must be 1.1 or 1.0.'
       : 'The request line must be a method, a target and a version, separated by single spaces.',
   );
+}
+
+/** RFC 9112, 3: a method, a target and a version, separated by single spaces, and the CR before the LF. */
+function isRequestLine(bytes: Buffer, from: number, to: number): boolean {
+  let at = from;
+  while (at < to && TOKEN[bytes[at] ?? 0] === 1) at += 1;
+  if (at === from || bytes[at] !== SPACE) return false;
+  const target = at + 1;
+  at = target;
+  while (at < to && !isSpace(bytes[at] ?? 0)) at += 1;
+  if (at === target || bytes[at] !== SPACE) return false;
+  const version = at + 1;
+  const minor = bytes[version + VERSION.length];
+  return (
+    to === version + VERSION.length + 2 &&
+    startsWith(bytes, version, VERSION) &&
+    (minor === 0x30 || minor === 0x31) &&
+    bytes[to - 1] === 0x0d
+  );
+}
+
+// Tab, LF, vertical tab, form feed and CR separate the parts for some servers.
+const isSpace = (byte: number) => byte === SPACE || (byte >= 9 && byte <= 13) || byte === NO_BREAK_SPACE;
+
+function startsWith(bytes: Buffer, from: number, prefix: Buffer): boolean {
+  for (let at = 0; at < prefix.length; at += 1) if (bytes[from + at] !== prefix[at]) return false;
+  return true;
 }
 
 const AUTHORITY = /^(https?):\/\/([^/?#]*)/i;

@@ -192,6 +192,36 @@ describe('what comes in', () => {
     expect([seen.length, codes]).toEqual([5, []]);
   });
 
+  // All connections read into one buffer, so bytes that stay in it would be overwritten by another client's.
+  it('on one connection is not overwritten by what comes in on another', async () => {
+    const { port } = await listening((request, response) => {
+      const parts: Buffer[] = [];
+      request.on('data', (part: Buffer) => parts.push(part));
+      request.on('end', () => response.end(`<${Buffer.concat(parts).toString()}>`));
+    });
+    const size = 200_000;
+    const head = `POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${size}\r\n\r\n`;
+    const clients = ['a', 'b', 'c'].map((letter) => ({ letter, client: talk(port, head.slice(0, 9)) }));
+    for (const { client } of clients) client.socket.write(head.slice(9));
+    for (let sent = 0; sent < size; sent += 20_000)
+      for (const { letter, client } of clients) client.socket.write(letter.repeat(20_000));
+    for (const { letter, client } of clients) expect(await client.heard).toContain(`<${letter.repeat(size)}>`);
+  });
+
+  it('is read into one buffer by all connections', async () => {
+    const { port, server } = await listening();
+    const buffers = new Set<unknown>();
+    for (const path of ['/1', '/2']) {
+      const connected = once(server, 'connection');
+      const { heard } = talk(port, get(path, 'Connection: close'));
+      const [socket] = (await connected) as [Record<symbol, unknown>];
+      const own = Object.getOwnPropertySymbols(socket).find(({ description }) => description === 'kBuffer');
+      buffers.add(own && socket[own]);
+      expect(statuses(await heard)).toEqual([200]);
+    }
+    expect([...buffers]).toEqual([expect.any(Buffer)]);
+  });
+
   it('is held back while the client does not fetch its responses, and none of it is lost', async () => {
     const big = 'x'.repeat(300_000);
     const { port, seen } = await listening((_request, response) => response.end(big));

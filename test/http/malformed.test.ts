@@ -6,23 +6,23 @@ describe('a request line', () => {
   it.each(['GET / HTTP/1.1', 'GET /a?b HTTP/1.0', 'OPTIONS * HTTP/1.1', 'M-SEARCH http://x/ HTTP/1.1'])(
     'is accepted: %j',
     (line) => {
-      expect(requestLineFault(`${line}\r`)).toBeUndefined();
+      expect(requestLineFault(Buffer.from(`${line}\r`))).toBeUndefined();
     },
   );
 
   it.each(['GET /', 'GET  / HTTP/1.1', 'GET / HTTP/1.1 ', 'GET\t/ HTTP/1.1', ' GET / HTTP/1.1', 'GET / RTSP/1.0', ''])(
     'is refused: %j',
     (line) => {
-      expect(requestLineFault(`${line}\r`)?.message).toContain('single spaces');
+      expect(requestLineFault(Buffer.from(`${line}\r`))?.message).toContain('single spaces');
     },
   );
 
   it('is refused when it ends in a bare LF', () => {
-    expect(requestLineFault('GET / HTTP/1.1')?.code).toBe('malformed_request');
+    expect(requestLineFault(Buffer.from('GET / HTTP/1.1'))?.code).toBe('malformed_request');
   });
 
   it.each(['HTTP/0.9', 'HTTP/1.2', 'HTTP/2', 'HTTP/2.0', 'HTTP/3.0'])('is refused with version %s', (version) => {
-    expect(requestLineFault(`GET / ${version}\r`)?.message).toContain('HTTP version');
+    expect(requestLineFault(Buffer.from(`GET / ${version}\r`))?.message).toContain('HTTP version');
   });
 });
 
