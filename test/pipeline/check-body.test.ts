@@ -43,22 +43,22 @@ const stored = (visibility?: string) => ({
 });
 
 describe('the check of a body', () => {
-  it('is done when the schema finds something', async () => {
+  it('ends if the schema finds a violation', async () => {
     const schema = [violationWith()];
     expect(await checked('gdpr-csv', { content: '' }, { schema })).toMatchObject({ violations: schema });
   });
 
-  it('finds nothing where the schema says all', async () => {
+  it('finds nothing if the schema covers everything', async () => {
     expect((await checked('', {})).violations).toEqual([]);
   });
 });
 
 describe('the check of an upload', () => {
-  it('passes users within the limit of rows', async () => {
+  it('accepts users within the row limit', async () => {
     expect((await checked('gdpr-csv', { content: 'username\nalice\nbob\n' })).violations).toEqual([]);
   });
 
-  it('names the rows that are wrong', async () => {
+  it('names the invalid rows', async () => {
     const { violations, details } = await checked('gdpr-csv', { content: 'userId,username\n,\n' });
     expect(violations).toHaveLength(1);
     expect(details).toMatchObject([{ row: 2 }]);
@@ -67,11 +67,11 @@ describe('the check of an upload', () => {
 });
 
 describe('the check of a comment', () => {
-  it('asks nobody for a comment that says nothing of visibility', async () => {
+  it('needs no lookup for a comment without a visibility', async () => {
     expect(await checked('comment-visibility', { body: 'x' }, {}, onComment)).toEqual({ violations: [], asked: [] });
   });
 
-  it('takes recipients alone for a comment that is sent to recipients already, and refuses them elsewhere', async () => {
+  it('accepts recipients alone only for a comment that is already sent to recipients', async () => {
     const body = { recipients: [{ id: 1, type: 'user' }] };
     expect((await checked('comment-visibility', body, stored('recipients'), onComment)).violations).toEqual([]);
     const refused = await checked('comment-visibility', body, stored(), onComment);
@@ -82,13 +82,13 @@ describe('the check of a comment', () => {
     });
   });
 
-  it('holds replies to comments of ideas to the same rule', async () => {
+  it('applies the same rule to replies to comments of ideas', async () => {
     const comments = { '/services/v2/comment/7.json': { type: 'ideacomment', visibility: 'moderators' } };
     const found = await checked('comment-visibility', { visibility: 'originalPoster' }, { comments }, onNode);
     expect(found).toMatchObject({ code: 'visibility_not_inherited' });
   });
 
-  it('holds a reply to the visibility of what it replies to', async () => {
+  it('restricts a reply to the visibility of its parent', async () => {
     const comments = { '/services/v2/comment/7.json': comment({ visibility: 'moderators' }) };
     const found = await checked('comment-visibility', { visibility: 'originalPoster' }, { comments }, onNode);
     expect(found).toMatchObject({
@@ -98,7 +98,7 @@ describe('the check of a comment', () => {
     });
   });
 
-  it("holds a changed comment to its parent's visibility", async () => {
+  it("restricts a changed comment to its parent's visibility", async () => {
     const comments = {
       '/services/v2/comment/9.json': comment({ originalParentId: 7, visibility: 'originalPoster' }),
       '/services/v2/comment/7.json': comment({ visibility: 'moderators' }),
@@ -112,13 +112,13 @@ describe('the check of a comment', () => {
     ['is a question', { '/services/v2/comment/7.json': { type: 'question', visibility: 'moderators' } }],
     ['cannot be read', {}],
     ['is public', { '/services/v2/comment/7.json': comment({}) }],
-  ])('leaves a reply alone whose parent %s', async (_why, comments) => {
+  ])('accepts a reply whose parent %s', async (_why, comments) => {
     expect(
       (await checked('comment-visibility', { visibility: 'recipients' }, { comments }, onNode)).violations,
     ).toEqual([]);
   });
 
-  it('leaves a changed comment alone whose parent is not told', async () => {
+  it('accepts a changed comment whose parent is unknown', async () => {
     const comments = { '/services/v2/comment/9.json': comment({ originalParentId: null }) };
     const found = await checked('comment-visibility', { visibility: 'recipients' }, { comments }, onComment);
     expect(found).toEqual({ violations: [], asked: ['/services/v2/comment/9.json'] });
@@ -132,7 +132,7 @@ describe('the check of a comment', () => {
     });
   });
 
-  it('leaves that to the upstream for a caller whom only it knows', async () => {
+  it('leaves that decision to the upstream for a caller whom only the upstream knows', async () => {
     const parts = { ...onNode, delegated: true };
     expect(
       (await checked('comment-visibility', { visibility: 'recipients' }, { holds: [] }, parts)).violations,
@@ -144,12 +144,12 @@ describe('the check of a comment', () => {
     expect(found.code).toBe('recipients_without_visibility');
   });
 
-  it('looks nothing up for a request that is not going to be refused', async () => {
+  it('needs no lookup for a request that will not be refused', async () => {
     const found = await checked('comment-visibility', { visibility: 'recipients' }, { level: 'report' }, onNode);
     expect(found.asked).toEqual([]);
   });
 
-  it('looks nothing up for an id that is none', async () => {
+  it('needs no lookup for an invalid id', async () => {
     const parts = { values: { path: { nodeId: '../admin' } } };
     expect((await checked('comment-visibility', { visibility: 'recipients' }, {}, parts)).asked).toEqual([]);
   });

@@ -99,13 +99,13 @@ describe('decide permission', () => {
   };
 
   describe('a decision', () => {
-    it('asks nobody whose a node is when that changes nothing', async () => {
+    it("needs no lookup of the node's author if the author cannot change the result", async () => {
       expect(await decided({}, callerNamed('mod'))).toMatchObject({ decision: { verdict: 'allowed' }, asked: [] });
       const strict = { requires: { permission: 'Wiki' } };
       expect(await decided(strict)).toMatchObject({ decision: { verdict: 'denied' }, asked: [] });
     });
 
-    it('is up to the author of the node, who is looked up when nobody remembers', async () => {
+    it('depends on the author of the node, who is looked up if not remembered', async () => {
       expect(await decided({ authors: { 7: 'alice' } })).toMatchObject({
         decision: { verdict: 'allowed' },
         asked: ['7'],
@@ -117,7 +117,7 @@ describe('decide permission', () => {
       });
     });
 
-    it('is left to the upstream when nobody knows the author', async () => {
+    it('is left to the upstream if the author is unknown', async () => {
       expect((await decided({})).decision).toEqual({ verdict: 'delegated', because: 'ownership' });
       expect((await decided({}, callerNamed('alice'), {})).decision).toEqual({
         verdict: 'delegated',
@@ -125,17 +125,17 @@ describe('decide permission', () => {
       });
     });
 
-    it('is a denial when the upstream could not decide either, for want of a credential', async () => {
+    it('is a denial if the upstream could not decide either because there is no credential', async () => {
       const mute = callerNamed('alice', { authorization: undefined });
       expect((await decided({}, mute)).decision.verdict).toBe('denied');
     });
 
-    it('denies an anonymous caller what only an author may', async () => {
+    it('denies an anonymous caller what only an author may do', async () => {
       const requires: Requirement = { own: { all: [] } };
       expect((await decided({ requires, authors: { 7: 'alice' } }, ANONYMOUS)).decision.verdict).toBe('denied');
     });
 
-    it('looks nothing up for a request that is not going to be refused', async () => {
+    it('needs no lookup for a request that will not be refused', async () => {
       const { decision, asked } = await decided(
         { authors: { 7: 'bob' } },
         callerNamed('alice'),
@@ -147,12 +147,12 @@ describe('decide permission', () => {
       expect([decision.verdict, asked]).toEqual(['delegated', []]);
     });
 
-    it('is a denial for an operation that is switched off, whoever asks, with the key that does', async () => {
+    it('is a denial for any caller of a switched-off operation, naming the configuration key', async () => {
       const { decision } = await decided({ switchedOff: [['listThings', 'issueTracker.enabled']] }, callerNamed('mod'));
       expect(decision).toEqual({ verdict: 'denied', missing: ['issueTracker.enabled'] });
     });
 
-    it('is left to the upstream for a caller without an account, and nobody is asked about the node', async () => {
+    it('is left to the upstream for a caller without an account, without looking up the node', async () => {
       const { decision, asked } = await decided({ authors: { 7: 'stranger' } }, callerNamed('stranger'));
       expect(asked).toEqual([]);
       expect(decision).toEqual({
@@ -167,7 +167,7 @@ describe('decide permission', () => {
     const on = (comment: unknown, principal = callerNamed('alice')) =>
       decided({ comments: { [target]: comment } }, principal, { commentId: '9' });
 
-    it("is up to the comment's author", async () => {
+    it("depends on the comment's author", async () => {
       expect(await on({ author: { username: 'alice' } })).toMatchObject({
         decision: { verdict: 'allowed' },
         asked: [target],
@@ -175,14 +175,14 @@ describe('decide permission', () => {
       expect((await on({ author: { username: 'bob' } })).decision.verdict).toBe('denied');
     });
 
-    it('lets everybody edit a community wiki whom the upstream knows', async () => {
+    it('allows every authenticated caller to edit a community wiki', async () => {
       expect((await on({ wiki: true, author: { username: 'bob' } })).decision.verdict).toBe('allowed');
       const claimed = callerNamed('alice', { kind: 'unverified' });
       expect((await on({ wiki: true }, claimed)).decision.verdict).not.toBe('allowed');
     });
 
-    // A site whose anonymous role holds the permission for own nodes would let any claimed name edit every wiki.
-    it('does not let a claimed name edit a community wiki, even where everybody may edit what is their own', async () => {
+    // On a site whose anonymous role has the permission for own nodes, any claimed name could otherwise edit every wiki.
+    it('does not let an unverified name edit a community wiki, even if all may edit their own nodes', async () => {
       const anonymous = { inherits: [], permissions: ['Own wiki'] };
       const roles: RolesFile = { ...ROLES, roles: new Map([...ROLES.roles, ['anonymous', anonymous]]) };
       const claimed = callerNamed('alice', { kind: 'unverified' });
@@ -193,27 +193,27 @@ describe('decide permission', () => {
       expect([decision.verdict, asked]).toEqual(['denied', []]);
     });
 
-    it('is left to the upstream when the comment cannot be read', async () => {
+    it('is left to the upstream if the comment cannot be read', async () => {
       expect((await on(undefined)).decision.verdict).toBe('delegated');
     });
   });
 
-  describe('a decision from memory', () => {
-    it('says why a caller is allowed and what is missing to one who is not', () => {
+  describe('a decision without lookups', () => {
+    it('names the reason why a caller is allowed, or what a denied caller is missing', () => {
       expect(foreseen({}, callerNamed('mod'))).toEqual({ verdict: 'allowed', because: 'Wiki' });
       expect(foreseen({ remembered: { 7: 'bob' } })).toEqual({ verdict: 'denied', missing: ['Wiki'] });
     });
 
-    it('says what it would have to look up', () => {
+    it('names what it would have to look up', () => {
       expect(foreseen({ authors: { 7: 'alice' } })).toEqual({ verdict: 'delegated', because: 'ownership' });
       expect(foreseen({ remembered: { 7: 'alice' } })).toMatchObject({ verdict: 'allowed' });
     });
 
-    it('says who is left to the upstream', () => {
+    it('reports which callers are left to the upstream', () => {
       expect(foreseen({}, callerNamed('stranger'))).toEqual({ verdict: 'delegated', because: 'unmapped' });
     });
 
-    it('knows what is switched off', () => {
+    it('denies switched-off operations', () => {
       expect(foreseen({ switchedOff: [['listThings', 'issueTracker.enabled']] }, callerNamed('mod'))).toEqual({
         verdict: 'denied',
         missing: ['issueTracker.enabled'],
@@ -239,7 +239,7 @@ describe('permission violation', () => {
       expect(trace.permissions).toMatchObject({ level, outcome, decision });
     });
 
-    it('is a violation of the request when it denies, at the permission that is nearest to being enough', () => {
+    it('is a request violation if it denies, at the permission that is closest to sufficient', () => {
       const trace = traceWith();
       traceDecision(trace, 'report', DENIED);
       expect(trace.violations).toEqual([
@@ -256,7 +256,7 @@ describe('permission violation', () => {
       ]);
     });
 
-    it('is none when it allows or leaves it to the upstream', () => {
+    it('is not a violation if it allows or leaves the decision to the upstream', () => {
       const trace = traceWith();
       for (const decision of [ALLOWED, DELEGATED]) traceDecision(trace, 'enforce', decision);
       expect(trace.violations).toEqual([]);
@@ -264,14 +264,14 @@ describe('permission violation', () => {
   });
 
   describe('a mismatch of two verdicts', () => {
-    it('says whose was no', () => {
+    it('names who denied', () => {
       expect(permissionMismatch(true)).toMatchObject({ category: 'permission-mismatch', keyword: 'upstream-denied' });
       expect(permissionMismatch(false)).toMatchObject({ direction: 'response', keyword: 'upstream-allowed' });
     });
   });
 });
 
-describe('a denial of permission', () => {
+describe('a permission denial', () => {
   const isMessage = (message: string) => message.includes('permission');
   const denies = (status: number, body: string) =>
     isPermissionDenial(operationWith(), { status, headers: [], body: Buffer.from(body) }, isMessage);
@@ -286,7 +286,7 @@ describe('a denial of permission', () => {
     [403, '<html>', false],
     [400, '{"error":"no permission"}', false],
     [200, '{"error":"no permission"}', false],
-  ])('%i %s is one: %s', (status, body, expected) => {
+  ])('includes %i %s: %s', (status, body, expected) => {
     expect(denies(status, body)).toBe(expected);
   });
 });

@@ -24,7 +24,7 @@ const clientGone = () => AbortSignal.abort();
 function dispatched(parts: FakeGatewayParts = {}, arrival: Partial<Arrival> = {}, gone?: () => AbortSignal) {
   const made = gatewayWith(parts);
   const trace = traceWith();
-  // A promise also where nothing is waited for.
+  // Returns a promise even if nothing is awaited.
   const outcome = (async () => dispatch(made.gateway, arrivalWith(arrival), trace, gone))();
   return { ...made, trace, outcome };
 }
@@ -33,7 +33,7 @@ const elsewhere = { path: '/services/v2/other.json', target: '/services/v2/other
 const passes: FakeGatewayParts = { verdict: { pass: true, permission: undefined, reported: true } };
 
 describe('a documented request', () => {
-  it('is answered by its plan, with who asks and what it may', async () => {
+  it('is handled by its plan, with its caller and their permissions', async () => {
     const { outcome, trace, plan, next } = dispatched(
       { grantsOf: () => grantsWith({ delegated: true }) },
       {},
@@ -50,7 +50,7 @@ describe('a documented request', () => {
     });
   });
 
-  it('goes on where its parameters cannot be decoded and everything passes as it is, and says why', async () => {
+  it('continues if its parameters cannot be decoded and all is forwarded unchanged, and records why', async () => {
     const mistake = new RangeError('Maximum call stack size exceeded');
     const contract = {
       ...gatewayWith().gateway.contract,
@@ -63,11 +63,11 @@ describe('a documented request', () => {
     expect(trace).toMatchObject({ requests: { outcome: 'failed' }, cause: mistake });
   });
 
-  it('is answered for HEAD as for GET', async () => {
+  it('is handled for HEAD as for GET', async () => {
     expect(await dispatched({}, { method: 'HEAD' }).outcome).toMatchObject({ reply: { status: 200 } });
   });
 
-  it('is not answered for a method that its path does not have', async () => {
+  it('is not handled for a method that its path does not have', async () => {
     const { outcome, next } = dispatched({}, { method: 'DELETE' });
     await failureOf(outcome);
     expect(next.asked).toEqual([]);
@@ -75,7 +75,7 @@ describe('a documented request', () => {
 });
 
 describe('the authentication of a request', () => {
-  it('is held to the level and needs of its operation', async () => {
+  it('follows the level and requirements of its operation', async () => {
     const operation = operationWith({ needsCredential: true });
     const plan = { operation, checks: { ...MODES.strict.checks, authentication: 'report' as const } };
     const { outcome, authenticated } = dispatched({ plan }, { authorization: 'Basic x' });
@@ -91,14 +91,14 @@ describe('the authentication of a request', () => {
     expect(authenticated[0]?.clientAddress()).toBe('127.0.0.1');
   });
 
-  it('is held to the global level past the contract', async () => {
+  it('follows the global level on undocumented paths', async () => {
     const checks = { ...MODES.strict.checks, authentication: 'off' as const };
     const { outcome, authenticated } = dispatched({ ...passes, checks }, elsewhere);
     await outcome;
     expect(authenticated).toMatchObject([{ level: 'off', needsCredential: false }]);
   });
 
-  it('tells callers apart by tokens and cookies only where those travel upstream', async () => {
+  it('distinguishes callers by tokens and cookies only if those are sent upstream', async () => {
     const otherCredential = 't\na=b';
     const planned = dispatched({}, { otherCredential });
     const observed = dispatched({ plan: plannedWith({ transparent: true }) }, { otherCredential });
@@ -111,7 +111,7 @@ describe('the authentication of a request', () => {
     expect(plain.authenticated[0]?.otherCredential).toBeUndefined();
   });
 
-  it('refuses before anything else is looked at, and says why', async () => {
+  it('refuses before any other check, and records why', async () => {
     const error = new GatewayError('credentials_refused', 'no');
     const { outcome, trace, next } = dispatched({ authenticate: () => Promise.reject(error) });
     expect(await failureOf(outcome)).toBe(error);
@@ -129,7 +129,7 @@ describe('the authentication of a request', () => {
     ['verification_unavailable', new ProbeFailure(500), ['server-error']],
     ['verification_unavailable', 'too many probes wait', []],
     ['credentials_refused', undefined, []],
-  ] as const)('tells of an upstream that kept it from being made: %s, %s', async (code, cause, keywords) => {
+  ] as const)('reports an upstream that prevented it: %s, %s', async (code, cause, keywords) => {
     const error = new GatewayError(code, 'no', { cause });
     const { outcome, trace } = dispatched({ authenticate: () => Promise.reject(error) });
     await failureOf(outcome);
@@ -138,7 +138,7 @@ describe('the authentication of a request', () => {
     );
   });
 
-  it('names no caller who has no name', async () => {
+  it('records no name for a caller without one', async () => {
     const passed = { level: 'enforce', outcome: 'passed', principal: 'anonymous' } as const;
     const { outcome, trace } = dispatched({
       authenticate: () => Promise.resolve({ principal: ANONYMOUS, trace: passed }),
@@ -162,19 +162,19 @@ const pending = (): Promise<AuthenticationResult> =>
     trace: { level: 'report', outcome: 'skipped', principal: 'unverified', reason: 'verification_pending' },
   });
 
-describe('the credential of an observed request', () => {
+describe('the credential of a request in observe', () => {
   it.each([
     [200, false, 'skipped', 'judged by the answer'],
     [401, false, 'reported', 'judged by the answer'],
     [401, true, 'skipped', 'judged by the answer'],
     [undefined, false, 'skipped', 'no answer'],
-  ] as const)('is judged by status %s (denied: %s): %s', async (status, denied, outcome, reason) => {
+  ] as const)('has a verdict for status %s (denied: %s): %s', async (status, denied, outcome, reason) => {
     const { trace, outcome: done } = dispatched({ plan: answered(status, denied), authenticate: pending });
     await done.catch(() => undefined);
     expect(trace.authentication).toMatchObject({ outcome, reason, principal: 'unverified' });
   });
 
-  it('is not judged where it was verified, and nowhere else', async () => {
+  it('has no verdict if it was verified, or outside observe', async () => {
     const verified = dispatched({ plan: answered(401) });
     await verified.outcome;
     expect(verified.trace.authentication).toMatchObject({ outcome: 'passed' });
@@ -183,7 +183,7 @@ describe('the credential of an observed request', () => {
     expect(staged.trace.authentication?.reason).toBe('verification_pending');
   });
 
-  it('is not judged without authentication', () => {
+  it('has no verdict without authentication', () => {
     const trace = traceWith();
     judgeCredentialByResponse(trace);
     expect(trace.authentication).toBeUndefined();
@@ -197,7 +197,7 @@ const anonymous = () =>
   });
 
 describe('an undocumented request', () => {
-  it('passes where the policy lets it, reported where the policy says so', async () => {
+  it('passes if the policy allows it, reported if the policy requires it', async () => {
     const { outcome, trace } = dispatched(passes, elsewhere);
     expect(await outcome).toMatchObject({ plan: { operation: undefined }, reply: { status: 299 } });
     expect(trace).toMatchObject({
@@ -207,7 +207,7 @@ describe('an undocumented request', () => {
     expect(trace.operation).toBeUndefined();
   });
 
-  it('passes unreported where an entry names it, and unseen where the check is off', async () => {
+  it('passes unreported if an entry names it, and unexamined if the check is off', async () => {
     const verdict = { pass: true, permission: undefined, reported: false } as const;
     const named = dispatched({ verdict }, elsewhere);
     await named.outcome;
@@ -217,33 +217,33 @@ describe('an undocumented request', () => {
     expect(off.trace.undocumented?.outcome).toBe('skipped');
   });
 
-  it('is refused with 404 where nothing allows it', async () => {
+  it('is refused with 404 if nothing allows it', async () => {
     const { outcome, trace } = dispatched({}, elsewhere);
     expect(await failureOf(outcome)).toMatchObject({ code: 'not_in_contract', status: 404 });
     expect(trace).toMatchObject({ undocumented: { outcome: 'refused' }, violations: [{ location: 'path' }] });
   });
 
-  it('is told by the shape of its path, without what may name somebody', async () => {
+  it('is recorded by the shape of its path, without parts that may identify a person', async () => {
     const { outcome, trace } = dispatched({}, { path: '/services/v2/user/bob/question/17.json' });
     await failureOf(outcome);
     expect(trace.violations).toMatchObject([{ at: '/services/v2/user/*/question/*.json', location: 'path' }]);
   });
 
-  it('is refused with 405 and the methods of its path where only the method is wrong', async () => {
+  it('is refused with 405 and the methods of its path if only the method is wrong', async () => {
     const verdict = { pass: false, code: 'method_not_allowed', allow: ['GET', 'HEAD'] } as const;
     const { outcome, trace } = dispatched({ verdict }, { method: 'DELETE' });
     expect(await failureOf(outcome)).toMatchObject({ status: 405, headers: { Allow: 'GET, HEAD' } });
     expect(trace.violations).toMatchObject([{ location: 'method' }]);
   });
 
-  it('is told as the wrong method of its path where it passes', async () => {
+  it('is recorded as a wrong method of its path if it passes', async () => {
     const verdict = { pass: true, permission: undefined, reported: true, documentedPath: true } as const;
     const { outcome, trace } = dispatched({ verdict }, { method: 'DELETE' });
     await outcome;
     expect(trace.violations).toMatchObject([{ location: 'method', keyword: 'method' }]);
   });
 
-  it('has no documented path for the methods of operations that are switched off', async () => {
+  it('has no documented path for the methods of switched-off operations', async () => {
     const match = { undocumentedMethods: new Set(['PUT']) };
     const off = dispatched({ match }, { method: 'PUT' });
     const other = dispatched({ match }, { method: 'DELETE' });
@@ -251,7 +251,7 @@ describe('an undocumented request', () => {
     expect([off.judged[0]?.[2], other.judged[0]?.[2]?.size]).toEqual([undefined, 1]);
   });
 
-  it('needs the credential of its caller where a service account would stand in', async () => {
+  it("needs its caller's credential if a service account would otherwise be used", async () => {
     const service = { ...passes, serviceCredential: true };
     const refused = dispatched({ ...service, authenticate: anonymous }, elsewhere);
     expect(await failureOf(refused.outcome)).toMatchObject({ code: 'needs_caller_credential' });
@@ -267,7 +267,7 @@ const denies = () => ({ verdict: 'denied', missing: ['Answer'] }) as const;
 describe('the permission of an allowed path', () => {
   const entry = { pass: true, permission: 'Answer', reported: false } as const;
 
-  it('is asked of its caller', async () => {
+  it('is required of its caller', async () => {
     const asked: string[] = [];
     const decidePermission: FakeGatewayParts['decidePermission'] = (permission) => {
       asked.push(permission);
@@ -279,7 +279,7 @@ describe('the permission of an allowed path', () => {
     expect(trace.permissions).toMatchObject({ outcome: 'passed' });
   });
 
-  it('is enforced, or reported', async () => {
+  it('is enforced or reported', async () => {
     const refused = dispatched({ verdict: entry, decidePermission: denies }, elsewhere);
     expect(await failureOf(refused.outcome)).toMatchObject({ status: 403, details: [{ permission: 'Answer' }] });
     expect(refused.trace.permissions?.outcome).toBe('refused');
@@ -289,7 +289,7 @@ describe('the permission of an allowed path', () => {
     expect(reported.trace.permissions?.outcome).toBe('reported');
   });
 
-  it('is not asked where permissions are off or the entry names none', async () => {
+  it('is not required if permissions are off or the entry names none', async () => {
     const off = dispatched(
       { verdict: entry, decidePermission: denies, checks: { ...MODES.strict.checks, permissions: 'off' } },
       elsewhere,
@@ -299,7 +299,7 @@ describe('the permission of an allowed path', () => {
     expect([off.trace.permissions, none.trace.permissions]).toEqual([undefined, undefined]);
   });
 
-  it('is left to the upstream for a caller whom only it knows', async () => {
+  it('is left to the upstream for a caller whom only the upstream knows', async () => {
     const { outcome, trace } = dispatched({ verdict: entry, decidePermission: delegates }, elsewhere);
     await outcome;
     expect(trace.permissions).toMatchObject({ outcome: 'skipped', reason: 'delegated: unmapped' });

@@ -19,7 +19,7 @@ interface Explained {
   readonly switchedOff?: readonly [string, string][];
 }
 
-/** The lines as a record, the text of equal names joined. */
+/** Returns the lines as a record, joining the texts of lines with the same name. */
 function explained(request: Partial<ExplainRequest> = {}, given: Explained = {}) {
   const { planned, parts, decoded, switchedOff = [] } = given;
   const permissions = compilePermissions({
@@ -59,7 +59,7 @@ function explained(request: Partial<ExplainRequest> = {}, given: Explained = {})
 }
 
 describe('the explanation of a documented request', () => {
-  it('tells what would become of it, without asking anybody', () => {
+  it('lists every check without sending a request', () => {
     const values = { ...exchangeWith().values(), page: 1, query: new Map([['q', ['x']]]), path: { nodeId: '7' } };
     const { record, next, authenticated } = explained({}, { planned: { cache: kept() }, decoded: { values } });
     expect(record).toMatchObject({
@@ -87,7 +87,7 @@ describe('the explanation of a documented request', () => {
     expect([next.asked, authenticated]).toEqual([[], []]);
   });
 
-  it('tells what a caller lacks', () => {
+  it('lists the permissions that a caller lacks', () => {
     const { record } = explained({ as: 'bob' });
     expect(record['permission']).toMatch(/^denied: .*missing$/);
     expect(record['verdict']).toMatch(/^403 permission_denied/);
@@ -95,7 +95,7 @@ describe('the explanation of a documented request', () => {
     expect(reported.record['verdict']).toBe('sent on');
   });
 
-  it('tells an anonymous caller what credential is needed', () => {
+  it('names the credential that an anonymous caller needs', () => {
     expect(explained({ as: undefined }).record).toMatchObject({
       caller: 'anonymous',
       credential: 'none; accepted only with authentication.anonymous: allow (authentication enforce)',
@@ -107,7 +107,7 @@ describe('the explanation of a documented request', () => {
     expect(needed.record['credential']).toBe('needed by this operation (authentication enforce)');
   });
 
-  it('ends with the refusal of wrong parameters', () => {
+  it('ends with the refusal of invalid parameters', () => {
     const { record } = explained({}, { decoded: { violations: [violationWith()] } });
     expect(record).toMatchObject({
       parameters: 'page must be an integer',
@@ -116,24 +116,24 @@ describe('the explanation of a documented request', () => {
     expect(record).not.toHaveProperty('permission');
   });
 
-  it('tells what would only be reported', () => {
+  it('distinguishes what would only be reported', () => {
     expect(explained({}, { decoded: { reported: [violationWith()] } }).record['reported']).toBe(
       'page must be an integer',
     );
   });
 
-  it('tells that a page is out of its bounds', () => {
+  it('reports a page outside its bounds', () => {
     const values = { ...exchangeWith().values(), pageSize: 500 };
     const { record } = explained({}, { decoded: { values } });
     expect(record['page bounds']).toContain('maximum of 100');
     expect(record['verdict']).toMatch(/^400 page_size_out_of_bounds/);
   });
 
-  it('refuses what is refused in every mode', () => {
+  it('refuses what every mode refuses', () => {
     expect(explained({ target: '/services/v2/..;/admin' }).record['verdict']).toMatch(/^400 unsafe_path/);
   });
 
-  it('says nothing of pages where there are none, and that nothing is kept where nothing is', () => {
+  it('leaves out page bounds for operations without pages, and reports that an operation is not cached', () => {
     const { record } = explained({}, { planned: { operation: { paging: undefined } } });
     expect(record).not.toHaveProperty('page bounds');
     expect(record['cache key']).toBe('not kept');
@@ -143,12 +143,12 @@ describe('the explanation of a documented request', () => {
     expect(explained({ method: 'HEAD' }).record['operation']).toMatch(/^listThings/);
   });
 
-  it('knows what is switched off', () => {
+  it('reports checks that are switched off', () => {
     const { record } = explained({}, { switchedOff: [['listThings', 'issueTracker.enabled']] });
     expect(record['permission']).toBe('denied: issueTracker.enabled missing');
   });
 
-  it('hides no failure of its own', () => {
+  it('does not hide its own failures', () => {
     const contract = {
       match: () => {
         throw new GatewayError('internal_error', 'broken');
@@ -161,7 +161,7 @@ describe('the explanation of a documented request', () => {
 describe('the explanation of an undocumented request', () => {
   const target = '/services/v2/other.json';
 
-  it('tells that it would be refused, and with which methods it would not', () => {
+  it('reports that it would be refused, and lists the methods that would be allowed', () => {
     expect(explained({ target }).record).toMatchObject({
       operation: 'not in the contract',
       verdict: '404 not_in_contract',
@@ -172,7 +172,7 @@ describe('the explanation of an undocumented request', () => {
     );
   });
 
-  it('tells that it would pass, what it needs and whether it is reported', () => {
+  it('reports that it would pass, which permission it needs and whether it is reported', () => {
     const verdict = { pass: true, permission: 'Answer', reported: true } as const;
     expect(explained({ target }, { parts: { verdict } }).record['verdict']).toBe(
       'passed on as it is, needs "Answer", reported',
@@ -181,7 +181,7 @@ describe('the explanation of an undocumented request', () => {
     expect(explained({ target }, { parts: { verdict: plain } }).record['verdict']).toBe('passed on as it is');
   });
 
-  it('judges the methods of operations that are switched off as the live path does', () => {
+  it('treats the methods of switched-off operations as the live path does', () => {
     const match = { undocumentedMethods: new Set(['PUT']) };
     const { judged } = explained({ method: 'PUT' }, { parts: { match } });
     expect(judged).toEqual([['PUT', '/services/v2/thing.json', undefined]]);

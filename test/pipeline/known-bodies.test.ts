@@ -4,7 +4,7 @@ import { authorsOf, createKnownBodies, type KnownBody, type KnownBodies } from '
 import { bodyFactsOf } from '../../src/pipeline/reply.ts';
 import { operationWith, plannedWith } from '../builders/exchange.ts';
 
-describe('known answers', () => {
+describe('known responses', () => {
   const look = (text: string) => ({ status: 200, mediaType: 'application/json', bytes: Buffer.from(text) });
   const answer = (text: string, bytes = Buffer.from(text)): KnownBody => ({
     ...look(text),
@@ -17,7 +17,7 @@ describe('known answers', () => {
 
   const body = (id: string) => id.padEnd(6000, 'x');
 
-  /** A memory that takes an answer at once, as it does when its key has come before. */
+  /** A memory that stores a response immediately, as it does when the key occurs a second time. */
   function createSeenAnswers(maxBytes?: number): KnownBodies {
     const known = createKnownBodies(maxBytes);
     return {
@@ -29,7 +29,7 @@ describe('known answers', () => {
     };
   }
 
-  it('take an answer when its key comes a second time, and none of those that come once', () => {
+  it('are stored when their key occurs a second time, not the first', () => {
     const known = createKnownBodies();
     known.remember('a', answer('body'));
     expect(known.find('a', look('body'))).toBeUndefined();
@@ -37,7 +37,7 @@ describe('known answers', () => {
     expect(known.find('a', look('body'))).toBeDefined();
   });
 
-  it('find what is equal in every byte, status and media type', () => {
+  it('are found if every byte, the status and the media type are equal', () => {
     const known = createSeenAnswers();
     known.remember('a', answer('body'));
     expect(known.find('a', look('body'))?.authors).toEqual([['1', 'body']]);
@@ -48,7 +48,7 @@ describe('known answers', () => {
     expect(known.find('a', { ...look('body'), mediaType: undefined })).toBeUndefined();
   });
 
-  it('hold the last answer of a key only', () => {
+  it('contain only the last response of each key', () => {
     const known = createSeenAnswers();
     known.remember('a', answer('first'));
     known.remember('a', answer('second'));
@@ -56,7 +56,7 @@ describe('known answers', () => {
     expect(known.find('a', look('second'))).toBeDefined();
   });
 
-  it('take up a list that differs each time now and then only, and at once again when it has come to rest', () => {
+  it('are stored only occasionally while a list changes each time, and immediately once it is stable', () => {
     const known = createKnownBodies();
     known.remember('a', answer('before'));
     const fetch = (text: string) => {
@@ -65,13 +65,13 @@ describe('known answers', () => {
       return found;
     };
     for (let number = 0; number < 40; number += 1) expect(fetch(`answer ${number}`)).toBe(false);
-    // The last one that was taken up was the thirty-third.
+    // The thirty-third response was the last one stored.
     expect(known.find('a', look('answer 32'))).toBeDefined();
     expect(fetch('at rest')).toBe(false);
     expect(fetch('at rest')).toBe(true);
   });
 
-  it('forget what was used longest ago when they grow beyond their bound', () => {
+  it('are dropped in least recently used order when the bound is exceeded', () => {
     const known = createSeenAnswers(100_000);
     const ids = Array.from({ length: 20 }, (_, at) => String(at));
     ids.forEach((id) => known.remember(id, answer(body(id))));
@@ -81,14 +81,14 @@ describe('known answers', () => {
     expect(found).toContain('19');
   });
 
-  it('do not hold a body that would drive out many others', () => {
+  it('do not include a body that would displace many others', () => {
     const known = createSeenAnswers(100_000);
     const text = 'x'.repeat(50_000);
     known.remember('a', answer(text));
     expect(known.find('a', look(text))).toBeUndefined();
   });
 
-  it('keep small bodies without the large buffer that they are part of', () => {
+  it('copy small bodies out of the large buffer that contains them', () => {
     const known = createSeenAnswers(100_000);
     const large = Buffer.from('body'.padEnd(90_000));
     known.remember('a', answer('body', large.subarray(0, 4)));
@@ -110,19 +110,19 @@ describe('authors', () => {
     expect(learned(json, itemsAt)).toEqual({ 1: 'alice', 2: 'bob' });
   });
 
-  it('are learned from a body that is a node', () => {
+  it('are learned from a body that is a single node', () => {
     expect(learned(node(1, 'alice'), 'body')).toEqual({ 1: 'alice' });
   });
 
-  it('are not learned from topics and users, whose ids are of other pools', () => {
+  it('are not learned from topics and users, whose ids are from other ranges', () => {
     expect(learned({ list: [{ id: 1, author: { username: 'alice' } }] })).toEqual({});
   });
 
-  it('are not learned of ids that JSON has rounded, nor without a name', () => {
+  it('are not learned from ids that JSON has rounded, nor without a name', () => {
     expect(learned({ list: [node(2 ** 53, 'alice'), node(1, undefined), node(undefined, 'alice'), null] })).toEqual({});
   });
 
-  it('are not learned from answers of another form', () => {
+  it('are not learned from responses of another form', () => {
     expect(learned({ error: 'x' })).toEqual({});
     expect(learned(undefined)).toEqual({});
   });

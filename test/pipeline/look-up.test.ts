@@ -16,8 +16,8 @@ const answer = (body: string, status = 200): ExchangedResponse => ({
 const found = (given: ExchangedResponse | Promise<ExchangedResponse>) =>
   createLookup(fakeExchanges(() => given).upstream)('/a.json', callerNamed('alice'));
 
-describe('a look-up', () => {
-  it("reads with the caller's own credential, and with none for an anonymous caller", async () => {
+describe('a lookup', () => {
+  it("sends the caller's own credential, and none for an anonymous caller", async () => {
     const { upstream, sent } = fakeExchanges(() => answer('{"id":1}'));
     const lookUp = createLookup(upstream);
     expect(await lookUp('/a.json', callerNamed('alice'))).toEqual({ id: 1 });
@@ -34,7 +34,7 @@ describe('a look-up', () => {
     expect(sent[0]?.headers).toContainEqual(['Authorization', 'Basic alice']);
   });
 
-  it('decides nothing when it fails', async () => {
+  it('decides nothing if it fails', async () => {
     expect(await found(Promise.reject(new UpstreamFailure('deadline')))).toBeUndefined();
     expect(await found(answer('{"id":1}', 404))).toBeUndefined();
     expect(await found(answer('<html>'))).toBeUndefined();

@@ -16,7 +16,7 @@ const answering: StagePlanner = { name: 'last', plan: () => () => () => Promise.
 const idle: StagePlanner = { name: 'idle', plan: () => undefined };
 
 describe('a plan', () => {
-  it('runs its stages outermost first and leaves out those without work', async () => {
+  it('runs its stages from outermost to innermost and leaves out those without work', async () => {
     const order: string[] = [];
     const plan = compilePlan(plannedWith(), [passing('a', order), idle, passing('b', order), answering]);
     await plan.handle(exchangeWith());
@@ -25,8 +25,9 @@ describe('a plan', () => {
     expect(planLine(plan)).toBe('GET  /services/v2/thing.json   a → b → last');
   });
 
-  // The attack: a request or a response on which a check breaks. Where everything passes as it is, that ends no exchange.
-  describe('in which everything passes as it is', () => {
+  // The attack: a request or response on which a check throws. If everything is forwarded unchanged, the exchange must
+  // not fail.
+  describe('in which everything is forwarded unchanged', () => {
     const transparent = plannedWith({ transparent: true });
     const mistake = new RangeError('Maximum call stack size exceeded');
     const broken = (name: string, when: 'before' | 'after'): StagePlanner => ({
@@ -43,19 +44,22 @@ describe('a plan', () => {
       ['validate-body', 'requests'],
       ['bound-page', 'pageBounds'],
       ['validate-response', 'responses'],
-    ] as const)('goes on without %s when it breaks before or after the exchange, and says so', async (name, check) => {
-      for (const when of ['before', 'after'] as const) {
-        const order: string[] = [];
-        const exchange = exchangeWith();
-        const plan = compilePlan(transparent, [broken(name, when), passing('forwarded', order), answering]);
-        expect(await plan.handle(exchange)).toMatchObject({ status: 200 });
-        expect(order, 'nothing is sent twice').toEqual(['forwarded']);
-        expect(exchange.trace[check]).toMatchObject({ outcome: 'failed', reason: 'error' });
-        expect(exchange.trace.cause).toBe(mistake);
-      }
-    });
+    ] as const)(
+      'continues without %s if it throws before or after the exchange, and records it',
+      async (name, check) => {
+        for (const when of ['before', 'after'] as const) {
+          const order: string[] = [];
+          const exchange = exchangeWith();
+          const plan = compilePlan(transparent, [broken(name, when), passing('forwarded', order), answering]);
+          expect(await plan.handle(exchange)).toMatchObject({ status: 200 });
+          expect(order, 'nothing is sent twice').toEqual(['forwarded']);
+          expect(exchange.trace[check]).toMatchObject({ outcome: 'failed', reason: 'error' });
+          expect(exchange.trace.cause).toBe(mistake);
+        }
+      },
+    );
 
-    it("ends with failures of the transport and with decisions, which are nobody's mistakes", async () => {
+    it('ends with transport failures and with decisions, which are not defects', async () => {
       for (const failure of [new UpstreamFailure('reset'), new GatewayError('client_closed', 'gone')]) {
         const failing: StagePlanner = { name: 'last', plan: () => () => () => Promise.reject(failure) };
         const order: string[] = [];
@@ -66,7 +70,7 @@ describe('a plan', () => {
       }
     });
 
-    it('does not in the other modes', async () => {
+    it('does not continue in the other modes', async () => {
       const plan = compilePlan(plannedWith(), [broken('validate-response', 'after'), answering]);
       expect(await failureOf(Promise.resolve(plan.handle(exchangeWith())))).toBe(mistake);
     });
@@ -87,7 +91,7 @@ describe('a plan', () => {
     expect(asked).toBe(1);
   });
 
-  it('that nothing ends fails, and says which', async () => {
+  it('fails and names itself if no stage ends it', async () => {
     const plan = compilePlan(plannedWith(), [idle]);
     expect(await failureOf(Promise.resolve(plan.handle(exchangeWith())))).toMatchObject({
       message: 'the plan of listThings has no last stage',

@@ -13,25 +13,25 @@ async function planLines(env: Record<string, string>): Promise<readonly string[]
 }
 
 describe('the plans', () => {
-  it('are the reviewed ones, a line for each of the 18 operations and one for undocumented paths', async () => {
+  it('match the reviewed ones, with a line for each of the 18 operations and one for undocumented paths', async () => {
     const lines = await planLines({});
     expect(lines).toHaveLength(19);
     await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('plans.txt');
   });
 
-  it('hold nothing that writes, keeps, redacts or refuses twice in observe', async () => {
+  it('contain nothing in observe that writes, stores, redacts or refuses duplicates', async () => {
     const lines = await planLines({ UPSTREAM_URL: nowhere });
     expect(lines).toHaveLength(17);
     for (const line of lines.slice(0, -1))
       expect(line).not.toMatch(/cache-page|coalesce|redact|purge|duplicate|rewrite/);
   });
 
-  it('rewrite nothing of undocumented paths in observe', async () => {
+  it('rewrite nothing on undocumented paths in observe', async () => {
     const lines = await planLines({ UPSTREAM_URL: nowhere });
     expect(lines.at(-1)).toBe('*    undocumented paths   purge-tags → find-addresses → forward');
   });
 
-  it('have no stage of a check that is off', async () => {
+  it('contain no stage of a check that is off', async () => {
     const lines = await planLines({ PORTICO_CONFIG: 'test/pipeline/checks-off.yaml' });
     for (const line of lines) expect(line).not.toMatch(/authorize|bound-page|redact/);
   });

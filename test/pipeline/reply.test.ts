@@ -6,8 +6,8 @@ import { kept, operationWith, pageOf, plannedWith } from '../builders/exchange.t
 const factsOf = (json: unknown, itemsAt: ItemsAt = 'list') =>
   bodyFactsOf({ operation: operationWith({ itemsAt }), cache: kept() }, json);
 
-describe('what a body shows', () => {
-  it('is its outer form, its page count and its items', () => {
+describe('the facts about a body', () => {
+  it('are its outer form, its page count and its items', () => {
     expect(factsOf(pageOf([1, 2]))).toEqual({
       isJson: true,
       isOuterForm: true,
@@ -17,19 +17,19 @@ describe('what a body shows', () => {
     });
   });
 
-  it('has no items where nothing is kept', () => {
+  it('include no items if the operation is not cached', () => {
     expect(bodyFactsOf(plannedWith(), pageOf([1])).tags).toEqual([]);
   });
 
-  it('is nothing for a body that is no JSON', () => {
+  it('are empty for a body that is not JSON', () => {
     expect(factsOf(undefined)).toMatchObject({ isJson: false, isOuterForm: false, hasTopLevelError: false });
   });
 
-  it('knows null for JSON', () => {
+  it('accept null as JSON', () => {
     expect(factsOf(null)).toMatchObject({ isJson: true, isOuterForm: false, hasTopLevelError: false });
   });
 
-  it.each([{ error: 'x', list: [] }, { errors: {} }])('tells an error at the top: %j', (json) => {
+  it.each([{ error: 'x', list: [] }, { errors: {} }])('include an error at the top level: %j', (json) => {
     expect(factsOf(json)).toMatchObject({ hasTopLevelError: true, pageCount: undefined });
   });
 });

@@ -7,19 +7,19 @@ describe('the refusal of a request', () => {
     documentedErrors: [{ status: 400, text: "The provided 'job id' is/are invalid" }],
   });
 
-  it('has the documented text of the operation for that status, else our own', () => {
+  it("has the documented text of the operation for that status, or Portico's own otherwise", () => {
     expect(documentedText(documented, 400, 'own')).toBe("The provided 'job id' is/are invalid");
     expect(documentedText(documented, 403, 'own')).toBe('own');
   });
 
-  it('speaks of the first violation and lists all of them', () => {
+  it('describes the first violation and lists all of them', () => {
     const second = violationWith({ at: 'pageSize', message: 'pageSize must be an integer' });
     const error = requestRefusal(operationWith(), 'invalid_parameter', [violationWith(), second]);
     expect(error.message).toBe('page must be an integer');
     expect(error.details.map(({ name }) => name)).toEqual(['page', 'pageSize']);
   });
 
-  it('passes a suggestion on', () => {
+  it('includes a suggestion', () => {
     const violation = violationWith({ suggestion: 'pageSize' });
     expect(requestRefusal(operationWith(), 'unknown_parameter', [violation]).message).toContain(
       '; did you mean pageSize?',

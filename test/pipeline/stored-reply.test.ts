@@ -17,7 +17,7 @@ import {
 import { createTestClock } from '../builders/test-clock.ts';
 
 describe('stored reply', () => {
-  it('clients of a documented operation see what describes the answer, and nothing that the upstream says of itself', () => {
+  it('clients of a documented operation see only response headers that describe the content', () => {
     const names = [
       'Content-Type',
       'content-language',
@@ -57,7 +57,7 @@ describe('a page', () => {
   });
   const bad = (json: unknown, parts: PlannedParts = {}) => replyWith(json, factsOf('off', json, parts));
 
-  it('is kept with its tags, its page count and who fetched it', () => {
+  it('is stored with its tags, its page count and the caller who fetched it', () => {
     const { stored, entry } = keeping(good);
     expect(stored).toBe(true);
     expect(entry).toMatchObject({
@@ -69,33 +69,33 @@ describe('a page', () => {
     });
   });
 
-  it('names nobody when a service account fetched it, unless the caller was delegated', () => {
+  it('has no recorded caller if a service account fetched it, unless the caller was delegated', () => {
     expect(keeping(good, { serviceCredential: true }).entry?.filledBy).toBeUndefined();
     expect(keeping(good, { serviceCredential: true }, { delegated: true }).entry?.filledBy).toBeDefined();
   });
 
-  it('goes with a write to an item that it shows', () => {
+  it('is purged by a write to an item that it contains', () => {
     const { cache } = keeping(good);
     expect(cache.purge(['node:2'])).toBe(1);
   });
 
   it.each<[string, Reply]>([
-    ['whose answer was not judged', { status: 200, headers: JSON_TYPE, body: good.body }],
-    ['that still streams', { ...good, body: Readable.from([]) }],
+    ['whose response was not checked', { status: 200, headers: JSON_TYPE, body: good.body }],
+    ['that is still streaming', { ...good, body: Readable.from([]) }],
     ['of another status', { ...good, status: 201 }],
     ['of another media type', { ...good, headers: [['Content-Type', 'text/html']] }],
     ['that sets a cookie', { ...good, headers: [...JSON_TYPE, ['Set-Cookie', 'a=b']] }],
     ['with an error inside', replyWith({ error: 'x', list: [] })],
     ['with errors inside', replyWith({ errors: {}, list: [] })],
     ['that breaks the contract', { ...good, ...factsOf('violations', pageOf([1])) }],
-    ['unjudged, of another outer form', bad({ items: [] })],
-    ['unjudged, that is an array', bad([])],
-    ['unjudged, that is null', bad(null)],
-  ])('%s is not kept', (_what, reply) => {
+    ['with an unchecked body of another outer form', bad({ items: [] })],
+    ['with an unchecked body that is an array', bad([])],
+    ['with an unchecked body that is null', bad(null)],
+  ])('%s is not stored', (_what, reply) => {
     expect(keeping(reply).stored).toBe(false);
   });
 
-  it('is kept nowhere that no page is kept', () => {
+  it('is not stored for operations that are not cached', () => {
     expect(keeping(good, { cache: undefined }).stored).toBe(false);
   });
 
@@ -107,12 +107,12 @@ describe('a page', () => {
     ['elements', { list: [] }, false],
     ['body', { id: 1 }, true],
     ['body', [], false],
-  ] as const)('unjudged, with items at %s: %j is kept: %s', (itemsAt, json, stored) => {
+  ] as const)('with an unchecked body with items at %s: %j is stored: %s', (itemsAt, json, stored) => {
     const parts: PlannedParts = { operation: { itemsAt } };
     expect(keeping(bad(json, parts), parts).stored).toBe(stored);
   });
 
-  it('has the age that the upstream gave it', () => {
+  it('starts with the age that the upstream reports', () => {
     const { cache } = keeping({ ...good, headers: [...JSON_TYPE, ['Age', '20']] });
     expect(cache.lookup('k')?.ageSeconds).toBe(20);
   });

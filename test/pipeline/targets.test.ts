@@ -21,7 +21,7 @@ describe('targets', () => {
     handle: createNext().handle,
   });
 
-  /** The targets of a contract with one list, which counts what it is asked. */
+  /** The targets of a contract with one list; counts the lookups. */
   function targetsWith({ planned = { cache: kept() }, decode = () => ({}), ...parts }: Parts = {}) {
     const plan = planWith(planned);
     const plans = new Map([[plan.operation.id, plan]]);
@@ -55,7 +55,7 @@ describe('targets', () => {
       targets.remember(text, target);
       return target;
     };
-    /** Whether a target is found without being read. */
+    /** Whether a target is found without being decoded. */
     const isKnown = (text: TargetText) => {
       const before = matched.length;
       const target = targets.resolve(text);
@@ -64,7 +64,7 @@ describe('targets', () => {
     return { targets, plan, plans, decoded, matched, remember, isKnown };
   }
 
-  /** The text of a request for things with that query. */
+  /** The text of a request for things with this query. */
   function things(query?: string, more: Partial<TargetText> = {}): TargetText {
     const target = query === undefined ? THINGS : `${THINGS}?${query}`;
     return { method: 'GET', rawTarget: target, target, path: THINGS, query, ...more };
@@ -80,12 +80,12 @@ describe('targets', () => {
   };
 
   describe('a target', () => {
-    it('is that of an operation, for HEAD as for GET', () => {
+    it('is matched to its operation, for HEAD as for GET', () => {
       const { targets, plan } = targetsWith();
       for (const method of ['GET', 'HEAD']) expect(targets.resolve(things('q=x', { method })).plan).toBe(plan);
     });
 
-    it('is decoded when that is asked for, and once', () => {
+    it('is decoded only on request, and only once', () => {
       const { targets, decoded } = targetsWith();
       const target = targets.resolve(things('q=x'));
       expect(decoded).toEqual([]);
@@ -94,7 +94,7 @@ describe('targets', () => {
       expect(decoded).toEqual(['q=x']);
     });
 
-    it('is what the policy says for a path or method that the contract does not have', () => {
+    it('gets the verdict of the policy if the contract does not contain its path or method', () => {
       const asked: unknown[] = [];
       const { targets } = targetsWith({
         undocumented: (method, path, byMethod) => {
@@ -111,7 +111,7 @@ describe('targets', () => {
       ]);
     });
 
-    it('that cannot be read is as bad as its reading', () => {
+    it('throws if it cannot be read', () => {
       const { targets } = targetsWith();
       const unreadable: TargetText = {
         ...things(),
@@ -124,7 +124,7 @@ describe('targets', () => {
   });
 
   describe('the memo of targets', () => {
-    it('finds a target by its very text, and nothing else of the request is read', () => {
+    it('finds a target by its exact text without reading the rest of the request', () => {
       const { targets, remember, isKnown, matched } = targetsWith();
       const text = things('page=2', { rawTarget: `/qa${THINGS}?page=2` });
       const target = remember(text);
@@ -148,7 +148,7 @@ describe('targets', () => {
         expect(isKnown({ ...text, rawTarget }), rawTarget).toBe(false);
     });
 
-    it('is for GET: no other method is found in it or enters it', () => {
+    it('serves GET only: other methods are neither found nor stored', () => {
       const { targets, remember, isKnown } = targetsWith();
       for (const method of ['HEAD', 'PUT', 'get']) remember(things('q=x', { method }));
       expect(targets.size).toBe(0);
@@ -157,7 +157,7 @@ describe('targets', () => {
       expect(isKnown(things('q=x'))).toBe(true);
     });
 
-    it('remembers a refusal with all that belongs to it', () => {
+    it('remembers a refusal with all its details', () => {
       const violations = [violationWith()];
       const { targets, remember } = targetsWith({ decode: () => ({ violations }) });
       const target = remember(things('page=x'));
@@ -167,7 +167,7 @@ describe('targets', () => {
       expect(admissionOf(again)).toMatchObject({ refusal: { code: 'invalid_parameter' }, violations });
     });
 
-    it('decodes the parameters of a cacheable page again when they are needed, and keeps those of any other', () => {
+    it('decodes the parameters of a cacheable page again when needed, and stores those of other targets', () => {
       for (const [planned, times] of [
         [{ cache: kept() }, 2],
         [{}, 1],
@@ -181,7 +181,7 @@ describe('targets', () => {
       }
     });
 
-    it('remembers what the policy lets past the contract', () => {
+    it('remembers undocumented paths that the policy lets through', () => {
       const { targets, remember, matched } = targetsWith();
       const elsewhere = { method: 'GET', rawTarget: '/a', target: '/a', path: '/a', query: undefined };
       remember(elsewhere);
@@ -189,7 +189,7 @@ describe('targets', () => {
       expect(matched).toEqual(['/a']);
     });
 
-    it('does nothing for a target that is remembered already', () => {
+    it('does no work for a target that is already stored', () => {
       const { targets, remember, decoded } = targetsWith();
       const text = things('q=x');
       remember(text);
@@ -199,7 +199,7 @@ describe('targets', () => {
       expect(decoded).toHaveLength(1);
     });
 
-    it('is emptied when a plan is replaced, and learns nothing of a plan that was replaced while it replied', () => {
+    it('is emptied when a plan is replaced, and stores nothing from a plan replaced during its request', () => {
       const { targets, plan, plans, remember, isKnown } = targetsWith();
       remember(things('q=x'));
       const pending = targets.resolve(things('q=y'));
@@ -214,7 +214,7 @@ describe('targets', () => {
   });
 
   describe('a target whose parameters could not be decoded', () => {
-    it('is not remembered, as the next time they may be', () => {
+    it('is not remembered, because decoding may succeed next time', () => {
       let breaks = true;
       const { targets, remember } = targetsWith({
         planned: { transparent: true },
@@ -232,7 +232,7 @@ describe('targets', () => {
   });
 
   describe('the size of the memo', () => {
-    it('stays within its bytes, and forgets what was not requested for the longest time', () => {
+    it('stays within its byte limit and evicts the least recently used targets', () => {
       const { targets, remember, isKnown } = targetsWith();
       remember(things('first'));
       for (let number = 0; number < 1000; number += 1) {
@@ -244,14 +244,14 @@ describe('targets', () => {
       expect(targets.size).toBeGreaterThan(10);
     });
 
-    it('counts the texts, so that long ones do not add up', () => {
+    it('includes the length of the texts, so that long ones cannot add up', () => {
       const { targets, remember } = targetsWith();
       const long = 'x'.repeat(2000);
       for (let number = 0; number < 10; number += 1) remember(things(`q=${number}${long}`));
       expect(targets.size).toBe(1);
     });
 
-    it('does not hold what is larger than all of it, and may be nothing', () => {
+    it('excludes targets larger than the whole memo, and may be zero', () => {
       const { targets, remember } = targetsWith();
       remember(things(`q=${'x'.repeat(20_000)}`));
       expect(targets.size).toBe(0);
@@ -265,8 +265,8 @@ describe('targets', () => {
     it.each([
       ['violations', { checks: { requests: 'report' }, cache: kept() }],
       ['decoded parameters', {}],
-      ['what a cacheable page was decoded from', { cache: kept() }],
-    ] satisfies [string, PlannedParts][])('counts %s', async (_what, planned) => {
+      ['the texts from which a cacheable page is decoded', { cache: kept() }],
+    ] satisfies [string, PlannedParts][])('includes %s', async (_what, planned) => {
       const maxBytes = 2_000_000;
       const { targets, remember } = targetsWith({
         planned,
@@ -314,8 +314,8 @@ describe('admit', () => {
 
   const pageValues = (page?: number, pageSize?: number) => ({ values: { ...exchangeWith().values(), page, pageSize } });
 
-  // The attack: a query on which decoding breaks. In observe the upstream gets it as it came.
-  it('goes on without parameters where decoding breaks and everything passes as it is', () => {
+  // The attack: a query on which decoding throws. In observe, the upstream gets it unchanged.
+  it('continues without parameters if decoding throws and everything is forwarded unchanged', () => {
     const mistake = new RangeError('Maximum call stack size exceeded');
     const breaking = {
       decodeParameters: () => {
@@ -330,7 +330,7 @@ describe('admit', () => {
     expect(() => admit(plannedWith(), breaking, match, arrival)).toThrow(mistake);
   });
 
-  it('passes right parameters on and says so', () => {
+  it('lets valid parameters through and records it', () => {
     const admission = admitted({});
     expect(admission.values().path).toEqual({});
     expect(admission).toMatchObject({ verdict: { level: 'enforce', outcome: 'passed' }, violations: [] });
@@ -355,30 +355,30 @@ describe('admit', () => {
     expect(admission.refusal).toBeUndefined();
   });
 
-  it('says nothing where requests are not checked', () => {
+  it('records nothing if requests are not checked', () => {
     const admission = admitted({ level: 'off' }, { violations: [wrong], reported: [counted] });
     expect(admission).toMatchObject({ verdict: { level: 'off', outcome: 'skipped' }, violations: [] });
     expect(admission.refusal).toBeUndefined();
   });
 
-  it('counts a parameter that the contract lets pass, and never refuses it', () => {
+  it('counts a parameter that the contract tolerates, and never refuses it', () => {
     const admission = admitted({}, { reported: [counted] });
     expect(admission).toMatchObject({ verdict: { level: 'enforce', outcome: 'reported' }, violations: [counted] });
     expect(admission.refusal).toBeUndefined();
   });
 
-  it('sends the canonical target: no first page, no empty pieces, the own encoding of the client', () => {
+  it("sends the canonical target: no first page, no empty parts, the client's own encoding", () => {
     expect(admitted({}, pageValues(1)).target).toBe('/services/v2/thing.json?q=a%20b');
   });
 
-  it('keeps a page 1 that is not the first one, and one that means nothing', () => {
+  it('keeps a page 1 that is not the default, and one with another meaning', () => {
     const followers = { firstPage: 0, observedPageSize: 35, hasPageCount: true } as const;
     const unchanged = '/services/v2/thing.json?page=1&q=a%20b';
     expect(admitted({ operation: { paging: followers } }, pageValues(1)).target).toBe(unchanged);
     expect(admitted({ operation: { paging: undefined } }, pageValues(1)).target).toBe(unchanged);
   });
 
-  it('merges a page size with an absent one only where the default is known', () => {
+  it('unifies an explicit default page size with an absent one only if the default is known', () => {
     const found = pageValues(undefined, 15);
     const target = (defaultPageSize: number | undefined) => {
       const planned = plannedWith({ defaultPageSize });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { unsafeTargetReason } from '../../src/pipeline/unsafe-path.ts';
 
-// A path that means one thing to Portico and another to the server behind it reaches what no rule allows.
+// A path that Portico and the server behind it interpret differently would reach what no rule allows.
 describe('a raw target', () => {
   it.each([
     '/services/v2/../admin',
@@ -28,7 +28,7 @@ describe('a raw target', () => {
     '/services/v2/user/%C3%A4.json',
     '/services/v2/user/a;b.json',
     '//services/v2/question.json',
-  ])('%s is taken as it is', (path) => {
+  ])('%s is accepted unchanged', (path) => {
     expect(unsafeTargetReason(path, 'q=a%2Fb..%20c')).toBeUndefined();
   });
 

@@ -3,7 +3,7 @@ import { UpstreamFailure } from '../../src/model/upstream-failure.ts';
 import { recordFailure, recordServerError } from '../../src/pipeline/upstream-violation.ts';
 import { traceWith } from '../builders/exchange.ts';
 
-describe('a failure of the upstream', () => {
+describe('an upstream failure', () => {
   it.each(['refused', 'reset', 'truncated', 'deadline', 'shed', 'circuit_open', 'too_large'] as const)(
     '%s is a violation with its kind as the keyword',
     (kind) => {
@@ -15,13 +15,13 @@ describe('a failure of the upstream', () => {
     },
   );
 
-  it('is not what a client left', () => {
+  it('does not include a client that left', () => {
     const trace = traceWith();
     recordFailure(trace, new UpstreamFailure('aborted'));
     expect(trace.violations).toEqual([]);
   });
 
-  it('is a status that says so', () => {
+  it('includes a failing status', () => {
     const trace = traceWith();
     recordServerError(trace);
     expect(trace.violations).toMatchObject([{ check: 'upstream', category: 'protocol', keyword: 'server-error' }]);

@@ -7,7 +7,7 @@ import { contract } from '../../contract/sample.ts';
 const ARRIVAL = { method: 'GET', path: '/services/v2/question.json', query: 'page=x' };
 const trace = () => createTrace({ requestId: 'r', traceparent: '', method: 'GET', startedAt: 1_000 });
 
-/** A watch whose work is done when a test says so; its candidate takes what the contract refuses. */
+/** A comparison whose work is done when the test allows it; its shadow contract accepts what the contract refuses. */
 function watchWith(more: Partial<ShadowContractParts> = {}) {
   const found: Trace[] = [];
   const work: (() => void)[] = [];
@@ -29,8 +29,8 @@ function watchWith(more: Partial<ShadowContractParts> = {}) {
   return { watch, found, work, run };
 }
 
-describe('the watch of a candidate', () => {
-  it('judges after the answer, in work of its own, and tells the differences of the request', () => {
+describe('the comparison with a shadow contract', () => {
+  it('runs after the response, as separate work, and reports the differences for the request', () => {
     const { watch, found, work, run } = watchWith();
     const request = Object.assign(trace(), { operation: 'listQuestions', caller: 'alice' });
     watch.arrived(request, ARRIVAL);
@@ -53,7 +53,7 @@ describe('the watch of a candidate', () => {
     expect(found).toHaveLength(1);
   });
 
-  it('lets go of what is too much, by number and by bytes, and says how often', () => {
+  it('drops excess work, by number and by bytes, and reports how often', () => {
     const { watch, found, run } = watchWith();
     for (let count = 0; count < 300; count++) {
       const request = trace();
@@ -78,7 +78,7 @@ describe('the watch of a candidate', () => {
     ['hit', 0],
     ['stale', 0],
     ['miss', 1],
-  ] as const)('judges a request that met the cache with %s that often: %s', (status, times) => {
+  ] as const)('compares a request that met the cache with %s that many times: %s', (status, times) => {
     const { watch, found, run } = watchWith();
     const request = Object.assign(trace(), { cache: { status } });
     watch.arrived(request, ARRIVAL);
@@ -87,7 +87,7 @@ describe('the watch of a candidate', () => {
     expect(found).toHaveLength(times);
   });
 
-  it('says nothing of checks that are off', () => {
+  it('reports nothing for checks that are off', () => {
     const { checks } = MODES.strict;
     const { watch, found, run } = watchWith({ checksFor: () => ({ ...checks, requests: 'off' }) });
     const request = trace();
@@ -97,7 +97,7 @@ describe('the watch of a candidate', () => {
     expect(found).toEqual([]);
   });
 
-  it('survives a candidate that fails, and goes on', () => {
+  it('survives a shadow contract that fails, and continues', () => {
     let calls = 0;
     const { watch, found, run } = watchWith({
       candidate: {

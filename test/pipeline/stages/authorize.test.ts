@@ -36,13 +36,13 @@ const mismatches = ({ violations }: ReturnType<typeof traceWith>) =>
 const report: PlannedParts = { checks: { permissions: 'report' } };
 
 describe('authorize', () => {
-  it('has no work where permissions are off, and has it where nothing is required', () => {
+  it('has no work if permissions are off, but has some for operations without requirements', () => {
     const stage = authorize(() => ALLOWED, CHALLENGE);
     expect(stage.plan(plannedWith({ checks: { permissions: 'off' } }))).toBeUndefined();
     expect(stage.plan(plannedWith({ operation: { requires: undefined } }))).toBeDefined();
   });
 
-  it('lets an allowed caller through and says why', async () => {
+  it('lets an allowed caller through and records why', async () => {
     const { handle, next } = authorized(ALLOWED);
     const exchange = exchangeWith();
     await handle(exchange);
@@ -50,7 +50,7 @@ describe('authorize', () => {
     expect(next.asked).toEqual([exchange]);
   });
 
-  it('refuses a denied caller before the rest is asked', async () => {
+  it('refuses a denied caller before sending a request', async () => {
     const { handle, next } = authorized(DENIED);
     const exchange = exchangeWith();
     expect(await failureOf(handle(exchange))).toMatchObject({ code: 'permission_denied', status: 403 });
@@ -58,13 +58,13 @@ describe('authorize', () => {
     expect(exchange.trace.permissions).toMatchObject({ level: 'enforce', outcome: 'refused', decision: DENIED });
   });
 
-  it('waits for a decision that needs a look-up', async () => {
+  it('waits for a decision that needs a lookup', async () => {
     const { handle, next } = authorized(Promise.resolve(DENIED));
     await failureOf(handle(exchangeWith()));
     expect(next.asked).toEqual([]);
   });
 
-  it('lets a denied caller through at report and reports it', async () => {
+  it('lets a denied caller through at report, and reports it', async () => {
     const { handle, next } = authorized(DENIED, report);
     const exchange = exchangeWith();
     await handle(exchange);
@@ -72,7 +72,7 @@ describe('authorize', () => {
     expect(next.asked).toHaveLength(1);
   });
 
-  it('has the own credential of a caller travel whom only the upstream can judge', async () => {
+  it("sends the caller's own credential if only the upstream can decide", async () => {
     const { handle, next } = authorized(DELEGATED);
     const exchange = exchangeWith();
     await handle(exchange);
@@ -80,7 +80,7 @@ describe('authorize', () => {
     expect(exchange.trace.permissions).toMatchObject({ outcome: 'skipped', reason: 'delegated: ownership' });
   });
 
-  it('keeps the delegation of a caller without a mapping although nothing is required', async () => {
+  it('keeps the delegation of a caller without a mapping even if nothing is required', async () => {
     const { handle, next } = authorized(ALLOWED);
     await handle(exchangeWith({ delegated: true }));
     expect(next.asked[0]?.delegated).toBe(true);
@@ -96,7 +96,7 @@ const upstream = (denied: boolean, status = denied ? 403 : 200) => ({
 });
 
 describe('two verdicts on one caller', () => {
-  it('are a mismatch when the upstream denies what our rules allow', async () => {
+  it("are a mismatch if the upstream denies what Portico's rules allow", async () => {
     const { handle } = authorized(
       ALLOWED,
       {},
@@ -109,14 +109,14 @@ describe('two verdicts on one caller', () => {
     ]);
   });
 
-  it('are a mismatch when the upstream allows what our rules deny', async () => {
+  it("are a mismatch if the upstream allows what Portico's rules deny", async () => {
     const { handle } = authorized(DENIED, report);
     const trace = traceWith({ upstream: upstream(false) });
     await handle(exchangeWith({ trace }));
     expect(trace.violations).toMatchObject([{ keyword: 'permission-denied' }, { keyword: 'upstream-allowed' }]);
   });
 
-  it('are none when both deny, or both allow', async () => {
+  it('are not a mismatch if both deny or both allow', async () => {
     const both = traceWith({ upstream: upstream(true) });
     await authorized(DENIED, report, createNext(replyWith({}, { status: 403 }))).handle(exchangeWith({ trace: both }));
     const neither = traceWith({ upstream: upstream(false) });
@@ -124,14 +124,14 @@ describe('two verdicts on one caller', () => {
     expect([mismatches(both), mismatches(neither)]).toEqual([[], []]);
   });
 
-  it('are none where the upstream failed for another reason', async () => {
+  it('are not a mismatch if the upstream failed for another reason', async () => {
     const { handle } = authorized(DENIED, report, createNext(replyWith({}, { status: 400 })));
     const trace = traceWith({ upstream: upstream(false, 400) });
     await handle(exchangeWith({ trace }));
     expect(mismatches(trace)).toEqual([]);
   });
 
-  it('are none where the upstream may have kept something private', async () => {
+  it('are not a mismatch if the upstream may have withheld something private', async () => {
     const parts: PlannedParts = { operation: { mayBePrivate: true } };
     const denied = traceWith({ upstream: upstream(true) });
     const refusing = createNext(() => Promise.reject(new GatewayError('upstream_permission_denied', 'no')));
@@ -144,13 +144,13 @@ describe('two verdicts on one caller', () => {
     ]);
   });
 
-  it('are none where the upstream was not asked', async () => {
+  it('are not a mismatch if the upstream received no request', async () => {
     const exchange = exchangeWith();
     await authorized(DENIED, report).handle(exchange);
     expect(mismatches(exchange.trace)).toEqual([]);
   });
 
-  it('are none where the decision was left to the upstream', async () => {
+  it('are not a mismatch if the decision was left to the upstream', async () => {
     const trace = traceWith({ upstream: upstream(true) });
     await authorized(DELEGATED).handle(exchangeWith({ trace }));
     expect(trace.violations).toEqual([]);
@@ -158,14 +158,14 @@ describe('two verdicts on one caller', () => {
 });
 
 describe('the refusal of a caller', () => {
-  it('names every missing permission to one who has a credential, without a challenge', () => {
+  it('names every missing permission to a caller with a credential, without a challenge', () => {
     const error = permissionRefusal(operationWith(), exchangeWith(), ['See things', 'See more'], CHALLENGE);
     expect(error).toMatchObject({ status: 403, headers: {} });
     expect(error.details.map(({ permission }) => permission)).toEqual(['See things', 'See more']);
     expect(error.message).toContain('See things');
   });
 
-  it('is a challenge to one without', () => {
+  it('is a challenge to a caller without a credential', () => {
     expect(
       permissionRefusal(operationWith(), exchangeWith({ principal: ANONYMOUS }), ['See things'], CHALLENGE),
     ).toMatchObject({
@@ -176,9 +176,9 @@ describe('the refusal of a caller', () => {
     });
   });
 
-  // Whoever sends any name could otherwise learn from 403 that only a permission is missing, and a browser would not ask
-  // for a credential that holds it.
-  it('is a challenge to one whose credential nobody has verified', () => {
+  // A client sending any name could otherwise learn from 403 that only a permission is missing, and a browser would not
+  // ask for a credential that has it.
+  it('is a challenge to a caller with an unverified credential', () => {
     const claimed = exchangeWith({ principal: callerNamed('alice', { kind: 'unverified' }) });
     expect(permissionRefusal(operationWith(), claimed, ['See things'], CHALLENGE)).toMatchObject({
       status: 401,
@@ -187,7 +187,7 @@ describe('the refusal of a caller', () => {
     });
   });
 
-  it('has the documented text where the specification has one', () => {
+  it('has the documented text if the specification defines one', () => {
     const operation = operationWith({ documentedErrors: [{ status: 403, text: 'Attachments is disabled' }] });
     expect(permissionRefusal(operation, exchangeWith(), ['x'], CHALLENGE).message).toBe('Attachments is disabled');
   });
@@ -200,22 +200,22 @@ const atOnce = (decision: Decision, parts: PlannedParts = {}) => {
   return { reply, handle };
 };
 
-describe('authorize over an answer that is there at once', () => {
-  it('answers at once', () => {
+describe('authorize before a synchronous reply', () => {
+  it('replies synchronously', () => {
     const { handle, reply } = atOnce(ALLOWED);
     const exchange = exchangeWith();
     expect(handle(exchange)).toBe(reply);
     expect(exchange.trace.permissions).toMatchObject({ outcome: 'passed' });
   });
 
-  it('refuses at once, before the rest is asked', () => {
+  it('refuses synchronously, before the following stages run', () => {
     const handle = authorize(() => DENIED, CHALLENGE).plan(plannedWith())?.(() => {
       throw new Error('asked');
     });
     expect(() => handle?.(exchangeWith())).toThrow(GatewayError);
   });
 
-  it('decides for each caller anew', () => {
+  it('decides for each caller separately', () => {
     const reply = replyWith({});
     const handle = authorize(
       (_planned, { principal }) => (principal.name === 'alice' ? ALLOWED : DENIED),
@@ -228,7 +228,7 @@ describe('authorize over an answer that is there at once', () => {
     }
   });
 
-  it('finds no mismatch, since the upstream has said nothing', () => {
+  it('finds no mismatch, because the upstream has not responded', () => {
     const { handle, reply } = atOnce(DENIED, report);
     const exchange = exchangeWith();
     expect(handle(exchange)).toBe(reply);

@@ -38,14 +38,14 @@ function bounded(parts: PlannedParts = {}, next = createNext()): Bounded {
   return { counts, clock, next, ask };
 }
 
-/** A page from memory, which holds no facts about the answer. */
+/** A page from memory, without facts about its body. */
 const keptPage = (pageCount: number) => {
   const { facts: _facts, ...page } = replyWith(pageOf([1], pageCount));
   return page;
 };
 
 describe('bound-page', () => {
-  it('has work only where pages are checked and taken', () => {
+  it('has work only if pages are checked and the operation accepts them', () => {
     const { counts } = bounded();
     const stage = boundPage(counts, 'v');
     expect(stage.plan(plannedWith({ checks: { pageBounds: 'off' } }))).toBeUndefined();
@@ -53,14 +53,14 @@ describe('bound-page', () => {
     expect(stage.plan(plannedWith())).toBeDefined();
   });
 
-  it('refuses a page size beyond the maximum before the upstream is asked', async () => {
+  it('refuses a page size above the maximum before sending a request', async () => {
     const { ask, next } = bounded();
     expect(await failureOf(ask(1, 101))).toMatchObject({ code: 'page_size_out_of_bounds', status: 400 });
     expect(next.asked).toEqual([]);
   });
 
   it.each(['page', 'pageSize'])(
-    'refuses a %s that no check of requests has refused and no bound can hold',
+    'refuses a %s that the request check did not refuse and no bound permits',
     async (name) => {
       const next = createNext();
       const query = new Map([[name, ['9999999999']]]);
@@ -77,7 +77,7 @@ describe('bound-page', () => {
     },
   );
 
-  it('passes a page within its bounds and says so', async () => {
+  it('forwards a page within its bounds and records it', async () => {
     const { next, ask } = bounded();
     await ask(2, 100);
     expect(next.asked[0]?.trace).toMatchObject({
@@ -86,7 +86,7 @@ describe('bound-page', () => {
     });
   });
 
-  it('refuses an answer whose own count the page exceeds, as a bound and not as a fault of the response', async () => {
+  it('refuses a request beyond the page count of the response, as a violation of the request', async () => {
     const { ask, next } = bounded();
     expect(await failureOf(ask(4))).toMatchObject({ code: 'page_out_of_bounds', details: [{ name: 'page' }] });
     expect(next.asked[0]?.trace).toMatchObject({
@@ -95,7 +95,7 @@ describe('bound-page', () => {
     });
   });
 
-  it('tells no value of the request, and nothing of a page that was found unreadable before', async () => {
+  it('reveals no value of the request, and reports a page once if it was already found invalid', async () => {
     const stage = boundPage(noCounts(), 'v').plan(plannedWith({ checks: { pageBounds: 'report' } }));
     const handle = stage?.(() => keptPage(3));
     const far = exchangeWith({ values: { page: 4711 } });
@@ -110,7 +110,7 @@ describe('bound-page', () => {
     expect(wrong.trace.violations).toHaveLength(1);
   });
 
-  it('reports it once where it is only reported, although memory and answer both exceed it', async () => {
+  it('reports once at report, even if the page exceeds both the learned count and that of the response', async () => {
     const { ask, next } = bounded({ checks: { pageBounds: 'report' } });
     await ask();
     const reply = await ask(9);
@@ -119,7 +119,7 @@ describe('bound-page', () => {
     expect(next.asked[1]?.trace.pageBounds).toEqual({ level: 'report', outcome: 'reported' });
   });
 
-  it('refuses from memory only what lies beyond the learned count plus one', async () => {
+  it('refuses by memory only what lies beyond the learned count plus one', async () => {
     const { ask, next } = bounded();
     await ask();
     await failureOf(ask(5));
@@ -128,7 +128,7 @@ describe('bound-page', () => {
     expect(next.asked).toHaveLength(2);
   });
 
-  it('learns by caller, filter and size', async () => {
+  it('learns per caller, filter and size', async () => {
     const next = createNext();
     const { counts } = bounded();
     const handle = stageIn(boundPage(counts, 'v'), plannedWith(), next);
@@ -139,20 +139,20 @@ describe('bound-page', () => {
     expect(next.asked).toHaveLength(3);
   });
 
-  it('learns nothing of operations without a page count', async () => {
+  it('learns nothing from operations without a page count', async () => {
     const paging = { firstPage: 1, observedPageSize: 20, hasPageCount: false } as const;
     const { ask, counts } = bounded({ operation: { paging } });
     await ask(9);
     expect(counts.size).toBe(0);
   });
 
-  it('learns nothing of errors', async () => {
+  it('learns nothing from errors', async () => {
     const { ask, counts } = bounded({}, createNext(replyWith(pageOf([1]), { status: 404 })));
     await ask(9);
     expect(counts.size).toBe(0);
   });
 
-  it('forgets the count of a list whose answer names none any more, so that the bound is waived for it', async () => {
+  it('forgets the count of a list whose responses no longer contain one, so that its bound is waived', async () => {
     const { ask, next } = bounded();
     await ask();
     next.answer = () => replyWith({ list: [], totalCount: 0, pageCount: 0 }, { pageCount: undefined });
@@ -161,7 +161,7 @@ describe('bound-page', () => {
     expect(next.asked).toHaveLength(3);
   });
 
-  it('keeps the count when an answer could not be read', async () => {
+  it('keeps the count if a response could not be read', async () => {
     const { ask, next } = bounded();
     await ask();
     next.answer = () => ({
@@ -175,7 +175,7 @@ describe('bound-page', () => {
     expect(next.asked).toHaveLength(2);
   });
 
-  it('does not believe a kept page that names fewer pages than were learned meanwhile', async () => {
+  it('ignores a stored page with a lower page count than was learned since', async () => {
     const { ask, next } = bounded({}, createNext(replyWith(pageOf([1], 9))));
     await ask();
     next.answer = () => keptPage(3);
@@ -185,7 +185,7 @@ describe('bound-page', () => {
     expect(next.asked).toHaveLength(3);
   });
 
-  it('believes a kept page that names more', async () => {
+  it('uses a stored page with a higher page count', async () => {
     const { ask, next } = bounded();
     await ask();
     next.answer = () => keptPage(9);
@@ -194,7 +194,7 @@ describe('bound-page', () => {
     expect(next.asked).toHaveLength(3);
   });
 
-  it('does not prolong what it learned by serving the same page again', async () => {
+  it('does not extend the lifetime of a learned count by serving the same page again', async () => {
     const { ask, next, clock } = bounded();
     await ask();
     next.answer = () => keptPage(3);
@@ -205,12 +205,12 @@ describe('bound-page', () => {
     expect(next.asked).toHaveLength(3);
   });
 
-  it('holds a kept page to its own count too', async () => {
+  it("applies a stored page's own count too", async () => {
     const { ask } = bounded({}, createNext(keptPage(3)));
     expect(await failureOf(ask(4))).toMatchObject({ code: 'page_out_of_bounds' });
   });
 
-  it('drops a count with the tag of the very node that it was learned for', async () => {
+  it('drops a count together with the tag of the node for which it was learned', async () => {
     const cacheability = { byDefault: true, tags: ['users', 'node:{nodeId}'] };
     const { ask, next, counts } = bounded({ operation: { cacheability } });
     await ask(undefined, undefined, { nodeId: '7' });
@@ -222,7 +222,7 @@ describe('bound-page', () => {
     expect(next.asked).toHaveLength(2);
   });
 
-  it('learns nothing from an answer that was on its way while its tag was dropped', async () => {
+  it('learns nothing from a response during which its tag was dropped', async () => {
     const next = createNext();
     const { ask, counts } = bounded({}, next);
     next.answer = () => {
@@ -243,7 +243,7 @@ const bounding = (reply: Reply | Promise<Reply>, memory = noCounts()) => {
 };
 
 describe('bound-page over a page from memory', () => {
-  it('answers at once, and waits where it has to', async () => {
+  it('returns synchronously, and waits if it has to', async () => {
     const page = keptPage(3);
     expect(bounding(page)(exchangeWith({ values: { page: 2 } }))).toBe(page);
     const later = bounding(Promise.resolve(page))(exchangeWith({ values: { page: 2 } }));
@@ -251,7 +251,7 @@ describe('bound-page over a page from memory', () => {
     expect(await later).toBe(page);
   });
 
-  it('refuses at once what lies beyond the count of the page, or the learned one', () => {
+  it("refuses synchronously what lies beyond the stored page's count or the learned one", () => {
     const memory = noCounts();
     const handle = bounding(keptPage(3), memory);
     expect(() => handle(exchangeWith({ values: { page: 4 } }))).toThrow('page');
@@ -260,7 +260,7 @@ describe('bound-page over a page from memory', () => {
     expect(() => handle(exchangeWith({ values: { pageSize: 101 } }))).toThrow('pageSize 101');
   });
 
-  it('learns nothing that was forgotten, and reads no parameters for it', () => {
+  it('does not learn a forgotten count again, and reads no parameters for it', () => {
     const memory = noCounts();
     const handle = bounding(keptPage(3), memory);
     const exchange = exchangeWith({ asked: exchangeWith({ values: { page: 2 } }).asked });

@@ -68,7 +68,7 @@ async function ask(handle: ReturnType<typeof stageIn>, parts: ExchangeParts = {}
   return { reply, trace: exchange.trace, text: textOf(reply.body), cacheStatus };
 }
 
-/** Asks in vain. */
+/** Sends a request that is expected to fail. */
 async function failed(handle: ReturnType<typeof stageIn>, parts: ExchangeParts = {}) {
   const exchange = exchangeWith(parts);
   const error = await failureOf(handle(exchange));
@@ -79,18 +79,18 @@ const failing = (...error: ConstructorParameters<typeof GatewayError>) => {
   next.answer = () => Promise.reject(new GatewayError(...error));
 };
 
-/** Names of the fields that tell nothing of how the page was found. */
+/** The headers that do not reveal how the page was found. */
 const shown = ({ reply }: Seen) =>
   reply.headers.map(([name]) => name).filter((name) => !/^(?:Age|Cache-Status)$/.test(name));
 
 const page = (id: number) => replyWith(pageOf([id]));
 
 describe('cache-page', () => {
-  it('has work only where answers are kept', () => {
+  it('has work only for cached operations', () => {
     expect(() => cached({ cache: undefined })).toThrow(/no work/);
   });
 
-  it('answers the second request for a page from memory, with its age and the same entity tag', async () => {
+  it('serves the second request for a page from memory, with its age and the same entity tag', async () => {
     const handle = cached();
     const first = await ask(handle);
     clock.advance(7);
@@ -105,19 +105,19 @@ describe('cache-page', () => {
     expect(second.trace.cache).toEqual({ status: 'hit', ageSeconds: 7 });
   });
 
-  it('tells clients to ask before each use', async () => {
+  it('requires clients to revalidate before each use', async () => {
     const handle = cached();
     for (const { reply } of [await ask(handle), await ask(handle)])
       expect(headerValue(reply.headers, 'cache-control')).toBe('private, no-cache');
   });
 
-  it('keeps the page count with the page', async () => {
+  it('stores the page count with the page', async () => {
     const handle = cached();
     await ask(handle);
     expect((await ask(handle)).reply.pageCount).toBe(3);
   });
 
-  it('keeps pages apart by audience and by target', async () => {
+  it('separates pages by audience and target', async () => {
     const handle = cached();
     await ask(handle);
     await ask(handle, { audience: 'caller:other' });
@@ -125,12 +125,12 @@ describe('cache-page', () => {
     expect(next.asked).toHaveLength(3);
   });
 
-  it('fetches for everybody who may be waiting, not for one connection', async () => {
+  it('fetches independently of the connection that caused the fill', async () => {
     await ask(cached(), { clientGone: () => AbortSignal.abort() });
     expect(next.asked[0]?.clientGone).toBeUndefined();
   });
 
-  it('shows neither cookies nor freshness of the upstream on a miss', async () => {
+  it("shows neither cookies nor the upstream's freshness headers on a miss", async () => {
     next.answer = () =>
       replyWith(pageOf([1]), {
         headers: [...JSON_TYPE, ['Set-Cookie', 'a=b'], ['Cache-Control', 'max-age=60'], ['ETag', '"theirs"']],
@@ -139,7 +139,7 @@ describe('cache-page', () => {
     expect(reply.headers.map(([name]) => name)).toEqual(['Content-Type', 'Cache-Control', 'Vary', 'Cache-Status']);
   });
 
-  it('shows the same fields on a miss as on a hit, and more of an error', async () => {
+  it('sends the same headers on a miss as on a hit, and more with an error', async () => {
     const headers = [...JSON_TYPE, ['Retry-After', '5'], ['Sunset', 'soon']] as const;
     next.answer = () => replyWith(pageOf([1]), { headers });
     const handle = cached();
@@ -149,19 +149,19 @@ describe('cache-page', () => {
     expect(shown(await ask(handle, { target: '/other' }))).toContain('Retry-After');
   });
 
-  it('gives an error answer no entity tag', async () => {
+  it('gives an error response no entity tag', async () => {
     next.answer = () => replyWith({ error: 'x' }, { status: 404 });
     expect((await ask(cached())).reply.etag).toBeUndefined();
   });
 
-  it('says that a failed fill was a miss', async () => {
+  it('reports a failed fill as a miss', async () => {
     failing('upstream_reset', '');
     const { error, trace } = await failed(cached());
     expect(error).toMatchObject({ code: 'upstream_reset' });
     expect(trace.cache).toEqual({ status: 'miss', reason: 'miss', stored: false });
   });
 
-  it("does not keep what another request's fetch brought, which keeps it itself", async () => {
+  it('does not store what another request fetched and stores itself', async () => {
     next.answer = () => ({ ...page(1), shared: true });
     const { trace, cacheStatus } = await ask(cached());
     expect(trace.cache).toEqual({ status: 'coalesced', reason: 'miss', stored: false });
@@ -175,7 +175,7 @@ const recordBackground = () => {
 };
 
 describe('a page that is stale', () => {
-  it('is served at once while one new page is fetched, whoever asks meanwhile', async () => {
+  it('is served at once while one new page is fetched for all requests', async () => {
     const handle = cached();
     await ask(handle);
     clock.advance(31);
@@ -192,7 +192,7 @@ describe('a page that is stale', () => {
     expect((await ask(handle)).text).toBe(JSON.stringify(pageOf([2])));
   });
 
-  it('is refreshed with a trace of its own, which is recorded', async () => {
+  it('is refreshed with a separate trace, which is recorded', async () => {
     const handle = cached();
     await ask(handle);
     clock.advance(31);
@@ -204,7 +204,7 @@ describe('a page that is stale', () => {
     expect(next.asked[1]?.clientGone).toBeUndefined();
   });
 
-  it('outlives a failed refresh, which is recorded, and is refreshed again at the next request', async () => {
+  it('survives a failed refresh, which is recorded, and is refreshed again at the next request', async () => {
     const handle = cached();
     await ask(handle);
     clock.advance(31);
@@ -216,7 +216,7 @@ describe('a page that is stale', () => {
     await until(() => background.length === 2);
   });
 
-  it('outlives a refresh that fails unexpectedly, whose cause is recorded', async () => {
+  it('survives a refresh that fails unexpectedly, and the cause is recorded', async () => {
     const handle = cached();
     await ask(handle);
     clock.advance(31);
@@ -230,9 +230,9 @@ describe('a page that is stale', () => {
 
   it.each([
     ['translated', () => Promise.reject(new GatewayError('upstream_permission_denied', ''))],
-    ['as it came', () => replyWith({ error: 'no' }, { status: 403 })],
+    ['with its own status', () => replyWith({ error: 'no' }, { status: 403 })],
     ['as a bad request', () => replyWith({ error: 'no' }, { status: 400 })],
-  ])('goes when the upstream refuses it to its audience (%s)', async (_how, answer) => {
+  ])('is dropped if the upstream refuses it to its audience (%s)', async (_how, answer) => {
     const handle = cached();
     await ask(handle);
     clock.advance(31);
@@ -245,7 +245,7 @@ describe('a page that is stale', () => {
   it.each([
     ['limits requests', () => Promise.reject(new GatewayError('upstream_rate_limited', ''))],
     ['fails', () => replyWith({ error: 'x' }, { status: 500 })],
-  ])('stays when the upstream only %s', async (_what, answer) => {
+  ])('remains if the upstream only %s', async (_what, answer) => {
     const handle = cached();
     await ask(handle);
     clock.advance(31);
@@ -255,7 +255,7 @@ describe('a page that is stale', () => {
     expect(cache.stats().entries).toBe(1);
   });
 
-  it('is not brought back by a refresh that began before a purge', async () => {
+  it('is not restored by a refresh that began before a purge', async () => {
     const handle = cached();
     await ask(handle);
     clock.advance(31);
@@ -271,7 +271,7 @@ describe('a page that is stale', () => {
     expect((await ask(handle)).text).toBe(JSON.stringify(pageOf([3])));
   });
 
-  it('loses nothing when nobody can record its refresh', async () => {
+  it('is refreshed even if no observer records it', async () => {
     const services = { cache, guard, noCacheRoles: [], contractVersion: 'v', clock };
     const handle = stageIn(cachePage({ ...services, recordBackground }), plannedWith({ cache: kept() }), next);
     await ask(handle);
@@ -290,7 +290,7 @@ const expired = async (parts: PlannedParts = {}) => {
 };
 
 describe('a page that is expired', () => {
-  it('is fetched anew before anything is answered', async () => {
+  it('is fetched again before a reply is sent', async () => {
     const handle = await expired();
     next.answer = () => page(2);
     const { text, trace, cacheStatus } = await ask(handle);
@@ -300,7 +300,7 @@ describe('a page that is expired', () => {
   });
 
   it.each(['upstream_error', 'upstream_timeout', 'upstream_circuit_open', 'upstream_invalid_response'] as const)(
-    'stands in for %s',
+    'replaces %s',
     async (code) => {
       const handle = await expired();
       failing(code, '');
@@ -311,32 +311,32 @@ describe('a page that is expired', () => {
     },
   );
 
-  it.each([500, 503])('stands in for a failure that was not translated: %i', async (status) => {
+  it.each([500, 503])('replaces a failure that was not translated: %i', async (status) => {
     const handle = await expired();
     next.answer = () => replyWith({ error: 'x' }, { status });
     expect((await ask(handle)).reply.status).toBe(200);
   });
 
-  it('does not hide that the service account is refused', async () => {
+  it('does not hide the refusal of the service account', async () => {
     const handle = await expired();
     failing('upstream_credentials_refused', '');
     expect((await failed(handle)).error).toMatchObject({ code: 'upstream_credentials_refused' });
   });
 
-  it('does not hide a failure of our own', async () => {
+  it("does not hide a failure of Portico's own", async () => {
     const handle = await expired();
     next.answer = () => Promise.reject(new Error('unexpected'));
     expect((await failed(handle)).error).toMatchObject({ message: 'unexpected' });
   });
 
-  it('does not stand in beyond its limit', async () => {
+  it('does not replace an error beyond its stale-if-error limit', async () => {
     const handle = await expired();
     clock.advance(270);
     failing('upstream_error', '');
     expect((await failed(handle)).error).toMatchObject({ code: 'upstream_error' });
   });
 
-  it('does not stand in beyond its limit when it was stored while the failing fetch was under way', async () => {
+  it('does not replace an error beyond its limit if it was stored during the failing fetch', async () => {
     const handle = cached({ cache: kept({ staleIfErrorSeconds: 0 }) });
     const gate = Promise.withResolvers<Reply>();
     next.answer = () => gate.promise;
@@ -348,7 +348,7 @@ describe('a page that is expired', () => {
     expect((await slow).error).toMatchObject({ code: 'upstream_error' });
   });
 
-  it('does not stand in after a purge during the fill', async () => {
+  it('does not replace an error after a purge during the fill', async () => {
     const handle = await expired();
     next.answer = () => {
       cache.purge(['things']);
@@ -359,8 +359,8 @@ describe('a page that is expired', () => {
 
   it.each([
     ['translated', () => Promise.reject(new GatewayError('upstream_permission_denied', ''))],
-    ['as it came', () => replyWith({ error: 'no' }, { status: 403 })],
-  ])('does not stand in later for a caller to whom the upstream has refused it (%s)', async (_how, answer) => {
+    ['with its own status', () => replyWith({ error: 'no' }, { status: 403 })],
+  ])('does not replace a later error for a caller to whom the upstream has refused it (%s)', async (_how, answer) => {
     const handle = await expired();
     next.answer = answer;
     await handle(exchangeWith()).catch(() => undefined);
@@ -369,16 +369,16 @@ describe('a page that is expired', () => {
   });
 });
 
-describe('a client that asks for a fresh answer', () => {
+describe('a client that requests a fresh response', () => {
   const noCache: ExchangeParts = { arrival: arrivalWith({ headers: { 'cache-control': 'no-cache' } }) };
 
-  it('is not heard without a role that may', async () => {
+  it('is ignored without a permitted role', async () => {
     const handle = cached({}, ['reviewer']);
     await ask(handle);
     expect((await ask(handle, noCache)).trace.cache?.status).toBe('hit');
   });
 
-  it('gets one with such a role, and so do those who come after', async () => {
+  it('gets one with such a role, as do later callers', async () => {
     const handle = cached({}, ['reviewer']);
     await ask(handle);
     next.answer = () => page(2);
@@ -389,7 +389,7 @@ describe('a client that asks for a fresh answer', () => {
     expect((await ask(handle)).text).toBe(JSON.stringify(pageOf([2])));
   });
 
-  it('is a bypass also when its fetch fails or was made by somebody else', async () => {
+  it('counts as a bypass even if its fetch fails or was made by another request', async () => {
     const handle = cached({}, ['standard']);
     next.answer = () => ({ ...page(1), shared: true });
     expect((await ask(handle, noCache)).trace.cache?.status).toBe('bypass');
@@ -407,7 +407,7 @@ describe('a page that callers share', () => {
   const asBob: ExchangeParts = { principal: callerNamed('bob'), audience: 'public' };
   const asAlice: ExchangeParts = { audience: 'public' };
 
-  it('is compared with what another caller is answered, under that caller alone', async () => {
+  it("is compared with another caller's response under that caller's audience only", async () => {
     const handle = cached(shared);
     await ask(handle, asAlice);
     const { trace } = await ask(handle, asBob);
@@ -417,7 +417,7 @@ describe('a page that callers share', () => {
     expect([guard.isDemoted('listThings'), cache.stats().entries]).toEqual([false, 1]);
   });
 
-  it('is compared to the end although the client that was answered from memory has left', async () => {
+  it('is compared completely even if the client served from memory has left', async () => {
     const handle = cached(shared);
     await ask(handle, asAlice);
     await ask(handle, { ...asBob, clientGone: () => AbortSignal.abort() });
@@ -425,7 +425,7 @@ describe('a page that callers share', () => {
     expect(next.asked[1]?.clientGone).toBeUndefined();
   });
 
-  it('is given up when the two differ', async () => {
+  it('is no longer shared if the two responses differ', async () => {
     const handle = cached(shared);
     await ask(handle, asAlice);
     next.answer = () => page(2);
@@ -434,7 +434,7 @@ describe('a page that callers share', () => {
     expect([guard.isDemoted('listThings'), cache.stats().entries]).toEqual([true, 0]);
   });
 
-  it('is given up when the upstream shows it to one caller and not to the other', async () => {
+  it('is no longer shared if the upstream shows it to only one of the callers', async () => {
     const handle = cached(shared);
     await ask(handle, asAlice);
     next.answer = ({ trace }) => {
@@ -449,9 +449,9 @@ describe('a page that callers share', () => {
 
   it.each([
     ['translated', () => Promise.reject(new GatewayError('upstream_timeout', ''))],
-    ['as it came', () => replyWith({ error: 'broken' }, { status: 500 })],
+    ['with its own status', () => replyWith({ error: 'broken' }, { status: 500 })],
     ['streaming', () => ({ ...page(2), body: Readable.from([]) })],
-  ])('stays when the comparison fails for another reason (%s)', async (_how, answer) => {
+  ])('remains shared if the comparison fails for another reason (%s)', async (_how, answer) => {
     const handle = cached(shared);
     await ask(handle, asAlice);
     next.answer = answer;
@@ -460,7 +460,7 @@ describe('a page that callers share', () => {
     expect([guard.isDemoted('listThings'), cache.stats().entries]).toEqual([false, 1]);
   });
 
-  it('is not compared for the caller who fetched it, nor where each caller has pages of its own', async () => {
+  it('is not compared for the caller who fetched it, nor if pages are stored per caller', async () => {
     const sharing = cached(shared);
     await ask(sharing, asAlice);
     await ask(sharing, asAlice);
@@ -471,7 +471,7 @@ describe('a page that callers share', () => {
     expect(background).toEqual([]);
   });
 
-  it('is not compared when a service account fetched it', async () => {
+  it('is not compared if a service account fetched it', async () => {
     const handle = cached({ ...shared, serviceCredential: true });
     await ask(handle, asAlice);
     await ask(handle, asBob);
@@ -498,7 +498,7 @@ const undecoded = () => {
 };
 
 describe('a page in memory', () => {
-  it('is answered at once, fresh or stale, and under the key that it is kept under', async () => {
+  it('is served synchronously, fresh or stale, under its storage key', async () => {
     const handle = stage();
     const missed = handle(exchangeWith());
     expect(missed).toBeInstanceOf(Promise);
@@ -513,7 +513,7 @@ describe('a page in memory', () => {
     await until(() => background.length === 1);
   });
 
-  it('is the same bytes for everybody, so that its gzip form can be found by them', async () => {
+  it('has the same bytes for all callers, so that its gzip form can be found by them', async () => {
     const handle = stage();
     await handle(exchangeWith());
     const replies = await Promise.all([handle(exchangeWith()), handle(exchangeWith())]);
@@ -526,13 +526,13 @@ describe('a page in memory', () => {
     expect(handle({ ...exchangeWith(), values: undecoded })).toMatchObject({ status: 200 });
   });
 
-  it('tells caches between here and the client that it has more than one form, on a miss and on a hit', async () => {
+  it('names the headers that vary it for downstream caches, on a miss and on a hit', async () => {
     const handle = stage();
     for (const reply of [await handle(exchangeWith()), await handle(exchangeWith())])
       expect(headerValue(reply.headers, 'vary')).toBe('Accept-Encoding');
   });
 
-  it('that stands in for a failing upstream is under its key too', async () => {
+  it('keeps its key when it replaces an upstream failure', async () => {
     const handle = stage();
     await handle(exchangeWith());
     clock.advance(61);

@@ -24,7 +24,7 @@ beforeEach(() => {
   gate = Promise.withResolvers();
 });
 
-/** Whoever asks first waits at the gate; everybody else who is asked for is answered at once. */
+/** The first request waits at the gate; all other requests are served at once. */
 function coalesced(parts: PlannedParts = {}) {
   const next = createNext(() => (next.asked.length === 1 ? gate.promise : replyWith(pageOf([2]))));
   return { next, handle: stageIn(coalesce(cache, 'v'), plannedWith({ cache: kept(), ...parts }), next) };
@@ -33,11 +33,11 @@ function coalesced(parts: PlannedParts = {}) {
 const shared: PlannedParts = { cache: kept({ audience: 'public', assumeImpersonal: true }) };
 
 describe('coalesce', () => {
-  it('has work only where answers are kept', () => {
+  it('has work only for cached operations', () => {
     expect(coalesce(cache, 'v').plan(plannedWith())).toBeUndefined();
   });
 
-  it('asks once for a page that several ask for at the same time, and tells who only joined', async () => {
+  it('fetches once for concurrent requests for a page, and marks which requests joined', async () => {
     const { next, handle } = coalesced();
     const answers = [handle(exchangeWith()), handle(exchangeWith())];
     gate.resolve(replyWith(pageOf([1])));
@@ -47,7 +47,7 @@ describe('coalesce', () => {
     expect(second?.body).toBe(first?.body);
   });
 
-  it('counts who only joined as such where the exchange fails too', async () => {
+  it('counts the joined requests even if the exchange fails', async () => {
     const { next, handle } = coalesced();
     const exchanges = [exchangeWith(), exchangeWith()];
     for (const { trace } of exchanges) trace.cache = { status: 'miss', reason: 'miss', stored: false };
@@ -58,7 +58,7 @@ describe('coalesce', () => {
     expect(exchanges.map(({ trace }) => trace.cache?.status)).toEqual(['miss', 'coalesced']);
   });
 
-  it('asks again once the first is done', async () => {
+  it('fetches again once the first fetch is done', async () => {
     const { next, handle } = coalesced();
     gate.resolve(replyWith(pageOf([1])));
     await handle(exchangeWith());
@@ -66,7 +66,7 @@ describe('coalesce', () => {
     expect(next.asked).toHaveLength(2);
   });
 
-  it('asks for each audience and each target', async () => {
+  it('fetches for each audience and target separately', async () => {
     const { next, handle } = coalesced();
     const first = handle(exchangeWith());
     await handle(exchangeWith({ audience: 'caller:other' }));
@@ -76,7 +76,7 @@ describe('coalesce', () => {
     expect(next.asked).toHaveLength(3);
   });
 
-  it('gives nobody who comes after a purge what was asked for before it', async () => {
+  it('does not serve requests after a purge with a fetch from before the purge', async () => {
     const { next, handle } = coalesced();
     const before = handle(exchangeWith());
     cache.purge(['unrelated']);
@@ -87,7 +87,7 @@ describe('coalesce', () => {
     expect(next.asked).toHaveLength(2);
   });
 
-  it('fails everybody who waits when the one call fails', async () => {
+  it('fails all waiting requests when the one fetch fails', async () => {
     const { next, handle } = coalesced();
     const answers = [handle(exchangeWith()), handle(exchangeWith())].map(failureOf);
     const error = new GatewayError('upstream_permission_denied', '');
@@ -98,8 +98,8 @@ describe('coalesce', () => {
 
   it.each([
     ['translated', (given: typeof gate) => given.reject(new GatewayError('upstream_permission_denied', ''))],
-    ['as it came', (given: typeof gate) => given.resolve(replyWith({ error: 'no' }, { status: 401 }))],
-  ])('asks for each caller of a shared page once the upstream refuses it to one (%s)', async (_how, refuse) => {
+    ['with its own status', (given: typeof gate) => given.resolve(replyWith({ error: 'no' }, { status: 401 }))],
+  ])('fetches for each caller of a shared page once the upstream refuses it to one (%s)', async (_how, refuse) => {
     const { next, handle } = coalesced(shared);
     const first = handle(exchangeWith()).catch(() => undefined);
     const second = handle(exchangeWith());
@@ -110,7 +110,7 @@ describe('coalesce', () => {
     expect(next.asked).toHaveLength(2);
   });
 
-  it('asks once for a shared page that the upstream shows', async () => {
+  it('fetches once for a shared page that the upstream returns', async () => {
     const { next, handle } = coalesced(shared);
     const answers = [handle(exchangeWith()), handle(exchangeWith())];
     gate.resolve(replyWith(pageOf([1])));
@@ -118,7 +118,7 @@ describe('coalesce', () => {
     expect(next.asked).toHaveLength(1);
   });
 
-  it('asks for each caller once, also when each is refused', async () => {
+  it('fetches once for each caller, even if each is refused', async () => {
     const { next, handle } = coalesced(shared);
     const refused = new GatewayError('upstream_permission_denied', '');
     next.answer = () => (next.asked.length === 1 ? gate.promise : Promise.reject(refused));
@@ -128,7 +128,7 @@ describe('coalesce', () => {
     expect(next.asked).toHaveLength(2);
   });
 
-  it('passes a refusal on to the same caller who asked twice', async () => {
+  it("passes a refusal to the same caller's second request", async () => {
     const { next, handle } = coalesced();
     const answers = [handle(exchangeWith()), handle(exchangeWith())];
     gate.resolve(replyWith({ error: 'no' }, { status: 401 }));
@@ -136,7 +136,7 @@ describe('coalesce', () => {
     expect(next.asked).toHaveLength(1);
   });
 
-  it('does not ask again for a shared page that failed for another reason', async () => {
+  it('does not fetch a shared page again if it failed for another reason', async () => {
     const { next, handle } = coalesced(shared);
     const answers = [handle(exchangeWith()), handle(exchangeWith())].map(failureOf);
     gate.reject(new GatewayError('upstream_error', ''));

@@ -64,7 +64,7 @@ function forwarding(
   return { send, sent, looked, demoted };
 }
 
-/** What the test answers compressed begins with a star. */
+/** Bodies that the test upstream compresses begin with a star. */
 const decoded = (body: Buffer) => (body[0] === 42 ? body.subarray(1) : body);
 
 const answering = (text: string, headers = JSON_TYPE) => ({ ...OK, headers, body: Buffer.from(text) });
@@ -72,8 +72,8 @@ const answering = (text: string, headers = JSON_TYPE) => ({ ...OK, headers, body
 const field = (request: UpstreamRequest | undefined, name: string) => headerValue(request?.headers ?? [], name);
 
 describe('forward', () => {
-  // The attack: an error of the upstream on which reading its message breaks.
-  it('passes an error that it cannot read on where everything passes as it is', async () => {
+  // The attack: an upstream error whose message cannot be read without throwing.
+  it('forwards an error that it cannot read if everything is forwarded unchanged', async () => {
     const unreadable = { ...DENIED, body: Buffer.from('{"error":"break"}') };
     const { answer, trace } = forwarding({ transparent: true }, () => unreadable).send();
     expect(await answer).toMatchObject({ status: 401, body: unreadable.body });
@@ -81,7 +81,7 @@ describe('forward', () => {
     expect(await failureOf(forwarding({}, () => unreadable).send().answer)).toMatchObject({ message: 'unreadable' });
   });
 
-  it('sends the canonical target with what the operation is, and no field of the client that is not allowed', async () => {
+  it("sends the canonical target with the operation's headers, and no client header that is not allowed", async () => {
     const { send, sent } = forwarding();
     const arrival = arrivalWith({
       method: 'HEAD',
@@ -95,7 +95,7 @@ describe('forward', () => {
     expect(field(sent[0], 'authorization')).toBe('Basic alice');
   });
 
-  it('sends a body where a stage has read one', async () => {
+  it('sends a body if a stage has read one', async () => {
     const { send, sent } = forwarding();
     const body = Buffer.from('{}');
     await send({ body }).answer;
@@ -105,14 +105,14 @@ describe('forward', () => {
     expect(sent[1]).not.toHaveProperty('body');
   });
 
-  it('ends with the client where a signal says so', async () => {
+  it('ends with the client if the exchange has a signal', async () => {
     const { send, sent } = forwarding();
     const { signal } = new AbortController();
     await send({ clientGone: () => signal }).answer;
     expect(sent[0]?.signal).toBe(signal);
   });
 
-  it('answers what the upstream answered and notes it', async () => {
+  it("returns the upstream's response and records it", async () => {
     const { send } = forwarding();
     const { answer, trace } = send();
     expect(await answer).toEqual({ status: 200, headers: OK.headers, body: OK.body });
@@ -122,7 +122,7 @@ describe('forward', () => {
     });
   });
 
-  it('notes how the transport failed', async () => {
+  it('records how the transport failed', async () => {
     const { send } = forwarding({}, () => Promise.reject(new UpstreamFailure('deadline')));
     const { answer, trace } = send();
     expect(await failureOf(answer)).toBeInstanceOf(UpstreamFailure);
@@ -130,14 +130,14 @@ describe('forward', () => {
     expect(trace.violations).toMatchObject([{ check: 'upstream', keyword: 'deadline' }]);
   });
 
-  it('notes nothing of the upstream for a failure of our own', async () => {
+  it("records nothing about the upstream for a failure of Portico's own", async () => {
     const { send } = forwarding({}, () => Promise.reject(new Error('unexpected')));
     const { answer, trace } = send();
     await failureOf(answer);
     expect(trace.upstream).toBeUndefined();
   });
 
-  it('notes the shape of an error and that it denies permission', async () => {
+  it('records the form of an error and that it denies permission', async () => {
     const { send } = forwarding({}, () => DENIED);
     const { answer, trace } = send();
     await answer;
@@ -146,8 +146,8 @@ describe('forward', () => {
 });
 
 /*
- * The attack: a client sends a host, a request id, a trace or an address of its own making to a page that is stored. An
- * upstream that copies one of them into the page makes of it what every later client reads.
+ * The attack: a client sends a host, request id, trace or address of its own choosing with a request for a page that
+ * will be stored. If the upstream copies one of them into the page, every later client reads it.
  */
 describe('forward of an operation whose responses are stored', () => {
   const arrival = arrivalWith({
@@ -159,7 +159,7 @@ describe('forward of an operation whose responses are stored', () => {
     tracestate: 'evil=1',
   });
 
-  it('sends nothing that the client chose', async () => {
+  it('sends no value that the client chose', async () => {
     const { send, sent } = forwarding({ cache: kept() });
     await send({ arrival }).answer;
     expect(sent[0]?.headers.map(([name]) => name)).toEqual([
@@ -174,7 +174,7 @@ describe('forward of an operation whose responses are stored', () => {
     expect(JSON.stringify(sent[0]?.headers)).not.toMatch(/evil|6666|198\.51|https/);
   });
 
-  it('names each exchange afresh, by one id that the trace holds too', async () => {
+  it('gives each exchange a new id, which the trace contains too', async () => {
     const { send, sent } = forwarding({ cache: kept() });
     const first = send({ arrival });
     await first.answer;
@@ -185,7 +185,7 @@ describe('forward of an operation whose responses are stored', () => {
     expect(field(sent[1], 'x-request-id')).not.toBe(id);
   });
 
-  it('names a failed exchange in the trace too', async () => {
+  it('records the id of a failed exchange in the trace too', async () => {
     const { send, sent } = forwarding({ cache: kept() }, () => Promise.reject(new UpstreamFailure('reset')));
     const { answer, trace } = send({ arrival });
     await failureOf(answer);
@@ -200,7 +200,7 @@ describe('forward of an operation whose responses are stored', () => {
     expect(field(sent[0], 'x-forwarded-host')).toBe('qa.example');
   });
 
-  it('sends what the client is known by where nothing is stored', async () => {
+  it("sends the client's identifying headers if the response is not stored", async () => {
     const { send, sent } = forwarding();
     const { answer, trace } = send({ arrival });
     await answer;
@@ -211,39 +211,43 @@ describe('forward of an operation whose responses are stored', () => {
 });
 
 /*
- * The attack: pages are shared on the operator's word that the upstream answers everybody alike, and fetched with callers'
- * own credentials. An upstream that copies the credential into the page hands it to everybody who gets the page later.
+ * The attack: pages are shared because the operator states that the upstream sends all callers the same response, and
+ * they are fetched with callers' own credentials. If an upstream copies the credential into the page, every later
+ * reader of that page gets it.
  */
-describe('forward of a shared page that is fetched with the credential of a caller', () => {
+describe("forward of a shared page that is fetched with a caller's credential", () => {
   const authorization = 'Basic YWxpY2U6Pz8/Pz8/';
   const principal = callerNamed('alice', { authorization });
   const shared = { principal, audience: 'public' };
 
   it.each([
-    ['as it was sent', answering(JSON.stringify({ body: authorization }))],
+    ['exactly as sent', answering(JSON.stringify({ body: authorization }))],
     ['without its scheme', answering('{"body":"YWxpY2U6Pz8/Pz8/"}')],
     ['with escaped slashes', answering(String.raw`{"body":"YWxpY2U6Pz8\/Pz8\/"}`)],
     ['in a header', answering('{}', [...JSON_TYPE, ['Link', '<YWxpY2U6Pz8/Pz8/>']])],
     ['in an error', { ...answering(`{"error":"not for ${authorization}"}`), status: 404 }],
-  ])('refuses a response that shows the credential %s, and stores the operation per caller', async (_case, answer) => {
-    const { send, demoted } = forwarding({ cache: kept({ audience: 'public' }) }, () => answer);
-    expect(await failureOf(send(shared).answer)).toMatchObject({ code: 'upstream_invalid_response' });
-    expect(demoted).toEqual(['listThings']);
-  });
+  ])(
+    'refuses a response that contains the credential %s, and stores the operation per caller',
+    async (_case, answer) => {
+      const { send, demoted } = forwarding({ cache: kept({ audience: 'public' }) }, () => answer);
+      expect(await failureOf(send(shared).answer)).toMatchObject({ code: 'upstream_invalid_response' });
+      expect(demoted).toEqual(['listThings']);
+    },
+  );
 
-  it('returns such a response where only its own caller gets it', async () => {
+  it('returns such a response if only its own caller gets it', async () => {
     const { send, demoted } = forwarding({ cache: kept() }, () => answering(authorization));
     expect((await send({ principal }).answer).status).toBe(200);
     expect(demoted).toEqual([]);
   });
 
-  it('does not look for the credential of a caller who sent none upstream', async () => {
+  it('does not search for the credential of a caller who sent none upstream', async () => {
     const parts = { cache: kept({ audience: 'public' }), serviceCredential: true };
     const { send } = forwarding(parts, () => answering(authorization), 'Basic service');
     expect((await send(shared).answer).status).toBe(200);
   });
 
-  it('does not take a chance find for a credential', async () => {
+  it('does not mistake a coincidental match for a credential', async () => {
     const { send } = forwarding({ cache: kept({ audience: 'public' }) }, () => answering('{"body":"YTpi"}'));
     const short = callerNamed('a', { authorization: 'Basic YTpi' });
     expect((await send({ ...shared, principal: short }).answer).status).toBe(200);
@@ -253,7 +257,7 @@ describe('forward of a shared page that is fetched with the credential of a call
 describe('forward with a service account', () => {
   const service = { serviceCredential: true };
 
-  it("uses it where the contract says that answers do not depend on the caller, and the caller's own elsewhere", async () => {
+  it("uses it for responses declared to be the same for all callers, and the caller's own otherwise", async () => {
     const independent = forwarding(service, undefined, 'Basic service');
     await independent.send().answer;
     const dependent = forwarding({}, undefined, 'Basic service');
@@ -262,13 +266,13 @@ describe('forward with a service account', () => {
     expect(field(dependent.sent[0], 'authorization')).toBe('Basic alice');
   });
 
-  it("sends the caller's own credential where only the upstream can decide", async () => {
+  it("sends the caller's own credential if only the upstream can decide", async () => {
     const { send, sent } = forwarding(service, undefined, 'Basic service');
     await send({ delegated: true }).answer;
     expect(field(sent[0], 'authorization')).toBe('Basic alice');
   });
 
-  it('refuses a caller without a credential where the own one is needed, and never went upstream', async () => {
+  it("refuses a caller without a credential before sending a request if the caller's own is needed", async () => {
     const { send, sent } = forwarding({}, undefined, 'Basic service');
     const { answer, trace } = send({ principal: ANONYMOUS });
     expect(await failureOf(answer)).toMatchObject({ code: 'needs_caller_credential', status: 501 });
@@ -276,7 +280,7 @@ describe('forward with a service account', () => {
     expect(trace.route).toBeUndefined();
   });
 
-  it('sends no credential for an anonymous caller where there is no service account', async () => {
+  it('sends no credential for an anonymous caller if there is no service account', async () => {
     const { send, sent } = forwarding();
     await send({ principal: ANONYMOUS }).answer;
     expect(field(sent[0], 'authorization')).toBeUndefined();
@@ -286,7 +290,7 @@ describe('forward with a service account', () => {
 describe('forward in observe', () => {
   const observe = { transparent: true };
 
-  it('sends the raw target, method and fields', async () => {
+  it('sends the raw target, method and headers', async () => {
     const { send, sent } = forwarding(observe);
     const arrival = arrivalWith({
       method: 'HEAD',
@@ -319,7 +323,7 @@ describe('forward in observe', () => {
     expect(sent[0]?.body).toBe(body);
   });
 
-  it('reads a compressed denial, and answers it compressed', async () => {
+  it('reads a compressed denial, and forwards it compressed', async () => {
     const body = Buffer.concat([Buffer.from('*'), Buffer.from('{"error":"you have no permission"}')]);
     const { send } = forwarding(observe, () => ({ ...DENIED, body }));
     const { answer, trace } = send();
@@ -327,7 +331,7 @@ describe('forward in observe', () => {
     expect(trace.upstream).toMatchObject({ shape: 'error', denied: true });
   });
 
-  it('notes the shape of a body that it cannot read', async () => {
+  it('records the form of a body that it cannot read', async () => {
     const headers: HeaderPairs = [['Content-Encoding', 'x-odd']];
     const { send } = forwarding(observe, () => ({ ...DENIED, headers, body: gzipSync('{}') }));
     const { answer, trace } = send();
@@ -335,7 +339,7 @@ describe('forward in observe', () => {
     expect(trace.upstream).toMatchObject({ status: 401, shape: 'other', denied: false });
   });
 
-  it('tells of a streamed body that breaks off, and not of one that the client left', async () => {
+  it('reports a streamed body that breaks off, unless the client left', async () => {
     for (const [error, told] of [
       [new Error('gone'), ['truncated']],
       [new UpstreamFailure('deadline'), ['deadline']],
@@ -352,14 +356,14 @@ describe('forward in observe', () => {
     }
   });
 
-  it('passes a body on that still streams, without a look into it', async () => {
+  it('forwards a streaming body unread', async () => {
     const body = Readable.from(['x']);
     const { send, looked } = forwarding(observe, () => ({ ...DENIED, body }));
     expect((await send().answer).body).toBe(body);
     expect(looked).toEqual([]);
   });
 
-  it('looks into errors alone', async () => {
+  it('inspects only errors', async () => {
     const success = forwarding(observe);
     await success.send().answer;
     const error = forwarding(observe, () => ({ ...DENIED, status: 400 }));
@@ -369,7 +373,7 @@ describe('forward in observe', () => {
     expect(trace.upstream?.shape).toBe('error');
   });
 
-  it('ends with the client where a signal says so', async () => {
+  it('ends with the client if the exchange has a signal', async () => {
     const { send, sent } = forwarding(observe);
     const { signal } = new AbortController();
     await send({ clientGone: () => signal }).answer;

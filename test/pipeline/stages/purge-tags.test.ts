@@ -30,11 +30,11 @@ describe('purge-tags', () => {
     expect(stage.plan(plannedWith(write))).toBeDefined();
   });
 
-  it('purges after a success, with the node that the path names', async () => {
+  it('purges after a success, including the node in the path', async () => {
     expect(await purgedAfter(replyWith({}))).toEqual(ALL);
   });
 
-  it('has purged before the client hears of the success', async () => {
+  it('purges before the client receives the success response', async () => {
     const order: string[] = [];
     const handle = stageIn(
       purgeTags(() => order.push('purged')),
@@ -46,14 +46,14 @@ describe('purge-tags', () => {
     expect(order).toEqual(['purged', 'answered']);
   });
 
-  it('purges when the answer to the write was lost, since it may have been made', async () => {
+  it('purges if the response to the write was lost, because the write may have taken effect', async () => {
     expect(await failing('upstream_timeout', '')).toEqual(ALL);
     expect(await failing('internal_error', '')).toEqual(ALL);
     expect(await purgedAfter(() => Promise.reject(new Error('unexpected')))).toEqual(ALL);
     expect(await purgedAfter(replyWith({}, { status: 500 }))).toEqual(ALL);
   });
 
-  it('purges when the client left during the write', async () => {
+  it('purges if the client left during the write', async () => {
     expect(await failing('client_closed', '')).toEqual(ALL);
   });
 
@@ -62,7 +62,7 @@ describe('purge-tags', () => {
     for (const status of [400, 404, 499]) expect(await purgedAfter(replyWith({}, { status }))).toEqual([]);
   });
 
-  it('passes the failure on as it is', async () => {
+  it('rethrows the failure unchanged', async () => {
     const error = new GatewayError('upstream_reset', '');
     const handle = stageIn(
       purgeTags(() => undefined),

@@ -36,7 +36,7 @@ function redacting(reply: Reply, mayRead = false) {
 }
 
 describe('redact-fields', () => {
-  it('has work only for comments, under enforced permissions, and none in observe', () => {
+  it('has work only for comments under enforced permissions, and none in observe', () => {
     const stage = redactFields(() => false, DEFAULT_JSON_LIMITS);
     expect(stage.plan(plannedWith())).toBeUndefined();
     expect(stage.plan(plannedWith({ ...comments, transparent: true }))).toBeUndefined();
@@ -44,7 +44,7 @@ describe('redact-fields', () => {
     expect(stage.plan(plannedWith(comments))).toBeDefined();
   });
 
-  it('takes the private fields out, no other byte, and says so', async () => {
+  it('removes the private fields and no other byte, and records it', async () => {
     const { answer, trace } = redacting(page());
     const { body, headers } = await answer;
     expect(textOf(body)).toBe('{"id":12345678901234567890,"body":"x"}');
@@ -52,36 +52,36 @@ describe('redact-fields', () => {
     expect(trace.redacted).toEqual(['visibility', 'recipients']);
   });
 
-  it('leaves them to a caller who may read them', async () => {
+  it('leaves them for a caller who may read them', async () => {
     const { answer, trace } = redacting(page(), true);
     expect(textOf((await answer).body)).toBe(TEXT);
     expect(trace.redacted).toBeUndefined();
   });
 
-  it('gives what is left an entity tag of its own', async () => {
+  it('gives the redacted body a separate entity tag', async () => {
     const { etag } = await redacting(page({ etag: '"whole"' })).answer;
     expect(etag).toMatch(/^"[\w-]{22}"$/);
     expect((await redacting(page()).answer).etag).toBeUndefined();
   });
 
-  it('leaves a kept page as it is for others', async () => {
+  it('leaves a stored page unchanged for other callers', async () => {
     const kept = page();
     await redacting(kept).answer;
     expect(textOf(kept.body)).toBe(TEXT);
   });
 
-  it('passes an answer without such fields on as it is', async () => {
+  it('forwards a response without such fields unchanged', async () => {
     const reply = replyWith({ id: 1 });
     expect(await redacting(reply).answer).toBe(reply);
   });
 
-  it('shows nothing of what it cannot read', async () => {
+  it('withholds what it cannot read', async () => {
     expect(await failureOf(redacting(page({ body: Buffer.from('<html>') })).answer)).toMatchObject({
       code: 'upstream_invalid_response',
     });
   });
 
-  it('leaves errors, empty answers and streams alone', async () => {
+  it('leaves errors, empty responses and streams unchanged', async () => {
     const error = page({ status: 400, body: Buffer.from('<html>') });
     const empty = page({ body: Buffer.alloc(0) });
     const stream = page({ body: Readable.from([]) });
@@ -91,8 +91,8 @@ describe('redact-fields', () => {
 
 const redact = (may: () => boolean) => redactFields(may, DEFAULT_JSON_LIMITS).plan(plannedWith(comments));
 
-describe('a kept page that is redacted', () => {
-  it('is answered at once, the same to all who are served from it', () => {
+describe('a stored page that is redacted', () => {
+  it('is served synchronously with the same bytes to all such callers', () => {
     const kept = page({ etag: '"whole"', storedAs: 'k' });
     const handle = redact(() => false)?.(() => kept);
     const replies = [1, 2, 3].map(() => {
@@ -109,12 +109,12 @@ describe('a kept page that is redacted', () => {
     expect(textOf(kept.body)).toBe(TEXT);
   });
 
-  it('is looked through once where nothing was found in it, and each time where it is not kept', () => {
+  it('is searched once if nothing was found in it, and each time if it is not stored', () => {
     for (const storedAs of ['k', undefined]) {
       const body = Buffer.from('{"xisibility":"recipients"}');
       const handle = redact(() => false)?.(() => page({ body, ...(storedAs === undefined ? {} : { storedAs }) }));
       void handle?.(exchangeWith());
-      // Nobody writes to a kept page; here it tells whether somebody looks at it.
+      // A stored page is never written to; changing it here shows whether it is searched again.
       body.write('v', 2);
       const exchange = exchangeWith();
       void handle?.(exchange);
@@ -122,7 +122,7 @@ describe('a kept page that is redacted', () => {
     }
   });
 
-  it('is whole for a caller who may read it, between others who may not', () => {
+  it('is complete for a caller who may read it, even between requests of callers who may not', () => {
     const kept = page({ etag: '"whole"', storedAs: 'k' });
     let may = false;
     const handle = redact(() => may)?.(() => kept);
@@ -137,7 +137,7 @@ describe('a kept page that is redacted', () => {
     }
   });
 
-  it('is told from another one of equal length, whichever came first', () => {
+  it('is distinguished from another page of equal length, in either order', () => {
     const bodies = ['{"id":1,"xisibility":"a"}', '{"visibility":"a","id":1}', '{"xisibility":"a","id":2}'].map((text) =>
       Buffer.from(text),
     );
@@ -152,7 +152,7 @@ describe('a kept page that is redacted', () => {
     expect(seen.slice(3)).toEqual(seen.slice(0, 3));
   });
 
-  it('that cannot be read is refused each time', () => {
+  it('is refused each time if it cannot be read', () => {
     const body = Buffer.from('<html>');
     const handle = redact(() => false)?.(() => page({ body, storedAs: 'k' }));
     for (let times = 0; times < 2; times += 1) expect(() => handle?.(exchangeWith())).toThrow('cannot be read as JSON');

@@ -27,13 +27,13 @@ function uploading(next = createNext(created)) {
 }
 
 describe('refuse-duplicate', () => {
-  it('has work for uploads alone, and none in observe', () => {
+  it('has work only for uploads, and none in observe', () => {
     const stage = refuseDuplicate(createUploadMemory(createTestClock(), { duplicateWindowSeconds: 600 }));
     expect(stage.plan(plannedWith())).toBeUndefined();
     expect(stage.plan(plannedWith({ ...upload, transparent: true }))).toBeUndefined();
   });
 
-  it('refuses the same upload of the same caller after a success', async () => {
+  it('refuses a repeated upload by the same caller after a success', async () => {
     const { send, next } = uploading();
     await send();
     expect(await failureOf(send())).toMatchObject({
@@ -44,7 +44,7 @@ describe('refuse-duplicate', () => {
     expect(next.asked).toHaveLength(1);
   });
 
-  it('refuses it while the first is under way', async () => {
+  it('refuses it while the first is in progress', async () => {
     const gate = Promise.withResolvers<typeof created>();
     const { send } = uploading(createNext(() => gate.promise));
     const first = send();
@@ -53,7 +53,7 @@ describe('refuse-duplicate', () => {
     await first;
   });
 
-  it('lets it through when it is forced, for another caller, and with another body', async () => {
+  it('accepts it if it is forced, from another caller or with another body', async () => {
     const { send, next } = uploading();
     await send();
     await send({ arrival: arrivalWith({ headers: { 'portico-force': 'true' } }) });
@@ -62,7 +62,7 @@ describe('refuse-duplicate', () => {
     expect(next.asked).toHaveLength(4);
   });
 
-  it('lets it through after a failure', async () => {
+  it('accepts it after a failure', async () => {
     const { send, next } = uploading(createNext(() => Promise.reject(new GatewayError('upstream_timeout', ''))));
     await failureOf(send());
     next.answer = () => replyWith({}, { status: 400 });
@@ -72,7 +72,7 @@ describe('refuse-duplicate', () => {
     expect(next.asked).toHaveLength(3);
   });
 
-  it('passes a body on that it cannot compare', async () => {
+  it('forwards a body that it cannot compare', async () => {
     const { send, next } = uploading();
     await send({ body: Readable.from([]) });
     await send({ body: Readable.from([]) });

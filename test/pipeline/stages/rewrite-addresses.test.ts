@@ -27,23 +27,23 @@ const rewriting = (reply = replyWith({ avatar: 'http://legacy/a.png' })) => {
 };
 
 describe('rewrite-addresses', () => {
-  it('has work only where the configuration says so, and none in observe', () => {
+  it('has work only if configured, and none in observe', () => {
     expect(rewriteAddresses({ ...addresses, rewrite: false }).plan(plannedWith())).toBeUndefined();
     expect(rewriteAddresses(addresses).plan(plannedWith({ transparent: true }))).toBeUndefined();
   });
 
-  it('writes the address that this client calls', async () => {
+  it('writes the address that this client uses', async () => {
     const { answer } = rewriting();
     expect(textOf((await answer).body)).toBe('{"avatar":"https://qa.example/a.png"}');
   });
 
-  it('gives the result an entity tag of its own where there was one', async () => {
+  it('gives the result a new entity tag if it had one', async () => {
     const { etag } = await rewriting(replyWith({ avatar: 'http://legacy/a.png' }, { etag: '"old"' })).answer;
     expect(etag).toMatch(/^"[\w-]{22}"$/);
     expect((await rewriting().answer).etag).toBeUndefined();
   });
 
-  it('passes everything else on as it is', async () => {
+  it('forwards everything else unchanged', async () => {
     const plain = replyWith({ id: 1 });
     expect(await rewriting(plain).answer).toBe(plain);
     const stream = replyWith({}, { body: Readable.from(['http://legacy']) });

@@ -32,61 +32,61 @@ const refused = replyWith({ error: 'wrong password' }, { status: 401 });
 const inside = replyWith({ error: 'broken' });
 
 describe('translate-failure', () => {
-  it('passes a success on as it is', async () => {
+  it('forwards a success response unchanged', async () => {
     const reply = replyWith({ list: [], error: null });
     expect(await translating(reply).send()).toBe(reply);
   });
 
-  it('turns an error of the upstream into ours', async () => {
+  it("turns an upstream error into one of Portico's", async () => {
     const { send, forgotten } = translating(replyWith({ error: 'not found' }, { status: 404 }));
     expect(await failureOf(send())).toMatchObject({ code: 'upstream_not_found', message: 'not found' });
     expect(forgotten).toEqual([]);
   });
 
-  // Its Location may name the internal host of the upstream.
-  it('does not pass a redirect on, even one with a body of JSON', async () => {
+  // Its Location may name the upstream's internal host.
+  it('does not forward a redirect, even one with a JSON body', async () => {
     const { send } = translating(replyWith({ list: [] }, { status: 302 }));
     expect(await failureOf(send())).toMatchObject({ code: 'upstream_redirect', status: 502 });
   });
 
-  it('turns an error inside a success into ours, unless a documented field is beside it', async () => {
+  it("turns an error inside a success response into Portico's, unless a documented field is beside it", async () => {
     expect(await failureOf(translating(inside).send())).toMatchObject({ code: 'upstream_error_in_success' });
     const documented = translating(inside, { operation: { documentedFields: ['error'] } });
     expect(await documented.send()).toBe(inside);
   });
 
   it.each(['normalized', 'legacy'] as const)(
-    'turns a failed transport into our error with %s errors',
+    "turns a failed transport into Portico's error with %s errors",
     async (errors) => {
       const { send } = translating(() => Promise.reject(new UpstreamFailure('deadline')), { errors });
       expect(await failureOf(send())).toMatchObject({ code: 'upstream_timeout', status: 504 });
     },
   );
 
-  it('passes a failure of our own on', async () => {
+  it("rethrows Portico's own failures", async () => {
     const error = new Error('unexpected');
     expect(await failureOf(translating(() => Promise.reject(error)).send())).toBe(error);
   });
 
-  it('has a credential forgotten that the upstream refuses', async () => {
+  it('forgets a credential that the upstream refuses', async () => {
     const { send, forgotten } = translating(refused);
     expect(await failureOf(send())).toMatchObject({ status: 401, headers: { 'WWW-Authenticate': CHALLENGE } });
     expect(forgotten).toMatchObject([{ name: 'alice' }]);
   });
 
-  it('forgets nobody for a refused service account, and raises the alarm', async () => {
+  it('forgets no credential when the service account is refused, and raises an alarm', async () => {
     const { send, forgotten } = translating(refused, { serviceCredential: true });
     expect(await failureOf(send())).toMatchObject({ code: 'upstream_credentials_refused', status: 502 });
     expect(forgotten).toEqual([]);
   });
 
-  it("judges the caller's own credential where it travelled in the place of the service account", async () => {
+  it("blames the caller's own credential if it was sent instead of the service account", async () => {
     const { send, forgotten } = translating(refused, { serviceCredential: true });
     expect(await failureOf(send({ delegated: true }))).toMatchObject({ code: 'upstream_unauthorized' });
     expect(forgotten).toHaveLength(1);
   });
 
-  it('challenges an anonymous caller, of whom there is nothing to forget', async () => {
+  it('challenges an anonymous caller, who has no credential to forget', async () => {
     const { send, forgotten } = translating(refused);
     expect(await failureOf(send({ principal: ANONYMOUS }))).toMatchObject({ status: 401 });
     expect(forgotten).toEqual([]);
@@ -94,22 +94,22 @@ describe('translate-failure', () => {
 });
 
 describe('translate-failure with legacy errors', () => {
-  it.each([401, 404, 500])('keeps an answer of status %i as it is', async (status) => {
+  it.each([401, 404, 500])('keeps a response with status %i unchanged', async (status) => {
     const reply = replyWith({ error: 'x' }, { status });
     expect(await translating(reply, { errors: 'legacy' }).send()).toBe(reply);
   });
 
-  it('keeps an error inside a success', async () => {
+  it('keeps an error inside a success response', async () => {
     expect(await translating(inside, { errors: 'legacy' }).send()).toBe(inside);
   });
 
-  it('has a refused credential forgotten all the same', async () => {
+  it('still forgets a refused credential', async () => {
     const { send, forgotten } = translating(refused, { errors: 'legacy' });
     await send();
     expect(forgotten).toHaveLength(1);
   });
 
-  it('forgets nobody who only lacks a permission, and nobody in observe', async () => {
+  it('forgets no credential for a missing permission, nor in observe', async () => {
     const denied = translating(replyWith({ error: 'no permission' }, { status: 401 }), { errors: 'legacy' });
     await denied.send();
     const observed = translating(refused, { errors: 'legacy', transparent: true });

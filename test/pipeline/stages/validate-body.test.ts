@@ -56,7 +56,7 @@ describe('validate-body', () => {
     expect(validateBody(() => NOTHING, LIMITS).plan(plannedWith())).toBeUndefined();
   });
 
-  it('passes the very bytes of a right body on', async () => {
+  it('forwards the bytes of a valid body unchanged', async () => {
     const { send, next, checked } = validating();
     const { answer, trace } = send(json('{"id": 12345678901234567890}'));
     await answer;
@@ -69,8 +69,8 @@ describe('validate-body', () => {
     ['an empty body', json(''), 400, 'missing'],
     ['malformed JSON', json('{"a":'), 400, 'format'],
     ['another media type', json('{}', { 'content-type': 'text/plain' }), 415, 'protocol'],
-    ['a media type that only begins alike', json('{}', { 'content-type': 'application/jsonp' }), 415, 'protocol'],
-    ['a coded body', json('{}', { 'content-encoding': 'gzip' }), 415, 'protocol'],
+    ['a media type with a matching prefix only', json('{}', { 'content-type': 'application/jsonp' }), 415, 'protocol'],
+    ['an encoded body', json('{}', { 'content-encoding': 'gzip' }), 415, 'protocol'],
   ])('refuses %s', async (_what, arrival, status, category) => {
     const { send, next, checked } = validating();
     const { answer, trace } = send(arrival);
@@ -81,16 +81,16 @@ describe('validate-body', () => {
 
   it.each([
     ['no media type', {}],
-    ['parameters of the media type', { 'content-type': 'application/json; charset=utf-8' }],
+    ['media type parameters', { 'content-type': 'application/json; charset=utf-8' }],
     ['a media type in capitals', { 'content-type': 'Application/JSON' }],
     ['the identity coding', { 'content-encoding': 'Identity' }],
-  ])('takes a body with %s', async (_what, headers) => {
+  ])('accepts a body with %s', async (_what, headers) => {
     const { send, next } = validating();
     await send(json('{}', headers)).answer;
     expect(next.asked).toHaveLength(1);
   });
 
-  it('refuses what the check finds, with the code and the details of the finding', async () => {
+  it('refuses what the check finds, with the code and details of the violation', async () => {
     const violations = [violationWith({ location: 'body', at: '/content', message: 'row 2 is empty' })];
     const plain = validating(write, { violations });
     expect(await failureOf(plain.send(json('{}')).answer)).toMatchObject({
@@ -105,7 +105,7 @@ describe('validate-body', () => {
     });
   });
 
-  it('tells a client of each item that is wrong, and counts what is wrong with all of them once', async () => {
+  it('reports each wrong item to the client, and counts each kind of violation once', async () => {
     const violations = [0, 1, 2].map((at) => violationWith({ location: 'body', at: `/recipients/${at}/id` }));
     const { answer, trace } = validating(write, { violations }).send(json('{}'));
     expect(await failureOf(answer)).toMatchObject({
@@ -114,7 +114,7 @@ describe('validate-body', () => {
     expect(trace.violations).toEqual(violations.slice(0, 1));
   });
 
-  it('refuses with the documented text of the operation', async () => {
+  it('refuses with the documented error text of the operation', async () => {
     const documentedErrors = [{ status: 400, text: 'The provided file does not have a valid user.' }];
     const parts: PlannedParts = { operation: { ...write.operation, documentedErrors } };
     for (const findings of [{ violations: [violationWith()] }, { violations: [violationWith()], details: [] }])
@@ -123,7 +123,7 @@ describe('validate-body', () => {
       });
   });
 
-  it('reports at report, and passes the body on', async () => {
+  it('reports at report, and forwards the body', async () => {
     const { send, next } = validating(reporting);
     const { answer, trace } = send(json('{"a":'));
     await answer;
@@ -131,14 +131,14 @@ describe('validate-body', () => {
     expect(textOf(next.asked[0]?.body)).toBe('{"a":');
   });
 
-  it('looks at nothing where requests are not checked', async () => {
+  it('reads nothing if requests are not checked', async () => {
     const { send, next, checked } = validating({ ...write, checks: { requests: 'off' } });
     const { answer, trace } = send(json('<'), traceWith());
     await answer;
     expect([textOf(next.asked[0]?.body), checked, trace.requests]).toEqual(['<', [], undefined]);
   });
 
-  it('refuses a body over the limit, and takes one at the limit', async () => {
+  it('refuses a body over the limit, and accepts one at the limit', async () => {
     const { send, next } = validating();
     await send(json(text(LIMIT))).answer;
     expect(await failureOf(send(json(text(LIMIT + 1))).answer)).toMatchObject({
@@ -149,7 +149,7 @@ describe('validate-body', () => {
     expect(next.asked).toHaveLength(1);
   });
 
-  it('reads the rest of a refused body, so that the client reads the answer', async () => {
+  it('reads the rest of a refused body, so that the client reads the response', async () => {
     const { send } = validating();
     let read = 0;
     const body = Readable.from(
@@ -161,7 +161,7 @@ describe('validate-body', () => {
     await until(() => read === 20);
   });
 
-  it('says that the client left when its body breaks off', async () => {
+  it('reports that the client left if its body breaks off', async () => {
     const { send } = validating();
     expect(await failureOf(send(arrivalWith({ body: broken(0) })).answer)).toMatchObject({ code: 'client_closed' });
     expect(await failureOf(send(arrivalWith({ body: broken(5) })).answer)).toMatchObject({ code: 'body_too_large' });
@@ -173,7 +173,7 @@ const large = () => json('x'.repeat(LIMIT * 3));
 describe('validate-body in observe', () => {
   const observe: PlannedParts = { ...reporting, transparent: true };
 
-  it('streams a large body on, unread', async () => {
+  it('streams a large body unread', async () => {
     const { send, next, checked } = validating(observe);
     const { answer, trace } = send(large());
     await answer;
@@ -184,7 +184,7 @@ describe('validate-body in observe', () => {
   });
 
   // undici destroys the body of a request that fails. The client's connection must survive this to carry the response.
-  it('leaves the request of the client open when the forwarded body is destroyed', async () => {
+  it("leaves the client's request open if the forwarded body is destroyed", async () => {
     const { send, next } = validating(observe);
     const arrival = large();
     await send(arrival).answer;
@@ -205,10 +205,10 @@ describe('validate-body in observe', () => {
 });
 
 /*
- * The attack: of two members of one name, the check reads one and the upstream, which gets the bytes as they came, may read
- * the other: another list of users to erase, another visibility.
+ * The attack: of two members with the same name, the check reads one, and the upstream, which gets the unchanged bytes,
+ * may read the other: another list of users to erase, another visibility.
  */
-describe('a body that has a member twice', () => {
+describe('a body with a duplicate member', () => {
   it.each([
     '{"content":"a","content":"b"}',
     '{"content":"a","\\u0063ontent":"b"}',
@@ -216,7 +216,7 @@ describe('a body that has a member twice', () => {
     '{"visibility":"x","visibilit\\u0079":"y"}',
     '{"a":{"content":1,"content":1}}',
     '[{"id":1,"id":2}]',
-  ])('is refused unread where requests are enforced, and reported elsewhere: %s', async (written) => {
+  ])('is refused unread if requests are enforced, and reported otherwise: %s', async (written) => {
     const strict = validating();
     expect(await failureOf(strict.send(json(written)).answer)).toMatchObject({ code: 'invalid_body', status: 400 });
     expect([strict.checked, strict.next.asked]).toEqual([[], []]);
@@ -230,7 +230,7 @@ describe('a body that has a member twice', () => {
   });
 
   it.each(['{"a":{"b":1},"b":2}', '[{"a":1},{"a":1}]', '{"a":"\\"a\\":1,\\"a\\":2"}', '{"__proto__":1,"a":1}', '1'])(
-    'is not one in which a name stands in two objects or in a text: %s',
+    'does not include one whose name occurs in two objects or in a text: %s',
     async (written) => {
       const { send, checked } = validating();
       await send(json(written)).answer;
@@ -239,12 +239,12 @@ describe('a body that has a member twice', () => {
   );
 });
 
-/* The attack: a small body that takes long to parse, or that a check cannot walk over. */
+/* The attack: a small body that takes long to parse, or that a check cannot walk. */
 describe('a body beyond the limits of JSON', () => {
   it.each([
     ['['.repeat(9), 'json-depth', 'the request body must not be nested deeper than 8 levels'],
     [`[${'1,'.repeat(100)}1]`, 'json-values', 'the request body must not hold more than 100 values'],
-  ])('is refused unread, naming the limit, where requests are enforced', async (written, keyword, message) => {
+  ])('is refused unread, naming the limit, if requests are enforced', async (written, keyword, message) => {
     const { send, checked, next } = validating();
     const { answer, trace } = send(json(written));
     expect(await failureOf(answer)).toMatchObject({ status: 400, details: [{ message }] });
@@ -255,7 +255,7 @@ describe('a body beyond the limits of JSON', () => {
     expect([observing.checked, textOf(observing.next.asked[0]?.body)]).toEqual([[], written]);
   });
 
-  it('on which the check breaks goes on in observe, and the verdict says that it broke', async () => {
+  it('is forwarded in observe if the check throws, which the verdict records', async () => {
     const mistake = new RangeError('Maximum call stack size exceeded');
     const breaking = () => {
       throw mistake;

@@ -25,7 +25,7 @@ const VALID: ResponseFindings = { verdict: 'valid', violations: [], reported: []
 const drift = (at: string): Violation =>
   violationWith({ check: 'responses', direction: 'response', location: 'body', at, message: `${at} is missing` });
 const BROKEN: ResponseFindings = { verdict: 'violations', violations: [drift('/a'), drift('/b')], reported: [] };
-/** A page of one node, whose author can be learned. */
+/** A page with one node, whose author can be learned. */
 const NODES = { ...(pageOf([]) as object), list: [{ id: 1, activeRevisionId: 2, author: { username: 'alice' } }] };
 const WRAPPED: ResponseFindings = { verdict: 'skipped', reason: 'wrap', violations: [], reported: [] };
 const enforced: PlannedParts = { checks: { responses: 'enforce' } };
@@ -77,7 +77,7 @@ function validating(
   return { judged, learned, run };
 }
 
-/** What is told of an error answer, as `check keyword`. */
+/** The violations recorded for an error response, as `check keyword`. */
 async function toldOf(status: number, judgement: ResponseFindings, parts: PlannedParts = {}): Promise<string[]> {
   const { answer, trace } = validating(answered({ error: 'x' }, status), judgement, parts).run();
   await answer;
@@ -85,7 +85,7 @@ async function toldOf(status: number, judgement: ResponseFindings, parts: Planne
 }
 
 describe('validate-response', () => {
-  it('notes that an answer names the legacy host by an absolute address', async () => {
+  it('records that a response contains an absolute address of the legacy host', async () => {
     const named = validating(answered({ avatar: 'http://legacy/a.png' })).run();
     await named.answer;
     expect(named.trace.legacyAddress).toBe(true);
@@ -94,7 +94,7 @@ describe('validate-response', () => {
     expect(silent.trace.legacyAddress).toBeUndefined();
   });
 
-  it('judges status, media type and body as they came, and passes the very bytes on', async () => {
+  it('checks status, media type and original body, and forwards the same bytes', async () => {
     const reply = answered(pageOf([1]));
     const { judged, run } = validating(reply);
     const { answer, trace } = run();
@@ -108,7 +108,7 @@ describe('validate-response', () => {
     expect(trace.responses).toEqual({ level: 'report', outcome: 'passed', verdict: 'valid' });
   });
 
-  it('reports violations at report and passes the answer on', async () => {
+  it('reports violations at report and forwards the response', async () => {
     const { run, learned } = validating(answered({}), BROKEN);
     const { answer, trace } = run();
     expect((await answer).facts?.validity).toBe('violations');
@@ -117,7 +117,7 @@ describe('validate-response', () => {
     expect(learned).toEqual([]);
   });
 
-  it('does not pass a success on that breaks the contract at enforce', async () => {
+  it('does not forward a success response that breaks the contract at enforce', async () => {
     const trace = exchangeWith().trace;
     trace.violations.push(violationWith());
     const run = validating(answered({}), BROKEN, enforced).run({ trace });
@@ -139,13 +139,16 @@ describe('validate-response', () => {
     expect((error as { details: unknown[] }).details).toHaveLength(10);
   });
 
-  it.each([300, 404])('passes what is no success on at enforce, however it looks: %i', async (status) => {
-    const { answer, trace } = validating(answered({}, status), BROKEN, enforced).run();
-    expect((await answer).status).toBe(status);
-    expect(trace.responses).toMatchObject({ level: 'enforce', outcome: 'reported', verdict: 'violations' });
-  });
+  it.each([300, 404])(
+    'forwards a response that is not a success at enforce, whatever its content: %i',
+    async (status) => {
+      const { answer, trace } = validating(answered({}, status), BROKEN, enforced).run();
+      expect((await answer).status).toBe(status);
+      expect(trace.responses).toMatchObject({ level: 'enforce', outcome: 'reported', verdict: 'violations' });
+    },
+  );
 
-  it('lets violations pass that are accepted, and only where all of them are', async () => {
+  it('forwards a response only if all its violations are accepted', async () => {
     const all = validating(answered({}), BROKEN, enforced, ['/a', '/b']).run();
     expect((await all.answer).facts?.validity).toBe('accepted');
     expect(all.trace.responses).toMatchObject({ outcome: 'passed', verdict: 'violations' });
@@ -153,13 +156,13 @@ describe('validate-response', () => {
     expect(await failureOf(some.answer)).toMatchObject({ code: 'upstream_invalid_response' });
   });
 
-  it('says why an answer could not be judged', async () => {
+  it('records why a response could not be checked', async () => {
     const { answer, trace } = validating(answered({}), WRAPPED, enforced).run();
     expect((await answer).facts?.validity).toBe('skipped');
     expect(trace.responses).toEqual({ level: 'enforce', outcome: 'skipped', verdict: 'skipped', reason: 'wrap' });
   });
 
-  it('judges nothing where responses are off, and still reads the page count', async () => {
+  it('checks nothing if responses are off, but still reads the page count', async () => {
     const { judged, learned, run } = validating(answered(pageOf([1])), BROKEN, { checks: { responses: 'off' } });
     const { answer, trace } = run();
     expect(await answer).toMatchObject({ facts: { validity: 'off', body: { isJson: true } }, pageCount: 3 });
@@ -167,27 +170,27 @@ describe('validate-response', () => {
     expect(trace.responses).toMatchObject({ level: 'off', outcome: 'skipped', reason: 'off' });
   });
 
-  it('passes on and learns from an answer with nothing but undocumented fields, at enforce too', async () => {
+  it('forwards a response with only undocumented fields as violations at enforce, and learns from it', async () => {
     const reported = [{ ...drift('/mood'), keyword: 'undocumented-field' }];
     const { learned, run } = validating(answered(NODES), { ...VALID, reported }, enforced);
     for (let times = 0; times < 4; times += 1) {
       const { answer, trace } = run();
       expect((await answer).facts?.validity).toBe('valid');
       expect(trace.responses).toEqual({ level: 'enforce', outcome: 'passed', verdict: 'valid' });
-      // Also of the very same bytes, which are not judged again.
+      // Including the same bytes again, which are not checked a second time.
       expect(trace.violations).toEqual(reported);
     }
     expect(learned).toHaveLength(4);
   });
 
-  it('names what breaks the contract in a refusal, and not what is only told', async () => {
+  it('names contract violations in a refusal, but not advisories', async () => {
     const reported = [{ ...drift('/mood'), keyword: 'undocumented-field' }];
     const { answer, trace } = validating(answered({}), { ...BROKEN, reported }, enforced).run();
     expect(await failureOf(answer)).toMatchObject({ details: [{ name: '/a' }, { name: '/b' }] });
     expect(trace.violations).toHaveLength(3);
   });
 
-  it('tells of a status by which the upstream failed, unless something is wrong with the answer itself', async () => {
+  it('reports a status by which the upstream failed, unless the response itself has violations', async () => {
     const SERVER_ERROR = 'upstream server-error';
     const reported = [{ ...drift('/mood'), keyword: 'undocumented-field' }];
     expect(await toldOf(500, VALID)).toEqual([SERVER_ERROR]);
@@ -198,8 +201,8 @@ describe('validate-response', () => {
     expect(await toldOf(499, VALID)).toEqual([]);
   });
 
-  // A client that breaks a rule in each request could otherwise hide from the ledger that the upstream fails.
-  it('tells of a status by which the upstream failed although the request breaks the contract', async () => {
+  // A client that breaks a rule in each request could otherwise hide upstream failures from the ledger.
+  it('reports a status by which the upstream failed even if the request breaks the contract', async () => {
     const trace = exchangeWith().trace;
     trace.violations.push(violationWith());
     await validating(answered({ error: 'x' }, 500)).run({ trace }).answer;
@@ -209,13 +212,13 @@ describe('validate-response', () => {
     ]);
   });
 
-  it('learns from valid answers', async () => {
+  it('learns from valid responses', async () => {
     const { learned, run } = validating(answered(NODES));
     await run().answer;
     expect(learned).toEqual([['1', 'alice']]);
   });
 
-  it('takes malformed JSON for no JSON', async () => {
+  it('treats malformed JSON as not JSON', async () => {
     const { judged, run } = validating(answered('{"a":'), BROKEN);
     await run().answer;
     expect(judged).toMatchObject([{ json: undefined }]);
@@ -232,7 +235,7 @@ describe('validate-response', () => {
     expect((await validating(answered(body)).run().answer).pageCount).toBe(pageCount);
   });
 
-  it('passes a stream on unread', async () => {
+  it('forwards a stream unread', async () => {
     const body = Readable.from([]);
     const { judged, run } = validating({ status: 200, headers: [], body });
     const { answer, trace } = run();
@@ -243,8 +246,8 @@ describe('validate-response', () => {
 });
 
 /*
- * The attack: a response so deep or with so many values that parsing it holds everybody up, or that a walk over it overflows
- * the stack.
+ * The attack: a response so deep, or with so many values, that parsing it blocks all requests, or that walking it
+ * overflows the stack.
  */
 describe('a response beyond the limits of JSON', () => {
   const deep = '['.repeat(9) + ']'.repeat(9);
@@ -253,7 +256,7 @@ describe('a response beyond the limits of JSON', () => {
   it.each([
     [deep, 'json-depth', 'the body must not be nested deeper than 8 levels'],
     [large, 'json-values', 'the body must not hold more than 100 values'],
-  ])('is not parsed, a violation, and refused where that is enforced', async (text, keyword, message) => {
+  ])('is not parsed, counts as a violation and is refused at enforce', async (text, keyword, message) => {
     for (const level of ['report', 'enforce'] as const) {
       const { judged, run } = validating(answered(text), VALID, { checks: { responses: level } });
       const { answer, trace } = run();
@@ -265,7 +268,7 @@ describe('a response beyond the limits of JSON', () => {
     }
   });
 
-  it('is not parsed where nothing is judged either', async () => {
+  it('is not parsed even if no check needs it', async () => {
     const { run } = validating(answered(deep), VALID, { checks: { responses: 'off' } });
     expect(await run().answer).toMatchObject({ facts: { validity: 'off', body: { isJson: false } } });
   });
@@ -273,7 +276,7 @@ describe('a response beyond the limits of JSON', () => {
   it.each([
     [deep, 'depth'],
     [large, 'values'],
-  ])('passes in observe, unjudged', async (text, reason) => {
+  ])('is forwarded unchecked in observe', async (text, reason) => {
     const reply = answered(`*${text}`);
     const { judged, run } = validating(reply, VALID, { transparent: true, checks: { responses: 'report' } });
     const { answer, trace } = run();
@@ -285,7 +288,7 @@ describe('a response beyond the limits of JSON', () => {
 describe('validate-response in observe', () => {
   const observe: PlannedParts = { transparent: true };
 
-  it('passes a response on which the judgement breaks, and says that it broke', async () => {
+  it('forwards a response on which the check throws, and records that it threw', async () => {
     const reply = answered('*{"a":1}');
     const mistake = new RangeError('Maximum call stack size exceeded');
     const services = validatingServices(() => {
@@ -299,14 +302,14 @@ describe('validate-response in observe', () => {
     expect(await failureOf(strict(exchangeWith()))).toBe(mistake);
   });
 
-  it('takes the content coding off for the judgement alone', async () => {
+  it('removes the content coding for the check only', async () => {
     const reply = answered('*{"a":1}');
     const { judged, run } = validating(reply, VALID, observe);
     expect((await run().answer).body).toBe(reply.body);
     expect(judged).toMatchObject([{ json: { a: 1 } }]);
   });
 
-  it('judges nothing that it cannot decode', async () => {
+  it('checks nothing that it cannot decode', async () => {
     const { judged, run } = validating(answered('?'), VALID, observe);
     const { answer, trace } = run();
     await answer;
@@ -314,7 +317,7 @@ describe('validate-response in observe', () => {
     expect(trace.responses).toMatchObject({ outcome: 'skipped', reason: 'coding' });
   });
 
-  it('tells of an answer whose content coding is damaged as of one that broke off, and passes it on', async () => {
+  it('reports a response with a damaged content coding as broken off, and forwards it', async () => {
     const { judged, run } = validating(answered('!'), VALID, observe);
     const { answer, trace } = run();
     expect((await answer).body).toEqual(Buffer.from('!'));
@@ -323,7 +326,7 @@ describe('validate-response in observe', () => {
     expect(trace.responses).toMatchObject({ outcome: 'skipped', reason: 'coding' });
   });
 
-  it('judges no answer to HEAD there, which has no body', async () => {
+  it('does not check the response to HEAD, which has no body', async () => {
     const head: ExchangeParts = { arrival: arrivalWith({ method: 'HEAD' }) };
     const observed = validating(answered(''), VALID, observe);
     const { answer, trace } = observed.run(head);
@@ -335,8 +338,8 @@ describe('validate-response in observe', () => {
   });
 });
 
-describe('the same bytes once more', () => {
-  /** Answers one after another, judged as told; counts the judgements. */
+describe('a repetition of the same bytes', () => {
+  /** Validates several responses in sequence; counts the checks. */
   function repeating(parts: PlannedParts = {}) {
     const judged: unknown[] = [];
     const learned: unknown[] = [];
@@ -366,12 +369,12 @@ describe('the same bytes once more', () => {
   }
   const named = { ...NODES, name: 'http://legacy' };
 
-  it('are not judged again, and say the same', async () => {
+  it('is not checked again and has the same result', async () => {
     const { ask, judged, learned } = repeating({ checks: { responses: 'enforce' } });
     const first = await ask(answered(named));
     await ask(answered(named));
     const second = await ask(answered(named));
-    // The first answer of a list is not remembered yet.
+    // The first response of a list is not remembered yet.
     expect(judged).toHaveLength(2);
     expect(second).toEqual(first);
     expect(second.trace).toMatchObject({ legacyAddress: true, responses: { outcome: 'passed', verdict: 'valid' } });
@@ -379,7 +382,7 @@ describe('the same bytes once more', () => {
     expect(learned).toEqual(Array.from({ length: 3 }, () => ['1', 'alice']));
   });
 
-  it('pass on the bytes that came this time', async () => {
+  it('is forwarded from the new buffer', async () => {
     const { ask } = repeating();
     await ask(answered(NODES));
     const reply = answered(NODES);
@@ -396,7 +399,7 @@ describe('the same bytes once more', () => {
     ['another status', answered(NODES, 201), 'page=1', 'listThings'],
     ['another media type', { ...answered(NODES), headers: [['Content-Type', 'text/html']] }, 'page=1', 'listThings'],
     ['no media type', { ...answered(NODES), headers: [] }, 'page=1', 'listThings'],
-  ])('are judged again where there is %s', async (_what, reply, query, id) => {
+  ])('is checked again if there is %s', async (_what, reply, query, id) => {
     const { ask, judged, state } = repeating();
     await ask(answered(NODES));
     state.judgement = BROKEN;
@@ -407,8 +410,8 @@ describe('the same bytes once more', () => {
 
   it.each<[string, ResponseFindings]>([
     ['broke the contract', BROKEN],
-    ['could not be judged', WRAPPED],
-  ])('are judged again when they %s', async (_what, judgement) => {
+    ['could not be checked', WRAPPED],
+  ])('is checked again if the first response %s', async (_what, judgement) => {
     const { ask, judged, state } = repeating();
     state.judgement = judgement;
     await ask(answered(NODES));
@@ -417,7 +420,7 @@ describe('the same bytes once more', () => {
     expect(trace.responses?.verdict).toBe(judgement.verdict);
   });
 
-  it('are judged again when they were changed in the buffer that came before', async () => {
+  it('is checked again if the earlier buffer was modified', async () => {
     const { ask, judged } = repeating();
     await ask(answered(NODES));
     const changed = answered(NODES);

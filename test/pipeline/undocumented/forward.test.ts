@@ -15,7 +15,7 @@ const fieldsOf = (request: RawRequest | undefined) => request?.head.split('\r\n'
 const get = (path: string, ...fields: string[]) => [`GET ${path} HTTP/1.1`, 'Host: public.example', ...fields, '', ''];
 const closing = (path: string, ...fields: string[]) => get(path, 'Connection: close', ...fields);
 
-/** The two ways upstream: a request without a body, and one with a body that the proxy library sends. */
+/** The two ways to forward: a request without a body, and one with a body, which the proxy library sends. */
 const WAYS = [
   ['without a body', (...fields: string[]) => get('/a', ...fields)],
   [
@@ -25,8 +25,8 @@ const WAYS = [
 ] as const;
 type Way = (typeof WAYS)[number][1];
 
-describe('a passed request', () => {
-  it('reaches the upstream with its raw path under the base path, its body and its fields', async () => {
+describe('a forwarded request', () => {
+  it('reaches the upstream with its raw path under the base path, its body and its headers', async () => {
     const server = await startRawServer(ok);
     const gateway = await startGateway(server.origin, { basePath: '/qa' });
     const big = '{"id":9007199254740993,"id":1e400}';
@@ -40,7 +40,8 @@ describe('a passed request', () => {
     expect(server.requests[0]?.body).toBe(big);
   });
 
-  // The library's path filter normalises what it sees and forwards something else; a URL parser would see another host.
+  // The library's path filter normalizes the path that it checks but forwards another one; a URL parser would see
+  // another host.
   it.each(['//evil.example/x', '/\\evil.example/x', '/a//b/./c;d?e=//f', '//', '/a|b"<>`{}^%zz', '/x?y=\\..\\z'])(
     'keeps the path %s as a path on the one upstream',
     async (path) => {
@@ -52,7 +53,7 @@ describe('a passed request', () => {
     },
   );
 
-  it('in absolute form is refused and reaches nobody', async () => {
+  it('is refused in absolute form and not forwarded', async () => {
     const server = await startRawServer(ok);
     const gateway = await startGateway(server.origin);
     expect(await sendRaw(gateway.port, ...closing('http://evil.example/x'))).toContain(
@@ -62,7 +63,7 @@ describe('a passed request', () => {
   });
 
   // With `Expect` the library calls no request hook at all, and its body helper hangs.
-  it('loses its expectation, and its body still arrives', async () => {
+  it('loses its Expect header, and its body still arrives', async () => {
     const server = await startRawServer(ok);
     const gateway = await startGateway(server.origin);
     const client = await connectRaw(gateway.port);
@@ -83,7 +84,7 @@ describe('a passed request', () => {
     expect(server.requests[0]?.body).toBe('abc');
   });
 
-  it('loses hop-by-hop fields and those that it names so', async () => {
+  it('loses hop-by-hop headers and those that its Connection header names', async () => {
     const server = await startRawServer(ok);
     const gateway = await startGateway(server.origin);
     const hop = [
@@ -120,7 +121,7 @@ describe('a passed request', () => {
     expect(fieldsOf(server.requests[0]).filter((field) => /^upgrade/i.test(field))).toEqual([]);
   });
 
-  it('says who asked in our words, not in those of the client', async () => {
+  it("carries Portico's forwarding headers, not those of the client", async () => {
     const server = await startRawServer(ok);
     const gateway = await startGateway(server.origin);
     await sendRaw(
@@ -144,7 +145,7 @@ describe('a passed request', () => {
     );
   });
 
-  it('carries the credential that was chosen, and no field that changes its method', async () => {
+  it('carries the chosen credential and no header that overrides its method', async () => {
     const server = await startRawServer(ok);
     const gateway = await startGateway(server.origin, { authorization: 'Basic chosen' });
     await sendRaw(
@@ -156,14 +157,14 @@ describe('a passed request', () => {
     ]);
   });
 
-  it('carries no credential when none was chosen', async () => {
+  it('carries no credential if none was chosen', async () => {
     const server = await startRawServer(ok);
     const gateway = await startGateway(server.origin);
     await sendRaw(gateway.port, ...closing('/a', 'Authorization: Basic own'));
     expect(fieldsOf(server.requests[0]).filter((field) => /^auth/i.test(field))).toEqual([]);
   });
 
-  it('carries all of the client’s own fields in observe, repeated ones in order', async () => {
+  it('carries all of the client’s headers in observe, repeated ones in order', async () => {
     const server = await startRawServer(ok);
     const gateway = await startGateway(server.origin, { transparent: true, authorization: 'Basic chosen' });
     await sendRaw(
@@ -186,7 +187,7 @@ describe('a passed request', () => {
     ]);
   });
 
-  it.each(['POST', 'GET', 'DELETE'])('of method %s keeps a body of unknown length framed as a body', async (method) => {
+  it.each(['POST', 'GET', 'DELETE'])('keeps the framing of a body of unknown length for method %s', async (method) => {
     const server = await startRawServer(ok);
     const gateway = await startGateway(server.origin);
     await sendRaw(
@@ -209,7 +210,7 @@ describe('a passed request', () => {
     });
   });
 
-  it('streams a large body up without keeping it', async () => {
+  it('streams a large body without buffering it', async () => {
     let length = 0;
     const server = await startRawServer((request) => {
       length = request.body.length;
@@ -221,8 +222,8 @@ describe('a passed request', () => {
   });
 });
 
-describe('a passed answer', () => {
-  it('comes with its status, fields and bytes', async () => {
+describe('a forwarded response', () => {
+  it('arrives with its status, headers and bytes', async () => {
     const body = gzipSync('{"a":1}');
     const server = await startRawServer((request) =>
       reply(
@@ -257,7 +258,7 @@ describe('a passed answer', () => {
       .toMatchObject([{ upstream: { status: 418 }, bytes: body.length, whole: true }]);
   });
 
-  it('loses hop-by-hop fields, and its `Connection: close` leaves the client’s connection open', async () => {
+  it('loses hop-by-hop headers, and its `Connection: close` leaves the client’s connection open', async () => {
     const server = await startRawServer((request) => {
       reply(
         request,
@@ -287,7 +288,7 @@ describe('a passed answer', () => {
     ['a HEAD request', 'HEAD', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n', /Content-Length: 5\r\n/],
     ['status 204', 'GET', 'HTTP/1.1 204 None\r\n\r\n', /^HTTP\/1\.1 204 None\r\n/],
     ['status 304', 'GET', 'HTTP/1.1 304 Same\r\nETag: "a"\r\n\r\n', /ETag: "a"\r\n/],
-  ])('without a body for %s is whole', async (_case, method, answer, expected) => {
+  ])('is complete without a body for %s', async (_case, method, answer, expected) => {
     const server = await startRawServer((request) => request.socket.write(answer));
     const gateway = await startGateway(server.origin);
     const text = await sendRaw(gateway.port, `${method} /a HTTP/1.1`, 'Host: x', 'Connection: close', '', '');
@@ -296,7 +297,7 @@ describe('a passed answer', () => {
     await expect.poll(() => gateway.results).toMatchObject([{ bytes: 0, whole: true }]);
   });
 
-  it('arrives while the upload still runs, when the upstream answers early', async () => {
+  it('arrives during the upload if the upstream responds early', async () => {
     const server = await startRawServer(() => undefined);
     const gateway = await startGateway(server.origin);
     const client = await connectRaw(gateway.port);
@@ -308,7 +309,7 @@ describe('a passed answer', () => {
     client.socket.destroy();
   });
 
-  it('that began before the upload ended may be silent for as long as a body may, not as a head', async () => {
+  it('may, if it began before the end of the upload, pause for as long as the body timeout allows', async () => {
     const server = await startRawServer((request) => void setTimeout(() => request.socket.write('done'), 150));
     const gateway = await startGateway(server.origin, { options: { headersTimeoutMs: 40 } });
     const client = await connectRaw(gateway.port);
@@ -321,7 +322,7 @@ describe('a passed answer', () => {
     client.socket.destroy();
   });
 
-  it('leaves no listeners on a connection that is used again and again', async () => {
+  it('leaves no listeners on a connection that is reused many times', async () => {
     const warnings: Error[] = [];
     const warn = (warning: Error) => warnings.push(warning);
     process.on('warning', warn);
@@ -345,8 +346,8 @@ function setImmediateTwice(action: () => void): void {
     .then(action);
 }
 
-describe('a kept connection of the passthrough', () => {
-  it('is used again for safe requests and closed by us after the idle time', async () => {
+describe('a persistent connection of the passthrough', () => {
+  it('is reused for safe requests and closed by Portico after the idle timeout', async () => {
     const server = await startRawServer(ok);
     const gateway = await startGateway(server.origin, { options: { idleTimeoutMs: 100 } });
     await sendRaw(gateway.port, ...closing('/a'));
@@ -355,7 +356,7 @@ describe('a kept connection of the passthrough', () => {
     await expect.poll(() => server.sockets.size, { timeout: 5000 }).toBe(0);
   });
 
-  it('that died meanwhile is replaced once for a safe request', async () => {
+  it('is replaced once for a safe request if it has been closed in the meantime', async () => {
     const server = await startRawServer((request) =>
       request.turn === 2 ? request.socket.resetAndDestroy() : ok(request),
     );
@@ -366,7 +367,7 @@ describe('a kept connection of the passthrough', () => {
     expect(gateway.stats().inFlight).toBe(0);
   });
 
-  it('is not replaced when the upstream is only slow', async () => {
+  it('is not replaced if the upstream is only slow', async () => {
     const server = await startRawServer((request) => {
       if (request.turn === 1) ok(request);
     });
@@ -376,7 +377,7 @@ describe('a kept connection of the passthrough', () => {
     expect(server.requests.map((request) => request.head.split(' ')[1])).toEqual(['/a', '/b']);
   });
 
-  it('is not replaced once the answer has begun, nor a second time', async () => {
+  it('is not replaced after the response has begun, nor a second time', async () => {
     const server = await startRawServer((request) => {
       if (request.head.startsWith('GET /a')) ok(request);
       else if (request.head.startsWith('GET /begun')) request.socket.end('HTTP/1.1 20');
@@ -396,7 +397,7 @@ describe('a kept connection of the passthrough', () => {
     ]);
   });
 
-  it('is never used for unsafe requests, which are never sent twice', async () => {
+  it('is never reused for unsafe requests, which are never sent twice', async () => {
     const server = await startRawServer((request) =>
       request.head.startsWith('GET') ? ok(request) : request.socket.resetAndDestroy(),
     );
@@ -410,7 +411,7 @@ describe('a kept connection of the passthrough', () => {
     ]);
   });
 
-  it('survives answers that take longer than its idle time', async () => {
+  it('survives responses that take longer than its idle timeout', async () => {
     const server = await startRawServer((request) => void setTimeout(() => ok(request), 150));
     const gateway = await startGateway(server.origin, { options: { idleTimeoutMs: 30 } });
     expect(await sendRaw(gateway.port, ...closing('/a'))).toMatch(/^HTTP\/1\.1 200 /);
@@ -418,9 +419,9 @@ describe('a kept connection of the passthrough', () => {
 });
 
 describe.each(WAYS)('the response to a request %s', (_way, send: Way) => {
-  // Bytes above 0x7f are allowed in a reason phrase (RFC 9112 §4); decoded as UTF-8 they could not be written again.
+  // Bytes above 0x7f are allowed in a reason phrase (RFC 9112 §4); decoded as UTF-8, they could not be written again.
   it.each(['No\u00ebl', 'No\u00c3\u00abl'])(
-    'with bytes beyond ASCII in its reason phrase reaches the client: %s',
+    'reaches the client with bytes beyond ASCII in its reason phrase: %s',
     async (reason) => {
       const server = await startRawServer(({ socket }) =>
         socket.write(`HTTP/1.1 299 ${reason}\r\nContent-Length: 2\r\n\r\nok`, 'latin1'),
@@ -430,15 +431,15 @@ describe.each(WAYS)('the response to a request %s', (_way, send: Way) => {
     },
   );
 
-  // The library's response interceptor would make a complete 200 of this.
+  // The library's response interceptor would turn this into a complete 200.
   it.each([
     ['declared', 'Content-Length: 10\r\n\r\n12345'],
     ['not declared', '\r\n12345'],
     ['chunked', 'Transfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n'],
-  ])('that is cut breaks the client’s connection when its length is %s', async (kind, rest) => {
+  ])('breaks the client’s connection if it is cut short and its length is %s', async (kind, rest) => {
     const server = await startRawServer((request) => {
       request.socket.write(`HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n${rest}`);
-      // Without a length the end of the connection is the end of the body, so only a reset says that it broke.
+      // Without a length, the end of the connection ends the body, so only a reset shows that it broke.
       const isReset = kind === 'not declared';
       setImmediateTwice(() => (isReset ? request.socket.resetAndDestroy() : request.socket.end()));
     });
@@ -450,7 +451,7 @@ describe.each(WAYS)('the response to a request %s', (_way, send: Way) => {
     await expect(fetch(`${gateway.origin}/a`).then((answer) => answer.text())).rejects.toThrow();
   });
 
-  it('that came whole is passed whole when its connection is reset while the client still reads', async () => {
+  it('is forwarded completely if the upstream resets the connection after sending all of it', async () => {
     const passing = Promise.withResolvers<ServerResponse>();
     const server = await startRawServer((request) => {
       request.socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345');
@@ -459,7 +460,7 @@ describe.each(WAYS)('the response to a request %s', (_way, send: Way) => {
     const gateway = await startGateway(server.origin, {
       onResponse(response) {
         const write = response.write.bind(response) as (part: Buffer) => boolean;
-        // A client that does not read yet: what comes after the first part waits in memory.
+        // A client that does not read yet: everything after the first part waits in memory.
         response.write = ((part: Buffer) => {
           write(part);
           passing.resolve(response);
@@ -482,8 +483,8 @@ describe.each(WAYS)('the response to a request %s', (_way, send: Way) => {
 });
 
 describe.each(WAYS)('forwarding a request %s fails', (_way, send: Way) => {
-  // The library would answer 504 with a text that names the host.
-  it('with `refused` when nobody listens, and nothing is written yet', async () => {
+  // The library would respond with 504 and a text that names the host.
+  it('ends with `refused` if the upstream is not listening, before anything is written', async () => {
     const server = await startRawServer(ok);
     await server.close();
     const gateway = await startGateway(server.origin);
@@ -493,13 +494,13 @@ describe.each(WAYS)('forwarding a request %s fails', (_way, send: Way) => {
     expect(gateway.stats()).toMatchObject({ inFlight: 0, circuit: 'closed' });
   });
 
-  it('with `deadline` when the connection does not stand in time', async () => {
+  it('ends with `deadline` if the connection is not established in time', async () => {
     const silent = await startRawServer(() => undefined);
     const gateway = await startGateway(silent.origin.replace('http:', 'https:'), { options: { connectTimeoutMs: 50 } });
     expect(await sendRaw(gateway.port, ...send('Connection: close'))).toMatch(/deadline$/);
   });
 
-  it('with `refused` when nobody vouches for the certificate', async () => {
+  it('ends with `refused` if the certificate is not trusted', async () => {
     const server = createTlsServer(selfSigned('localhost'), (socket) => socket.end());
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -509,14 +510,14 @@ describe.each(WAYS)('forwarding a request %s fails', (_way, send: Way) => {
     server.close();
   });
 
-  it('with `deadline` when no head comes, and breaks the connection', async () => {
+  it('ends with `deadline` and breaks the connection if no response head arrives', async () => {
     const server = await startRawServer(() => undefined);
     const gateway = await startGateway(server.origin, { options: { headersTimeoutMs: 50 } });
     expect(await sendRaw(gateway.port, ...send('Connection: close'))).toMatch(/deadline$/);
     await expect.poll(() => server.sockets.size).toBe(0);
   });
 
-  it('with a broken connection when a body falls silent', async () => {
+  it('breaks the connection if a body stalls', async () => {
     const server = await startRawServer((request) =>
       request.socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345'),
     );
@@ -525,7 +526,7 @@ describe.each(WAYS)('forwarding a request %s fails', (_way, send: Way) => {
     await expect.poll(() => gateway.results).toMatchObject([{ failure: 'deadline', whole: false }]);
   });
 
-  it('with `aborted` when the client leaves, breaks the connection, and blames nobody', async () => {
+  it('ends with `aborted` and breaks the connection if the client leaves, without counting as a failure', async () => {
     const server = await startRawServer(() => client.socket.destroy());
     const gateway = await startGateway(server.origin, { options: { circuit: { failures: 1, openSeconds: 5 } } });
     const client = await connectRaw(gateway.port);
@@ -535,7 +536,7 @@ describe.each(WAYS)('forwarding a request %s fails', (_way, send: Way) => {
     expect(gateway.stats()).toMatchObject({ inFlight: 0, circuit: 'closed' });
   });
 
-  it('with `aborted`, without calling, when the client had left before', async () => {
+  it('ends with `aborted`, without calling the upstream, if the client has already left', async () => {
     const server = await startRawServer(ok);
     const gateway = await startGateway(server.origin, {
       async onResponse(response) {
@@ -548,7 +549,7 @@ describe.each(WAYS)('forwarding a request %s fails', (_way, send: Way) => {
     expect(server.requests).toEqual([]);
   });
 
-  it('with `aborted` when the client leaves in the middle of a body', async () => {
+  it('ends with `aborted` if the client leaves in the middle of a body', async () => {
     const server = await startRawServer((request) =>
       request.socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345'),
     );
@@ -563,7 +564,7 @@ describe.each(WAYS)('forwarding a request %s fails', (_way, send: Way) => {
     expect(gateway.stats()).toMatchObject({ inFlight: 0, circuit: 'closed' });
   });
 
-  it('with `aborted` when the client does not read for too long', async () => {
+  it('ends with `aborted` if the client stops reading for too long', async () => {
     const server = await startRawServer((request) => reply(request, 200, Buffer.alloc(30_000_000)));
     const gateway = await startGateway(server.origin, { options: { bodyTimeoutMs: 30, clientTimeoutMs: 60 } });
     const client = await connectRaw(gateway.port);
@@ -572,12 +573,12 @@ describe.each(WAYS)('forwarding a request %s fails', (_way, send: Way) => {
     await expect
       .poll(() => gateway.results, { timeout: 10_000 })
       .toMatchObject([{ upstream: { status: 200 }, failure: undefined, whole: false }]);
-    // What nobody reads stays with the upstream: it does not fill our memory.
+    // Unread data stays with the upstream and does not fill Portico's memory.
     expect(gateway.results[0]?.bytes).toBeLessThan(15_000_000);
     client.socket.destroy();
   });
 
-  it('with `aborted` when the client does not take the last bytes of an answer that is whole', async () => {
+  it('ends with `aborted` if the client does not read the last bytes of a complete response', async () => {
     const server = await startRawServer(ok);
     const options = { bodyTimeoutMs: 20, clientTimeoutMs: 60, circuit: { failures: 1, openSeconds: 5 } };
     const gateway = await startGateway(server.origin, {
@@ -591,7 +592,7 @@ describe.each(WAYS)('forwarding a request %s fails', (_way, send: Way) => {
     expect(gateway.stats()).toMatchObject({ inFlight: 0, circuit: 'closed' });
   });
 
-  it('without calling, when no place becomes free or the circuit is open', async () => {
+  it('ends without calling the upstream if no slot becomes free or the circuit is open', async () => {
     const server = await startRawServer(() => undefined);
     const gateway = await startGateway(server.origin, {
       options: { concurrency: 1, queue: 0, circuit: { failures: 1, openSeconds: 5 } },
@@ -607,7 +608,7 @@ describe.each(WAYS)('forwarding a request %s fails', (_way, send: Way) => {
     client.socket.destroy();
   });
 
-  it('with the error itself when our own part fails, and leaves no field behind', async () => {
+  it('ends with the error itself if Portico fails, and leaves no header behind', async () => {
     const server = await startRawServer((request) => reply(request, 200, 'x', 'X-Upstream: 1'));
     const gateway = await startGateway(server.origin, {
       onResponse(response) {
@@ -625,7 +626,7 @@ describe.each(WAYS)('forwarding a request %s fails', (_way, send: Way) => {
 });
 
 describe('an upload fails', () => {
-  it('with `deadline` when the upstream stops reading an upload', async () => {
+  it('ends with `deadline` if the upstream stops reading an upload', async () => {
     const server = await startRawServer(() => undefined);
     const gateway = await startGateway(server.origin, { options: { bodyTimeoutMs: 100 } });
     const client = await connectRaw(gateway.port);
@@ -639,7 +640,7 @@ describe('an upload fails', () => {
 });
 
 describe('addresses of the legacy server', () => {
-  it('become public ones in `Location`, and stay in observe', async () => {
+  it('become public ones in `Location`, and remain in observe', async () => {
     const server = await startRawServer((request) =>
       reply(request, 302, '', `Location: ${server.origin}/qa/services/v2/node/1.json?a=b`),
     );
@@ -653,7 +654,7 @@ describe('addresses of the legacy server', () => {
     );
   });
 
-  it('in a body are reported once, not rewritten, also across two parts', async () => {
+  it('are reported once in a body and not rewritten, even if split across two chunks', async () => {
     const server = await startRawServer((request) => {
       request.socket.write(
         'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 47\r\n\r\n["http://old.exa',
@@ -667,7 +668,7 @@ describe('addresses of the legacy server', () => {
     await expect.poll(() => gateway.results).toMatchObject([{ legacyAddress: true }]);
   });
 
-  it('in a body are rewritten when that is asked for, with a new length and a weak validator', async () => {
+  it('are rewritten in a body if configured, with a new length and a weak validator', async () => {
     const body = '{"a":"http:\\/\\/old.example\\/x","b":"https://old.example","c":"http://old.example.org/"}';
     const server = await startRawServer((request) =>
       reply(request, 200, body, 'Content-Type: application/json', 'ETag: "e"', 'Accept-Ranges: bytes'),
@@ -687,7 +688,7 @@ describe('addresses of the legacy server', () => {
     await expect.poll(() => gateway.results).toMatchObject([{ legacyAddress: undefined }]);
   });
 
-  it('in a body are never rewritten in observe, nor in bodies that are no text', async () => {
+  it('are never rewritten in a body in observe, nor in bodies that are not text', async () => {
     const body = 'http://old.example/x';
     const server = await startRawServer((request) =>
       reply(request, 200, body, `Content-Type: ${request.head.includes('/text') ? 'text/plain' : 'image/png'}`),

@@ -52,16 +52,20 @@ describe('the plan for undocumented paths', () => {
   it.each([
     ['nothing passes', { allow: [] }, 'refused'],
     ['only safe methods pass', { allow: [], checks: checks('report') }, 'rewrite-addresses → forward'],
-    ['an entry lets a write pass', {}, 'purge-tags → rewrite-addresses → forward'],
-    ['an entry needs a permission', { allow: [needing] }, 'authorize → rewrite-addresses → forward'],
+    ['an entry allows a write', {}, 'purge-tags → rewrite-addresses → forward'],
+    ['an entry requires a permission', { allow: [needing] }, 'authorize → rewrite-addresses → forward'],
     ['permissions are off', { allow: [needing], checks: checks('enforce', 'off') }, 'rewrite-addresses → forward'],
     [
-      'a service account would stand in for callers',
+      'a service account would replace callers',
       { allow: [], checks: checks('report'), access: service },
       'authorize → rewrite-addresses → forward',
     ],
-    ['everything passes as it is', { transparent: true, allow: [needing] }, 'purge-tags → find-addresses → forward'],
-  ])('holds the stages that have work where %s', (_case, parts, stages) => {
+    [
+      'everything is forwarded unchanged',
+      { transparent: true, allow: [needing] },
+      'purge-tags → find-addresses → forward',
+    ],
+  ])('contains only the stages that have work if %s', (_case, parts, stages) => {
     expect(lineOf(parts)).toBe(`*    undocumented paths   ${stages}`);
   });
 });
@@ -69,7 +73,7 @@ describe('the plan for undocumented paths', () => {
 interface Passing {
   readonly method?: string;
   readonly path?: string;
-  /** What the upstream answers; an error for a transport that fails. */
+  /** The upstream's response, or an error if the transport fails. */
   readonly answer?: number | Error;
   readonly headers?: HeaderPairs;
   readonly body?: Readable;
@@ -107,15 +111,15 @@ async function passed(given: Passing = {}) {
 
 const NODE = ['node:17', 'questions'];
 
-describe('a request past the contract', () => {
-  it('carries the credential of its caller, and counts for it', async () => {
+describe('an undocumented request', () => {
+  it("carries its caller's credential and counts as a request of its caller", async () => {
     const { sent } = await passed();
     expect(sent[0]?.headers).toContainEqual(['Authorization', 'Basic alice']);
     expect(sent).toMatchObject([{ mode: 'streamed', owner: { caller: callerNamed('alice').audience } }]);
     expect(sent[0]?.upload).toBeUndefined();
   });
 
-  it('gets the upstream’s response as it is, and its trace says so', async () => {
+  it('gets the upstream’s response unchanged, which its trace records', async () => {
     const { trace, reply, observed } = await passed({ answer: 203, headers: [['X-Own', '1']] });
     expect(reply).toMatchObject({ status: 203, reason: 'Own', headers: [['X-Own', '1']] });
     expect(trace).toMatchObject({
@@ -125,44 +129,44 @@ describe('a request past the contract', () => {
     expect(observed).toEqual([['GET', '/services/v2/question/17/answer.json', 203]]);
   });
 
-  it('has its trace say how the transport failed', async () => {
+  it('records in its trace how the transport failed', async () => {
     const failure = new UpstreamFailure('reset');
     const { trace, handled } = await passed({ answer: failure });
     expect(await failureOf(handled)).toBe(failure);
     expect(trace.upstream).toEqual({ status: undefined, shape: 'reset', seconds: 0.5, attempts: 1 });
   });
 
-  it('has its trace say nothing about the upstream for a failure of our own', async () => {
+  it('records nothing about the upstream in its trace if Portico itself fails', async () => {
     const { trace, order } = await passed({ method: 'POST', answer: new Error('unexpected') });
     expect([trace.upstream, order]).toEqual([undefined, []]);
   });
 });
 
-describe('a write past the contract', () => {
+describe('an undocumented write', () => {
   it.each([200, 302, 500])('purges before its client gets status %i', async (answer) => {
     expect((await passed({ method: 'POST', answer })).order).toEqual([NODE, 'replied']);
   });
 
-  it('purges everything where nobody knows what it changes', async () => {
+  it('purges everything if the affected resource is unknown', async () => {
     const { order } = await passed({ method: 'DELETE', path: '/services/v2/jobs.json' });
     expect(order[0]).toBe('everything');
   });
 
-  it('purges when its response was lost', async () => {
+  it('purges if its response was lost', async () => {
     expect((await passed({ method: 'PUT', answer: new UpstreamFailure('aborted') })).order).toEqual([NODE]);
   });
 
-  it.each([400, 403, 499])('purges nothing when it was refused with %i', async (answer) => {
+  it.each([400, 403, 499])('purges nothing if it was refused with %i', async (answer) => {
     expect((await passed({ method: 'POST', answer })).order).toEqual(['replied']);
   });
 
-  it.each(['GET', 'HEAD', 'OPTIONS', 'TRACE'])('is none with %s', async (method) => {
+  it.each(['GET', 'HEAD', 'OPTIONS', 'TRACE'])('does not include %s', async (method) => {
     expect((await passed({ method })).order).toEqual(['replied']);
     expect((await passed({ method, answer: new UpstreamFailure('reset') })).order).toEqual([]);
   });
 });
 
-describe('an upstream that fails past the contract', () => {
+describe('an upstream failure on an undocumented path', () => {
   it.each([
     [500, ['server-error']],
     [499, []],
@@ -174,7 +178,7 @@ describe('an upstream that fails past the contract', () => {
   });
 
   it.each(['truncated', 'aborted'] as const)(
-    'in the middle of its response is reported unless the client left: %s',
+    'is reported in the middle of a response unless the client left: %s',
     async (kind) => {
       const body = new Readable({ read: () => undefined });
       const { trace } = await passed({ body });
@@ -202,17 +206,17 @@ describe('the addresses of the legacy server in a response', () => {
     return { location: reply.headers.at(-1)?.[1], text: Buffer.concat(parts).toString(), found: trace.legacyAddress };
   };
 
-  it('become public ones in headers, and are found in bodies', async () => {
+  it('become public ones in headers and are reported in bodies', async () => {
     const text = '"http://old.example/x"';
     expect(await shown({})).toEqual({ location: 'https://qa.example/qa/y', text, found: true });
   });
 
-  it('stay where everything passes as it is, and are found in bodies', async () => {
+  it('remain if everything is forwarded unchanged, and are reported in bodies', async () => {
     const text = '"http://old.example/x"';
     expect(await shown({ transparent: true })).toEqual({ location: 'http://old.example/y', text, found: true });
   });
 
-  it('are not searched for in a coded body', async () => {
+  it('are not searched for in an encoded body', async () => {
     const headers: HeaderPairs = [...TEXT, ['Content-Encoding', 'gzip']];
     expect((await shown({ headers })).found).toBeUndefined();
   });

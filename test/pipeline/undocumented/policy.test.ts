@@ -6,12 +6,12 @@ describe('the policy for undocumented paths', () => {
   const known = new Map([['GET', {} as Operation]]);
   const entry = { method: 'POST', path: '/services/v2/question/{id}/answer.json', permission: 'Answer' };
 
-  it('passes everything in observe, whatever the method and wherever the path', () => {
+  it('lets every method and path through in observe', () => {
     const policy = compileUndocumentedPolicy('report', true, []);
     expect(policy('DELETE', '/elsewhere', undefined)).toMatchObject({ pass: true, reported: true });
   });
 
-  it('tells another method of a documented path from an unknown path where it lets it pass, too', () => {
+  it('distinguishes a wrong method on a documented path from an unknown path, even when it lets both through', () => {
     for (const transparent of [true, false]) {
       const policy = compileUndocumentedPolicy('report', transparent, []);
       expect(policy('OPTIONS', '/services/v2/question.json', known)).toMatchObject({
@@ -25,13 +25,13 @@ describe('the policy for undocumented paths', () => {
     }
   });
 
-  it('passes safe methods under the base path at report', () => {
+  it('lets safe methods under the base path through at report', () => {
     const policy = compileUndocumentedPolicy('report', false, []);
     expect(policy('GET', '/services/v2/user/7.json', undefined)).toMatchObject({ pass: true, reported: true });
     expect(policy('GET', '/admin/users', undefined)).toMatchObject({ pass: false, code: 'not_in_contract' });
   });
 
-  it('needs an entry for unsafe methods at report too', () => {
+  it('requires an entry for unsafe methods even at report', () => {
     const policy = compileUndocumentedPolicy('report', false, [entry]);
     expect(policy('POST', '/services/v2/user/7.json', undefined)).toMatchObject({ pass: false });
     expect(policy('POST', '/services/v2/question/7/answer.json', undefined)).toEqual({
@@ -41,7 +41,7 @@ describe('the policy for undocumented paths', () => {
     });
   });
 
-  it('passes at enforce only what an entry names', () => {
+  it('lets only listed paths through at enforce', () => {
     const policy = compileUndocumentedPolicy('enforce', false, [entry]);
     expect(policy('GET', '/services/v2/user/7.json', undefined)).toMatchObject({
       pass: false,
@@ -51,7 +51,7 @@ describe('the policy for undocumented paths', () => {
     expect(policy('GET', '/services/v2/question/7/answer.json', undefined)).toMatchObject({ pass: false });
   });
 
-  it('tells which methods a documented path has, HEAD with GET', () => {
+  it('lists the methods of a documented path, including HEAD with GET', () => {
     const policy = compileUndocumentedPolicy('enforce', false, []);
     expect(policy('DELETE', '/services/v2/question.json', known)).toEqual({
       pass: false,
@@ -60,7 +60,7 @@ describe('the policy for undocumented paths', () => {
     });
   });
 
-  it('lets HEAD through where GET is allowed', () => {
+  it('lets HEAD through if GET is allowed', () => {
     const policy = compileUndocumentedPolicy('enforce', false, [{ method: 'GET', path: '/services/v2/node.json' }]);
     expect(policy('HEAD', '/services/v2/node.json', undefined)).toMatchObject({ pass: true });
     expect(policy('POST', '/services/v2/node.json', undefined)).toMatchObject({ pass: false });

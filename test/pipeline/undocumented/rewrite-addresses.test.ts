@@ -12,7 +12,7 @@ const services = {
   publicAddress: () => 'https://qa.example',
 };
 
-/** The reply to a text whose first half has come, and its body as the upstream sends it. */
+/** The reply to a text of which half has arrived, and its body as the upstream sends it. */
 async function replied(stage: typeof rewriteAddresses) {
   const sent = new Readable({ read: () => undefined });
   sent.on('error', () => undefined);
@@ -24,15 +24,15 @@ async function replied(stage: typeof rewriteAddresses) {
   return { sent, body, trace: exchange.trace };
 }
 
-// `once` would reject for the error before.
+// `once` would reject because of the earlier error.
 const closing = (stream: Readable) => new Promise<void>((resolve) => stream.once('close', resolve));
 
 describe.each([
   ['rewritten', rewriteAddresses],
   ['searched', findAddresses],
 ])('a body that is %s', (_way, stage) => {
-  // A client that gets half of it with a proper end takes it for all there is.
-  it.each([[new Error('reset')], [undefined]])('and breaks is broken for its reader: %s', async (error) => {
+  // A client that gets half of it with a proper end takes that half for the whole.
+  it.each([[new Error('reset')], [undefined]])('is broken for its reader when it breaks: %s', async (error) => {
     const { sent, body } = await replied(stage);
     body.on('error', () => undefined);
     const parts: unknown[] = [];
@@ -55,7 +55,7 @@ describe.each([
     expect(sent.destroyed).toBe(true);
   });
 
-  it('does not flow before somebody reads it', async () => {
+  it('does not flow until someone reads it', async () => {
     const { body, trace } = await replied(stage);
     await new Promise((resolve) => setImmediate(resolve));
     expect(trace.legacyAddress).toBeUndefined();
