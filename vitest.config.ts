@@ -22,6 +22,12 @@ export default defineConfig({
     include: ['test/**/*.test.ts', 'bench/test/**/*.test.ts'],
     // Every test owns its servers and ports, so files may run side by side; two cores is what CI has.
     maxWorkers: 2,
+    // A worker runs many files and loads every module once. test/builders/clean-up.ts ends what a file has started.
+    isolate: false,
+    restoreMocks: true,
+    // Node loads the sources itself, as Portico does: it removes the types faster than Vite transforms a module, and its
+    // compile cache stores the result. This has no module mocks, which these tests do without anyway.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     setupFiles: ['test/builders/register-clean-up.ts'],
     sequence: { sequencer: SlowFirst },
     testTimeout: 20_000,
