@@ -1,16 +1,18 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createServer as createSocketServer, type AddressInfo, type Server } from 'node:net';
 import { delimiter, join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { buffer } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { COMMANDS } from '../../src/cli/commands.ts';
+import { runProgram } from '../../src/cli/run-program.ts';
+import { cleanUpAfterTest } from '../builders/clean-up.ts';
+import { tempFolder } from '../builders/temp-folder.ts';
+import { processIoOf } from '../cli/process-io-of.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const folders: string[] = [];
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
 
 /** A pipeline as far as a machine runs it: what is set, the scripts in their order, and what is run in the end whatever happened. */
 interface Pipeline {
@@ -56,30 +58,82 @@ function gitlab(): Pipeline {
 const stringsOf = (values: Readonly<Record<string, string | number>>): Record<string, string> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
 
+async function portOf(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
 async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
+  const server = createSocketServer();
+  const port = await portOf(server);
   await new Promise((resolve) => server.close(resolve));
   return port;
 }
 
-/** Runs a pipeline in a folder of its own, where `portico` is what this checkout holds. */
-async function runPipeline(pipeline: Pipeline, { faults = '', accepted = [] as readonly string[] } = {}) {
-  const folder = mkdtempSync(join(tmpdir(), 'portico-pipeline-'));
-  folders.push(folder);
+/**
+ * Puts a program `portico` into a folder. It starts a process only for `reference`, which runs in the background until a
+ * signal ends it. Every other command runs in this process, because starting Node for each of them takes most of the time.
+ */
+async function installPortico(folder: string, env: Readonly<Record<string, string>>): Promise<void> {
+  let runs = 0;
+  const server = createServer((request, response) => {
+    const run = async () => {
+      const argv = (await buffer(request)).toString().split('\0').slice(0, -1);
+      const { io, text } = processIoOf(folder, { env });
+      const code = await runProgram(COMMANDS, argv, io);
+      const result = join(folder, `.run-${(runs += 1)}`);
+      mkdirSync(result);
+      for (const [name, content] of Object.entries({ ...text, code: String(code) }))
+        writeFileSync(join(result, name), content);
+      response.end(result);
+    };
+    void run().catch((error: unknown) => response.destroy(error as Error));
+  });
+  const port = await portOf(server);
+  cleanUpAfterTest(() => server.close());
+  const program = join(folder, 'portico');
   writeFileSync(
-    join(folder, 'portico'),
-    `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, 'bin/portico.mjs')}" "$@"\n`,
+    program,
+    `#!/usr/bin/env bash
+set -e
+if [ "$1" = reference ]; then exec "${process.execPath}" "${join(ROOT, 'bin/portico.mjs')}" "$@"; fi
+result="$(printf '%s\\0' "$@" | curl -sS --fail --data-binary @- http://127.0.0.1:${port})"
+cat "$result/out"
+cat "$result/err" >&2
+exit "$(cat "$result/code")"
+`,
   );
-  chmodSync(join(folder, 'portico'), 0o755);
-  const entries = accepted.map((fingerprint) => ({
-    fingerprint,
-    reason: 'known',
-    owner: 'team q',
-    expires: '2999-12-31',
-  }));
-  writeFileSync(join(folder, 'portico.baseline.yaml'), JSON.stringify({ accepted: entries }));
+  chmodSync(program, 0o755);
+}
+
+const baselineOf = (fingerprints: readonly string[]) =>
+  JSON.stringify({
+    accepted: fingerprints.map((fingerprint) => ({
+      fingerprint,
+      reason: 'known',
+      owner: 'team q',
+      expires: '2999-12-31',
+    })),
+  });
+
+interface Step {
+  readonly code: number | null;
+  readonly said: string;
+}
+
+/** A run of a pipeline in a folder of its own. */
+interface Run extends Step {
+  readonly violations: readonly { fingerprint: string; operation: string; at: string }[];
+  /** The reports that were written. */
+  readonly wrote: readonly string[];
+  /** Repeats the last command of the pipeline, which decides, with the baseline that accepts these violations. */
+  decideAgain(accepted: readonly string[]): Promise<Step>;
+}
+
+async function runPipeline(pipeline: Pipeline, { faults = '' } = {}): Promise<Run> {
+  const folder = tempFolder();
+  const baseline = join(folder, 'portico.baseline.yaml');
+  writeFileSync(baseline, baselineOf([]));
   const port = await freePort();
   const env = {
     ...pipeline.variables,
@@ -91,7 +145,8 @@ async function runPipeline(pipeline: Pipeline, { faults = '', accepted = [] as r
     PORTICO_PASSWORD: 'admin',
     GITHUB_STEP_SUMMARY: join(folder, 'summary.md'),
   };
-  const shell = async (script: string) => {
+  await installPortico(folder, env);
+  const shell = async (script: string): Promise<Step> => {
     const child = spawn('bash', ['-eo', 'pipefail', '-c', script], { cwd: folder, env });
     let said = '';
     child.stdout.on('data', (part) => (said += String(part)));
@@ -112,13 +167,19 @@ async function runPipeline(pipeline: Pipeline, { faults = '', accepted = [] as r
   } finally {
     expect((await shell(pipeline.last)).code).toBe(0);
   }
-  const all = JSON.parse(readFileSync(join(folder, 'all.json'), 'utf8')) as {
-    violations: { fingerprint: string; operation: string; at: string }[];
-  };
+  const { violations } = JSON.parse(readFileSync(join(folder, 'all.json'), 'utf8')) as Pick<Run, 'violations'>;
   const wrote = ['contract.xml', 'contract.sarif', 'contract.html'].filter((name) =>
     existsSync(join(folder, 'reports', name)),
   );
-  return { ...result, violations: all.violations, wrote };
+  return {
+    ...result,
+    violations,
+    wrote,
+    decideAgain(accepted) {
+      writeFileSync(baseline, baselineOf(accepted));
+      return shell(pipeline.scripts.at(-1)?.split('\n').at(-1) ?? '');
+    },
+  };
 }
 
 const FAULT = '--fault missing-field:title@6';
@@ -127,7 +188,7 @@ describe.each([
   ['GitHub Actions', github()],
   ['GitLab', gitlab()],
 ])('the pipeline for %s', (_name, pipeline) => {
-  it('passes while the server keeps to the contract', { timeout: 120_000 }, async () => {
+  it('passes while the server keeps to the contract', { timeout: 60_000 }, async () => {
     const { code, said, violations, wrote } = await runPipeline(pipeline);
     expect(said).toContain('Walked 11 of 12 safe operations');
     expect({ code, violations, wrote }).toEqual({
@@ -137,17 +198,14 @@ describe.each([
     });
   });
 
-  it('fails on a new violation, and passes once the baseline accepts it', { timeout: 240_000 }, async () => {
+  it('fails on a new violation, and passes once the baseline accepts it', { timeout: 60_000 }, async () => {
     const failed = await runPipeline(pipeline, { faults: FAULT });
     expect(failed.code).toBe(1);
     expect(failed.said).toContain('1 distinct violation not in the baseline (--fail-on new)');
     expect(failed.violations).toMatchObject([{ operation: 'listQuestions', at: '/list/*/title' }]);
     expect(failed.wrote).toEqual(['contract.xml', 'contract.sarif', 'contract.html']);
-    const accepted = await runPipeline(pipeline, {
-      faults: FAULT,
-      accepted: failed.violations.map(({ fingerprint }) => fingerprint),
-    });
-    expect({ code: accepted.code, found: accepted.violations.length }).toEqual({ code: 0, found: 1 });
+    expect((await failed.decideAgain([])).code).toBe(1);
+    expect((await failed.decideAgain(failed.violations.map(({ fingerprint }) => fingerprint))).code).toBe(0);
   });
 });
 
