@@ -15,6 +15,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: 'plan', load: async () => (await import('./commands/plan-command.ts')).planCommand },
   { name: 'permissions', load: async () => (await import('./commands/permissions-command.ts')).permissionsCommand },
   { name: 'explain', load: async () => (await import('./commands/explain-command.ts')).explainCommand },
+  { name: 'schemas', load: async () => (await import('./commands/schemas-command.ts')).schemasCommand },
   { name: 'learn', load: async () => (await import('./commands/learn-command.ts')).learnCommand },
   { name: 'ladder', load: async () => (await import('./commands/ladder-command.ts')).ladderCommand },
   { name: 'reference', load: async () => (await import('./commands/reference-command.ts')).referenceCommand },

@@ -34,8 +34,7 @@ export const contractOptionsSchema = {
     folder: {
       type: 'string',
       minLength: 1,
-      description:
-        'The folder with openapi.yaml and the files that npm run schemas generates from it, relative to this file.',
+      description: 'The folder with openapi.yaml and vendor-extensions.schema.json, relative to this file.',
     },
     overlays: {
       type: 'array',

@@ -1,0 +1,82 @@
+import { join, relative, resolve } from 'node:path';
+import { contractFolder } from '../../contract/contract-files.ts';
+import { bundleSchemas } from '../../contract/generate/bundle-schemas.ts';
+import { generateSchemas } from '../../contract/generate/generate-schemas.ts';
+import { compareSchemas, writeSchemas } from '../../contract/generate/schema-folder.ts';
+import { loadContract } from '../../contract/load-contract.ts';
+import { StartFault } from '../../model/fault.ts';
+import { type Command, type CommandIo, EXIT, UsageError } from '../command.ts';
+import { CONFIG_FLAGS, settingsFrom } from '../config-flags.ts';
+import { warningLines } from '../terminal/banner.ts';
+
+/** `portico schemas`: writes the JSON Schemas of the contract, for readers and other programs. */
+export const schemasCommand: Command = {
+  name: 'schemas',
+  summary: 'Write the JSON Schemas of the contract, or compare them with the files',
+  args: '',
+  argCount: [0, 0],
+  flags: [
+    ...CONFIG_FLAGS.filter(({ name }) => name === 'config'),
+    { name: 'folder', value: 'FOLDER', help: 'The folder with openapi.yaml; contract.folder by default.' },
+    { name: 'output', value: 'FOLDER', help: 'The folder for the schemas; the folder of the contract by default.' },
+    { name: 'check', help: 'Write nothing; list missing, stale and superfluous files, and fail if there is one.' },
+  ],
+  notes: [
+    'One file per resource in resources/, and one per operation in operations/. The gateway does not read them: it',
+    'generates the same schemas in memory at start.',
+    '',
+    'The overlays of the configuration are applied. They require --output, so that the schemas beside openapi.yaml',
+    'describe openapi.yaml.',
+    '',
+    'portico schemas --check',
+    'portico schemas --config config/portico.yaml --output build/schemas',
+  ],
+  run: async (line, io) => {
+    const { contract } = await settingsFrom(line, io);
+    const [folder, output] = [line.last('folder'), line.last('output')];
+    if (contract.overlays.length > 0 && output === undefined)
+      throw new UsageError('the configuration has overlays: --output is required');
+    const options = folder === undefined ? contract : { ...contract, folder: resolve(io.cwd, folder) };
+    const { document, warnings } = loadContract(options);
+    warningLines(warnings).forEach(io.err);
+    const generated = bundleSchemas(generateSchemas(document));
+    const target = output === undefined ? (options.folder ?? contractFolder()) : resolve(io.cwd, output);
+    const act = line.last('check') === undefined ? write : check;
+    return act(target, generated, io);
+  },
+};
+
+type Files = ReadonlyMap<string, string>;
+
+function check(target: string, generated: Files, { cwd, out, err }: CommandIo): number {
+  const { missing, stale, superfluous } = accessing(target, () => compareSchemas(target, generated));
+  const report = (problem: string, names: readonly string[]) => {
+    for (const name of names) err(`${problem.padEnd(11)}  ${relative(cwd, join(target, name))}`);
+  };
+  report('missing', missing);
+  report('stale', stale);
+  report('superfluous', superfluous);
+  const changed = missing.length + stale.length + superfluous.length;
+  if (changed > 0) {
+    err(`portico: ${changed} of the files differ; run the same command without --check`);
+    return EXIT.failed;
+  }
+  out(`${generated.size} generated files are up to date`);
+  return EXIT.ok;
+}
+
+function write(target: string, generated: Files, { out }: CommandIo): number {
+  const { missing, stale, superfluous } = accessing(target, () => writeSchemas(target, generated));
+  out(`${generated.size} files: ${missing.length} new, ${stale.length} changed, ${superfluous.length} removed`);
+  return EXIT.ok;
+}
+
+/** Throws StartFault if the folder cannot be read or written. */
+function accessing<T>(target: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    throw new StartFault([{ source: target, pointer: '', message: `cannot be used: ${error.message}` }]);
+  }
+}

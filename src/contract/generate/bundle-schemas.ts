@@ -1,0 +1,31 @@
+import { bundlePlace, SCHEMA_BASE } from '../contract-files.ts';
+import type { SchemaObject } from '../openapi-document.ts';
+
+/** The beginning of the comment in each generated file. */
+export const GENERATED = 'Generated from openapi.yaml by ';
+
+/**
+ * Puts generated schemas into files for readers: one per resource and one per operation. A file is a compound document
+ * (JSON Schema 2020-12, section 9.3): each schema below `$defs` has its own `$id`, and its references are relative to
+ * that. Returns texts by path from the folder of schemas, in a fixed order.
+ */
+export function bundleSchemas(schemas: ReadonlyMap<string, SchemaObject>): Map<string, string> {
+  const bundles = new Map<string, Record<string, unknown>>();
+  const placed = [...schemas].map(([path, schema]) => ({ place: bundlePlace(path), schema }));
+  // A file's own schema comes before the schemas below its `$defs`.
+  const ordered = placed.toSorted((a, b) => Number(a.place.name !== undefined) - Number(b.place.name !== undefined));
+  for (const { place, schema: generated } of ordered) {
+    const { file, name } = place;
+    const { $schema, ...schema } = generated;
+    const bundle = bundles.get(file) ?? {
+      $schema,
+      $id: SCHEMA_BASE + file,
+      $comment: `${GENERATED}portico schemas; do not edit.`,
+    };
+    if (name === undefined) Object.assign(bundle, schema);
+    else bundle['$defs'] = { ...(bundle['$defs'] as object | undefined), [name]: schema };
+    bundles.set(file, bundle);
+  }
+  const texts = [...bundles].map(([file, bundle]) => [file, `${JSON.stringify(bundle, undefined, 2)}\n`] as const);
+  return new Map(texts.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,49 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { GENERATED } from './bundle-schemas.ts';
+
+/** How the files in a folder differ from the generated ones; paths from the folder, with slashes. */
+interface SchemaDifference {
+  readonly missing: readonly string[];
+  readonly stale: readonly string[];
+  /** Files that were generated once and no longer would be. */
+  readonly superfluous: readonly string[];
+}
+
+const PARTS = ['resources', 'operations'];
+
+/** Compares generated files with those in a folder, which may not exist. */
+export function compareSchemas(folder: string, generated: ReadonlyMap<string, string>): SchemaDifference {
+  const onDisk = new Map(PARTS.flatMap((part) => readSchemas(folder, part)));
+  const names = [...generated.keys()];
+  return {
+    missing: names.filter((name) => !onDisk.has(name)),
+    stale: names.filter((name) => onDisk.has(name) && onDisk.get(name) !== generated.get(name)),
+    // A folder that a user names may contain other files.
+    superfluous: [...onDisk.keys()]
+      .filter((name) => !generated.has(name) && onDisk.get(name)?.includes(`"$comment": "${GENERATED}`))
+      .toSorted(),
+  };
+}
+
+function readSchemas(folder: string, part: string): [name: string, text: string][] {
+  if (!existsSync(join(folder, part))) return [];
+  return readdirSync(join(folder, part), { withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.schema.json'))
+    .map(({ name }) => [`${part}/${name}`, readFileSync(join(folder, part, name), 'utf8')]);
+}
+
+/** Writes generated files to a folder, and removes superfluous ones. Returns the difference before. */
+export function writeSchemas(folder: string, generated: ReadonlyMap<string, string>): SchemaDifference {
+  const difference = compareSchemas(folder, generated);
+  for (const name of [...difference.missing, ...difference.stale]) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), generated.get(name) ?? '');
+  }
+  for (const name of difference.superfluous) {
+    rmSync(join(folder, name));
+    const part = dirname(join(folder, name));
+    if (readdirSync(part).length === 0) rmdirSync(part);
+  }
+  return difference;
+}
