@@ -39,14 +39,6 @@ export interface Paging {
   readonly hasPageCount: boolean;
 }
 
-/** Whether and how responses of an operation may be stored. */
-interface Cacheability {
-  /** False for operations that are not cached unless configured (5 and 7). */
-  readonly byDefault: boolean;
-  /** Tags of every stored response; `{name}` stands for a path parameter. */
-  readonly tags: readonly string[];
-}
-
 /** The request body of an operation. */
 interface RequestBody {
   readonly required: boolean;
@@ -84,7 +76,15 @@ export interface Operation {
   readonly unknownParameters: 'refuse' | 'report';
   readonly itemsAt: ItemsAt;
   readonly paging: Paging | undefined;
-  readonly cacheability: Cacheability | undefined;
+  /** Whether and how responses may be stored; undefined if they never are. */
+  readonly cacheability:
+    | {
+        /** False for operations that are not cached unless configured (5 and 7). */
+        readonly byDefault: boolean;
+        /** Tags of every stored response; `{name}` stands for a path parameter. */
+        readonly tags: readonly string[];
+      }
+    | undefined;
   /** Tags that a success of this operation purges; `{name}` stands for a path parameter. */
   readonly purges: readonly string[];
   /** True if responses can contain `visibility` and `recipients` (4, 5, 16, comment writes). */
