@@ -12,13 +12,13 @@ import { connectRaw } from '../upstream/support/raw-client.ts';
 import { startRawServer, type RawRequest, type RawServer } from '../upstream/support/raw-server.ts';
 
 /*
- * The attack: `Connection` lists the headers that end at the next hop, so a client writes `Connection: Content-Length`. A
- * proxy that obeys forwards the body without its length. The upstream takes the request to end with its head, and what the
- * client wrote as a body is the next request on that connection: one that no rule of the gateway has seen. An upstream that
- * is stricter loses the body and still reports success. So framing and `Host` never leave with the connection, and whatever
- * came with a body is forwarded with a length or chunked.
+ * The attack: `Connection` lists the headers that end at the next hop, so a client sends `Connection: Content-Length`.
+ * A proxy that obeys forwards the body without its length. The upstream then takes the request to end with its head and
+ * treats the client's body as the next request on that connection, which the gateway has never checked. A stricter
+ * upstream loses the body and still reports success. So framing headers and `Host` are never removed as connection
+ * headers, and every body is forwarded with a length or chunked.
  *
- * The upstream here is the lenient one: it reads a second request behind whatever it takes for the end of the first.
+ * The upstream here is the lenient one: it reads a second request after whatever it takes for the end of the first.
  */
 
 const HIDDEN = 'DELETE /services/v2/hidden HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n';
@@ -41,7 +41,7 @@ const SAFE = ['GET', 'HEAD', 'OPTIONS'];
 const ALL = [...SAFE, 'TRACE', 'DELETE', 'POST', 'PUT', 'PATCH', 'PROPFIND'];
 const PASSED = '/services/v2/anything';
 
-/** Every way past the contract, and the documented operations whose bodies are streamed on. */
+/** Every way to forward an undocumented request, and the documented operations whose bodies are streamed. */
 const WAYS = [
   { name: 'observe, without a credential', methods: ALL, target: PASSED, authorization: [] },
   { name: 'staging', methods: SAFE, target: PASSED, authorization: [`Authorization: ${basic('admin')}`] },
@@ -97,9 +97,9 @@ describe.each(WAYS)('$name', ({ name, methods, target, authorization }) => {
   });
 });
 
-describe('the upstream’s own `Connection`', () => {
-  // A response that loses its coding or its length that way is one that the client reads wrongly.
-  it('takes away what belongs to the connection, and nothing that frames or describes the content', () => {
+describe('the upstream’s `Connection` header', () => {
+  // A client would misread a response that loses its coding or its length this way.
+  it('removes headers of the connection, but none that frame or describe the content', () => {
     const kept = [
       ['Content-Encoding', 'br'],
       ['Content-Length', '5'],
@@ -112,7 +112,7 @@ describe('the upstream’s own `Connection`', () => {
 });
 
 describe('the framing of a proxied request', () => {
-  // A second guard: no filter of headers, now or later, can take the framing of a body away.
+  // A second guard: no header filter, now or later, can remove the framing of a body.
   it.each([
     ['content-length: 5', { 'content-length': '5' }, 'hello'],
     ['transfer-encoding: chunked', { 'transfer-encoding': 'chunked' }, '5\r\nhello\r\n'],

@@ -11,9 +11,9 @@ import { until } from '../builders/until.ts';
 import { connectRaw, sendRaw } from '../upstream/support/raw-client.ts';
 
 /*
- * Two attacks. Exhaustion: targets, fields and bodies without end, or bodies that come one byte at a time, hold memory and
- * places that other callers need. Guessing: somebody tries passwords, or pairs of name and password from elsewhere, until
- * one fits, and makes us spend a slow hash on each. Both meet a limit that costs little to hold.
+ * Two attacks. Exhaustion: endless targets, headers and bodies, or bodies sent one byte at a time, use memory and slots
+ * that other callers need. Guessing: an attacker tries passwords, or pairs of names and passwords from elsewhere, until
+ * one works, and makes Portico compute a slow hash for each. Limits that are cheap to apply stop both.
  */
 
 const UPLOAD = '/services/v2/users/gdpr/upload.json';
@@ -37,18 +37,18 @@ const portOf = (gateway: TestGateway) => Number(new URL(gateway.url).port);
 const both = () => [strict, observe];
 
 describe('sizes', () => {
-  it('a target over the limit is 414 in every mode, and asks the upstream nothing', async () => {
+  it('a target over the limit gets 414 in every mode, and nothing is sent upstream', async () => {
     for (const gateway of both())
       for (const target of [`${COMMENT}?q=${'a'.repeat(8200)}`, `/services/v2/${'a/'.repeat(4100)}`])
         expect((await gateway.call(target)).status).toBe(414);
     expect(fake.requests).toEqual([]);
   });
-  it('a target just below it is read', async () => {
+  it('a target just below the limit is read', async () => {
     const q = `${COMMENT}?include=${'a'.repeat(8192 - COMMENT.length - 9)}`;
     expect((await observe.call(q)).status).toBe(200);
     expect((await observe.call(`${q}a`)).status).toBe(414);
   });
-  it('fields over the limit are 431 in every mode, one or many, and ask the upstream nothing', async () => {
+  it('headers over the limit get 431 in every mode, one or many, and nothing is sent upstream', async () => {
     const one = [`X-A: ${'a'.repeat(17_000)}`];
     const many = Array.from({ length: 2000 }, (_, at) => `X-${at}: ${at}`);
     for (const gateway of both())
@@ -58,7 +58,7 @@ describe('sizes', () => {
       }
     expect(fake.requests).toEqual([]);
   });
-  it('a body over the limit is 413 where bodies are checked, however it is framed, and asks the upstream nothing', async () => {
+  it('a body over the limit gets 413 if bodies are checked, in any framing, and nothing is sent upstream', async () => {
     const body = JSON.stringify({ content: `username\n${'a'.repeat(3000)}\n` });
     expectError(await strict.call(UPLOAD, { method: 'POST', body }), 413, 'body_too_large');
     const client = await connectRaw(portOf(strict));
@@ -75,7 +75,7 @@ describe('sizes', () => {
     client.socket.destroy();
     expect(fake.requests).toEqual([]);
   });
-  it('a body that only says that it is too large is refused before it comes', async () => {
+  it('a body with a declared length over the limit is refused before it arrives', async () => {
     const client = await connectRaw(portOf(strict));
     client.send(
       `POST ${UPLOAD} HTTP/1.1`,
@@ -91,7 +91,7 @@ describe('sizes', () => {
     client.socket.destroy();
     expect(fake.requests).toEqual([]);
   });
-  it('a body of many members or great depth is refused or passed, and the gateway answers on', async () => {
+  it('a body with many members or great depth is refused or forwarded, and the gateway keeps responding', async () => {
     const config = { listen: { maxBodyBytes: 1_048_576 } };
     const roomy = await startTestGateway({ upstream: fake, config });
     const bodies = [
@@ -107,7 +107,7 @@ describe('sizes', () => {
       );
     expect((await roomy.call(COMMENT)).status).toBe(200);
   });
-  it('more query parameters than anybody needs are refused', async () => {
+  it('an excessive number of query parameters is refused', async () => {
     const query = Array.from({ length: 500 }, (_, at) => `topics=${at}`).join('&');
     const got = await strict.call(`/services/v2/question.json?${query}`);
     expectError(got, 400, 'invalid_parameter');
@@ -117,7 +117,7 @@ describe('sizes', () => {
 });
 
 describe('slow bodies', () => {
-  it('hold no place towards the upstream while they are checked before they are sent', async () => {
+  it('hold no upstream slot while they are checked before forwarding', async () => {
     const narrow = await startTestGateway({ upstream: fake, config: { upstream: { concurrency: 1, queue: 0 } } });
     const slow = await connectRaw(portOf(narrow));
     slow.send(
@@ -133,7 +133,7 @@ describe('slow bodies', () => {
     await slow.closed;
     expect(fake.requests.map(({ path }) => path)).toEqual([COMMENT]);
   });
-  it('that are streamed past the contract lose their place when nothing comes', async () => {
+  it('that are streamed to undocumented paths lose their slot if they stall', async () => {
     const upstream = { concurrency: 1, queue: 0, bodyTimeoutMs: 20, clientTimeoutMs: 40 };
     const narrow = await startTestGateway({ upstream: fake, config: { upstream, undocumented: { allow: ALLOW } } });
     const slow = await connectRaw(portOf(narrow));
@@ -152,7 +152,7 @@ describe('slow bodies', () => {
 });
 
 describe('guessing', () => {
-  it('of the password of one name is limited to ten failures a minute, with Retry-After', async () => {
+  it('the password of one name is limited to ten failures a minute, with Retry-After', async () => {
     const clock = createTestClock();
     const gateway = await startTestGateway({ upstream: fake, clock });
     for (let guess = 0; guess < 10; guess += 1)
@@ -168,7 +168,7 @@ describe('guessing', () => {
     expectError(await gateway.call(COMMENT, { user: 'alice', password: 'guess-11' }), 401, 'credentials_refused');
     expect(fake.requests).toEqual([]);
   });
-  it('is limited when all guesses come at one time', async () => {
+  it('is limited when all guesses arrive at once', async () => {
     const gateway = await startTestGateway({ upstream: fake });
     const guesses = Array.from({ length: 40 }, (_, at) =>
       gateway.call(COMMENT, { user: 'bob', password: `guess-${at}` }),
@@ -177,7 +177,7 @@ describe('guessing', () => {
     expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(10);
     expect(statuses.every((status) => status === 401 || status === 429)).toBe(true);
   });
-  it('is not got round by a forged address', async () => {
+  it('cannot evade the limit with a forged address', async () => {
     const gateway = await startTestGateway({ upstream: fake });
     const statuses: number[] = [];
     for (let guess = 0; guess < 12; guess += 1) {
@@ -186,7 +186,7 @@ describe('guessing', () => {
     }
     expect(statuses.slice(10)).toEqual([429, 429]);
   });
-  it('never locks out whoever is verified, nor other names', async () => {
+  it('never locks out verified callers or other names', async () => {
     const gateway = await startTestGateway({ upstream: fake });
     await gateway.call(COMMENT, { user: 'alice' });
     for (let guess = 0; guess < 15; guess += 1)
@@ -194,7 +194,7 @@ describe('guessing', () => {
     expect((await gateway.call(COMMENT, { user: 'alice' })).status).toBe(200);
     expect((await gateway.call(COMMENT, { user: 'bob' })).status).toBe(200);
   });
-  it('costs the upstream no more probes than the limit, where the upstream verifies', async () => {
+  it('sends the upstream no more probes than the limit if the upstream verifies', async () => {
     const upstream = await startFakeUpstream(knowing());
     const gateway = await startTestGateway({ upstream, real: true, config: { mode: 'strict' } });
     for (let guess = 0; guess < 15; guess += 1)
@@ -202,7 +202,7 @@ describe('guessing', () => {
     expect(upstream.requests.filter(({ path, user }) => path === PROBE && user === 'zoe')).toHaveLength(10);
     expect(upstream.requests.filter(({ path }) => path === COMMENT)).toEqual([]);
   });
-  it('of many names at one time waits in a bounded queue, and the rest is turned away', async () => {
+  it('many names at once fills a bounded queue, and further attempts are refused', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const known = knowing();
     const upstream = await startFakeUpstream(async (request, response) => {
@@ -222,18 +222,18 @@ describe('guessing', () => {
     expect(statuses.slice(27)).toEqual([401, 401, 401]);
     expect(upstream.requests.filter(({ path }) => path === COMMENT)).toEqual([]);
   });
-  // The attack: one address sprays made-up names without pause. Its attempts filled the queue for hashing and the places for
-  // probes, so that callers from elsewhere who logged in for the first time were refused with 429 or 503.
+  // The attack: one address sprays made-up names without pause. Its attempts filled the hashing queue and the probe
+  // slots, so that callers from elsewhere who logged in for the first time were refused with 429 or 503.
   const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } });
   const FLOOD = from('198.51.100.1');
   const NEWCOMER = from('203.0.113.9');
 
-  it('under made-up names from one address shuts out nobody from elsewhere, where passwords are hashed', async () => {
+  it('under made-up names from one address locks out no caller from elsewhere if passwords are hashed', async () => {
     const config = {
       listen: { trustedProxies: ['loopback'] },
       authentication: { hashing: { concurrency: 1, queue: 4 } },
     };
-    // Hashes of the usual costs, so that the queue stays full for a while.
+    // Hashes with the default cost, so that the queue stays full for a while.
     const roles = readFileSync(new URL('../../config/roles.yaml', import.meta.url), 'utf8');
     const gateway = await startTestGateway({ upstream: fake, config, roles });
     const flood = Array.from({ length: 60 }, (_, index) =>
@@ -247,7 +247,7 @@ describe('guessing', () => {
     expect([...statuses].toSorted((a, b) => a - b)).toEqual([401, 429]);
   });
 
-  it('under made-up names from one address leaves a probe to others, where the upstream verifies', async () => {
+  it('under made-up names from one address leaves probes to others if the upstream verifies', async () => {
     const held = Promise.withResolvers<undefined>();
     const answer = knowing();
     fake.handler = async (request, response) => {
@@ -265,10 +265,10 @@ describe('guessing', () => {
       await gateway.call(COMMENT, { user: `name${index}`, password: 'x', ...FLOOD });
       turnedAway += 1;
     });
-    // By then the queue is full, and the address has every place that it can have.
+    // By now the queue is full, and the address holds all the places that it may have.
     await until(() => turnedAway >= 28);
     expect((await gateway.call(COMMENT, { user: 'alice', ...NEWCOMER })).status).toBe(200);
-    // None of the held probes has ended by then, not by a deadline either.
+    // None of the held probes has ended by now, not even by a deadline.
     expect(turnedAway).toBeLessThanOrEqual(29);
     held.resolve(undefined);
     await Promise.all(flood);
@@ -276,7 +276,7 @@ describe('guessing', () => {
     expect(probes.length).toBeLessThanOrEqual(12);
   });
 
-  it('does not learn from the answer whether a name exists', async () => {
+  it('does not reveal whether a name exists', async () => {
     const gateway = await startTestGateway({ upstream: fake });
     const [known, unknown] = [
       await gateway.call(COMMENT, { user: 'alice', password: 'x' }),

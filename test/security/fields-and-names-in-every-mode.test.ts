@@ -8,10 +8,10 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 import { sendRaw } from '../upstream/support/raw-client.ts';
 
 /*
- * Two attacks. Header injection: a value of the client or of the upstream holds a line break, so that whoever writes it
- * into a message writes fields, or a whole answer, of the attacker's making. Prototype pollution: a name such as
- * `__proto__` or `constructor`, in a query, a path or a body, lands in an object and changes every other one, or is found
- * in one where nobody put it.
+ * Two attacks. Header injection: a value from the client or the upstream contains a line break, so that copying it into
+ * a message adds headers, or a whole response, of the attacker's choosing. Prototype pollution: a name such as
+ * `__proto__` or `constructor` in a query, path or body is stored in an object and changes every other one, or is found
+ * in an object that never set it.
  */
 
 let fake: FakeUpstream;
@@ -34,7 +34,7 @@ const ODD = ['__proto__', 'constructor', 'prototype', 'hasOwnProperty', 'toStrin
 
 describe.each(MODES)('line breaks in %s', (mode) => {
   it.each(['%0d%0aX-Injected:%201', '%0aSet-Cookie:%20a=b', '%e5%98%8a%e5%98%8dX-Injected:%201'])(
-    'that are encoded in a query or a path never become one: %s',
+    'that are encoded in a query or a path never become real ones: %s',
     async (text) => {
       const targets = [
         `${COMMENT}?include=${text}`,
@@ -53,7 +53,7 @@ describe.each(MODES)('line breaks in %s', (mode) => {
     },
   );
 
-  it('in what names a request or a trace is never repeated', async () => {
+  it('in a request id or a trace id are never repeated', async () => {
     const odd = ['a b', 'x'.repeat(200), 'é', 'a"b', '<b>', 'a,b', ''];
     for (const id of odd) {
       const headers = { 'X-Request-Id': Buffer.from(id).toString('latin1'), traceparent: id.slice(0, 5) + '%0d%0a' };
@@ -63,7 +63,7 @@ describe.each(MODES)('line breaks in %s', (mode) => {
     }
   });
 
-  it('that the upstream writes into its answer end that answer and not the one of the client', async () => {
+  it("that the upstream writes into its response end that response, not the client's", async () => {
     fake.handler = (_request, response) => {
       response.socket?.end('HTTP/1.1 200 OK\r\nX-A: 1\nX-Injected: 1\r\nContent-Length: 2\r\n\r\n{}');
       return undefined;
@@ -75,7 +75,7 @@ describe.each(MODES)('line breaks in %s', (mode) => {
     }
   });
 
-  it('in the name of a caller do not reach a field', async () => {
+  it("in a caller's name do not reach a header", async () => {
     const name = 'alice\r\nX-Injected: 1';
     const answer = await gatewayOf(mode).call(COMMENT, { user: name });
     expect(answer.headers).not.toHaveProperty('x-injected');
@@ -83,7 +83,7 @@ describe.each(MODES)('line breaks in %s', (mode) => {
   });
 });
 
-describe('fields that a client writes in the place of ours', () => {
+describe("client headers with the names of Portico's own", () => {
   const FORGED = {
     'X-Forwarded-For': '10.0.0.1',
     'X-Forwarded-Host': 'evil.example',
@@ -92,7 +92,7 @@ describe('fields that a client writes in the place of ours', () => {
     Forwarded: 'for=10.0.0.1;host=evil.example',
     'X-Real-IP': '10.0.0.1',
   };
-  it.each(MODES)('in %s are not believed and not passed on', async (mode) => {
+  it.each(MODES)('are neither trusted nor forwarded in %s', async (mode) => {
     for (const target of [COMMENT, '/services/v2/any.json']) {
       await gatewayOf(mode).call(target, { headers: FORGED });
       const { headers } = fake.requests.at(-1) ?? { headers: {} };
@@ -101,7 +101,7 @@ describe('fields that a client writes in the place of ours', () => {
       expect(JSON.stringify(headers)).not.toMatch(/evil|10\.0\.0\.1/);
     }
   });
-  it('take no field away that we write: Connection names only what belongs to it', async () => {
+  it('do not remove a header that Portico writes: Connection removes only connection headers', async () => {
     const { port } = new URL(gatewayOf('strict').url);
     for (const target of [COMMENT, '/services/v2/any.json']) {
       await sendRaw(
@@ -120,7 +120,7 @@ describe('fields that a client writes in the place of ours', () => {
   });
 });
 
-/** Fails when any object that is made from now on has more than it should. */
+/** Fails if objects created from now on have inherited extra properties. */
 function expectCleanPrototypes(): void {
   const probe: Record<string, unknown> = {};
   expect(probe['polluted']).toBeUndefined();
@@ -128,8 +128,8 @@ function expectCleanPrototypes(): void {
   for (const name of ['page', 'admin', 'visibility', 'status']) expect(probe[name]).toBeUndefined();
 }
 
-describe.each(MODES)('names of prototypes in %s', (mode) => {
-  it.each(ODD)('as a parameter are a parameter that nobody knows: %s', async (name) => {
+describe.each(MODES)('names of prototype members in %s', (mode) => {
+  it.each(ODD)('count as unknown when used as a parameter: %s', async (name) => {
     for (const operation of OPERATIONS.filter(({ method }) => method === 'GET')) {
       for (const query of [`${name}=1`, `${name}[polluted]=1`, `${name}.polluted=1`, `page[${name}]=2`]) {
         const answer = await gatewayOf(mode).call(targetOf(operation, query));
@@ -141,7 +141,7 @@ describe.each(MODES)('names of prototypes in %s', (mode) => {
     expectCleanPrototypes();
   });
 
-  it.each(ODD)('as a path segment are a segment that is no number or no address: %s', async (name) => {
+  it.each(ODD)('count as an invalid number or unknown path when used as a path segment: %s', async (name) => {
     for (const target of [`/services/v2/comment/${name}.json`, `/services/v2/jobs/gdpr/${name}.json`]) {
       const answer = await gatewayOf(mode).call(target);
       expect(answer.status).toBe(mode === 'observe' ? 404 : 400);
@@ -151,7 +151,7 @@ describe.each(MODES)('names of prototypes in %s', (mode) => {
     expectCleanPrototypes();
   });
 
-  it('in a JSON body stay members of that body', async () => {
+  it('remain members of the body in a JSON body', async () => {
     const text =
       '{"body":"x","__proto__":{"polluted":1,"visibility":"moderators"},"constructor":{"prototype":{"polluted":1}}}';
     const headers = { 'Content-Type': 'application/json' };
@@ -165,7 +165,7 @@ describe.each(MODES)('names of prototypes in %s', (mode) => {
     expectCleanPrototypes();
   });
 
-  it('do not stand in for members that are missing', async () => {
+  it('do not replace missing members', async () => {
     for (const text of [
       '{"__proto__":{"content":"username\\nbob\\n"}}',
       '{"__proto__":{"body":"x"},"recipients":[]}',
@@ -180,7 +180,7 @@ describe.each(MODES)('names of prototypes in %s', (mode) => {
     expectCleanPrototypes();
   });
 
-  it('in an answer of the upstream come to the client as they are', async () => {
+  it('in an upstream response reach the client unchanged', async () => {
     const example = JSON.stringify(exampleOf('getComment'));
     const text = `${example.slice(0, -1)},"__proto__":{"polluted":1},"constructor":{"polluted":1}}`;
     fake.handler = () => ({ headers: { 'Content-Type': 'application/json' }, body: text });
@@ -194,7 +194,7 @@ describe.each(MODES)('names of prototypes in %s', (mode) => {
     expectCleanPrototypes();
   });
 
-  it('as the name of a caller are a caller that nobody knows', async () => {
+  it('count as an unknown caller when used as a name', async () => {
     for (const name of ODD) {
       const answer = await gatewayOf(mode).call(COMMENT, { user: name });
       expect(answer.status).toBe(mode === 'observe' ? 200 : 401);

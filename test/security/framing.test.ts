@@ -6,10 +6,10 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 import { sendRaw } from '../upstream/support/raw-client.ts';
 
 /*
- * The attack: a message is written so that Portico and the server behind it (or a balancer in front of it) see its end in
- * different places. What one takes for the body, the other takes for the next request: one that nobody has checked, on a
- * connection that other callers use. So whatever can be read in two ways is refused before anything is asked of the
- * upstream, and what is accepted reaches it with a framing that was written anew.
+ * The attack: a message is written so that Portico and the server behind it (or a balancer in front of it) see its end
+ * in different places. What one takes for the body, the other takes for the next request: an unchecked one, on a
+ * connection that other callers use. So ambiguous messages are refused before anything is sent upstream, and accepted
+ * ones reach it with new framing.
  */
 
 const UPLOAD = '/services/v2/users/gdpr/upload.json';
@@ -30,7 +30,7 @@ beforeEach(() => {
   fake.requests.length = 0;
 });
 
-/** Every way into the gateway: a plan that reads its body, one that streams it, and what goes past the contract. */
+/** Every way into the gateway: a plan that reads its body, one that streams it, and undocumented paths. */
 const WAYS = [
   ['a documented address', 'strict', UPLOAD],
   ['a documented address in observe', 'observe', UPLOAD],
@@ -48,12 +48,12 @@ const head = (target: string, ...fields: string[]) => [
   ...fields,
   '',
 ];
-/** Everything that was answered on one connection, until it was closed. */
+/** Returns everything received on one connection until it was closed. */
 const send = (mode: string, ...lines: string[]) => sendRaw(port(mode), lines.join('\r\n'));
 const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status);
 const asked = () => fake.requests.map(({ method, path }) => `${method} ${path}`);
 
-/** Fields and a body that can be read in two ways. */
+/** Headers and a body that can be read in two ways. */
 const AMBIGUOUS: Readonly<Record<string, readonly [fields: readonly string[], body: string]>> = {
   'a length and a coding': [[`Content-Length: ${CHUNKED.length}`, 'Transfer-Encoding: chunked'], CHUNKED + HIDDEN],
   'a coding and a short length': [['Transfer-Encoding: chunked', 'Content-Length: 4'], CHUNKED + HIDDEN],
@@ -63,12 +63,12 @@ const AMBIGUOUS: Readonly<Record<string, readonly [fields: readonly string[], bo
   'a length with a sign': [[`Content-Length: +${BODY.length}`], BODY],
   'a negative length': [['Content-Length: -1'], BODY],
   'a length in another base': [[`Content-Length: 0x${BODY.length.toString(16)}`], BODY],
-  'a length with something behind it': [[`Content-Length: ${BODY.length} 0`], BODY],
-  'a length beyond all numbers': [['Content-Length: 99999999999999999999'], BODY],
-  'no length at all behind the name': [['Content-Length:'], BODY],
+  'a length followed by something else': [[`Content-Length: ${BODY.length} 0`], BODY],
+  'a length beyond every integer type': [['Content-Length: 99999999999999999999'], BODY],
+  'an empty length': [['Content-Length:'], BODY],
   'an unknown coding': [['Transfer-Encoding: xchunked'], CHUNKED],
   'a coding after chunked': [['Transfer-Encoding: chunked, identity'], CHUNKED],
-  'a coding behind another control character': [['Transfer-Encoding: \u000bchunked'], CHUNKED],
+  'a coding after another control character': [['Transfer-Encoding: \u000bchunked'], CHUNKED],
   'a space before the colon': [['Transfer-Encoding : chunked'], CHUNKED],
   'a space before the name': [[`X-A: 1\r\n Transfer-Encoding: chunked\r\nContent-Length : 4`], CHUNKED],
   'a NUL in a value': [[`Content-Length: ${BODY.length}`, 'X-A: a\u0000b'], BODY],
@@ -78,28 +78,28 @@ const AMBIGUOUS: Readonly<Record<string, readonly [fields: readonly string[], bo
   'a chunk size with a prefix': [['Transfer-Encoding: chunked'], `0x${CHUNKED}`],
   'a negative chunk size': [['Transfer-Encoding: chunked'], `-${CHUNKED}`],
   'a chunk size that overflows': [['Transfer-Encoding: chunked'], `fffffffffffffffff\r\n${BODY}`],
-  'a chunk that is longer than it says': [['Transfer-Encoding: chunked'], `4\r\n${BODY}\r\n0\r\n\r\n`],
+  'a chunk longer than its declared size': [['Transfer-Encoding: chunked'], `4\r\n${BODY}\r\n0\r\n\r\n`],
   'a chunk extension with a lone LF': [
     ['Transfer-Encoding: chunked'],
     `${BODY.length.toString(16)};a\n${BODY}\r\n0\r\n\r\n`,
   ],
-  'a chunk size line that ends in a lone LF': [
+  'a chunk size line ending in a lone LF': [
     ['Transfer-Encoding: chunked'],
     `${BODY.length.toString(16)}\n${BODY}\r\n0\r\n\r\n`,
   ],
 };
 
-/** Framing that is clear, in a coding that is not implemented (RFC 9112, 6.1). */
+/** Unambiguous framing, in a coding that is not implemented (RFC 9112, section 6.1). */
 const UNKNOWN_CODINGS = new Set(['an unknown coding', 'a coding after chunked']);
 
 describe.each(WAYS)('on %s (%s)', (_name, mode, target) => {
   it.each(Object.entries(AMBIGUOUS))(
-    '%s is refused, and what is hidden behind it reaches nobody',
+    'refuses %s, and does not forward the request hidden after it',
     async (name, [fields, body]) => {
       const text = await send(mode, ...head(target, ...fields), body + HIDDEN);
       expect(statuses(text)).toEqual([UNKNOWN_CODINGS.has(name) ? '501' : '400']);
       expect(text).toMatch(/connection: close/i);
-      // Where bodies are streamed the head may have gone ahead of a body that turns out to be malformed later.
+      // On paths that stream bodies, the head may be forwarded before the body turns out to be malformed.
       const wholeRequests = name.includes('chunk')
         ? fake.requests.filter(({ path }) => path.includes('admin'))
         : fake.requests;
@@ -107,7 +107,7 @@ describe.each(WAYS)('on %s (%s)', (_name, mode, target) => {
     },
   );
 
-  it('a request that lies in the counted body of another one stays a body', async () => {
+  it('keeps a request inside a body with a length part of that body', async () => {
     const inner = `${BODY.slice(0, -1)},"x":"${'y'.repeat(10)}"}`;
     const length = `Content-Length: ${inner.length}`;
     const text = await send(mode, ...head(target, length, 'Connection: close'), inner);
@@ -115,7 +115,7 @@ describe.each(WAYS)('on %s (%s)', (_name, mode, target) => {
     expect(fake.requests.map((request) => request.body.toString())).toEqual([inner]);
   });
 
-  it('what follows on the connection is judged as a request of its own', async () => {
+  it('checks the next message on the connection as a separate request', async () => {
     const second = head('/services/v2/node/1', 'Content-Length: 0', 'Connection: close')
       .join('\r\n')
       .replace('Authorization', 'X-Nothing');
@@ -125,7 +125,7 @@ describe.each(WAYS)('on %s (%s)', (_name, mode, target) => {
     if (mode === 'strict') expect(asked()).toEqual([`POST ${target}`]);
   });
 
-  it('the framing that reaches the upstream is written anew', async () => {
+  it('writes new framing for the upstream', async () => {
     const chunked = [
       '3;a=b',
       BODY.slice(0, 3),
@@ -147,9 +147,9 @@ describe.each(WAYS)('on %s (%s)', (_name, mode, target) => {
   });
 });
 
-describe('a body where none belongs', () => {
+describe('an unexpected body', () => {
   it.each(['/services/v2/comment/271.json', '/services/v2/question.json'])(
-    'is not passed on by %s, and is not the next request either',
+    'is not forwarded for %s, and does not become the next request',
     async (target) => {
       const fields = head(target, `Content-Length: ${HIDDEN.length}`, 'Connection: close').join('\r\n');
       const text = await send('strict', `${fields.replace('POST', 'GET')}\r\n${HIDDEN}`);
@@ -161,8 +161,8 @@ describe('a body where none belongs', () => {
   );
 });
 
-describe('a field that is folded over two lines', () => {
-  it.each(WAYS)('on %s (%s) is refused, or reaches the upstream as one line', async (_name, mode, target) => {
+describe('a header folded over two lines', () => {
+  it.each(WAYS)('is refused or reaches the upstream as one line on %s (%s)', async (_name, mode, target) => {
     const fields = [`Content-Length: ${BODY.length}`, 'X-A: 1\r\n Transfer-Encoding: chunked', 'Connection: close'];
     await send(mode, ...head(target, ...fields), BODY);
     for (const { headers, body } of fake.requests) {
@@ -173,9 +173,9 @@ describe('a field that is folded over two lines', () => {
   });
 });
 
-describe('two Authorization fields', () => {
-  // The first is judged here, another one could be believed behind us.
-  it.each(WAYS)('on %s (%s) are refused, whatever stands in them', async (_name, mode, target) => {
+describe('two Authorization headers', () => {
+  // Portico checks the first one; a server behind it might believe the other.
+  it.each(WAYS)('are refused on %s (%s), whatever they contain', async (_name, mode, target) => {
     for (const second of [basic('bob'), basic('admin'), '']) {
       const fields = [`Content-Length: ${BODY.length}`, `authorization: ${second}`, 'Connection: close'];
       const text = await send(mode, ...head(target, ...fields), BODY);
@@ -186,7 +186,7 @@ describe('two Authorization fields', () => {
   });
 });
 
-describe('a request without a Host, or with two', () => {
+describe('a request without a Host header or with two', () => {
   it('is refused', async () => {
     const none = head(PASSED, 'Connection: close').filter((line) => !line.startsWith('Host'));
     expect(statuses(await send('strict', ...none, ''))).toEqual(['400']);

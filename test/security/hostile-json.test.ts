@@ -8,8 +8,8 @@ import { operationOf, targetOf } from '../builders/operations.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * The attack: a body of a size that is allowed, which takes seconds to parse, to walk over or to report on, so that nobody
- * else is served meanwhile. It comes from a client as well as from a broken or hostile upstream.
+ * The attack: a body of permitted size takes seconds to parse, walk or report on, so that no other caller is served
+ * meanwhile. It may come from a client or from a broken or hostile upstream.
  */
 
 const QUESTIONS = targetOf(operationOf('listQuestions'));
@@ -23,7 +23,7 @@ const fields = (count: number, name: (at: number) => string) => Object.fromEntri
 const page = (list: unknown) =>
   JSON.stringify({ list, pageCount: 1, totalCount: 1, listCount: 1, page: 1, pageSize: 15, sort: 'x' });
 
-/** Bodies by what they are, up to a size in bytes. */
+/** Bodies by kind, up to a size in bytes. */
 const hostile = (size: number): readonly (readonly [what: string, body: string])[] => [
   ['nested arrays', '['.repeat(size)],
   ['nested objects', '{"a":'.repeat(size / 5)],
@@ -36,7 +36,7 @@ const hostile = (size: number): readonly (readonly [what: string, body: string])
   ['names that look secret', page([fields(9900, (at) => `key${at}@example.org`)])],
   ['random names', page([fields(9900, (at) => `a${(at * 7919) % 99991}Zq${at}xK`)])],
   ['too many keys of one prefix', JSON.stringify(fields(100_000, (at) => `p${at}`)).slice(0, size)],
-  ['items that are all wrong', page(many(3000, () => ({ id: 'x', type: 1, author: [] })))],
+  ['items that are all invalid', page(many(3000, () => ({ id: 'x', type: 1, author: [] })))],
   ['items of other types', page(many(9000, (at) => (at % 2 === 0 ? 'x' : null)))],
   ['a text of escapes', page([{ body: '"'.repeat(size / 2 - 100) }])],
   ['a text of code points', page([{ body: 'é'.repeat(size / 4) }])],
@@ -46,7 +46,7 @@ const hostile = (size: number): readonly (readonly [what: string, body: string])
   ['white space', `${' '.repeat(size - 2)}{}`],
 ];
 
-/** The longest time in milliseconds for which the loop was held while something went on. */
+/** The longest time in milliseconds for which the event loop was blocked during the work. */
 async function longestHold(act: () => Promise<void>): Promise<number> {
   const histogram = monitorEventLoopDelay({ resolution: 5 });
   histogram.enable();
@@ -71,7 +71,7 @@ beforeEach(() => {
 
 describe('hostile request bodies', () => {
   it.each(hostile(MEGABYTE))(
-    '%s: 400, before anybody acts on it, and forwarded as they are in observe',
+    'with %s get 400 before any action, and are forwarded unchanged in observe',
     async (_, body) => {
       const call: Call = { method: 'POST', headers: JSON_TYPE, body };
       for (const target of [UPLOAD, WRITE]) expect((await strict.call(target, call)).status).toBe(400);
@@ -82,7 +82,7 @@ describe('hostile request bodies', () => {
     },
   );
 
-  it('name the limit in the refusal', async () => {
+  it('get a refusal that names the limit', async () => {
     const got = await strict.call(WRITE, { method: 'POST', headers: JSON_TYPE, body: '['.repeat(MEGABYTE) });
     expectError(got, 400, 'invalid_body');
     expect(got.text).toContain('must not be nested deeper than 64 levels');
@@ -96,7 +96,7 @@ describe('hostile request bodies', () => {
     ['one cell', `username\n${'x'.repeat(2_000_000)}`],
     ['one row of cells', `username\n${','.repeat(2_000_000)}`],
     ['a header of cells', `${','.repeat(2_000_000)}\n`],
-  ])('a CSV of %s: 400', async (_, content) => {
+  ])('in CSV with %s get 400', async (_, content) => {
     expect((await strict.call(UPLOAD, { method: 'POST', body: { content } })).status).toBe(400);
     expect(fake.requests).toEqual([]);
   });
@@ -105,7 +105,7 @@ describe('hostile request bodies', () => {
 describe('hostile responses', () => {
   const targets = ['listQuestions', 'listActions', 'getComment'].map((id) => targetOf(operationOf(id)));
 
-  it.each(hostile(MEGABYTE))('%s: pass in observe, and are never stored', async (_, body) => {
+  it.each(hostile(MEGABYTE))('with %s are forwarded in observe and never stored', async (_, body) => {
     fake.handler = () => ({ body, headers: JSON_TYPE });
     for (const target of targets) {
       const passed = await observing.call(target);
@@ -123,9 +123,9 @@ describe('hostile responses', () => {
 
 const plain = () => Promise.all([strict.call(QUESTIONS), observing.call(QUESTIONS)]);
 
-describe('everybody else', () => {
-  it('is served while hostile bodies are refused and passed on', async () => {
-    // The shapes that took longest by far, and of a size that does not itself take long to copy.
+describe('other callers', () => {
+  it('are served while hostile bodies are refused and forwarded', async () => {
+    // The shapes that took by far the longest, in a size that is quick to copy.
     const worst = /nested arrays|small numbers|empty objects|unknown fields of|look secret|all wrong|of escapes/;
     const bodies = hostile(2 * MEGABYTE).filter(([what]) => worst.test(what));
     await plain();
@@ -141,7 +141,8 @@ describe('everybody else', () => {
       });
       holds.push([what, Math.round(hold)]);
     }
-    // Eight megabytes of brackets took four seconds. The bound is generous, since client and upstream share this process.
+    // Eight megabytes of brackets took four seconds. The bound is generous because client and upstream share this
+    // process.
     expect(holds.filter(([, hold]) => hold > 1000)).toEqual([]);
   }, 60_000);
 });

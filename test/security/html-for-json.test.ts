@@ -3,10 +3,11 @@ import { type FakeAnswer, type FakeUpstream, startFakeUpstream } from '../builde
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * The attack: the upstream answers a documented call with something that is not JSON, and its text is what a user wrote: a
- * title, a comment, a search term. Opened in a browser, a body without a type, or one that is called plain text, is guessed
- * to be a page, and the user's text runs as a script on the public host. What such a success becomes depends on the level of
- * `responses`, and wherever it is passed on, browsers are told not to guess.
+ * The attack: the upstream responds to a documented call with something that is not JSON and contains a text that a
+ * user wrote: a title, a comment, a search term. If a browser opens a body without a type, or one labeled as plain
+ * text, it may guess that it is a page, and the user's text runs as a script on the public host. The level of
+ * `responses` determines what becomes of such a success response, and whenever it is forwarded, browsers are told not
+ * to guess.
  */
 
 const LIST = '/services/v2/question.json';
@@ -32,7 +33,7 @@ const call = async (name: string, target: string, answer: FakeAnswer) => {
 };
 
 describe.each(['observe', 'staging', 'strict'])('in %s', (mode) => {
-  it('an HTML page with 200 is passed on as it is, reported, not stored, and not to be guessed at', async () => {
+  it('an HTML page with 200 is forwarded unchanged, reported and not stored, with nosniff', async () => {
     for (const body of [PAGE, `${PAGE} again`]) {
       const answer = await call(mode, LIST, { headers: html, body });
       expect([answer.status, answer.headers['content-type'], answer.text]).toEqual([200, 'text/html', body]);
@@ -43,42 +44,42 @@ describe.each(['observe', 'staging', 'strict'])('in %s', (mode) => {
 
   it.each([
     ['plain text', { 'Content-Type': 'text/plain' }],
-    ['a type that only begins like JSON', { 'Content-Type': 'application/jsonx' }],
+    ['a type that starts like JSON', { 'Content-Type': 'application/jsonx' }],
     ['no type at all', {}],
-  ])('%s is not to be guessed at either', async (_name, headers) => {
+  ])('%s is forwarded with nosniff too', async (_name, headers) => {
     const answer = await call(mode, LIST, { headers, body: PAGE });
     expect([answer.status, answer.headers['x-content-type-options']]).toEqual([200, 'nosniff']);
   });
 
   it.each(['application/json', 'application/json;charset=UTF-8', 'application/problem+json'])(
-    '%s is left as it is',
+    '%s is left unchanged',
     async (type) => {
       const answer = await call(mode, LIST, { headers: { 'Content-Type': type }, body: '{}' });
       expect(answer.headers).not.toHaveProperty('x-content-type-options');
     },
   );
 
-  it('undocumented responses are left as they are: a legacy site may depend on the guessing', async () => {
+  it('undocumented responses are left unchanged, because a legacy site may depend on sniffing', async () => {
     const answer = await call(mode, PASSED, { headers: html, body: PAGE });
     expect([answer.text, answer.headers['x-content-type-options']]).toEqual([PAGE, undefined]);
   });
 });
 
 describe('in observe', () => {
-  it('the upstream’s own header is neither doubled nor replaced', async () => {
+  it('the upstream’s own header is neither duplicated nor replaced', async () => {
     const headers = { ...html, 'X-Content-Type-Options': 'upstream' };
     const answer = await call('observe', LIST, { headers, body: PAGE });
     expect(answer.headers['x-content-type-options']).toBe('upstream');
   });
 
-  it('an error page is passed on, and not to be guessed at', async () => {
+  it('an error page is forwarded with nosniff', async () => {
     const answer = await call('observe', LIST, { status: 401, headers: html, body: PAGE });
     expect([answer.status, answer.text, answer.headers['x-content-type-options']]).toEqual([401, PAGE, 'nosniff']);
   });
 });
 
-describe('where responses are enforced', () => {
-  it('an HTML page with 200 is 502, in the gateway’s own words', async () => {
+describe('with enforced responses', () => {
+  it("an HTML page with 200 becomes a 502 with Portico's own text", async () => {
     const answer = await call('enforce', LIST, { headers: html, body: PAGE });
     expect([answer.status, answer.json?.code]).toEqual([502, 'upstream_invalid_response']);
     expect(answer.text).not.toContain('script');

@@ -25,8 +25,8 @@ beforeEach(() => {
 });
 
 /*
- * The attack: a value of a request that comes back in a field of an answer, or goes on in one, with a line break in it
- * begins a field or an answer of the attacker's own.
+ * The attack: a request value that is copied into a header of a response or an upstream request contains a line break,
+ * so that it adds a header or a response of the attacker's choosing.
  */
 const clean = () => {
   expect(Object.keys(Object.prototype)).toEqual([]);
@@ -35,7 +35,7 @@ const clean = () => {
 
 describe('header injection', () => {
   it.each(['%0d%0aSet-Cookie:%20x=1', '%0aX-Injected:%201', '%0d%0a%0d%0a<script>', '%E5%98%8A%E5%98%8DSet-Cookie:x'])(
-    'a line break in a value is no line break anywhere: %s',
+    'is impossible with a line break in any value: %s',
     async (value) => {
       for (const target of [
         `${QUESTIONS}?q=${value}`,
@@ -58,13 +58,13 @@ describe('header injection', () => {
     ['with markup', '<script>'],
     ['too long', 'x'.repeat(129)],
     ['empty', ''],
-  ])('a request id %s is replaced by one of our own', async (_name, id) => {
+  ])('replaces a request id %s with a new one', async (_name, id) => {
     const got = await gateway.call(COMMENT, { headers: { 'X-Request-Id': id } });
     expect(got.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
     expect(fake.requests[0]?.headers['x-request-id']).toBe(got.headers['x-request-id']);
   });
 
-  it('two request ids are none', async () => {
+  it('replaces two request ids with a new one', async () => {
     const got = await gateway.call(COMMENT, { headers: { 'X-Request-Id': ['one', 'two'] } });
     expect(got.headers['x-request-id']).not.toMatch(/^one$|^two$/);
   });
@@ -73,13 +73,13 @@ describe('header injection', () => {
     'nonsense',
     '00-00000000000000000000000000000000-b7ad6b7169203331-01',
     'ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
-  ])('a trace context that is none is replaced: %s', async (traceparent) => {
+  ])('replaces an invalid trace context: %s', async (traceparent) => {
     await gateway.call(COMMENT, { headers: { traceparent } });
     expect(fake.requests[0]?.headers['traceparent']).toMatch(/^00-(?!0{32})[0-9a-f]{32}-[0-9a-f]{16}-0[01]$/);
     expect(fake.requests[0]?.headers['traceparent']).not.toBe(traceparent);
   });
 
-  it('a broken field of the upstream does not break the answer to the client', async () => {
+  it('does not break the response to the client if an upstream header is malformed', async () => {
     const raw = await startRawServer(({ socket }) => {
       const body = JSON.stringify(exampleOf('getComment'));
       socket.end(
@@ -98,7 +98,7 @@ describe('header injection', () => {
     }
   });
 
-  it('what an error of the upstream says never becomes a field', async () => {
+  it('never turns an upstream error message into a header', async () => {
     fake.handler = () => ({ status: 400, json: { error: 'x\r\nSet-Cookie: y=1\r\n\r\n<b>' } });
     const got = await gateway.call(COMMENT);
     expectError(got, 400, 'upstream_bad_request');
@@ -107,13 +107,13 @@ describe('header injection', () => {
 });
 
 /*
- * The attack: a name that every object inherits, in a place where names come from the client, changes what all objects
- * have, or is found where nothing was set.
+ * The attack: a name that every object inherits, used where clients choose names, changes all objects or is found where
+ * nothing was set.
  */
 describe('prototype pollution', () => {
   const names = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', '__defineGetter__', 'valueOf'];
 
-  it.each(names)('%s as a parameter is unknown, as an id wrong, as a path nowhere', async (name) => {
+  it.each(names)('treats %s as an unknown parameter, an invalid id and an unknown path', async (name) => {
     for (const operation of OPERATIONS) {
       const { method, allowed, body } = operation;
       const got = await gateway.call(targetOf(operation, `${name}=1&${name}[polluted]=1`), {
@@ -130,7 +130,7 @@ describe('prototype pollution', () => {
     clean();
   });
 
-  it.each(names)('%s as a field of a projection is a field like any other', async (name) => {
+  it.each(names)('treats %s as an ordinary field of a projection', async (name) => {
     for (const kind of ['include', 'exclude', 'includeOnly']) {
       fake.handler = () => ({ json: { ...exampleOf('listQuestions'), list: [{ id: 1 }] } });
       expect((await gateway.call(`${QUESTIONS}?${kind}=id,${name},${name}.${name}`)).status).toBe(200);
@@ -138,7 +138,7 @@ describe('prototype pollution', () => {
     clean();
   });
 
-  it.each(names)('%s in a body is data', async (name) => {
+  it.each(names)('treats %s in a body as data', async (name) => {
     const create = operationOf('createComment');
     const body = `{"body":"x","${name}":{"polluted":true,"visibility":"recipients"}}`;
     const got = await gateway.call(targetOf(create), {
@@ -161,7 +161,7 @@ describe('prototype pollution', () => {
     clean();
   });
 
-  it.each(names)('%s in an answer is data, and what is inherited is never found', async (name) => {
+  it.each(names)('treats %s in a response as data, and never finds inherited members', async (name) => {
     fake.handler = () => ({
       body: `{"${name}":{"error":"x","polluted":true,"visibility":"recipients"},"id":1}`,
       headers: { 'Content-Type': 'application/json' },
@@ -176,7 +176,7 @@ describe('prototype pollution', () => {
     clean();
   });
 
-  it.each(names)('%s as a name, a password or a field of the request lets nobody in', async (name) => {
+  it.each(names)('grants no access for %s as a name, a password or a header of the request', async (name) => {
     expectError(await gateway.call(COMMENT, { user: name }), 401, 'credentials_refused');
     const client = await connectRaw(Number(new URL(gateway.url).port));
     const fields = [`Authorization: ${basic('admin')}`, `${name}: polluted`, `${name}: twice`, 'Connection: close'];

@@ -10,7 +10,8 @@ import { until } from '../builders/until.ts';
 import { connectRaw } from '../upstream/support/raw-client.ts';
 
 /*
- * The attack: more than anybody needs, of anything, until memory, time or places towards the upstream run out.
+ * The attack: requests and responses of excessive size in every dimension, until memory, time or upstream slots run
+ * out.
  */
 
 const QUESTIONS = '/services/v2/question.json';
@@ -35,7 +36,7 @@ const port = () => Number(new URL(gateway.url).port);
 const deep = (depth: number) => `{"body":${'['.repeat(depth)}${']'.repeat(depth)}}`;
 
 const ADMIN = `Authorization: ${basic('admin')}`;
-/** The head of an upload, as lines without its end. */
+/** The head of an upload, as lines without the end of the head. */
 const uploadHead = (...fields: string[]) => [
   `POST ${UPLOAD} HTTP/1.1`,
   'Host: x',
@@ -44,19 +45,19 @@ const uploadHead = (...fields: string[]) => [
 ];
 
 describe('requests that are too large', () => {
-  it('a body of just the size is not', async () => {
+  it('do not include a body of exactly the maximum size', async () => {
     const room = MAX_BODY - JSON.stringify({ content: '' }).length - 'username\\n'.length;
     const got = await gateway.call(UPLOAD, { method: 'POST', body: { content: `username\n${'x'.repeat(room)}` } });
     expect([got.status, fake.requests[0]?.body.length]).toEqual([201, MAX_BODY]);
   });
 
-  it('a query of very many parameters is 400', async () => {
+  it('get 400 for a query with too many parameters', async () => {
     const query = Array.from({ length: 500 }, () => 'topics=a').join('&');
     expectError(await gateway.call(`${QUESTIONS}?${query}`), 400, 'invalid_parameter');
     expect(fake.requests).toHaveLength(0);
   });
 
-  it('a very long credential is 401', async () => {
+  it('get 401 for an overlong credential', async () => {
     expectError(
       await gateway.call(QUESTIONS, { user: 'alice', password: 'x'.repeat(8000) }),
       401,
@@ -64,7 +65,7 @@ describe('requests that are too large', () => {
     );
   });
 
-  it('a deeply nested body is an error of the client, not of ours', async () => {
+  it('get 400, not 500, for a deeply nested body', async () => {
     for (const body of [deep(1900), '['.repeat(4000)]) {
       const got = await gateway.call(targetOf(operationOf('createComment')), {
         method: 'POST',
@@ -76,8 +77,8 @@ describe('requests that are too large', () => {
   });
 });
 
-describe('answers that are too large', () => {
-  it('are 502, declared or not', async () => {
+describe('responses that are too large', () => {
+  it('become 502, with or without a declared length', async () => {
     for (const declare of [true, false]) {
       fake.handler = (_request, response) => {
         response.writeHead(200, { ...JSON_TYPE, ...(declare && { 'Content-Length': 1_000_001 }) });
@@ -88,21 +89,21 @@ describe('answers that are too large', () => {
     }
   });
 
-  it('are 502 when they are small only as long as they are coded', async () => {
+  it('become 502 if they are small only while compressed', async () => {
     const body = gzipSync(Buffer.alloc(5_000_000, ' '));
     expect(body.length).toBeLessThan(10_000);
     fake.handler = () => ({ body, headers: { ...JSON_TYPE, 'Content-Encoding': 'gzip' } });
     expectError(await gateway.call(COMMENT), 502, 'upstream_response_too_large');
   });
 
-  it('are refused to those for whom they would have to be redacted when they are nested too deeply', async () => {
+  it('are refused to callers for whom they would need redaction, if nested too deeply', async () => {
     const depth = 200_000;
     fake.handler = () => ({ body: `${'['.repeat(depth)}${']'.repeat(depth)}`, headers: JSON_TYPE });
     expectError(await gateway.call(COMMENT, { user: 'bob' }), 502, 'upstream_invalid_response');
     expect((await gateway.call(COMMENT, { user: 'alice' })).status).toBe(200);
   });
 
-  it('an error of the upstream without end is cut to its kind', async () => {
+  it('are reduced to the kind of error for an endless upstream error', async () => {
     fake.handler = () => ({ status: 400, json: { error: `<${'x'.repeat(900_000)}` } });
     const got = await gateway.call(COMMENT);
     expectError(got, 400, 'upstream_bad_request');
@@ -111,7 +112,7 @@ describe('answers that are too large', () => {
 });
 
 describe('slow bodies', () => {
-  it('a client that leaves in the middle of its body takes no place towards the upstream', async () => {
+  it('hold no upstream slot for a client that leaves in the middle of its body', async () => {
     const client = await connectRaw(port());
     client.send(...uploadHead(ADMIN, 'X-Request-Id: left-in-the-middle'), 'Content-Length: 1000', '', '{"content":');
     await until(() => gateway.gateway.services.upstream.stats().inFlight === 0);
@@ -120,7 +121,7 @@ describe('slow bodies', () => {
     expect(fake.requests).toHaveLength(0);
   });
 
-  it('a body that never ends is not waited for by anybody else', async () => {
+  it('that never end do not delay other callers', async () => {
     const narrow = await startTestGateway({ upstream: fake, config: { upstream: { concurrency: 1, queue: 0 } } });
     const client = await connectRaw(Number(new URL(narrow.url).port));
     client.send(...uploadHead(ADMIN), 'Content-Length: 1000', '', '{"content":');
@@ -128,7 +129,7 @@ describe('slow bodies', () => {
     client.socket.destroy();
   });
 
-  it('Expect: 100-continue is answered, and a refused one is not waited for', async () => {
+  it('get a 100 Continue for an expectation, and are not awaited after a refusal', async () => {
     const client = await connectRaw(port());
     client.send(...uploadHead(ADMIN, 'Expect: 100-continue'), 'Content-Length: 29', 'Connection: close', '', '');
     await client.until(/^HTTP\/1\.1 100 /);

@@ -26,38 +26,38 @@ import { runInProcess } from '../cli/run-in-process.ts';
 import { sendRaw } from '../upstream/support/raw-client.ts';
 
 /*
- * The attack: whoever reads the ledger, its file, the log, the metrics, the console, a report or an error page of the
- * gateway collects passwords, tokens, names and addresses of other people. So they are planted at random in every place
- * where a client or the upstream can say something, and then looked for in every place where somebody else reads.
+ * The attack: a reader of the ledger, its file, the log, the metrics, the console, a report or an error page of the
+ * gateway collects other people's passwords, tokens, names and addresses. The test plants secrets at random wherever a
+ * client or the upstream can send text, and then searches for them wherever other people read.
  */
 
 interface Place {
   readonly mode: string;
   readonly gateway: TestGateway;
   readonly file: string;
-  /** How many log lines were searched. */
+  /** The number of log lines that were searched. */
   searched: number;
 }
 
 const MODES = ['strict', 'staging', 'observe'] as const;
-/** Statuses whose message is the upstream's own, passed on word for word (rules, 8). */
+/** Statuses whose message comes from the upstream and is forwarded word for word (rules, 8). */
 const WORDED = new Set([400, 401, 403, 404, 409, 422, 429]);
-/** Per place and mode, of which there are three; the secrets are other ones in each run. */
+/** The number of secrets per place and mode, of which there are three; each run uses other secrets. */
 const RUNS = 8;
 
-/** What else is kept, beside the ledger, so that its files are searched too. */
+/** Configures the other files besides the ledger, so that they are searched too. */
 const keptIn = (folder: string) => ({
   learn: { traffic: true, file: join(folder, 'observations.json') },
   ladder: { file: join(folder, 'ladder.json') },
 });
 
-/** Neither answers that are no HTTP nor passwords that are wrong keep the next ones away. */
+/** Prevents invalid HTTP responses and wrong passwords from blocking later requests. */
 const unhindered = {
   upstream: { circuit: { failures: 10_000 } },
   authentication: { failures: { limit: 1_000 } },
 };
 
-// Thousands of requests, each of them looked for in everything: a busy machine takes its time.
+// Thousands of requests, each searched for in all output: this takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 let fake: FakeUpstream;
@@ -95,7 +95,7 @@ const placeOf = (mode: string): Place => {
 
 let count = 0;
 
-/** Sends a request with secrets in every field and waits until it is recorded. */
+/** Sends a request with secrets in every header and waits until it is recorded. */
 async function send({ gateway }: Place, secrets: Secrets, target: string, call: Call = {}): Promise<Answer> {
   const requestId = `planted-${(count += 1)}`;
   const headers = { ...secretHeaders(secrets), 'X-Request-Id': requestId, ...call.headers };
@@ -104,11 +104,11 @@ async function send({ gateway }: Place, secrets: Secrets, target: string, call: 
   return answer;
 }
 
-/** What a client is told by the gateway itself. */
+/** The text that a client gets from the gateway itself. */
 const ownWords = ({ mode }: Place, { status, text }: Answer, asked: number): string =>
   mode !== 'observe' && status >= 400 && (fake.requests.length === asked || !WORDED.has(status)) ? text : '';
 
-/** Everything that others read of a gateway, except what was searched before. */
+/** Everything that others read of a gateway, except what has already been searched. */
 async function readable(place: Place): Promise<string> {
   const { gateway } = place;
   const snapshot = await gateway.gateway.services.ledger.snapshot();
@@ -117,7 +117,7 @@ async function readable(place: Place): Promise<string> {
   return [JSON.stringify(snapshot), ...log].join('\n');
 }
 
-/** Runs with secrets of their own, each of them looked for at once, and once more at the end. */
+/** Runs with new secrets, each of them searched for immediately and once more at the end. */
 async function plant(
   mode: string,
   act: (place: Place, secrets: Secrets, operation: OperationCase) => Promise<string[]>,
@@ -136,11 +136,11 @@ async function plant(
 
 const secretless = { 'Cache-Control': 'no-cache' };
 
-/** What one mode sends of a list that all three send together. */
+/** One mode's share of a list that is divided between the three modes. */
 const ownThird = <T>(mode: string, kind: number, all: readonly T[]): T[] =>
   all.filter((_, at) => (at + kind) % MODES.length === MODES.findIndex((one) => one === mode));
 
-/** The same with secrets of odd forms. */
+/** The same with secrets in unusual forms. */
 async function plantOddly(mode: string, act: (place: Place, secrets: OddSecrets) => Promise<string[]>) {
   const place = placeOf(mode);
   const sent = fc.asyncProperty(anyOddSecrets, async (secrets) => {
@@ -157,7 +157,7 @@ async function plantOddly(mode: string, act: (place: Place, secrets: OddSecrets)
   await fc.assert(sent, { numRuns: 1, endOnFailure: true });
 }
 
-describe.each(MODES)('in %s, secrets are nowhere to be read', (mode) => {
+describe.each(MODES)('in %s, no secret appears', (mode) => {
   it('that clients send in queries and paths', async () => {
     await plant(mode, async (place, secrets, operation) => {
       const said: string[] = [];
@@ -194,8 +194,8 @@ describe.each(MODES)('in %s, secrets are nowhere to be read', (mode) => {
     });
   });
 
-  // A name, and a random token, cannot be told from what people call their requests.
-  it('that clients send as ids of their requests', async () => {
+  // A name or a random token cannot be distinguished from an ordinary request id.
+  it('that clients send as request ids', async () => {
     await plant(mode, async (place, secrets, operation) => {
       const said: string[] = [];
       const { method, body } = operation;
@@ -214,7 +214,7 @@ describe.each(MODES)('in %s, secrets are nowhere to be read', (mode) => {
     });
   });
 
-  it('that the upstream shows', async () => {
+  it('that the upstream sends', async () => {
     await plant(mode, async (place, secrets, operation) => {
       const said: string[] = [];
       const { method, body } = operation;
@@ -229,8 +229,8 @@ describe.each(MODES)('in %s, secrets are nowhere to be read', (mode) => {
     });
   });
 
-  // In the three modes together every kind is once in every place.
-  it('in odd forms in odd places of a request', async () => {
+  // The three modes together try every kind in every place.
+  it('in unusual forms in unusual places of a request', async () => {
     await plantOddly(mode, async ({ gateway }, secrets) => {
       const said: string[] = [];
       let [sent, answered] = [0, 0];
@@ -248,7 +248,7 @@ describe.each(MODES)('in %s, secrets are nowhere to be read', (mode) => {
     });
   });
 
-  it('in odd forms in odd places of an answer', async () => {
+  it('in unusual forms in unusual places of a response', async () => {
     await plantOddly(mode, async ({ gateway }, secrets) => {
       const targets = [`/services/v2/question.json?q=${(count += 1)}`, '/services/v2/node/5/comment.json'];
       const asked = fake.requests.length;
@@ -260,7 +260,7 @@ describe.each(MODES)('in %s, secrets are nowhere to be read', (mode) => {
             return undefined;
           };
           for (const target of [...targets, '/services/v2/thing.json']) {
-            // An answer that breaks off breaks the connection of the client too.
+            // A response that breaks off also breaks the client's connection.
             await gateway.call(target, { user: 'everything', headers: secretless }).catch(() => undefined);
             called += 1;
             gateway.gateway.services.cache.purgeAll();
@@ -273,7 +273,7 @@ describe.each(MODES)('in %s, secrets are nowhere to be read', (mode) => {
   });
 });
 
-describe('after all of that, no secret is', () => {
+describe('after all of these runs, no secret appears', () => {
   it.each(MODES)('in the metrics, the console or the files of a gateway in %s', async (mode) => {
     const { gateway, file } = placeOf(mode);
     const snapshot = await gateway.gateway.services.ledger.snapshot();
@@ -286,7 +286,7 @@ describe('after all of that, no secret is', () => {
       expect([page, answer.status]).toEqual([page, 200]);
       texts.push(answer.text);
     }
-    // Each of them is read from a snapshot of its own.
+    // Each of them is read from a separate snapshot.
     for (const { fingerprint } of snapshot.entries.slice(0, 60))
       texts.push((await gateway.admin(`/console/api/violations/${fingerprint}`)).text);
     const folder = join(file, '..');
@@ -297,7 +297,7 @@ describe('after all of that, no secret is', () => {
     expect(findTexts(texts, oddlyPlanted)).toEqual([]);
   });
 
-  it.each(MODES)('in a report of what was found in %s', async (mode) => {
+  it.each(MODES)('in a report on the violations in %s', async (mode) => {
     const { file } = placeOf(mode);
     for (const format of REPORT_FORMATS.keys()) {
       const { code, out } = await runInProcess(['report', '--ledger', file, '--format', format]);
@@ -307,28 +307,31 @@ describe('after all of that, no secret is', () => {
     }
   });
 
-  it.each(MODES)('in what portico learn proposes and portico ladder shows of a gateway in %s', async (mode) => {
-    const { file, gateway } = placeOf(mode);
-    // What was learned last is written when the gateway ends.
-    await gateway.close();
-    const observations = join(file, '..', 'observations.json');
-    const learned = await runInProcess(['learn', '--observations', observations, '--min-confidence', '0']);
-    const beside = tempFolder();
-    const config = join(beside, 'portico.yaml');
-    writeFileSync(join(beside, 'roles.yaml'), await fastRoles());
-    writeFileSync(config, JSON.stringify({ ledger: { file }, ...keptIn(join(file, '..')) }));
-    const ladder = await runInProcess(['ladder', '--config', config, '--mode', mode]);
-    expect([learned.code, ladder.code]).toEqual([0, 0]);
-    expect(learned.out).toContain('overlay: 1.0.0');
-    const files = readdirSync(join(file, '..'));
-    expect(files).toContain('observations.json');
-    const texts = [learned, ladder].flatMap(({ out, err }) => [out, err]);
-    texts.push(...files.map((one) => readFileSync(join(file, '..', one), 'latin1')));
-    expect(findSecrets(texts, ...planted)).toEqual([]);
-    expect(findTexts(texts, oddlyPlanted)).toEqual([]);
-  });
+  it.each(MODES)(
+    'in the proposals of portico learn or the output of portico ladder for a gateway in %s',
+    async (mode) => {
+      const { file, gateway } = placeOf(mode);
+      // The latest observations are written when the gateway stops.
+      await gateway.close();
+      const observations = join(file, '..', 'observations.json');
+      const learned = await runInProcess(['learn', '--observations', observations, '--min-confidence', '0']);
+      const beside = tempFolder();
+      const config = join(beside, 'portico.yaml');
+      writeFileSync(join(beside, 'roles.yaml'), await fastRoles());
+      writeFileSync(config, JSON.stringify({ ledger: { file }, ...keptIn(join(file, '..')) }));
+      const ladder = await runInProcess(['ladder', '--config', config, '--mode', mode]);
+      expect([learned.code, ladder.code]).toEqual([0, 0]);
+      expect(learned.out).toContain('overlay: 1.0.0');
+      const files = readdirSync(join(file, '..'));
+      expect(files).toContain('observations.json');
+      const texts = [learned, ladder].flatMap(({ out, err }) => [out, err]);
+      texts.push(...files.map((one) => readFileSync(join(file, '..', one), 'latin1')));
+      expect(findSecrets(texts, ...planted)).toEqual([]);
+      expect(findTexts(texts, oddlyPlanted)).toEqual([]);
+    },
+  );
 
-  it('in what portico check tells of a walk over a server that shows them everywhere', async () => {
+  it('in the output of portico check for a server that sends secrets everywhere', async () => {
     for (const secrets of planted.slice(-8)) {
       const answers = OPERATIONS.map((operation) => [operation, secretAnswers(operation, secrets)] as const);
       let asked = 0;
@@ -346,7 +349,7 @@ describe('after all of that, no secret is', () => {
     }
   });
 
-  it('found where there is none, and not overlooked where there is one', () => {
+  it('falsely, and a planted one is always found', () => {
     const [secrets] = planted;
     if (secrets === undefined) throw new Error('nothing was planted');
     expect(findSecrets('a quiet text', secrets)).toEqual([]);

@@ -8,9 +8,10 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 import { until } from '../builders/until.ts';
 
 /*
- * The attack: a client writes a `Host` (or a forwarding field) of its own making. Where addresses in answers are rewritten
- * to the public one, that host stands in the page; where the page is kept, everybody who asks for it later is sent to the
- * attacker, with a password perhaps. So what is kept holds the upstream's own addresses, and each client reads its own.
+ * The attack: a client sends a `Host` (or a forwarding header) of its own choosing. If addresses in responses are
+ * rewritten to the public one, that host appears in the page; if the page is stored, everyone who requests it later is
+ * sent to the attacker, perhaps with a password. So stored responses contain the upstream's own addresses, and each
+ * client reads the host that it called.
  */
 
 const QUESTIONS = '/services/v2/question.json';
@@ -36,8 +37,8 @@ beforeEach(() => {
 const ask = (host: string, user = 'alice', headers = {}) =>
   gateway.call(QUESTIONS, { user, headers: { Host: host, ...headers } });
 
-describe('a kept page', () => {
-  it('never shows one client the host that another one wrote', async () => {
+describe('a stored page', () => {
+  it('never shows one client the host that another one sent', async () => {
     const poisoned = await ask('evil.example', 'bob');
     expect(poisoned.text).toContain('http://evil.example/services/v2/comment/1.json');
     const kept = await ask('public.example', 'alice');
@@ -46,14 +47,14 @@ describe('a kept page', () => {
     expect(kept.text).not.toContain('evil');
     expect(fake.requests).toHaveLength(1);
   });
-  it('has an entity tag of its own for each host, so that none is answered with 304 for the page of another', async () => {
+  it("has a separate entity tag for each host, so that no client gets 304 for another host's page", async () => {
     const poisoned = await ask('evil.example', 'bob');
     const other = await ask('public.example', 'alice', { 'If-None-Match': poisoned.headers.etag });
     expect(other.status).toBe(200);
     expect(other.headers.etag).not.toBe(poisoned.headers.etag);
     expect((await ask('public.example', 'alice', { 'If-None-Match': other.headers.etag })).status).toBe(304);
   });
-  it('that several callers wait for at one time is written for each of them', async () => {
+  it('is rewritten separately for each of several callers who wait for it', async () => {
     const hosts = ['a.example', 'evil.example', 'b.example'];
     const answers = await Promise.all(hosts.map((host) => ask(host)));
     answers.forEach(({ text }, index) => {
@@ -61,7 +62,7 @@ describe('a kept page', () => {
       for (const other of hosts) if (other !== hosts[index]) expect(text).not.toContain(other);
     });
   });
-  it('is not another page because of a forwarding field', async () => {
+  it('does not vary by forwarding headers', async () => {
     await ask('public.example');
     const forged = await ask('public.example', 'bob', {
       'X-Forwarded-Host': 'evil.example',
@@ -84,8 +85,8 @@ const countLookups = ({ gateway: { services } }: TestGateway) => {
 };
 const forwarded = (text: string) => JSON.stringify(text).match(/X-(?:Forwarded|Real)[^,]*/g);
 
-describe('a public origin that is configured', () => {
-  it('is the address that every client reads, whatever host it calls', async () => {
+describe('a configured public origin', () => {
+  it('is the address that every client reads, whichever host it calls', async () => {
     const config = { rewriteUrls: true, publicOrigin: 'https://qa.example:8443', publicBasePath: '/base' };
     const fixed = await startTestGateway({ upstream: fake, config });
     const { text } = await fixed.call(`/base${QUESTIONS}`, { headers: { Host: 'evil.example' } });
@@ -100,16 +101,16 @@ describe('a public origin that is configured', () => {
     'ftp://qa.example',
     'https://a b',
     'https://a@b',
-  ])('is refused at start where it is none: %s', async (publicOrigin) => {
+  ])('is refused at startup if it is invalid: %s', async (publicOrigin) => {
     await expect(startTestGateway({ upstream: fake, config: { publicOrigin } })).rejects.toMatchObject({
       faults: [{ pointer: '/publicOrigin' }],
     });
   });
 });
 
-describe('a Host that is no host', () => {
+describe('an invalid Host', () => {
   it.each(['evil.example/x?', 'a"b', 'a b', '<script>', 'evil.example\\', 'x","admin":"y'])(
-    'is refused, before it is put into any text: %s',
+    'is refused before it appears in any output: %s',
     async (host) => {
       const answer = await ask(host);
       expect(answer.status).toBe(400);
@@ -118,7 +119,7 @@ describe('a Host that is no host', () => {
     },
   );
 
-  it('in its form, but is one by its signs, does not break out of the text that it is put into', async () => {
+  it('with valid syntax but special characters cannot break out of the surrounding text', async () => {
     const answer = await ask("x'onload=alert(1)");
     expect(answer.status).toBe(200);
     const { list } = JSON.parse(answer.text) as { list: Record<string, unknown>[] };
@@ -128,9 +129,10 @@ describe('a Host that is no host', () => {
 });
 
 /*
- * The attack: an upstream copies what it is sent into the page, as servers do with `X-Forwarded-Host` in links and with request
- * ids in comments. The client whose request fills the cache chooses those headers, and everybody else gets the page. So a
- * request whose response is stored carries nothing that its client chose, except what the cache key holds.
+ * The attack: an upstream copies request headers into the page, as servers do with `X-Forwarded-Host` in links and with
+ * request ids in comments. The client whose request fills the cache chooses those headers, and all other callers get
+ * the page. So a request whose response is stored contains nothing that its client chose, except for what the cache key
+ * contains.
  */
 describe('an upstream that copies every header of a request into its page', () => {
   const EVIL = {
@@ -155,7 +157,7 @@ describe('an upstream that copies every header of a request into its page', () =
   const own = { cache: { audience: 'caller' } };
   const service = { kind: 'service', username: 'service', password: 'service' };
 
-  // Bert may do what alice may, so that they share pages of the audience `permissions`.
+  // Bert has the same permissions as alice, so that they share pages of the audience `permissions`.
   let roles: string;
   beforeAll(async () => {
     roles = await fastRoles([
@@ -194,7 +196,7 @@ describe('an upstream that copies every header of a request into its page', () =
       'bert',
     ],
   ])('with the audience %s', (_name, operation, config, filler) => {
-    it('finds nothing of the client that filled the cache in the page of another', async () => {
+    it("puts nothing from the client that filled the cache into another caller's page", async () => {
       const { upstream, evil, good } = await start(operation, config);
       expect((await evil(filler)).status).toBe(200);
       const page = await good();
@@ -204,7 +206,7 @@ describe('an upstream that copies every header of a request into its page', () =
       expect(upstream.requests).toHaveLength(1);
     });
 
-    it('finds nothing of it in the page of one that waited for the same request', async () => {
+    it('puts nothing from it into the page of a caller who waited for the same request', async () => {
       const { upstream, server, evil, good } = await start(operation, config);
       const lookedUp = countLookups(server);
       const copy = upstream.handler;
@@ -224,7 +226,7 @@ describe('an upstream that copies every header of a request into its page', () =
       expect(upstream.requests).toHaveLength(1);
     });
 
-    it('finds nothing of the client in whose name a stale page was refreshed', async () => {
+    it('puts nothing from the client that triggered a refresh into the refreshed page', async () => {
       const { clock, upstream, server, evil, good } = await start(operation, config);
       await good();
       clock.advance(40);
@@ -239,7 +241,7 @@ describe('an upstream that copies every header of a request into its page', () =
   });
 
   it.each(['permissions', 'public'])(
-    'gives nobody the credential of another where pages of the audience %s are fetched with callers’ own',
+    "shows no caller another's credential if pages of the audience %s are fetched with callers’ own",
     async (audience) => {
       const { evil, good } = await start(vouched(audience));
       const [leading, ...waiting] = await Promise.all([evil('bert'), good('alice'), good('alice')]);
@@ -248,13 +250,13 @@ describe('an upstream that copies every header of a request into its page', () =
         expect(page?.text).not.toContain(basic('bert').slice(6));
         expect(page?.text).not.toMatch(EVIL_TRACES);
       }
-      // Found out once, the pages belong to their callers, who can use them.
+      // After the detection, pages are stored per caller and can be served to that caller.
       expect(leading.status).toBe(502);
       expect(later.map(({ status }) => status)).toEqual([200, 200]);
     },
   );
 
-  it('gets the configured host and scheme, whatever the client calls', async () => {
+  it('gets the configured host and scheme, whichever host the client calls', async () => {
     const { upstream, server, evil } = await start(own, { publicOrigin: 'https://qa.example', rewriteUrls: true });
     await evil();
     expect(upstream.requests[0]?.headers).toMatchObject({
@@ -268,7 +270,7 @@ describe('an upstream that copies every header of a request into its page', () =
     });
   });
 
-  it('gets a request id of its own, which the log has beside the client’s', async () => {
+  it('gets a new request id, which the log contains beside the client’s', async () => {
     const { upstream, server, evil } = await start(own);
     await evil();
     const line = await server.lineOf('evil-request');

@@ -6,10 +6,10 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 import { connectRaw } from '../upstream/support/raw-client.ts';
 
 /*
- * The attack: a message that is almost HTTP/1.1. A balancer or proxy in front of Portico, or the server behind it, may take
- * another Host, another version, another end of the body or another number of requests out of the same bytes, and what one
- * of them checked is not what the other one carries out. So such a message is refused on both sides, by the usual error
- * body, before anything is asked of the upstream, and nothing behind it on the connection is read.
+ * The attack: a message that is almost HTTP/1.1. From the same bytes, a balancer or proxy in front of Portico, or the
+ * server behind it, may read another Host, another version, another end of the body or another number of requests, so
+ * what one of them checks is not what the other executes. Both sides therefore refuse such a message with the usual
+ * error body before anything is sent upstream, and read nothing after it on the connection.
  */
 
 const QUESTIONS = '/services/v2/question.json';
@@ -24,7 +24,7 @@ beforeAll(async () => {
   const allow = [{ method: '*', path: '/services/v2/**' }];
   strict = await startTestGateway({ upstream: fake, config: { undocumented: { allow } } });
   observing = await startTestGateway({ upstream: fake, real: true });
-  // From now on the targets are known, and their requests take the short way.
+  // From now on the targets are known, and their requests take the fast path.
   for (const gateway of [strict, observing])
     for (const target of [QUESTIONS, QUESTIONS, '/services/v2/other', '/services/v2/other']) await gateway.call(target);
 });
@@ -47,22 +47,22 @@ const post = (target: string, ...headers: string[]) => head(`POST ${target} HTTP
 const chunked = (target: string, ...codings: string[]) =>
   post(target, ...codings.map((coding) => `Transfer-Encoding: ${coding}`)) + CHUNKS;
 
-/** What is refused, with the status; `t` is the target. */
+/** Refused messages with their status; `t` is the target. */
 const REFUSED: readonly (readonly [name: string, status: number, bytes: (t: string) => string])[] = [
   ['two Host headers', 400, (t) => get(t, 'Host: x', 'Host: y')],
   ['the same Host header twice', 400, (t) => get(t, 'Host: x', 'hOST: x')],
   ['two Host headers in HTTP/1.0', 400, (t) => head(`GET ${t} HTTP/1.0`, 'Host: x', 'Host: x')],
   ['no Host header', 400, (t) => get(t)],
   ['a list of hosts', 400, (t) => get(t, 'Host: x, y')],
-  ['a Host header beside another host in the target', 400, (t) => get(`http://y${t}`, 'Host: x')],
-  ['a Host header beside another port in the target', 400, (t) => get(`http://x:81${t}`, 'Host: x')],
+  ['a Host header and another host in the target', 400, (t) => get(`http://y${t}`, 'Host: x')],
+  ['a Host header and another port in the target', 400, (t) => get(`http://x:81${t}`, 'Host: x')],
   ['a user in the target', 400, (t) => get(`http://u:p@x${t}`, 'Host: x')],
   ['no host in the target', 400, (t) => get(`http://${t}`, 'Host: x')],
   ['another scheme in the target', 400, (t) => get(`ftp://x${t}`, 'Host: x')],
   ['two Authorization headers', 400, (t) => get(t, 'Host: x', AUTHORIZATION)],
   ['the same Content-Length twice', 400, (t) => `${post(t, 'Content-Length: 2', 'Content-Length: 2')}{}`],
   ['another coding before chunked', 501, (t) => chunked(t, 'gzip, chunked')],
-  ['another coding before chunked in a header of its own', 501, (t) => chunked(t, 'gzip', 'chunked')],
+  ['another coding before chunked in a separate header', 501, (t) => chunked(t, 'gzip', 'chunked')],
   ['identity before chunked', 501, (t) => chunked(t, 'identity, chunked')],
   ['nothing before chunked', 501, (t) => chunked(t, ', chunked')],
   ['identity', 501, (t) => chunked(t, 'identity')],
@@ -72,37 +72,37 @@ const REFUSED: readonly (readonly [name: string, status: number, bytes: (t: stri
   ['chunked with a parameter', 501, (t) => chunked(t, 'chunked;a=b')],
   ['chunked in quotes', 501, (t) => chunked(t, '"chunked"')],
   ['chunked before a tab', 501, (t) => chunked(t, 'chunked\t')],
-  // Node's parser refuses this one only after it has handed the request out.
+  // Node's parser rejects this one only after it has emitted the request.
   ['chunked before a tab of a GET', 501, (t) => get(t, 'Host: x', 'Transfer-Encoding: chunked\t') + CHUNKS],
-  ['no coding behind the name', 501, (t) => chunked(t, '')],
+  ['an empty coding', 501, (t) => chunked(t, '')],
   ['an unknown coding of a GET', 501, (t) => get(t, 'Host: x', 'Transfer-Encoding: gzip, chunked') + CHUNKS],
   ['chunked in HTTP/1.0', 400, (t) => head(`POST ${t} HTTP/1.0`, 'Transfer-Encoding: chunked') + CHUNKS],
-  ['a coding beside a length', 400, (t) => chunked(t, 'chunked\r\nContent-Length: 2')],
+  ['a coding and a length', 400, (t) => chunked(t, 'chunked\r\nContent-Length: 2')],
   ['HTTP/0.9', 400, (t) => `GET ${t}\r\n\r\n`],
-  ['HTTP/0.9 in words', 400, (t) => head(`GET ${t} HTTP/0.9`, 'Host: x')],
+  ['a written HTTP/0.9 version', 400, (t) => head(`GET ${t} HTTP/0.9`, 'Host: x')],
   ['HTTP/1.2', 400, (t) => head(`GET ${t} HTTP/1.2`, 'Host: x')],
   ['HTTP/2.0', 400, (t) => head(`GET ${t} HTTP/2.0`, 'Host: x')],
-  ['the preface of HTTP/2', 400, () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
-  ['a version of two digits', 400, (t) => head(`GET ${t} HTTP/1.10`, 'Host: x')],
-  ['a version in small letters', 400, (t) => head(`GET ${t} http/1.1`, 'Host: x')],
+  ['the HTTP/2 preface', 400, () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+  ['a two-digit version', 400, (t) => head(`GET ${t} HTTP/1.10`, 'Host: x')],
+  ['a lowercase version', 400, (t) => head(`GET ${t} http/1.1`, 'Host: x')],
   ['another protocol', 400, (t) => head(`GET ${t} RTSP/1.0`, 'Host: x')],
   ['CONNECT', 400, () => head('CONNECT x:80 HTTP/1.1', 'Host: x:80')],
   ['two spaces before the target', 400, (t) => head(`GET  ${t} HTTP/1.1`, 'Host: x')],
-  ['two spaces behind the target', 400, (t) => head(`GET ${t}  HTTP/1.1`, 'Host: x')],
-  ['a space behind the version', 400, (t) => head(`GET ${t} HTTP/1.1 `, 'Host: x')],
+  ['two spaces after the target', 400, (t) => head(`GET ${t}  HTTP/1.1`, 'Host: x')],
+  ['a space after the version', 400, (t) => head(`GET ${t} HTTP/1.1 `, 'Host: x')],
   ['a space before the method', 400, (t) => head(` GET ${t} HTTP/1.1`, 'Host: x')],
   ['a tab before the target', 400, (t) => head(`GET\t${t} HTTP/1.1`, 'Host: x')],
-  ['a tab behind the target', 400, (t) => head(`GET ${t}\tHTTP/1.1`, 'Host: x')],
-  ['a request line that ends in a bare LF', 400, (t) => `GET ${t} HTTP/1.1\nHost: x\r\n\r\n`],
-  ['a request line that ends in a bare CR', 400, (t) => `GET ${t} HTTP/1.1\rHost: x\r\n\r\n`],
-  ['a header that ends in a bare LF', 400, (t) => `GET ${t} HTTP/1.1\r\nHost: x\n\r\n`],
-  ['a head that ends in a bare LF', 400, (t) => `GET ${t} HTTP/1.1\r\nHost: x\r\n\n`],
+  ['a tab after the target', 400, (t) => head(`GET ${t}\tHTTP/1.1`, 'Host: x')],
+  ['a request line ending in a bare LF', 400, (t) => `GET ${t} HTTP/1.1\nHost: x\r\n\r\n`],
+  ['a request line ending in a bare CR', 400, (t) => `GET ${t} HTTP/1.1\rHost: x\r\n\r\n`],
+  ['a header ending in a bare LF', 400, (t) => `GET ${t} HTTP/1.1\r\nHost: x\n\r\n`],
+  ['a head ending in a bare LF', 400, (t) => `GET ${t} HTTP/1.1\r\nHost: x\r\n\n`],
   ['two blank lines before it', 400, (t) => `\r\n\r\n${get(t, 'Host: x')}`],
   ['a bare LF before it', 400, (t) => `\n${get(t, 'Host: x')}`],
   ['a bare CR before it', 400, (t) => `\r${get(t, 'Host: x')}`],
 ];
 
-/** What is accepted, with whether the connection is closed behind the response. */
+/** Accepted messages, and whether the connection is closed after the response. */
 const ACCEPTED: readonly (readonly [name: string, closed: boolean, bytes: (t: string) => string])[] = [
   ['an ordinary request', false, (t) => get(t, 'Host: x')],
   ['one blank line before it', false, (t) => `\r\n${get(t, 'Host: x')}`],
@@ -111,7 +111,7 @@ const ACCEPTED: readonly (readonly [name: string, closed: boolean, bytes: (t: st
   ['HTTP/1.0', true, (t) => head(`GET ${t} HTTP/1.0`)],
   ['HTTP/1.0 with a Host header', true, (t) => head(`GET ${t} HTTP/1.0`, 'Host: x')],
   ['chunked in capitals', false, (t) => get(t, 'Host: x', 'Transfer-Encoding: CHUNKED  ') + '0\r\n\r\n'],
-  ['chunked behind a tab', false, (t) => get(t, 'Host: x', 'Transfer-Encoding: \tchunked') + '0\r\n\r\n'],
+  ['chunked after a tab', false, (t) => get(t, 'Host: x', 'Transfer-Encoding: \tchunked') + '0\r\n\r\n'],
   ['a last request', true, (t) => get(t, 'Host: x', 'Connection: close')],
 ];
 
@@ -120,7 +120,7 @@ const portOf = (url: string) => Number(new URL(url).port);
 const HIDDEN = `DELETE /services/v2/hidden HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}\r\n\r\n`;
 
 describe.each(SIDES)('on $side', ({ url, target }) => {
-  it.each(REFUSED)('%s is refused with %i, and nothing behind it is read', async (_name, status, bytes) => {
+  it.each(REFUSED)('refuses %s with %i and reads nothing after it', async (_name, status, bytes) => {
     const client = await connectRaw(portOf(url()));
     client.socket.write(bytes(target) + HIDDEN, 'latin1');
     expect(await client.closed).toBe(false);
@@ -132,21 +132,18 @@ describe.each(SIDES)('on $side', ({ url, target }) => {
     expect(fake.requests).toEqual([]);
   });
 
-  // One bad byte must not take away the responses of others who share the connection, to writes for instance.
-  it.each(REFUSED)(
-    '%s behind two good requests is refused with %i after both responses',
-    async (_name, status, bytes) => {
-      const good = get(target, 'Host: x');
-      const client = await connectRaw(portOf(url()));
-      client.socket.write(good + good + bytes(target) + HIDDEN, 'latin1');
-      expect(await client.closed).toBe(false);
-      const expected = target.endsWith('other') ? 404 : 200;
-      expect(statuses(client.received())).toEqual([expected, expected, status]);
-      expect(fake.requests.filter((one) => one.method !== 'GET' || one.target !== target)).toEqual([]);
-    },
-  );
+  // One bad byte must not take away the responses of others who share the connection, for example to writes.
+  it.each(REFUSED)('refuses %s after two good requests with %i after both responses', async (_name, status, bytes) => {
+    const good = get(target, 'Host: x');
+    const client = await connectRaw(portOf(url()));
+    client.socket.write(good + good + bytes(target) + HIDDEN, 'latin1');
+    expect(await client.closed).toBe(false);
+    const expected = target.endsWith('other') ? 404 : 200;
+    expect(statuses(client.received())).toEqual([expected, expected, status]);
+    expect(fake.requests.filter((one) => one.method !== 'GET' || one.target !== target)).toEqual([]);
+  });
 
-  it.each(ACCEPTED)('%s is accepted (connection closed: %s)', async (_name, closed, bytes) => {
+  it.each(ACCEPTED)('accepts %s (connection closed: %s)', async (_name, closed, bytes) => {
     const client = await connectRaw(portOf(url()));
     client.socket.write(bytes(target), 'latin1');
     if (closed) await client.closed;
@@ -162,7 +159,7 @@ describe.each(SIDES)('on $side', ({ url, target }) => {
   });
 });
 
-it('what is refused is counted, on both sides', async () => {
+it('counts refused messages, on both sides', async () => {
   for (const url of [strict.url, strict.adminUrl]) {
     const count = () => strict.metric('portico_errors_total{operation="undocumented",code="malformed_request"}');
     const before = await count();

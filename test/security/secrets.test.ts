@@ -11,19 +11,19 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 import { until } from '../builders/until.ts';
 
 /*
- * The attack: somebody who reads logs, metrics, the ledger of violations or an error page collects passwords, names,
- * e-mail addresses and the text of private comments. So everything that a caller or the upstream can say is marked here,
- * in every place where it can be said, and no mark may come out of a place that operators and other people read. One line
- * of the log names what was asked by its operation or by its shape, never by what was in it.
+ * The attack: someone who reads logs, metrics, the ledger of violations or an error page collects passwords, names,
+ * e-mail addresses and the text of private comments. The test marks every text that a caller or the upstream can send,
+ * and no mark may appear anywhere that operators or other people read. A log line identifies a request by its operation
+ * or path shape, never by its content.
  */
 
 const MARK = 'leak7';
-/** Holds every role, every group and the mark; the password is the name. */
+/** Roles for a user with every role, every group and the mark; passwords equal names. */
 const USER = `${MARK}-user@mail.example`;
 const CREDENTIAL = basic(USER).slice('Basic '.length);
 const ID = '71234567890123';
 
-/** Marks in fields that any client may send. */
+/** Marks in headers that any client may send. */
 const HEADERS = {
   Cookie: `session=${MARK}-cookie`,
   'X-Auth-Token': `${MARK}-token`,
@@ -38,7 +38,7 @@ const HEADERS = {
   'X-Odd': `${MARK}-odd`,
 };
 
-/** A body of an upload or of a comment, well-formed and with marks in every member that there is and some that are not. */
+/** A well-formed body of an upload or comment with marks in every documented member and some undocumented ones. */
 const BODY = {
   content: `userId,username\n,${MARK}@mail.example\n`,
   body: `${MARK} the private text`,
@@ -57,7 +57,7 @@ const BAD_BODIES: readonly unknown[] = [
   [MARK],
 ];
 
-/** Queries whose values and names hold marks, also where a number or nothing is expected. */
+/** Queries with marks in values and names, even if a number or nothing is expected. */
 const QUERIES = [
   `q=${MARK}%40mail.example&topics=${MARK}-topic`,
   `page=${MARK}&pageSize=${MARK}-size&spaceId=${MARK}&details=${MARK}`,
@@ -65,7 +65,7 @@ const QUERIES = [
   `${MARK}%40mail.example=1&a%20${MARK}=2`,
 ];
 
-/** Answers with marks wherever an upstream can put them. */
+/** Responses with marks wherever an upstream can put them. */
 const ANSWERS: Readonly<Record<string, FakeAnswer>> = {
   'a 400 in the first shape': errorText(400, `${MARK}-said: no such thing`),
   'a 409 in the second shape': errorsMessage(409, `${MARK}-said: <b>twice</b>`),
@@ -76,26 +76,29 @@ const ANSWERS: Readonly<Record<string, FakeAnswer>> = {
   'a 503': errorText(503, `${MARK}-said`),
   'an HTML page': { status: 500, headers: { 'Content-Type': 'text/html' }, body: `<h1>${MARK}-said</h1>` },
   'a redirect': { status: 302, headers: { Location: `http://other/${MARK}-login?u=${MARK}` } },
-  'an error inside a success': { json: { error: `${MARK}-said` } },
-  'a body that is no JSON': { headers: { 'Content-Type': 'application/json' }, body: `{"a": "${MARK}-said` },
+  'an error inside a success response': { json: { error: `${MARK}-said` } },
+  'a body that is not JSON': { headers: { 'Content-Type': 'application/json' }, body: `{"a": "${MARK}-said` },
   'a body of another shape': {
     json: {
       list: [{ id: `${MARK}-said`, [`${MARK}-key`]: { [MARK]: [MARK] }, type: MARK, creationDateFormatted: MARK }],
     },
   },
-  'cookies and fields': {
+  'cookies and headers': {
     headers: { 'Set-Cookie': `${MARK}=1`, 'X-Debug': MARK, 'Content-Type': `text/${MARK}`, Vary: MARK },
     body: MARK,
   },
 };
 
-/** Operations of every kind: paged and kept, one object, a bare array, actions, and writes with and without a body. */
+/**
+ * Operations of every kind: paged and cached, single objects, a bare array, actions, and writes with and without a
+ * body.
+ */
 const SOME = ['listQuestions', 'getComment', 'listNodeComments', 'listActions', 'unmarkFavorite', 'uploadGdprFile'];
 
-/** Statuses whose message a client may read, because the upstream words it for them (rules, 8). */
+/** Statuses whose message clients may read, because the upstream writes it for them (rules, 8). */
 const WORDED = new Set([400, 401, 403, 404, 409, 422, 429]);
 
-/** Comments are the caller's own, so that they may be changed. */
+/** Comments belong to the caller, so that the caller may change them. */
 const examples: FakeHandler = (request) => {
   const answer = exampleAnswer(request);
   if (!/\/comment\/\d+\.json$/.test(request.path)) return answer;
@@ -131,7 +134,7 @@ beforeAll(async () => {
 
 const MODES = ['strict', 'staging', 'observe'];
 
-/** Sends a request with marks in every field. */
+/** Sends a request with marks in every header. */
 function send(gateway: TestGateway, target: string, call: Call = {}): Promise<Answer> {
   const requestId = `secrets-${(count += 1)}`;
   awaited.add(requestId);
@@ -147,7 +150,7 @@ const awaited = new Set<string>();
 const ask = (gateway: TestGateway, operation: OperationCase, query = '', body: unknown = operation.body && BODY) =>
   send(gateway, targetOf(operation, query), { method: operation.method, body });
 
-/** Everything that operators read of a gateway. */
+/** Everything that operators can read from a gateway. */
 async function readable(gateway: TestGateway): Promise<string> {
   const pages = await Promise.all(['/metrics', '/readyz', '/livez', '/nothing'].map((page) => gateway.admin(page)));
   const ledger = JSON.stringify(await gateway.gateway.services.ledger.snapshot());
@@ -167,11 +170,11 @@ async function expectNoMark(gateway: TestGateway): Promise<void> {
   expect(text).not.toContain(ID);
 }
 
-/** What a client reads of a refusal of our own: status line, fields and body. */
+/** Everything that a client reads of an error from Portico: status line, headers and body. */
 const readByClient = ({ text, rawHeaders }: Answer) => `${text}\n${rawHeaders.join('\n')}`.toLowerCase();
 
-describe.each(MODES)('in %s, what callers send', (mode) => {
-  it('in credentials, fields, queries and bodies of requests that succeed is nowhere to be read', async () => {
+describe.each(MODES)('in %s, marked text from callers', (mode) => {
+  it('appears nowhere for successful requests with marked credentials, headers, queries and bodies', async () => {
     fake.handler = examples;
     const gateway = gatewayOf(mode);
     for (const operation of OPERATIONS) {
@@ -181,7 +184,7 @@ describe.each(MODES)('in %s, what callers send', (mode) => {
     await expectNoMark(gateway);
   });
 
-  it('in queries that break the contract is neither recorded nor repeated', async () => {
+  it('is neither recorded nor repeated from queries that break the contract', async () => {
     fake.handler = exampleAnswer;
     const gateway = gatewayOf(mode);
     for (const operation of OPERATIONS) {
@@ -193,7 +196,7 @@ describe.each(MODES)('in %s, what callers send', (mode) => {
     await expectNoMark(gateway);
   });
 
-  it('in bodies that break the contract is neither recorded nor repeated', async () => {
+  it('is neither recorded nor repeated from bodies that break the contract', async () => {
     fake.handler = examples;
     const gateway = gatewayOf(mode);
     for (const operation of OPERATIONS.filter(({ body }) => body !== undefined)) {
@@ -214,7 +217,7 @@ describe.each(MODES)('in %s, what callers send', (mode) => {
   });
 
   it.each([`${MARK}@mail.example`, ID, `a%20${MARK}`, MARK, `..;${MARK}`, `${MARK}%00`])(
-    'in paths is neither recorded nor repeated: %s',
+    'is neither recorded nor repeated from paths: %s',
     async (segment) => {
       fake.handler = () => ({ status: 404, json: { error: 'not found' } });
       const gateway = gatewayOf(mode);
@@ -233,7 +236,7 @@ describe.each(MODES)('in %s, what callers send', (mode) => {
     },
   );
 
-  it('in credentials that are refused or malformed is neither recorded nor repeated', async () => {
+  it('is neither recorded nor repeated from refused or malformed credentials', async () => {
     fake.handler = () => ({ status: 404, json: { error: 'not found' } });
     const gateway = gatewayOf(mode);
     const fields = [
@@ -254,7 +257,7 @@ describe.each(MODES)('in %s, what callers send', (mode) => {
     await expectNoMark(gateway);
   });
 
-  it('in messages that are no HTTP is neither recorded nor repeated', async () => {
+  it('is neither recorded nor repeated from messages that are not HTTP', async () => {
     const gateway = gatewayOf(mode);
     const lines = [
       `GET /${MARK} HTTP/1.1\r\nHost: x\r\n${MARK} : 1\r\n\r\n`,
@@ -277,9 +280,9 @@ describe.each(MODES)('in %s, what callers send', (mode) => {
   });
 });
 
-describe.each(MODES)('in %s, what the upstream says', (mode) => {
+describe.each(MODES)('in %s, marked text from the upstream', (mode) => {
   it.each(Object.entries(ANSWERS))(
-    'in %s is not recorded, and not read by clients as an error of ours',
+    "is neither recorded from %s nor shown in one of Portico's errors",
     async (_name, answer) => {
       fake.handler = () => answer;
       const gateway = gatewayOf(mode);
@@ -295,7 +298,7 @@ describe.each(MODES)('in %s, what the upstream says', (mode) => {
     },
   );
 
-  it('before it breaks off is not recorded', async () => {
+  it('is not recorded from a response that breaks off', async () => {
     fake.handler = breaking;
     const gateway = gatewayOf(mode);
     for (const operation of OPERATIONS.filter(({ method }) => method === 'GET'))
@@ -304,8 +307,8 @@ describe.each(MODES)('in %s, what the upstream says', (mode) => {
   });
 });
 
-describe('what operators configure', () => {
-  it('as a service credential is nowhere to be read when the upstream refuses it', async () => {
+describe('marked text from the configuration', () => {
+  it('appears nowhere if the upstream refuses a marked service credential', async () => {
     const credentials = { kind: 'service', username: `${MARK}-robot`, password: `${MARK}-password` };
     const service = await startTestGateway({
       upstream: fake,
@@ -332,8 +335,8 @@ describe('what operators configure', () => {
   });
 });
 
-describe('an error that nobody expected', () => {
-  it('is told by its name and place; its message, which may quote anything, is nowhere to be read', async () => {
+describe('an unexpected error', () => {
+  it('is logged by its name and location, without its message, which may quote anything', async () => {
     fake.handler = examples;
     let armed = false;
     const random = () => {

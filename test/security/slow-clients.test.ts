@@ -8,10 +8,10 @@ import { until } from '../builders/until.ts';
 import { connectRaw, type RawClient } from '../upstream/support/raw-client.ts';
 
 /*
- * The attack: a client asks for something large and reads it, or sends something large, one byte at a time. It needs no
- * credential in observe and hardly any bandwidth. While its body is under way it holds one of the few places for exchanges
- * with the upstream, so that 32 such clients make every other call that needs the upstream a 503. So what lasts as long as a
- * client wants holds no place: it is one of the streams, which have bounds of their own, for each caller and each address.
+ * The attack: a client requests something large and reads it, or sends something large, one byte at a time. It needs no
+ * credential in observe and hardly any bandwidth. As long as its body held one of the few slots for upstream exchanges,
+ * 32 such clients turned every other call that needs the upstream into a 503. Bodies that last as long as a client
+ * likes therefore hold no slot: they count as streams, which have separate limits in total, per caller and per address.
  */
 
 const COMMENT = '/services/v2/comment/271.json';
@@ -29,7 +29,7 @@ beforeEach(() => {
   fake.handler = (request, response) => {
     if (request.path === ANY) return { json: {} };
     if (request.path !== BIG && !request.query.has('big')) return exampleAnswer(request);
-    // The first part of a body that never ends; a client that does not read looks the same from behind.
+    // The first part of a body that never ends; to the upstream, a client that does not read looks the same.
     response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '1000000' });
     response.write('x'.repeat(5000));
     return undefined;
@@ -50,7 +50,7 @@ interface Slow {
   readonly body?: string;
 }
 
-/** Opens a connection, sends a request and reads no further than its response's head. */
+/** Opens a connection, sends a request and reads only the response's head. */
 async function open(gateway: TestGateway, target: string, choice: Slow = {}): Promise<RawClient> {
   const { user, from, method = 'GET', headers = [], body = '' } = choice;
   const client = await connectRaw(Number(new URL(gateway.url).port));
@@ -83,14 +83,14 @@ const start = (mode: string, upstream: Record<string, unknown> = {}, more: Recor
   });
 const streams = (gateway: TestGateway) => gateway.metric('portico_upstream_streams');
 
-/** Everybody else goes on: documented calls and undocumented ones. */
+/** Checks that all other calls work, documented and undocumented. */
 async function expectOthersServed(gateway: TestGateway): Promise<void> {
   for (const target of [COMMENT, ANY]) expect([target, (await gateway.call(target)).status]).toEqual([target, 200]);
   expect(await gateway.metric('portico_upstream_in_flight')).toBe(0);
 }
 
 describe.each(['observe', 'staging', 'strict'])('in %s', (mode) => {
-  it('more slow downloads than there are places stop nobody', async () => {
+  it('more slow downloads than there are slots do not block other callers', async () => {
     const gateway = await start(mode, { streams: { perCaller: 64 } });
     const user = mode === 'observe' ? {} : { user: 'bob' };
     for (let count = 0; count < 40; count += 1) expect(await download(gateway, user)).toBe(200);
@@ -98,7 +98,7 @@ describe.each(['observe', 'staging', 'strict'])('in %s', (mode) => {
     expect(await streams(gateway)).toBe(40);
   });
 
-  it('slow uploads stop nobody, whether their length is known, unknown or short', async () => {
+  it('slow uploads do not block other callers, whether their length is known, unknown or short', async () => {
     const gateway = await start(mode, { concurrency: 1 });
     const uploads = ['Content-Length: 900000', 'Transfer-Encoding: chunked', 'Content-Length: 100'];
     for (const header of uploads)
@@ -107,25 +107,25 @@ describe.each(['observe', 'staging', 'strict'])('in %s', (mode) => {
     await expectOthersServed(gateway);
   });
 
-  it('beyond the share of its address or its caller a client gets 503 with Retry-After, and nothing is sent', async () => {
+  it('a client over the limit of its address or caller gets 503 with Retry-After, and nothing is sent upstream', async () => {
     const gateway = await start(mode, { streams: { total: 4, perCaller: 2, perAddress: 3 } });
     const anyone = (from: string, user: string) => download(gateway, { from, user });
     expect([await anyone('203.0.113.1', 'alice'), await anyone('203.0.113.2', 'alice')]).toEqual([200, 200]);
     fake.requests.length = 0;
-    // The caller's share is used up, from wherever it calls.
+    // The caller's limit is used up for every address.
     expect(await anyone('203.0.113.3', 'alice')).toBe(503);
     expect([await anyone('203.0.113.1', 'bob'), await anyone('203.0.113.1', 'bob')]).toEqual([200, 200]);
-    // The address's share is used up, and everybody's too.
+    // The address's limit is used up, and so is the total.
     expect([await anyone('203.0.113.1', 'admin'), await anyone('203.0.113.9', 'admin')]).toEqual([503, 503]);
     const upload = { method: 'POST', headers: ['Transfer-Encoding: chunked'], body: '2\r\n{}' };
     const refused = await open(gateway, ANY, { from: '203.0.113.1', user: 'bob', ...upload });
     expect(await refused.until(/\r\n\r\n/)).toMatch(/^HTTP\/1\.1 503 [^]*^retry-after: \d+\r$/im);
     expect(fake.requests.map(({ user }) => user)).toEqual(['bob', 'bob']);
-    // Documented calls need no stream.
+    // Documented calls do not need a stream.
     expect((await gateway.call(COMMENT)).status).toBe(200);
   });
 
-  it('a stream that ends makes room for the next', async () => {
+  it('a stream that ends frees its place for the next', async () => {
     const gateway = await start(mode, { streams: { total: 1, perCaller: 1, perAddress: 1 } });
     expect(await download(gateway, { user: 'bob' })).toBe(200);
     expect(await download(gateway, { user: 'bob' })).toBe(503);
@@ -134,7 +134,7 @@ describe.each(['observe', 'staging', 'strict'])('in %s', (mode) => {
     expect(await download(gateway, { user: 'bob' })).toBe(200);
   });
 
-  it('the trial after an outage is not left to a slow client', async () => {
+  it('a slow client does not decide the trial after an outage', async () => {
     const clock = createTestClock();
     const config = { mode, undocumented: { allow: ALLOW }, upstream: { circuit: { failures: 1, openSeconds: 5 } } };
     const gateway = await startTestGateway({ upstream: fake, config, clock });
@@ -159,7 +159,7 @@ describe.each(['observe', 'staging', 'strict'])('in %s', (mode) => {
 });
 
 describe('addresses', () => {
-  it('of one IPv6 network share, and a made-up credential is no new client', async () => {
+  it('in one IPv6 network share a limit, and a made-up credential does not count as a new client', async () => {
     const gateway = await start('observe', { streams: { perAddress: 2 } });
     expect(await download(gateway, { from: '2001:db8:1:2::1', user: 'one' })).toBe(200);
     expect(await download(gateway, { from: '2001:db8:1:2::2', user: 'two' })).toBe(200);
@@ -169,7 +169,7 @@ describe('addresses', () => {
 });
 
 describe('documented operations of observe', () => {
-  it('a response too large for memory is a stream: it holds no place, and is bounded too', async () => {
+  it('a response too large for memory counts as a stream: it holds no slot and is limited too', async () => {
     const gateway = await start('observe', { concurrency: 1, maxResponseBytes: 1024, streams: { perAddress: 2 } });
     const target = `${COMMENT}?big=1`;
     const got = [await download(gateway, {}, target), await download(gateway, {}, target)];
@@ -179,7 +179,7 @@ describe('documented operations of observe', () => {
     await expect.poll(() => streams(gateway)).toBe(0);
   });
 
-  it('a request body too large to be checked is a stream: it holds no place, and is bounded too', async () => {
+  it('a request body too large to be checked counts as a stream: it holds no slot and is limited too', async () => {
     const gateway = await start('observe', { concurrency: 1, streams: { perAddress: 2 } });
     const upload = { method: 'POST', headers: ['Content-Length: 900000'], body: 'x'.repeat(4000) };
     for (let count = 0; count < 2; count += 1) await open(gateway, UPLOAD, upload);
@@ -191,7 +191,7 @@ describe('documented operations of observe', () => {
 });
 
 describe('a short body', () => {
-  it('is read before the upstream is called, whatever the client does then', async () => {
+  it('is read before the upstream is called, whatever the client does next', async () => {
     const gateway = await start('observe');
     const headers = ['Content-Length: 10'];
     const client = await open(gateway, ANY, { method: 'PUT', headers, body: '01234' });

@@ -6,9 +6,9 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 import { connectRaw } from '../upstream/support/raw-client.ts';
 
 /*
- * The attack: two servers in a row that disagree on where a request ends. What the first takes for a body, the second takes
- * for another request, which nobody has checked: it passes the gateway's rules, or answers somebody else. So what can be
- * read in two ways is refused, what is passed on is framed anew, and what is not read is thrown away with its connection.
+ * The attack: two servers in a row disagree on where a request ends. What the first takes for a body, the second takes
+ * for another, unchecked request: it evades the gateway's rules, or its response goes to another caller. So ambiguous
+ * messages are refused, forwarded messages are framed again, and unread bytes are discarded with their connection.
  */
 
 const QUESTIONS = '/services/v2/question.json';
@@ -35,7 +35,7 @@ const sides = [
 ];
 const seen = () => fake.requests.map(({ method, target }) => `${method} ${target}`);
 
-/** Everything that comes back on one connection for these bytes, once the gateway has closed it. */
+/** Returns everything that the gateway sends in response to these bytes until it closes the connection. */
 async function exchange(gateway: TestGateway, bytes: string): Promise<string> {
   const client = await connectRaw(Number(new URL(gateway.url).port));
   client.socket.write(bytes, 'latin1');
@@ -55,18 +55,18 @@ describe.each(sides)('$name', ({ gateway }) => {
       bytes: `${head('Transfer-Encoding: chunked', `Content-Length: ${HIDDEN.length + 5}`)}\r\n\r\n0\r\n\r\n`,
     },
     {
-      name: 'two lengths that differ',
+      name: 'two different lengths',
       bytes: `${head('Content-Length: 0', `Content-Length: ${HIDDEN.length}`)}\r\n\r\n`,
     },
-    { name: 'two lengths that are equal', bytes: `${head('Content-Length: 0', 'Content-Length: 0')}\r\n\r\n` },
+    { name: 'two equal lengths', bytes: `${head('Content-Length: 0', 'Content-Length: 0')}\r\n\r\n` },
     { name: 'a list of lengths', bytes: `${head('Content-Length: 0, 0')}\r\n\r\n` },
     { name: 'a signed length', bytes: `${head('Content-Length: +0')}\r\n\r\n` },
     { name: 'a hexadecimal length', bytes: `${head('Content-Length: 0x10')}\r\n\r\n` },
     { name: 'a blank before the colon', bytes: `${head('Content-Length : 0')}\r\n\r\n` },
     { name: 'a blank before the name', bytes: `${head('X: y', ' Content-Length: 4')}\r\n\r\n` },
     { name: 'a folded field', bytes: `${head('Transfer-Encoding:', '\tchunked')}\r\n\r\n0\r\n\r\n` },
-    { name: 'a field that ends in a bare LF', bytes: `${head('X: y\nContent-Length: 4')}\r\n\r\n` },
-    { name: 'a head that ends in bare LFs', bytes: 'GET / HTTP/1.1\nHost: x\n\n' },
+    { name: 'a header ending in a bare LF', bytes: `${head('X: y\nContent-Length: 4')}\r\n\r\n` },
+    { name: 'a head ending in bare LFs', bytes: 'GET / HTTP/1.1\nHost: x\n\n' },
     { name: 'a bare CR in a value', bytes: `${head('X: y\rContent-Length: 4')}\r\n\r\n` },
     { name: 'a NUL in a value', bytes: `${head('X: y\0z')}\r\n\r\n` },
     { name: 'an unknown transfer coding', bytes: `${head('Transfer-Encoding: xchunked')}\r\n\r\n`, status: 501 },
@@ -83,9 +83,9 @@ describe.each(sides)('$name', ({ gateway }) => {
     { name: 'a vertical tab before chunked', bytes: `${head('Transfer-Encoding: \x0bchunked')}\r\n\r\n0\r\n\r\n` },
     { name: 'no Host', bytes: 'GET /services/v2/question.json HTTP/1.1\r\n\r\n' },
     { name: 'another version', bytes: 'GET /services/v2/question.json HTTP/3.0\r\nHost: x\r\n\r\n' },
-    { name: 'HTTP/2 without an agreement', bytes: 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n' },
+    { name: 'HTTP/2 without negotiation', bytes: 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n' },
     { name: 'a blank in the target', bytes: 'GET /services/v2/question.json ?q=1 HTTP/1.1\r\nHost: x\r\n\r\n' },
-  ])('refuses $name, closes the connection and asks the upstream nothing', async ({ bytes, status = 400 }) => {
+  ])('refuses $name, closes the connection and sends nothing upstream', async ({ bytes, status = 400 }) => {
     const text = await exchange(gateway(), bytes + HIDDEN);
     expect(statuses(text)).toEqual([status]);
     expect(text).toMatch(/^connection: close\r$/im);
@@ -93,12 +93,12 @@ describe.each(sides)('$name', ({ gateway }) => {
   });
 
   it.each([
-    { name: 'a chunk size that is none', chunks: '5;x\r\nabcde\r\nzz\r\n' },
+    { name: 'an invalid chunk size', chunks: '5;x\r\nabcde\r\nzz\r\n' },
     { name: 'a chunk size with a sign', chunks: '-1\r\n' },
     { name: 'a chunk size in hexadecimal notation', chunks: '0x1\r\na\r\n0\r\n\r\n' },
-    { name: 'a chunk that is longer than its size', chunks: '1\r\nabc\r\n0\r\n\r\n' },
-    { name: 'a chunk that ends in a bare LF', chunks: '1\r\na\n0\r\n\r\n' },
-  ])('never makes a request of what follows $name', async ({ chunks }) => {
+    { name: 'a chunk longer than its size', chunks: '1\r\nabc\r\n0\r\n\r\n' },
+    { name: 'a chunk ending in a bare LF', chunks: '1\r\na\n0\r\n\r\n' },
+  ])('never treats the bytes after $name as a request', async ({ chunks }) => {
     const bytes = `POST ${UPLOAD} HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`;
     const text = await exchange(gateway(), bytes + HIDDEN);
     expect(statuses(text).filter((status) => status < 400)).toEqual([]);
@@ -107,7 +107,7 @@ describe.each(sides)('$name', ({ gateway }) => {
   });
 
   it.each(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'])(
-    'a request inside the body of a passed %s stays a body',
+    'keeps a request inside the body of an undocumented %s part of the body',
     async (method) => {
       for (const framing of [
         `Content-Length: ${HIDDEN.length}`,
@@ -132,7 +132,7 @@ describe.each(sides)('$name', ({ gateway }) => {
     },
   );
 
-  it.each(['GET', 'HEAD'])('a request inside the body of a documented %s is no request', async (method) => {
+  it.each(['GET', 'HEAD'])('does not execute a request inside the body of a documented %s', async (method) => {
     for (const framing of [`Content-Length: ${HIDDEN.length}`, 'Transfer-Encoding: chunked']) {
       fake.requests.length = 0;
       const body = framing.startsWith('T') ? `${HIDDEN.length.toString(16)}\r\n${HIDDEN}\r\n0\r\n\r\n` : HIDDEN;
@@ -144,12 +144,12 @@ describe.each(sides)('$name', ({ gateway }) => {
     }
   });
 
-  it('what follows a request without a version is no request', async () => {
+  it('does not execute a request after one without a version', async () => {
     await exchange(gateway(), `GET ${QUESTIONS}\r\n\r\n${HIDDEN}`);
     expect(seen().filter((line) => !line.endsWith('question.json'))).toEqual([]);
   });
 
-  it('a connection is not upgraded, and nobody tunnels', async () => {
+  it('does not upgrade a connection or open a tunnel', async () => {
     const upgrade = [
       'Connection: Upgrade, close',
       'Upgrade: websocket',
@@ -171,8 +171,8 @@ describe.each(sides)('$name', ({ gateway }) => {
 const head = (...fields: string[]) =>
   ['POST /services/v2/question.json HTTP/1.1', 'Host: x', AUTHORIZATION, ...fields].join('\r\n');
 
-describe('what was not read of a refused request', () => {
-  it('is no request on the same connection', async () => {
+describe('the unread part of a refused request', () => {
+  it('is not treated as a request on the same connection', async () => {
     const refused = `POST ${UPLOAD} HTTP/1.1\r\nHost: x\r\nContent-Length: ${HIDDEN.length}\r\n\r\n${HIDDEN}`;
     const next = `GET ${QUESTIONS} HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}\r\nConnection: close\r\n\r\n`;
     const text = await exchange(strict, refused + next);
@@ -180,7 +180,7 @@ describe('what was not read of a refused request', () => {
     expect(seen()).toEqual([`GET ${QUESTIONS}`]);
   });
 
-  it('closes the connection where it is too much', async () => {
+  it('closes the connection if it is too large', async () => {
     const length = 2_000_000;
     const lines = [
       `POST ${UPLOAD} HTTP/1.1`,

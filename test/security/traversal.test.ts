@@ -5,15 +5,16 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 import { sendRaw } from '../upstream/support/raw-client.ts';
 
 /*
- * The attack: a path that looks harmless here and names something else there. Servers disagree on what `..`, `%2e`,
- * `..;x`, a backslash or an encoded slash mean, so a rule that allows `/services/v2/**` could open `/manager`. And a target
- * that is read as an address (`//host`, `http://host/`) could send a caller's credential to another host. The upstream of
- * this test records every target that it was asked for: the base path stands before each of them, and none climbs.
+ * The attack: a path that looks harmless to Portico but names something else to the server behind it. Servers disagree
+ * on what `..`, `%2e`, `..;x`, a backslash or an encoded slash mean, so a rule that allows `/services/v2/**` could open
+ * `/manager`. A target that is read as an address (`//host`, `http://host/`) could send a caller's credential to
+ * another host. The upstream of this test records every requested target: each starts with the base path, and none
+ * escapes it.
  */
 
 const BASE = '/qa';
 
-/** Targets that are refused in every mode, by what they are. */
+/** Targets that are refused in every mode, by kind. */
 const REFUSED = {
   'dot segments': [
     '/services/v2/../../manager',
@@ -31,7 +32,7 @@ const REFUSED = {
     '/services/v2/%2e./x',
     '/services/v2/%2e/x',
   ],
-  'path parameters of a Tomcat': [
+  'path parameters of Tomcat': [
     '/services/v2/..;/manager',
     '/services/v2/..;x=y/manager',
     '/services/v2/%2e%2e;/manager',
@@ -50,7 +51,7 @@ const REFUSED = {
   'a fragment': ['/services/v2/comment/1.json#x', '/services/v2/question.json?q=1#x'],
 } as const;
 
-/** Targets that look like addresses of another host. */
+/** Targets that look like addresses on another host. */
 const FOREIGN = [
   '//evil.example/services/v2/comment/1.json',
   '///evil.example/x',
@@ -61,7 +62,7 @@ const FOREIGN = [
   '/services/v2/http://evil.example/x',
 ];
 
-/** Decoded twice it would climb, so it is passed on as it came or not at all. */
+/** If decoded twice, it would escape the base path, so it is forwarded unchanged or refused. */
 const TWICE = ['/services/v2/%252e%252e/manager', '/services/v2/..%252fmanager', '/services/v2/%25%32%65%25%32%65/x'];
 
 let fake: FakeUpstream;
@@ -76,7 +77,7 @@ beforeEach(() => {
   fake.requests.length = 0;
 });
 
-/** Sends a target as it is written, which no client library does. */
+/** Sends a target verbatim, which no client library does. */
 const send = (mode: string, target: string, method = 'GET', host = 'public.example'): Promise<string> =>
   sendRaw(
     Number(new URL(gateways.get(mode)?.url ?? '').port),
@@ -89,7 +90,7 @@ const send = (mode: string, target: string, method = 'GET', host = 'public.examp
     '',
   );
 
-/** Whatever the upstream was asked for lies under its base path, and names no other host. */
+/** Checks that every target the upstream received is under its base path and names no other host. */
 function expectInside(): void {
   for (const { target, headers } of fake.requests) {
     expect(target.startsWith(`${BASE}/`)).toBe(true);
@@ -101,12 +102,12 @@ function expectInside(): void {
 describe.each(['strict', 'staging', 'observe'])('in %s', (mode) => {
   const targets = Object.entries(REFUSED).flatMap(([name, list]) => list.map((target) => [name, target] as const));
 
-  it.each(targets)('%s are refused and reach nobody: %s', async (_name, target) => {
+  it.each(targets)('%s are refused and not forwarded: %s', async (_name, target) => {
     for (const method of ['GET', 'DELETE']) expect(await send(mode, target, method)).toMatch(/^HTTP\/1\.1 400 /);
     expect(fake.requests).toEqual([]);
   });
 
-  it.each(FOREIGN)('what looks like another host stays a path on the one upstream: %s', async (target) => {
+  it.each(FOREIGN)('a target that looks like another host remains a path on the one upstream: %s', async (target) => {
     const text = await send(mode, target);
     expect(text).toMatch(/^HTTP\/1\.1 4\d\d /);
     expectInside();
@@ -114,7 +115,7 @@ describe.each(['strict', 'staging', 'observe'])('in %s', (mode) => {
   });
 
   it.each(TWICE)(
-    'what would climb when it is decoded twice is never decoded once for the upstream: %s',
+    'a target that would escape if decoded twice is never decoded once for the upstream: %s',
     async (target) => {
       await send(mode, target);
       for (const request of fake.requests) expect(request.target).toBe(BASE + target);
@@ -126,11 +127,14 @@ describe.each(['strict', 'staging', 'observe'])('in %s', (mode) => {
     ['http://evil.example', 'evil.example'],
     ['https://evil.example:8443', 'evil.example:8443'],
     ['HTTP://EVIL.example:80', 'evil.example'],
-  ])('the absolute form %s with the host %s is the path alone, asked of the one upstream', async (origin, host) => {
-    expect(await send(mode, `${origin}/services/v2/comment/1.json`, 'GET', host)).toMatch(/^HTTP\/1\.1 404 /);
-    expect(fake.requests.map(({ target }) => target)).toEqual([`${BASE}/services/v2/comment/1.json`]);
-    expectInside();
-  });
+  ])(
+    'the absolute form %s with the host %s is forwarded as the path only, to the one upstream',
+    async (origin, host) => {
+      expect(await send(mode, `${origin}/services/v2/comment/1.json`, 'GET', host)).toMatch(/^HTTP\/1\.1 404 /);
+      expect(fake.requests.map(({ target }) => target)).toEqual([`${BASE}/services/v2/comment/1.json`]);
+      expectInside();
+    },
+  );
 
   it.each([
     'http://evil.example/../x',
@@ -140,12 +144,12 @@ describe.each(['strict', 'staging', 'observe'])('in %s', (mode) => {
     'ftp://evil.example/x',
     'evil.example:443',
     '*',
-  ])('another form of target, or a climbing one in absolute form, reaches nobody: %s', async (target) => {
+  ])('any other form of target, or an escaping one in absolute form, is not forwarded: %s', async (target) => {
     expect(await send(mode, target)).toMatch(/^HTTP\/1\.1 4\d\d /);
     expect(fake.requests).toEqual([]);
   });
 
-  it('a tunnel to another host is not made', async () => {
+  it('a tunnel to another host is not opened', async () => {
     expect(await send(mode, 'evil.example:443', 'CONNECT')).not.toMatch(/^HTTP\/1\.1 2/);
     expect(fake.requests).toEqual([]);
   });
@@ -153,7 +157,7 @@ describe.each(['strict', 'staging', 'observe'])('in %s', (mode) => {
 
 describe('a path parameter', () => {
   it.each(['a%2fb', '..%2f..%2fadmin', '%2e%2e', '1;x=2', '1%3bx', '1%20', '%31', '1?x', '١'])(
-    'that holds more than a number never makes another path: %s',
+    'that contains more than a number never leads to another path: %s',
     async (id) => {
       const text = await send('strict', `/services/v2/comment/${encodeURI(id).replaceAll('%25', '%')}.json`);
       expect(text).toMatch(/^HTTP\/1\.1 4\d\d /);
@@ -164,7 +168,7 @@ describe('a path parameter', () => {
 });
 
 describe('a public base path', () => {
-  it('is taken off once, and only where it stands whole', async () => {
+  it('is removed once, and only as a whole path segment', async () => {
     const config = { publicBasePath: '/api', undocumented: { allow: [{ method: '*', path: '/services/v2/**' }] } };
     const atPath = await startTestGateway({ upstream: fake, config });
     for (const target of [

@@ -8,10 +8,11 @@ import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * The attack: a response without a length ends where its connection ends. Somebody between Portico and the upstream resets
- * that connection, or the upstream's process is killed, and what came so far looks like the whole body: a page that lacks its
- * last items, half an export, a file that is cut. If that is passed on as a complete 200, or stored, nobody ever finds out.
- * Only an orderly end is an end. A reset breaks the client's connection too, or is a 502 where nothing was written yet.
+ * The attack: a response without a length ends with its connection. If an attacker between Portico and the upstream
+ * resets that connection, or the upstream's process is killed, the part received so far looks like the whole body: a
+ * page without its last items, half an export, a truncated file. If it is forwarded as a complete 200, or stored, the
+ * loss goes unnoticed. So only a clean end of the connection ends a body. After a reset, Portico breaks the client's
+ * connection, or sends 502 if it has not replied yet.
  */
 
 const DOCUMENTED = '/services/v2/comment/271.json';
@@ -31,7 +32,7 @@ beforeAll(async () => {
   for (const mode of MODES) gateways.set(mode, await startTestGateway({ upstream: fake, config: { ...config, mode } }));
 });
 
-/** Calls the gateway while the upstream writes these bytes to its socket and then ends the connection. */
+/** Calls the gateway while the upstream writes these bytes to its socket and then closes the connection. */
 async function call(
   mode: string,
   target: string,
@@ -43,7 +44,7 @@ async function call(
     const { socket } = response;
     for (const part of parts) {
       socket?.write(part);
-      // Bytes that were not read before a reset are lost with it.
+      // Bytes that have not been read before a reset are lost.
       for (let turns = 0; turns < 10; turns += 1) await turn();
     }
     if (ending === 'reset') socket?.resetAndDestroy();
@@ -56,7 +57,7 @@ async function call(
 }
 type Cancellation = 'reset' | 'end';
 
-/** A broken connection, or an error of the gateway's own; never a success that is complete. */
+/** Expects a broken connection or one of the gateway's own errors, never a complete success response. */
 function expectBroken(answer: Answer, target: string): void {
   if (answer.complete)
     expect([target, answer.status, answer.json?.code]).toEqual([
@@ -69,37 +70,37 @@ function expectBroken(answer: Answer, target: string): void {
 const CUT = {
   'before its first byte': [`${HEAD}Connection: close\r\n\r\n`],
   'in the middle': [`${HEAD}Connection: close\r\n\r\n`, BODY.slice(0, 60)],
-  'after what could be all of it': [`${HEAD}Connection: close\r\n\r\n`, BODY],
-  'of HTTP/1.0': ['HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n', BODY],
-  'of a declared length': [`${HEAD}Content-Length: ${BODY.length}\r\n\r\n`, BODY.slice(0, 60)],
-  'of chunks': [`${HEAD}Transfer-Encoding: chunked\r\n\r\n`, `${BODY.length.toString(16)}\r\n${BODY}\r\n`],
+  'after what could be the complete body': [`${HEAD}Connection: close\r\n\r\n`, BODY],
+  'in HTTP/1.0': ['HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n', BODY],
+  'with a declared length': [`${HEAD}Content-Length: ${BODY.length}\r\n\r\n`, BODY.slice(0, 60)],
+  'in chunks': [`${HEAD}Transfer-Encoding: chunked\r\n\r\n`, `${BODY.length.toString(16)}\r\n${BODY}\r\n`],
 };
 
 describe.each(MODES)('in %s', (mode) => {
-  it.each(Object.entries(CUT))('a body that is reset %s is not whole', async (_name, parts) => {
+  it.each(Object.entries(CUT))('a body reset %s does not count as complete', async (_name, parts) => {
     for (const target of [DOCUMENTED, LIST, PASSED]) expectBroken(await call(mode, target, parts, 'reset'), target);
   });
 
-  it('a page that was reset is not stored: the next call gets the upstream’s next response', async () => {
+  it('a page cut off by a reset is not stored: the next call gets the upstream’s next response', async () => {
     const page = JSON.stringify(exampleOf('listQuestions'));
     await call(mode, LIST, [`${HEAD}Connection: close\r\n\r\n`, page], 'reset');
     const next = await call(mode, LIST, [`${HEAD}Connection: close\r\n\r\n`, page.replace('{', '{ ')], 'end');
     expect([next.status, next.text]).toEqual([200, page.replace('{', '{ ')]);
   });
 
-  it('the response to a write that is reset is not a success', async () => {
+  it('a write whose response is cut off by a reset does not count as a success', async () => {
     const more = { method: 'POST', body: { content: 'username\nbob\n' }, headers: { 'Portico-Force': 'true' } };
     const created = HEAD.replace('200 OK', '201 Created');
     for (const target of [UPLOAD, PASSED])
       expectBroken(await call(mode, target, [`${created}\r\n`, '{"fileId":1}'], 'reset', more), target);
   });
 
-  it('a body too large for memory that is reset is not whole', async () => {
+  it('a body too large for memory does not count as complete if it is reset', async () => {
     const parts = [`${HEAD}Connection: close\r\n\r\n`, Buffer.alloc(200_000, ' '), BODY];
     for (const target of [DOCUMENTED, PASSED]) expectBroken(await call(mode, target, parts, 'reset'), target);
   });
 
-  it('a connection that ends in order, or is reset after a whole response, breaks nothing', async () => {
+  it('a connection that ends cleanly, or is reset after a complete response, causes no failure', async () => {
     const counted = `${HEAD}Content-Length: ${BODY.length}\r\n\r\n${BODY}`;
     for (const target of [DOCUMENTED, PASSED]) {
       for (const [parts, ending] of [
@@ -112,14 +113,14 @@ describe.each(MODES)('in %s', (mode) => {
     }
   });
 
-  it('a response that has no body is whole at its head, whatever becomes of the connection', async () => {
+  it('a response without a body is complete at its head, whatever happens to the connection', async () => {
     const head = await call(mode, PASSED, [`${HEAD}Connection: close\r\n\r\n`], 'reset', { method: 'HEAD' });
     expect([head.status, head.complete]).toEqual([200, true]);
     for (const status of ['204 None', '304 Same']) {
       const answer = await call(mode, PASSED, [`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`], 'reset');
       expect([answer.status, answer.complete]).toEqual([Number(status.slice(0, 3)), true]);
     }
-    // Elsewhere a documented HEAD asks the upstream for the whole page.
+    // In other modes, a documented HEAD requests the whole page from the upstream.
     if (mode !== 'observe') return;
     const documented = await call(mode, DOCUMENTED, [`${HEAD}Connection: close\r\n\r\n`], 'reset', { method: 'HEAD' });
     expect([documented.status, documented.complete]).toEqual([200, true]);
@@ -135,9 +136,9 @@ const CODERS = {
   zstd: zstdCompressSync,
 };
 
-describe('a coded body that is cut', () => {
-  // Its connection ends in order, so that only the coding shows that something is missing.
-  it.each(Object.entries(CODERS))('is no success where the coding is taken off: %s', async (name, code) => {
+describe('a truncated compressed body', () => {
+  // Its connection ends cleanly, so that only the coding shows the truncation.
+  it.each(Object.entries(CODERS))('is not a success if the coding is decoded: %s', async (name, code) => {
     const coding = name.replace(/ .*/, '');
     const whole = code(BODY);
     for (const length of [1, 5, 12, Math.floor(whole.length / 2), whole.length - 1]) {
@@ -148,7 +149,7 @@ describe('a coded body that is cut', () => {
   });
 
   it.each(Object.entries(CODERS))(
-    'keeps its bytes and its coding in observe, so that the client sees it: %s',
+    'keeps its bytes and coding in observe, so that the client can detect it: %s',
     async (name, code) => {
       const coding = name.replace(/ .*/, '');
       const cut = code(BODY).subarray(0, 20);

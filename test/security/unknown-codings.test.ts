@@ -5,10 +5,11 @@ import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * The attack: the upstream, or somebody who can write its responses, codes a body in a way that Portico cannot take off. If
- * the bytes go on without their `Content-Encoding`, the client reads them as what they are not; if they are stored, everybody
- * does. So the bytes always travel with the coding that they have, and they never enter the cache, however valid they look:
- * `compress` in front of plain JSON passes every check of the body, and only the client's decoder would see another text.
+ * The attack: the upstream, or someone who can write its responses, encodes a body in a way that Portico cannot decode.
+ * If the bytes were forwarded without their `Content-Encoding`, the client would misread them; if they were stored, all
+ * callers would. So the bytes are always forwarded with their coding and never enter the cache, however valid they
+ * look: `compress` in front of plain JSON passes every body check, and only the client's decoder would see another
+ * text.
  */
 
 const LIST = '/services/v2/question.json';
@@ -39,30 +40,26 @@ beforeAll(async () => {
 const NAMES = ['strict', 'strict, store what is well-formed', 'strict, responses off', 'staging', 'observe'];
 
 describe.each(NAMES)('in %s', (name) => {
-  it.each(CODINGS)(
-    'a body in %s keeps its coding and its bytes, and the next call asks the upstream again',
-    async (coding) => {
-      const gateway = gateways.get(name) as TestGateway;
-      for (const target of [LIST, COMMENT, PASSED]) {
-        const body = CODED[coding]?.(pageOf(target));
-        const headers = { 'Content-Type': 'application/json', 'Content-Encoding': coding };
-        fake.handler = () => ({ headers, ...(body && { body }) });
-        fake.requests.length = 0;
-        for (let call = 1; call <= 2; call += 1) {
-          const answer = await gateway.call(target);
-          // Where a comment's private members are removed, a body that cannot be read is refused.
-          if (target === COMMENT && answer.status === 502)
-            expect(answer.headers).not.toHaveProperty('content-encoding');
-          else expect([answer.status, answer.headers['content-encoding'], answer.bytes]).toEqual([200, coding, body]);
-          expect([target, fake.requests.length]).toEqual([target, call]);
-        }
+  it.each(CODINGS)('a body in %s keeps its coding and bytes, and the next call goes upstream again', async (coding) => {
+    const gateway = gateways.get(name) as TestGateway;
+    for (const target of [LIST, COMMENT, PASSED]) {
+      const body = CODED[coding]?.(pageOf(target));
+      const headers = { 'Content-Type': 'application/json', 'Content-Encoding': coding };
+      fake.handler = () => ({ headers, ...(body && { body }) });
+      fake.requests.length = 0;
+      for (let call = 1; call <= 2; call += 1) {
+        const answer = await gateway.call(target);
+        // If private members of a comment must be removed, an unreadable body is refused.
+        if (target === COMMENT && answer.status === 502) expect(answer.headers).not.toHaveProperty('content-encoding');
+        else expect([answer.status, answer.headers['content-encoding'], answer.bytes]).toEqual([200, coding, body]);
+        expect([target, fake.requests.length]).toEqual([target, call]);
       }
-    },
-  );
+    }
+  });
 });
 
 describe('a refusal', () => {
-  it.each(CODINGS)('does not name the coding of the upstream’s body: %s', async (coding) => {
+  it.each(CODINGS)('does not name the upstream’s content coding: %s', async (coding) => {
     const headers = { 'Content-Type': 'application/json', 'Content-Encoding': coding };
     fake.handler = () => ({ status: 500, headers, body: gzipSync('{"error":"x"}') });
     const answer = await (gateways.get('strict') as TestGateway).call(LIST);

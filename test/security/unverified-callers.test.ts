@@ -10,9 +10,10 @@ import { createTestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * The attack: with `permissions: enforce` and `authentication: report`, a caller sends a credential that nobody can verify,
- * for example `Basic`, 4,200 spaces and nothing else. With the verifier `upstream` such a caller was left to the upstream as
- * a stranger is: no page was refused and no private field of a comment was removed, although permissions were enforced.
+ * The attack: with `permissions: enforce` and `authentication: report`, a caller sends a credential that cannot be
+ * verified, for example `Basic` followed by 4,200 spaces. With the verifier `upstream`, Portico left the decision to
+ * the upstream, as it does for unknown callers: no page was refused and no private field of a comment was removed,
+ * although permissions were enforced.
  */
 
 const LEVELS = ['off', 'report', 'enforce'] as const;
@@ -25,7 +26,7 @@ const ANSWER_COMMENTS = '/services/v2/answer/204/comment.json';
 const OPERATIONS = [RESTRICTED, PUBLIC, COMMENTS, ANSWER_COMMENTS] as const;
 type Target = (typeof OPERATIONS)[number];
 
-/** What a caller sends, and who it is once the upstream has been asked. */
+/** The headers that a caller sends, and the principal that the upstream's response determines. */
 interface Credential {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly is?: 'reader' | 'stranger' | 'malformed';
@@ -33,12 +34,15 @@ interface Credential {
 const CREDENTIALS: Readonly<Record<string, Credential>> = {
   'no credential': { headers: {} },
   'a session without Authorization': { headers: { 'X-Auth-Token': 'abc', Cookie: 'session=abc' } },
-  'the credential of somebody who may read everything': { headers: { Authorization: basic('alice') }, is: 'reader' },
+  'the credential of a user who may read everything': { headers: { Authorization: basic('alice') }, is: 'reader' },
   'a valid credential after several spaces': {
     headers: { Authorization: basic('alice').replace(' ', '    ') },
     is: 'reader',
   },
-  'a valid credential without an account here': { headers: { Authorization: basic('stranger') }, is: 'stranger' },
+  'a valid credential without an account in the roles file': {
+    headers: { Authorization: basic('stranger') },
+    is: 'stranger',
+  },
   'a wrong password': { headers: { Authorization: basic('alice', 'guessed') } },
   'spaces beyond the longest credential': { headers: { Authorization: `Basic${' '.repeat(4200)}x` } },
   'a valid credential behind too many spaces': {
@@ -56,7 +60,7 @@ const CREDENTIALS: Readonly<Record<string, Credential>> = {
   'two credentials': { headers: { Authorization: [basic('alice'), basic('bob')] }, is: 'malformed' },
 };
 
-/** Comments with private fields, each list marked with whoever fetched it. */
+/** Comments with private fields; each list names the caller who fetched it. */
 const answers: FakeHandler = (request) => {
   const answer = exampleAnswer(request);
   if (request.path !== COMMENTS && request.path !== ANSWER_COMMENTS) return answer;
@@ -69,7 +73,7 @@ const answers: FakeHandler = (request) => {
 
 const showsPrivate = ({ text }: Answer) => text.includes('"visibility"') || text.includes('"recipients"');
 
-/** Says what must become of a request where the levels are these. */
+/** Returns the expected result of a request for the given levels. */
 function expected(authentication: Level, permissions: Level, { is, headers }: Credential, target: Target): string {
   if (is === 'malformed') return '400';
   const verified = authentication !== 'off' && (is === 'reader' || is === 'stranger');
@@ -107,7 +111,7 @@ const start = (config: object, clock = createTestClock(), roles?: string): Promi
 async function expectTable(gateway: TestGateway, authentication: Level, permissions: Level): Promise<void> {
   const got: Record<string, string> = {};
   const want: Record<string, string> = {};
-  // Twice, so that what the first request left in memory and in the cache is judged too.
+  // Twice, so that the state of memory and cache after the first request is tested too.
   for (const round of [1, 2])
     for (const [name, credential] of Object.entries(CREDENTIALS))
       for (const target of OPERATIONS) {
@@ -131,9 +135,9 @@ describe.each([
       ),
     }),
   ],
-] as const)('a caller nobody can verify, with levels that are set %s', (_where, config) => {
+] as const)('a caller who cannot be verified, with levels set %s', (_where, config) => {
   it.each(levels)(
-    'holds what an anonymous caller holds: authentication $authentication, permissions $permissions',
+    'has the permissions of an anonymous caller: authentication $authentication, permissions $permissions',
     async ({ authentication, permissions }) => {
       const gateway = await start(config({ authentication, permissions }));
       await expectTable(gateway, authentication, permissions);
@@ -145,14 +149,14 @@ const ENFORCED = { authentication: 'report', permissions: 'enforce' };
 const SPACES = { user: null, headers: { Authorization: `Basic${' '.repeat(4200)}x` } };
 
 describe('an unverified caller under enforced permissions', () => {
-  it('is verified before the first response, so that a good credential is worth something at once', async () => {
+  it('is verified before the first response, so that a valid credential counts immediately', async () => {
     const gateway = await start({ checks: ENFORCED });
     expect((await gateway.call(RESTRICTED, { user: 'alice' })).status).toBe(200);
     expectError(await gateway.call(RESTRICTED, { user: 'guest' }), 403, 'permission_denied');
   });
 
-  // A node's author may do more than others; nobody looks up whose node it is for a name that is only claimed.
-  it('does not pass for the author of a node', async () => {
+  // A node's author may do more than others; authorship is not looked up for an unverified name.
+  it('is not treated as the author of a node', async () => {
     const roles = (await fastRoles()).replace(
       '      - View the questions list',
       '      - Convert own posts to community wiki\n$&',
@@ -164,8 +168,8 @@ describe('an unverified caller under enforced permissions', () => {
     expect(fake.requests).toHaveLength(before);
   });
 
-  // A verifier that cannot be reached says nothing about a credential, so a caller with a good one must not get 401.
-  it('gets 503 where the verifier cannot be reached, and still the public pages', async () => {
+  // An unreachable verifier proves nothing about a credential, so a caller with a valid one must not get 401.
+  it('gets 503 if the verifier is unreachable, but still gets public pages', async () => {
     const clock = createTestClock();
     const gateway = await start({ checks: ENFORCED }, clock);
     fake.handler = (request, response) =>
@@ -181,7 +185,7 @@ describe('an unverified caller under enforced permissions', () => {
     }
   });
 
-  it('makes a probe that accepts every credential a fault at start', async () => {
+  it('turns a probe that accepts every credential into a configuration error at startup', async () => {
     fake.handler = (request, response) => (request.path === PROBE ? { status: 404 } : answers(request, response));
     try {
       await expect(start({ checks: ENFORCED })).rejects.toThrow(/accepts a wrong credential/);
@@ -190,7 +194,7 @@ describe('an unverified caller under enforced permissions', () => {
     }
   });
 
-  it('is shown no private field of a stale page, nor of one that another request is fetching', async () => {
+  it('gets no private field of a stale page, nor of one that another request is fetching', async () => {
     const clock = createTestClock();
     const gateway = await start({ checks: ENFORCED, cache: { enabled: true } }, clock);
     const first = await Promise.all([1, 2, 3].map(() => gateway.call(ANSWER_COMMENTS, SPACES)));
@@ -201,7 +205,7 @@ describe('an unverified caller under enforced permissions', () => {
     expect(outcome(await gateway.call(ANSWER_COMMENTS, SPACES))).toBe('200');
   });
 
-  it('loses what it was shown while permissions were only reported, once the ladder enforces them', async () => {
+  it('loses access to what it read while permissions were only reported, once the ladder enforces them', async () => {
     const clock = createTestClock();
     const promote = { enabled: true, checks: ['permissions'], minAnswers: 2, windowHours: 1 };
     const config = {
@@ -211,7 +215,7 @@ describe('an unverified caller under enforced permissions', () => {
     };
     const gateway = await start(config, clock);
     const { ladder, ledger } = gateway.gateway.services;
-    // Somebody who may read both, until the numbers speak for enforcing; the attacker's own pages are cached meanwhile.
+    // A caller who may read both, until the counts permit enforcing; meanwhile the attacker's own pages are cached.
     await gateway.call(ANSWER_COMMENTS, { user: 'alice' });
     await expect.poll(async () => (await gateway.call(RESTRICTED, { user: 'alice' })).status).toBe(200);
     for (const target of [RESTRICTED, ANSWER_COMMENTS])
@@ -228,11 +232,11 @@ describe('an unverified caller under enforced permissions', () => {
 });
 
 describe('permissions that are enforced in observe', () => {
-  // Observe changes no byte: refusing pages there while showing private fields would look enforced and not be.
+  // Observe changes no byte: refusing pages there while showing private fields would only seem to enforce permissions.
   it.each([
     [{ checks: { permissions: 'enforce' } }, '/checks/permissions'],
     [{ operations: { listNodeComments: { checks: { permissions: 'enforce' } } } }, '/operations/listNodeComments'],
-  ])('are a fault at start on operations with private fields: %j', async (config, pointer) => {
+  ])('are a configuration error at startup on operations with private fields: %j', async (config, pointer) => {
     const message = new RegExp(`${pointer}.*observe does not remove private fields`);
     await expect(start({ ...config, mode: 'observe' })).rejects.toThrow(message);
   });

@@ -6,9 +6,9 @@ import { operationOf, targetOf } from '../builders/operations.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * The attack: an upstream whose responses begin as no client expects. A `100 Continue` that nobody asked for made a 502 of
- * every documented exchange, of an upload too that was carried out. A status or a reason phrase that Node refuses to
- * write made an internal error of what is the upstream's fault.
+ * The attack: an upstream sends responses with an unexpected beginning. An unsolicited `100 Continue` turned every
+ * documented exchange into a 502, even an upload that had been executed. A status or reason phrase that Node refuses to
+ * write turned the upstream's fault into an internal error.
  */
 
 let fake: FakeUpstream;
@@ -23,19 +23,22 @@ beforeAll(async () => {
   gateways.set('observe', await startTestGateway({ upstream: fake, config: { mode: 'observe', upstream } }));
 });
 
-/** The ways to the upstream, each with a body that its response may have. */
+/** The paths to the upstream, each with a body that its response may have. */
 const WAYS = {
   'a documented page': ['GET', targetOf(operationOf('listQuestions')), exampleOf('listQuestions')],
   'a documented upload': ['POST', targetOf(operationOf('uploadGdprFile')), exampleOf('uploadGdprFile')],
-  'a passed request': ['GET', PASSED, { passed: true }],
-  'a passed write': ['POST', PASSED, { passed: true }],
+  'an undocumented request': ['GET', PASSED, { passed: true }],
+  'an undocumented write': ['POST', PASSED, { passed: true }],
 } satisfies Record<string, [string, string, unknown]>;
 const IN_EVERY_MODE = ['strict', 'observe'].flatMap((mode) =>
   (Object.keys(WAYS) as (keyof typeof WAYS)[]).map((way) => [way, mode] as const),
 );
 const SUCCESS = '200 OK';
 
-/** Sends a request by one of the ways; the upstream writes the bytes before its final response, which has this status line. */
+/**
+ * Sends a request by one of these paths; the upstream writes the bytes before its final response, which has this status
+ * line.
+ */
 async function send(way: keyof typeof WAYS, mode: string, before: string, status = SUCCESS): Promise<Answer> {
   const [method, target, json] = WAYS[way];
   const body = JSON.stringify(json);
@@ -61,7 +64,7 @@ describe.each(IN_EVERY_MODE)('%s in %s', (way, mode) => {
     ['103 Early Hints', 'HTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n'],
     ['an unknown interim status', 'HTTP/1.1 150 Wait\r\n\r\n'],
     ['several of them', `${CONTINUE}HTTP/1.1 103 Early Hints\r\n\r\n${CONTINUE}`],
-  ])('bears %s before the response', async (_name, before) => {
+  ])('accepts %s before the response', async (_name, before) => {
     const { status, text } = await send(way, mode, before, success);
     expect([status, JSON.parse(text)]).toEqual([Number(success.slice(0, 3)), WAYS[way][2]]);
     expect(fake.requests).toHaveLength(1);
@@ -71,7 +74,7 @@ describe.each(IN_EVERY_MODE)('%s in %s', (way, mode) => {
     ['a storm of 100 Continue', CONTINUE.repeat(1000)],
     ['a switch of protocols', 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'],
     ['a switch of protocols without a name', 'HTTP/1.1 101 Switching Protocols\r\n\r\n'],
-  ])('is 502 for %s', async (_name, before) => {
+  ])('becomes a 502 for %s', async (_name, before) => {
     expect((await send(way, mode, before, success)).status).toBe(502);
     expect(fake.requests).toHaveLength(1);
   });
@@ -86,21 +89,21 @@ describe.each(IN_EVERY_MODE)('%s in %s', (way, mode) => {
     '200 \u007f',
     '404 A\u0000B',
     '1000 X',
-  ])('is 502 for the status line %j', async (line) => {
+  ])('becomes a 502 for the status line %j', async (line) => {
     const { status, text } = await send(way, mode, '', line);
     expect(status).toBe(502);
     expect(text).not.toContain('internal_error');
   });
 
-  it.each(['a\u0001b', 'a\u0000b', 'a\u007fb'])('is never 500 for a header with the value %j', async (value) => {
+  it.each(['a\u0001b', 'a\u0000b', 'a\u007fb'])('never becomes a 500 for a header with the value %j', async (value) => {
     const { status } = await send(way, mode, '', `${success}\r\nX-Odd: ${value}`);
     expect([502, Number(success.slice(0, 3))]).toContain(status);
   });
 });
 
-describe('a status that is odd but allowed', () => {
+describe('an unusual but valid status', () => {
   it.each(IN_EVERY_MODE.filter(([way, mode]) => mode === 'observe' || way.startsWith('a passed')))(
-    'passes: %s in %s',
+    'is forwarded: %s in %s',
     async (way, mode) => {
       for (const line of ['299 Odd', '599 Odd', '200 ', '200 Gr\u00fc\u00dfe\tA', '418 I am a teapot'])
         expect((await send(way, mode, '', line)).status).toBe(Number(line.slice(0, 3)));
