@@ -27,7 +27,7 @@ async function admin(more: Partial<AdminAppServices> = {}) {
 const purge = (body: unknown): Call => ({ method: 'POST', body });
 
 describe('the admin side', () => {
-  it('tells that the process is alive and whether it is ready, to nobody who might keep it', async () => {
+  it('reports liveness and readiness, in responses that may not be stored', async () => {
     const { call } = await admin();
     for (const [target, status] of [
       ['/livez', 'alive'],
@@ -54,18 +54,18 @@ describe('the admin side', () => {
     expect(JSON.stringify(lines)).not.toContain('s3cret');
   });
 
-  it('tells why it is not ready', async () => {
+  it('reports why it is not ready', async () => {
     const { call } = await admin({ readiness: () => ({ ready: false, reasons: ['shutting down'] }) });
     expect(await call('/readyz')).toMatchObject({ status: 503, json: { reasons: ['shutting down'] } });
   });
 
-  it('tells its metrics in their own media type', async () => {
+  it('sends its metrics in their own media type', async () => {
     const { call } = await admin();
     const answer = await call('/metrics');
     expect([answer.text, answer.headers['content-type']]).toEqual(['portico_up 1\n', 'text/plain; charset=utf-8']);
   });
 
-  it('compresses its metrics for a scraper that takes gzip', async () => {
+  it('compresses its metrics for a scraper that accepts gzip', async () => {
     const { call } = await admin();
     const answer = await call('/metrics', { headers: { 'Accept-Encoding': 'gzip' } });
     expect(answer.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
@@ -74,7 +74,7 @@ describe('the admin side', () => {
     expect(plain.text).toBe('portico_up 1\n');
   });
 
-  it('needs no token for health and metrics, and one for the purge', async () => {
+  it('requires no token for health and metrics, but one for the purge', async () => {
     const { call, purged } = await admin({ guard: { loopback: false, token: 'secret' } });
     for (const target of ['/livez', '/readyz', '/metrics']) expect((await call(target)).status).toBe(200);
     expect((await call('/cache/purge', purge({ all: true }))).status).toBe(401);
@@ -83,7 +83,7 @@ describe('the admin side', () => {
     expect((await call('/cache/purge', { ...purge({ all: true }), headers })).status).toBe(200);
   });
 
-  it('purges everything, or what the tags name, and says how much went', async () => {
+  it('purges everything or the named tags, and reports the number of purged responses', async () => {
     const { call, purged } = await admin();
     expect((await call('/cache/purge', purge({ all: true }))).json).toEqual({ purged: 3 });
     await call('/cache/purge', purge({ tags: ['questions', 'node:17'] }));
@@ -107,7 +107,7 @@ describe('the admin side', () => {
     },
   );
 
-  it('repeats nothing of a body that cannot be read, and logs no fault of a client', async () => {
+  it('repeats nothing from an unreadable body, and logs no client mistake as a failure', async () => {
     const { call, lines } = await admin();
     const headers = { 'Content-Type': 'application/json' };
     const malformed = await call('/cache/purge', { ...purge('{"secret'), headers });
@@ -118,7 +118,7 @@ describe('the admin side', () => {
   });
 
   it.each([undefined, 200, 500, '404'])(
-    'has a failure of its own logged and says no word of it (status %s)',
+    'logs its own failure without revealing details (status %s)',
     async (status) => {
       const error = Object.assign(new Error('secret'), { status });
       const { call, lines } = await admin({
@@ -130,7 +130,7 @@ describe('the admin side', () => {
     },
   );
 
-  it('lets a browser load nothing and frame nothing, whatever is answered', async () => {
+  it('forbids browsers to load or frame anything, whatever the response', async () => {
     const { call } = await admin();
     const asked: [string, Call?][] = [['/livez'], ['/metrics'], ['/nowhere'], ['/%zz'], ['/cache/purge', purge({})]];
     for (const [target, one] of asked) {
@@ -142,7 +142,7 @@ describe('the admin side', () => {
     }
   });
 
-  it('has no other page', async () => {
+  it('serves no other page', async () => {
     const { call } = await admin();
     const answer = await call('/elsewhere');
     expect([answer.status, answer.json]).toEqual([404, { error: 'This page does not exist on the admin side.' }]);

@@ -9,7 +9,7 @@ interface Verdict {
   body?: unknown;
 }
 
-/** One guard, asked again and again: the status that a request is refused with, or `in`. */
+/** A guard; returns the status of each refused request, or `in`. */
 function guardOf(options: AdminGuardOptions) {
   const guard = createAdminGuard(options);
   return (headers: Readonly<Record<string, string>>, remoteAddress = '192.0.2.1'): Verdict => {
@@ -51,25 +51,25 @@ const bearer: AdminGuardOptions = { loopback: false, token: 'secret' };
 
 describe('the guard of the admin side', () => {
   it.each(['127.0.0.1:8081', 'localhost', 'LOCALHOST:1', '[::1]:8081', '127.1.2.3'])(
-    'lets callers in on loopback under a loopback name: %s',
+    'admits callers on loopback under a loopback name: %s',
     (host) => {
       expect(guarded(local, { host }).status).toBe('in');
     },
   );
 
-  // A page of a foreign site can have its own name lead to 127.0.0.1.
+  // A page of a foreign site can make its own name resolve to 127.0.0.1.
   it.each(['evil.example:8081', 'localhost.evil.example', '127.0.0.1.evil.example', 'evil127.0.0.1', ''])(
-    'lets nobody in under another name: %s',
+    'denies access under another name: %s',
     (host) => {
       expect(guarded(local, { host }).status).toBe(403);
     },
   );
 
-  it('lets nobody in beyond loopback without a token', () => {
+  it('denies access beyond loopback without a token', () => {
     expect(guarded(remote, { host: '127.0.0.1' }).status).toBe(403);
   });
 
-  it('lets in who has the token, and challenges everybody else', () => {
+  it('admits requests with the token, and challenges all others', () => {
     expect(guarded(bearer, { host: 'admin.example', authorization: 'Bearer secret' }).status).toBe('in');
     const wrong = ['', 'Bearer', 'Bearer secret2', 'Bearer secre', 'Digest secret', 'Basic secret', asBasic('secret2')];
     for (const authorization of [undefined, ...wrong])
@@ -88,16 +88,16 @@ describe('the guard of the admin side', () => {
     asBasic('secret', ''),
     asBasic('secret', 'ä'),
     asBasic('secret').replace('Basic', 'basic'),
-  ])('lets browsers in, which send the token as a password under any name: %s', (authorization) => {
+  ])('admits browsers, which send the token as a password under any name: %s', (authorization) => {
     expect(guarded(bearer, { host: 'admin.example', authorization }).status).toBe('in');
   });
 
-  it('takes everything behind the first colon for the token', () => {
+  it('takes everything after the first colon as the token', () => {
     const options = { loopback: false, token: 'se:cr:et' };
     expect(guarded(options, { host: 'admin.example', authorization: asBasic('se:cr:et') }).status).toBe('in');
   });
 
-  it('lets an address wait that tried too many wrong tokens, with the right one too, and no other address', () => {
+  it('delays an address that tried too many wrong tokens, even with the right one, but no other address', () => {
     const clock = createTestClock();
     const ask = guardOf({ ...bearer, clock });
     const host = 'admin.example';
@@ -110,7 +110,7 @@ describe('the guard of the admin side', () => {
     expect(ask(right).status).toBe('in');
   });
 
-  it('locks no operator out whom somebody at the same address, behind one proxy, would like to keep away', () => {
+  it('does not lock an operator out because of another client behind the same proxy', () => {
     const clock = createTestClock();
     const ask = guardOf({ ...bearer, clock });
     const right = { host: 'admin.example', authorization: asBasic('secret') };
@@ -124,7 +124,7 @@ describe('the guard of the admin side', () => {
     expect(ask(right).status).toBe(429);
   });
 
-  it('counts neither the right token nor a request without one as a try', () => {
+  it('counts neither the right token nor a request without one as an attempt', () => {
     const ask = guardOf(bearer);
     for (let times = 0; times < 50; times++) {
       expect(ask({ host: 'a', authorization: 'Bearer secret' }).status).toBe('in');
@@ -141,7 +141,7 @@ describe('the guard of the admin side', () => {
     expect(ask(wrong, '::ffff:192.0.2.7').status).toBe(401);
   });
 
-  it('tells a browser that opens a page in words, and everybody else as JSON', () => {
+  it('sends an HTML page to a browser, and JSON to all other clients', () => {
     const accept = 'text/html,application/xhtml+xml';
     const page = guarded(bearer, { host: 'a', accept, authorization: asBasic('<i>guess') });
     expect(page.fields['Content-Security-Policy']).toContain("default-src 'none'");
@@ -150,7 +150,7 @@ describe('the guard of the admin side', () => {
     expect(guarded(bearer, { host: 'a' }).body).toEqual({ error: 'The admin token is required.' });
   });
 
-  it('asks a browser to sign in only where there is a token', () => {
+  it('asks a browser to sign in only if a token is configured', () => {
     const accept = 'text/html';
     expect(guarded(bearer, { host: 'a', accept }).body).toContain('Load this page again to be asked.');
     const none = guarded({ loopback: false, token: undefined }, { host: 'a', accept });
@@ -158,13 +158,13 @@ describe('the guard of the admin side', () => {
     expect(none.body).not.toContain('Load this page again');
   });
 
-  it('wants the token on loopback too, once there is one', () => {
+  it('requires a configured token on loopback too', () => {
     expect(guarded({ loopback: true, token: 'secret' }, { host: 'localhost' }).status).toBe(401);
   });
 
-  // A browser sends the operator's address book of cookies and names, but tells whose page is asking.
+  // A browser sends the operator's cookies and credentials, but also the origin of the requesting page.
   it.each(['http://evil.example', 'null', 'http://127.0.0.1:9', 'https://evil.example/127.0.0.1:8081'])(
-    'lets no page of another site in: %s',
+    'denies access to pages of other sites: %s',
     (origin) => {
       const host = '127.0.0.1:8081';
       expect(guarded(local, { host, origin }).status).toBe(403);
@@ -172,7 +172,7 @@ describe('the guard of the admin side', () => {
     },
   );
 
-  it('lets its own pages in', () => {
+  it('admits its own pages', () => {
     expect(guarded(local, { host: 'LocalHost:8081', origin: 'http://localhost:8081' }).status).toBe('in');
   });
 });

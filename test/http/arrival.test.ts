@@ -21,7 +21,7 @@ describe('arrival', () => {
     clock: () => 5_000,
   };
 
-  /** A request with that target and those headers, names and values in turn, as it comes from Node. */
+  /** A request with this target and these headers, alternating names and values, as it comes from Node. */
   function requestOf(url: string | undefined, rawHeaders: readonly string[] = [], more: Partial<IncomingMessage> = {}) {
     const headers: Record<string, string> = {};
     for (let at = 0; at < rawHeaders.length; at += 2)
@@ -35,7 +35,7 @@ describe('arrival', () => {
   const read = (url: string, publicBasePath = '', maxTargetBytes = 100) =>
     arrivalOf(url, [], { publicBasePath, maxTargetBytes });
 
-  /** The code that a request is refused with. */
+  /** The code with which a request is refused. */
   function refused(act: () => unknown): string | undefined {
     try {
       act();
@@ -46,7 +46,7 @@ describe('arrival', () => {
   }
 
   describe('an arrival', () => {
-    it('holds the raw target, its path and its query', () => {
+    it('contains the raw target, its path and its query', () => {
       const { method, rawTarget, target, path, query, receivedAt, clientAddress } = read('/a/b.json?q=%20x&&');
       expect({ method, rawTarget, target, path, query, receivedAt, clientAddress }).toEqual({
         method: 'GET',
@@ -59,7 +59,7 @@ describe('arrival', () => {
       });
     });
 
-    it('holds the headers that decide who is asking and what is sent back', () => {
+    it('contains the headers that identify the caller and those for the reply', () => {
       const raw = ['Authorization', 'Basic x', 'If-None-Match', '"t"', 'Accept-Encoding', 'gzip', 'X-Odd', 'y'];
       const arrival = arrivalOf('/a', raw);
       expect(arrival).toMatchObject({ authorization: 'Basic x', ifNoneMatch: '"t"', acceptEncoding: 'gzip' });
@@ -72,20 +72,20 @@ describe('arrival', () => {
       [['Cookie', 'a=b', 'Cookie', 'c=d'], 'a=b; c=d'],
       [['X-Auth-Token', '', 'Cookie', ' '], undefined],
       [[], undefined],
-    ])('holds tokens and cookies, which may identify the caller too: %j is %j', (raw, expected) => {
+    ])('contains tokens and cookies, which may identify the caller too: %j is %j', (raw, expected) => {
       expect(arrivalOf('/a', raw).otherCredential).toBe(expected);
     });
 
-    it('has the body of its request', () => {
+    it('contains the body of its request', () => {
       const request = requestOf('/a');
       expect(createArrivalReader(OPTIONS)(request).body).toBe(request);
     });
 
-    it('tells no query from an empty one', () => {
+    it('distinguishes a missing query from an empty one', () => {
       expect([read('/a').query, read('/a?').query]).toEqual([undefined, '']);
     });
 
-    it('holds the origin form of an absolute target', () => {
+    it('contains the origin form of an absolute target', () => {
       expect(read('http://user:x@elsewhere:80/a?b').target).toBe('/a?b');
       expect(read('HTTPS://elsewhere?b').target).toBe('/?b');
     });
@@ -94,32 +94,29 @@ describe('arrival', () => {
       ['/qa/services/v2/a.json?b', '/services/v2/a.json?b'],
       ['/qa', '/'],
       ['/qa?b', '/?b'],
-    ])('has the public base path taken off: %s is %s', (url, target) => {
+    ])('has the public base path removed: %s is %s', (url, target) => {
       expect(read(url, '/qa').target).toBe(target);
     });
 
     it.each(['/services/v2/a.json', '/qab/services/v2/a.json', '/QA/services/v2/a.json'])(
-      'is none of ours outside of the public base path: %s',
+      'is refused outside the public base path: %s',
       (url) => {
         expect(refused(() => read(url, '/qa').path)).toBe('not_in_contract');
       },
     );
 
-    it('is refused when its target is longer than the limit, and not at the limit', () => {
+    it('is refused if its target is longer than the limit, but not at the limit', () => {
       expect(refused(() => read('/12345', '', 6).path)).toBeUndefined();
       expect(refused(() => read('/123456', '', 6).path)).toBe('target_too_long');
     });
 
-    it.each(['*', '/a/../b', '/qa/../b', 'ftp://elsewhere/a', ''])(
-      'is refused when its target is unsafe: %s',
-      (url) => {
-        for (const part of ['path', 'query', 'target'] as const)
-          expect(refused(() => read(url)[part])).toBe('unsafe_path');
-      },
-    );
+    it.each(['*', '/a/../b', '/qa/../b', 'ftp://elsewhere/a', ''])('is refused if its target is unsafe: %s', (url) => {
+      for (const part of ['path', 'query', 'target'] as const)
+        expect(refused(() => read(url)[part])).toBe('unsafe_path');
+    });
 
-    // What is refused has to be logged, counted and refused under its own id.
-    it('has its names although its target is refused', () => {
+    // Refused requests must be logged, counted and answered under their own id.
+    it('has its ids even if its target is refused', () => {
       const { requestId, rawTarget, method, receivedAt } = arrivalOf('/a/../b', ['X-Request-Id', 'mine']);
       expect({ requestId, rawTarget, method, receivedAt }).toEqual({
         requestId: 'mine',
@@ -129,7 +126,7 @@ describe('arrival', () => {
       });
     });
 
-    it('does not make the object of all headers for what a stored response needs', () => {
+    it('does not build the object of all headers for a stored response', () => {
       const request = requestOf('/a', ['Authorization', 'Basic x', 'Host', 'qa.example']);
       Object.defineProperty(request, 'headers', {
         get: () => {
@@ -151,20 +148,20 @@ describe('arrival', () => {
   describe('the scheme and host of an arrival', () => {
     const forged = ['Host', 'evil.example', 'X-Forwarded-Proto', 'https'];
 
-    it('are those that the client used, or those of the configuration', () => {
+    it('are those that the client used, or the configured ones', () => {
       expect(arrivalOf('/a', forged)).toMatchObject({ protocol: 'http', host: 'evil.example' });
       const publicOrigin = { protocol: 'https', host: 'qa.example' };
       expect(arrivalOf('/a', forged, { publicOrigin })).toMatchObject(publicOrigin);
       expect(arrivalOf('/a').host).toBeUndefined();
     });
 
-    it('are of HTTPS on an encrypted connection', () => {
+    it('are those of HTTPS on an encrypted connection', () => {
       const socket = { remoteAddress: '192.0.2.1', encrypted: true } as unknown as IncomingMessage['socket'];
       expect(createArrivalReader(OPTIONS)(requestOf('/a', [], { socket })).protocol).toBe('https');
     });
   });
 
-  /** An arrival of a real connection, by a reader with these trusted proxies. */
+  /** An arrival on a real connection, from a reader with these trusted proxies. */
   async function arrivedWith(trustedProxies: readonly string[], headers: Readonly<Record<string, string>>) {
     const readArrival = createArrivalReader({ ...OPTIONS, trustedProxies });
     const { promise, resolve } = Promise.withResolvers<Pick<HttpArrival, 'clientAddress' | 'protocol'>>();
@@ -180,16 +177,16 @@ describe('arrival', () => {
   const FORWARDED = { 'X-Forwarded-For': '198.51.100.7', 'X-Forwarded-Proto': 'https' };
 
   describe('the client of a request', () => {
-    it('is the other end of the connection where no proxy is trusted, whatever the headers say', async () => {
+    it('is the peer address if no proxy is trusted, whatever the headers say', async () => {
       expect(await arrivedWith([], FORWARDED)).toEqual({ clientAddress: '127.0.0.1', protocol: 'http' });
     });
 
-    it('is who a trusted proxy says it is', async () => {
+    it('is the address that a trusted proxy reports', async () => {
       expect(await arrivedWith(['127.0.0.1'], FORWARDED)).toEqual({ clientAddress: '198.51.100.7', protocol: 'https' });
       expect(await arrivedWith(['loopback'], {})).toEqual({ clientAddress: '127.0.0.1', protocol: 'http' });
     });
 
-    // The attack: a client sends X-Forwarded-For of its own; the proxy adds the true address behind it.
+    // The attack: a client sends its own X-Forwarded-For; the proxy appends the true address.
     it('is the nearest address that is not a trusted proxy', async () => {
       const headers = { 'X-Forwarded-For': '203.0.113.9, 198.51.100.7', 'X-Forwarded-Proto': 'https, http' };
       expect(await arrivedWith(['127.0.0.1'], headers)).toEqual({ clientAddress: '198.51.100.7', protocol: 'https' });
@@ -197,12 +194,13 @@ describe('arrival', () => {
       expect(two.clientAddress).toBe('203.0.113.9');
     });
 
-    it('is the other end of a connection that is not a trusted proxy', async () => {
+    it('is the peer address if the peer is not a trusted proxy', async () => {
       expect(await arrivedWith(['192.0.2.0/24'], FORWARDED)).toEqual({ clientAddress: '127.0.0.1', protocol: 'http' });
     });
 
-    // A write goes on, and a stored page is refreshed, after the client has left; the upstream is told whose request it was.
-    it('is the same after the connection is gone', async () => {
+    // After the client has left, a write continues and a stored page is refreshed; the upstream is told the client's
+    // address.
+    it('remains the same after the connection is closed', async () => {
       for (const [trustedProxies, address] of [
         [[], '127.0.0.1'],
         [['127.0.0.1'], '198.51.100.7'],
@@ -219,7 +217,7 @@ describe('arrival', () => {
       }
     });
 
-    it('is nobody where the connection was gone before', () => {
+    it('is undefined if the connection was already closed', () => {
       const socket = { remoteAddress: undefined } as IncomingMessage['socket'];
       for (const trustedProxies of [[], ['127.0.0.1']]) {
         const arrival = createArrivalReader({ ...OPTIONS, trustedProxies })(requestOf('/a', [], { socket }));
@@ -231,7 +229,7 @@ describe('arrival', () => {
   describe('an arrival with an expectation', () => {
     const asking = (...raw: string[]) => refused(() => arrivalOf('/a', raw).checkExpectation());
 
-    it('is refused where nobody can meet it', () => {
+    it('is refused if the expectation cannot be met', () => {
       expect(asking('Expect', 'something-else')).toBe('expectation_failed');
       expect(asking('Expect', '100-continue', 'Expect', 'something-else')).toBe('expectation_failed');
       expect(asking('Expect', ' 100-Continue ')).toBeUndefined();
@@ -239,7 +237,7 @@ describe('arrival', () => {
     });
   });
 
-  describe('the id of a request', () => {
+  describe('a request id', () => {
     it.each([
       'abc-1',
       'A.b:c+d/e=f_g-h',
@@ -257,18 +255,18 @@ describe('arrival', () => {
       '4bf92f3577b34da6a3ce929d0e0e4736:00f067aa0ba902b7:0:1',
       'hotel-12345678',
       'AB12-CD34',
-    ])('is the own one of the client where it is harmless: %s', (id) => {
+    ])('is taken from the client if it is harmless: %s', (id) => {
       expect(requestIdOf(id)).toBe(id);
     });
 
     it.each(['', 'a b', 'a@b.example', 'a\nb', '<b>', 'ä', 'x'.repeat(129)])(
-      'is a new one in the place of %j',
+      'is newly generated instead of %j',
       (id) => {
         expect(requestIdOf(id)).toMatch(/^[0-9a-f-]{36}$/);
       },
     );
 
-    // What a client calls its request is repeated in the log, in the ledger and upstream.
+    // The client's request id is repeated in the log, in the ledger and upstream.
     it.each([
       'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc',
       'id-sk_live_4eC39HqLyjWDarjtT1zdp7dc',
@@ -302,16 +300,16 @@ describe('arrival', () => {
       'ASIAIOSFODNN7EXAMPLE',
       'AIzaSyD-9tSrke72PouQMnMX-a7eZSW0jkFMBWY',
       'SG.abcdefgh.ijklmnop',
-    ])('is a new one in the place of what could be a secret: %s', (id) => {
+    ])('is newly generated instead of a possible secret: %s', (id) => {
       expect(requestIdOf(id)).toMatch(/^[0-9a-f-]{36}$/);
     });
 
-    it('is a new one each time where there is none or more than one', () => {
+    it('is newly generated each time if the client sends none or more than one', () => {
       expect(requestIdOf(undefined)).not.toBe(requestIdOf(undefined));
       expect(requestIdOf(['a', 'b'])).toMatch(/^[0-9a-f-]{36}$/);
     });
 
-    it('comes with the trace of its caller', () => {
+    it("is accompanied by the caller's trace", () => {
       const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
       const found = arrivalOf('/a', ['traceparent', traceparent, 'tracestate', 'a=b', 'X-Request-Id', 'id']);
       expect(found).toMatchObject({ requestId: 'id', tracestate: 'a=b' });
@@ -319,7 +317,7 @@ describe('arrival', () => {
       expect(found.traceparent).not.toBe(traceparent);
     });
 
-    it('and its trace are new ones where the client sends harmful ones', () => {
+    it('is newly generated with its trace if the client sends harmful ones', () => {
       for (const raw of [[], ['X-Request-Id', 'a b', 'traceparent', 'odd', 'tracestate', 'a=b']]) {
         const { requestId, traceparent, tracestate } = arrivalOf('/a', raw);
         expect(requestId).toMatch(/^[0-9a-f-]{36}$/);
@@ -357,19 +355,19 @@ describe('the headers that the gateway reads', () => {
   } as const;
   const spelled = (name: string) => [name, name.toLowerCase(), name.toUpperCase()];
 
-  it.each(Object.entries(READ))('hold %s however its name is spelled', (key, name) => {
+  it.each(Object.entries(READ))('include %s in any capitalization', (key, name) => {
     for (const spelling of spelled(name))
       expect(createHeaderReader()(['Accept', 'x', spelling, 'value'])).toEqual({ ...NOTHING, [key]: 'value' });
   });
 
-  it('tell an empty header from none', () => {
+  it('distinguish an empty header from a missing one', () => {
     for (const [key, name] of Object.entries(READ))
       expect(createHeaderReader()([name, ''])).toEqual({ ...NOTHING, [key]: '' });
   });
 
-  // The attack: a second credential, id or condition, in the hope that one part of the gateway reads the first and another
-  // part the second. All of them are one text (RFC 9110 §5.3), which is a usable credential for nobody.
-  it('join what comes several times, however it is spelled and although it is empty', () => {
+  // The attack: a second credential, id or condition, in the hope that one part of the gateway reads the first and
+  // another part the second. They are joined into one text (RFC 9110, section 5.3), which is not a usable credential.
+  it('join repeated headers in any capitalization, including empty ones', () => {
     const read = createHeaderReader();
     for (const [key, name] of Object.entries(READ))
       for (const second of spelled(name)) {
@@ -378,27 +376,27 @@ describe('the headers that the gateway reads', () => {
       }
   });
 
-  it('leave out every other header', () => {
+  it('leave out all other headers', () => {
     const names = ['Accept', 'Connection', 'X-Forwarded-For', '__proto__', 'constructor', 'other', 'x'.repeat(200)];
     const raw = [...names, ...names].flatMap((name) => [name, 'value']);
     expect(createHeaderReader()(raw)).toEqual(NOTHING);
   });
 
-  it('are read anew for each request', () => {
+  it('are read separately for each request', () => {
     const read = createHeaderReader();
     read(['Authorization', 'Basic one', 'Host', 'a']);
     expect(read(['Host', 'b'])).toEqual({ ...NOTHING, host: 'b' });
     expect(read([])).toEqual(NOTHING);
   });
 
-  it('are read the same after names in more spellings than are remembered', () => {
+  it('are read the same after more capitalizations than are remembered', () => {
     const read = createHeaderReader();
     for (let number = 0; number < 600; number += 1) read([`X-Odd-${number}`, '']);
     expect(read(['aUTHORIZATION', 'Basic one'])).toEqual({ ...NOTHING, authorization: 'Basic one' });
     expect(read(['hOST', 'a', 'HOst', 'b'])).toEqual({ ...NOTHING, host: 'a, b' });
   });
 
-  it('follow one rule in any order and spelling', () => {
+  it('follow one rule in any order and capitalization', () => {
     const read = createHeaderReader();
     const name = fc
       .constantFrom(...Object.values(READ), 'Accept', 'User-Agent', 'X-Authorization')

@@ -31,7 +31,7 @@ async function listening(listener: RequestListener = (request, response) => resp
   return { ...(await serve(server)), codes, seen, connections };
 }
 
-/** A listener whose responses are written by the test. */
+/** A listener whose responses the test writes. */
 async function owing() {
   const responses: ServerResponse[] = [];
   return { ...(await listening((_request, response) => responses.push(response))), responses };
@@ -42,7 +42,7 @@ describe('a request that is refused', () => {
     ['malformed', BAD, 400, 'malformed_request'],
     ['with a head that is too large', get('/', `X: ${'x'.repeat(2000)}`), 431, 'headers_too_large'],
     ['with an endless request line', `GET${' '.repeat(2000)}`, 431, 'headers_too_large'],
-    ['with an unknown coding', get('/', 'Transfer-Encoding: gzip, chunked'), 501, 'unknown_transfer_coding'],
+    ['with an unknown transfer coding', get('/', 'Transfer-Encoding: gzip, chunked'), 501, 'unknown_transfer_coding'],
   ])('%s gets the error body, is counted, and its connection is closed', async (_what, text, status, code) => {
     const { port, codes, seen } = await listening();
     const heard = await talk(port, text).heard;
@@ -54,7 +54,7 @@ describe('a request that is refused', () => {
     expect([codes, seen]).toEqual([[code], []]);
   });
 
-  it('as HEAD gets the head of the refusal alone', async () => {
+  it('with the method HEAD gets only the head of the refusal', async () => {
     const { port } = await listening();
     const text = 'HEAD / HTTP/1.1\r\nHost: a\r\nHost: b\r\nX-Request-Id: mine\r\n\r\n';
     const heard = await talk(port, text).heard;
@@ -62,13 +62,13 @@ describe('a request that is refused', () => {
     expect(heard).toContain('X-Request-Id: mine');
   });
 
-  it('by its own body gets the refusal', async () => {
+  it('because of its body gets the refusal', async () => {
     const { port } = await listening((request) => void request.resume());
     const text = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nNOT A CHUNK\r\n';
     expect(await talk(port, text).heard).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  it('by its own body breaks a response that has begun', async () => {
+  it('because of its body breaks a response that has begun', async () => {
     const { port } = await listening((request, response) => {
       response.writeHead(200, { 'Content-Length': '500' });
       response.write('begin');
@@ -79,7 +79,7 @@ describe('a request that is refused', () => {
     expect(await heard).toMatch(/\r\n\r\nbegin$/);
   });
 
-  it('by its own body after its response was written closes the connection behind that', async () => {
+  it('because of its body closes the connection after a response that has been written', async () => {
     const { port } = await listening();
     const text = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
     const { socket, heard } = talk(port, text);
@@ -87,7 +87,7 @@ describe('a request that is refused', () => {
     expect(statuses(await heard)).toEqual([200]);
   });
 
-  it('because the client reset the connection gets nothing', async () => {
+  it('because the client reset the connection gets no response', async () => {
     const { port, server, codes } = await listening();
     const connected = once(server, 'connection');
     const { heard } = talk(port, 'GET / HT');
@@ -98,24 +98,24 @@ describe('a request that is refused', () => {
 });
 
 /*
- * The attack: one pipelined message that is malformed made the gateway drop the connection at once, with the responses to the
- * good requests before it. Whoever shares a connection to the gateway with others (a balancer does that for its clients) could
- * destroy the responses of the others, to writes too, by sending one bad byte.
+ * The attack: one malformed pipelined message made the gateway drop the connection at once, together with the responses
+ * to the valid requests before it. Whoever shares a connection to the gateway with others (as a balancer's clients do)
+ * could destroy their responses, even to writes, by sending one bad byte.
  */
-describe('a malformed message behind good ones', () => {
+describe('a malformed message after valid ones', () => {
   const head = 'GET / HTTP/1.1\r\nHost: a\r\n';
   const FAULTS = [
     ['bytes that are not HTTP', BAD, 400],
     ['a head that is too large', `${head}X: ${'x'.repeat(2000)}\r\n\r\n`, 431],
     ['two Host headers', `${head}Host: a\r\n\r\n`, 400],
-    ['an unknown coding', `${head}Transfer-Encoding: gzip, chunked\r\n\r\n`, 501],
-    ['a coding that the parser refuses', `${head}Transfer-Encoding: gzip\r\n\r\n`, 501],
+    ['an unknown transfer coding', `${head}Transfer-Encoding: gzip, chunked\r\n\r\n`, 501],
+    ['a transfer coding that the parser rejects', `${head}Transfer-Encoding: gzip\r\n\r\n`, 501],
     ['another version', 'GET / HTTP/2.0\r\n\r\n', 400],
     ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n', 400],
-    ['a body that is malformed', `${head.replace('GET', 'POST')}Transfer-Encoding: chunked\r\n\r\nNO CHUNK\r\n`, 400],
+    ['a malformed body', `${head.replace('GET', 'POST')}Transfer-Encoding: chunked\r\n\r\nNO CHUNK\r\n`, 400],
   ] as const;
 
-  it.each(FAULTS)('(%s) gets its refusal after the responses that are owed', async (_what, bad, status) => {
+  it.each(FAULTS)('(%s) gets its refusal after the pending responses', async (_what, bad, status) => {
     const { port, codes, responses } = await owing();
     const { heard } = talk(port, get('/1') + get('/2') + bad + get('/3'));
     await until(() => codes.length === 1);
@@ -128,21 +128,21 @@ describe('a malformed message behind good ones', () => {
     expect(codes).toHaveLength(1);
   });
 
-  it('in a chunk of its own gets its refusal after a response that is being streamed', async () => {
+  it('in a separate chunk gets its refusal after a response that is being streamed', async () => {
     const { port, responses, codes } = await owing();
     const { socket, heard } = talk(port, get());
     await until(() => responses.length === 1);
     responses[0]?.write('be');
     socket.write(BAD);
     await until(() => codes.length === 1);
-    // What comes afterwards is not read.
+    // Later bytes are not read.
     socket.write(BAD + get('/late'));
     responses[0]?.end('gun');
     expect(statuses(await heard)).toEqual([200, 400]);
     expect([responses.length, codes.length]).toEqual([1, 1]);
   });
 
-  it('that does not come in in time gets its refusal after the responses that are owed', async () => {
+  it('that does not arrive in time gets its refusal after the pending responses', async () => {
     const { port, server, responses, codes } = await owing();
     const connected = once(server, 'connection');
     const { heard } = talk(port, `${get()}GET / HT`);
@@ -155,7 +155,7 @@ describe('a malformed message behind good ones', () => {
     expect(codes).toEqual(['request_timeout']);
   });
 
-  it('is not read behind a request that was the last', async () => {
+  it('is not read after the last request on a connection', async () => {
     const { port, codes, responses } = await owing();
     const { heard } = talk(port, get('/', 'Connection: close') + BAD);
     await until(() => responses.length === 1);
@@ -164,21 +164,21 @@ describe('a malformed message behind good ones', () => {
     expect(codes).toEqual([]);
   });
 
-  // The refused message may hide requests: a server that reads them differently must not find them carried out.
-  it('hides nothing that is carried out', async () => {
+  // The refused message may hide requests: a server that reads them differently must not find them executed.
+  it('hides no request that is executed', async () => {
     const { port, seen } = await listening();
     await talk(port, `${head}Host: b\r\n\r\n${get('/hidden')}`).heard;
     expect(seen).toEqual([]);
   });
 });
 
-describe('what comes in', () => {
+describe('incoming bytes', () => {
   const CHUNKED = 'POST /1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n\r\n\r\n\r\n0\r\nX: y\r\n\r\n';
   const COUNTED = 'POST /2 HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n\r\n\r\nx';
   const text = `${get('/0')}${CHUNKED}${COUNTED}\r\n${get('/3')}${get('/4', 'Connection: close')}`;
 
-  // Messages are told apart wherever the network cuts them.
-  it.each([1, 2, 3, 5, 7, 16, 64, 1000])('is the same in pieces of %i bytes', async (size) => {
+  // Messages are distinguished wherever the network splits them.
+  it.each([1, 2, 3, 5, 7, 16, 64, 1000])('have the same meaning in pieces of %i bytes', async (size) => {
     const { port, server, seen, codes } = await listening((request, response) => {
       const parts: Buffer[] = [];
       request.on('data', (part: Buffer) => parts.push(part));
@@ -192,8 +192,8 @@ describe('what comes in', () => {
     expect([seen.length, codes]).toEqual([5, []]);
   });
 
-  // All connections read into one buffer, so bytes that stay in it would be overwritten by another client's.
-  it('on one connection is not overwritten by what comes in on another', async () => {
+  // All connections are read into one buffer, so bytes left in it would be overwritten by another client's.
+  it('on one connection are not overwritten by those on another', async () => {
     const { port } = await listening((request, response) => {
       const parts: Buffer[] = [];
       request.on('data', (part: Buffer) => parts.push(part));
@@ -208,7 +208,7 @@ describe('what comes in', () => {
     for (const { letter, client } of clients) expect(await client.heard).toContain(`<${letter.repeat(size)}>`);
   });
 
-  it('is read into one buffer by all connections', async () => {
+  it('are read into one buffer by all connections', async () => {
     const { port, server } = await listening();
     const buffers = new Set<unknown>();
     for (const path of ['/1', '/2']) {
@@ -222,7 +222,7 @@ describe('what comes in', () => {
     expect([...buffers]).toEqual([expect.any(Buffer)]);
   });
 
-  it('is held back while the client does not fetch its responses, and none of it is lost', async () => {
+  it('are held back while the client does not read its responses, and none is lost', async () => {
     const big = 'x'.repeat(300_000);
     const { port, seen } = await listening((_request, response) => response.end(big));
     const { socket, heard } = talk(port, get().repeat(39) + get('/', 'Connection: close'));

@@ -7,7 +7,7 @@ const options = { contractStatusHeader: true, reportIdOf: () => 'a1' };
 const names = (...given: Parameters<typeof edgeHeaders>) => edgeHeaders(...given).map(([name]) => name);
 const checked = traceWith({ responses: { level: 'report', outcome: 'passed', verdict: 'valid' } });
 
-describe('the headers of the edge', () => {
+describe('the edge headers', () => {
   it('name the gateway and the request', () => {
     expect(edgeHeaders(traceWith(), options)).toEqual([
       ['Via', '1.1 portico'],
@@ -15,19 +15,19 @@ describe('the headers of the edge', () => {
     ]);
   });
 
-  it('leave the request id that the response has already', () => {
+  it('keep a request id that the response already has', () => {
     expect(names(traceWith(), options, [['x-request-id', 'theirs']])).toEqual(['Via']);
   });
 
-  it('say how the exchange stands against the contract, where it was checked and may be said', () => {
+  it('report the contract verdict if the exchange was checked and the verdict may be shown', () => {
     expect(names(checked, options)).toContain('Contract-Status');
     expect(names(Object.assign(traceWith(), { violations: [violationWith()] }), options)).toContain('Contract-Status');
     expect(names(traceWith(), options)).not.toContain('Contract-Status');
     expect(names(checked, { ...options, contractStatusHeader: false })).not.toContain('Contract-Status');
   });
 
-  // The attack: a violation that the ledger cannot name. The response was ready and would have become a 500.
-  it('leave the verdict out where it cannot be written', () => {
+  // The attack: a violation that the ledger cannot name. The finished response would have become a 500.
+  it('leave out a verdict that cannot be written', () => {
     const trace = traceWith({ violations: [violationWith()] });
     const mistake = new RangeError('Maximum call stack size exceeded');
     const reportIdOf = () => {
@@ -43,7 +43,7 @@ const violation = (category: Violation['category']) => ({ category }) as Violati
 const reportIdOf = (_trace: unknown, { category }: Violation) => `id-of-${category}`;
 
 describe('Contract-Status', () => {
-  it('says that nothing was found', () => {
+  it('reports that no violation was found', () => {
     expect(contractStatus({ violations: [] }, reportIdOf)).toBe('conforming');
   });
 
@@ -52,12 +52,12 @@ describe('Contract-Status', () => {
     expect(contractStatus({ violations }, reportIdOf)).toBe('violations; count=3; worst=missing; report=id-of-missing');
   });
 
-  it('says that a check broke', () => {
+  it('reports that a check threw', () => {
     const responses = { level: 'report', outcome: 'failed', verdict: 'skipped', reason: 'error' } as const;
     expect(contractStatus({ violations: [], responses }, reportIdOf)).toBe('conforming; skipped=error');
   });
 
-  it('says why a response was not checked, as a harmless token', () => {
+  it('gives the reason why a response was not checked, as a harmless token', () => {
     const responses = { level: 'report', outcome: 'skipped', verdict: 'skipped', reason: 'too large\r\nX: y' } as const;
     expect(contractStatus({ violations: [], responses }, reportIdOf)).toBe('conforming; skipped=too-large-X-y');
   });

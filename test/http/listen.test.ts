@@ -34,7 +34,7 @@ async function listening(options: Partial<ListenerOptions> = {}) {
 
 const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 
-/** Asks on a connection that is kept. */
+/** Sends a request on a persistent connection. */
 function kept(port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const sent = request({ port, host: '127.0.0.1', agent }, (answer) => {
@@ -48,12 +48,12 @@ function kept(port: number): Promise<string> {
 }
 
 describe('a listener', () => {
-  it('keeps idle connections longer than a balancer does, and bounds the time and size of requests', async () => {
+  it('keeps idle connections longer than a balancer does, and limits the duration and size of requests', async () => {
     const { server } = await listening();
     expect([server.keepAliveTimeout, server.requestTimeout, server.headersTimeout]).toEqual([75_000, 60_000, 20_000]);
   });
 
-  it('takes no head that is larger than the limit', async () => {
+  it('accepts no head larger than the limit', async () => {
     const { listener } = await listening();
     expect((await callAt(listener.url, '/', { headers: { X: 'x'.repeat(3000) } })).status).toBe(431);
   });
@@ -61,16 +61,16 @@ describe('a listener', () => {
   it.each([
     ['127.0.0.1', /^http:\/\/127\.0\.0\.1:\d+$/],
     ['::1', /^http:\/\/\[::1\]:\d+$/],
-  ])('on %s names the address that can be called', async (host, url) => {
+  ])('on %s names a usable address', async (host, url) => {
     expect((await listening({ host })).listener.url).toMatch(url);
   });
 
-  it('rejects with the error of the system when its port is taken', async () => {
+  it('rejects with the system error if its port is taken', async () => {
     const { port } = await listening();
     await expect(listening({ port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });
 
-  it('has an expectation that nobody knows answered by the app', async () => {
+  it('lets the app respond to an unknown expectation', async () => {
     const { listener, responses } = await listening();
     const answer = callAt(listener.url, '/', { headers: { Expect: 'the unexpected' } });
     await until(() => responses.length === 1);
@@ -78,7 +78,7 @@ describe('a listener', () => {
     expect((await answer).text).toBe('seen');
   });
 
-  it('refuses a request without Host', async () => {
+  it('refuses a request without a Host header', async () => {
     const { port } = await listening();
     const socket = connect(port, '127.0.0.1');
     socket.write('GET / HTTP/1.1\r\n\r\n');
@@ -89,7 +89,7 @@ describe('a listener', () => {
 });
 
 describe('a listener that closes', () => {
-  it('takes no new connection and lets requests in flight end', async () => {
+  it('accepts no new connection and lets requests in flight finish', async () => {
     const { listener, responses, port, server } = await listening();
     const answer = callAt(listener.url, '/');
     await until(() => responses.length === 1);
@@ -110,8 +110,8 @@ describe('a listener that closes', () => {
     await listener.close({ finishMs: 60_000, idleMs: 0 });
   });
 
-  // The request may be on its way while the connection looks idle from here: closing it at once would reset it.
-  it('serves a request that comes in on an idle connection, and ends the connection with its response', async () => {
+  // The request may be on its way while the connection still looks idle: closing it at once would reset it.
+  it('serves a request that arrives on an idle connection, and closes the connection with its response', async () => {
     const { listener, responses, port, server } = await listening();
     const { socket, heard } = talk(port, '');
     await once(server, 'connection');
@@ -124,7 +124,7 @@ describe('a listener that closes', () => {
     await closed;
   });
 
-  it('does not wait for a connection whose answer had promised to keep it', async () => {
+  it('does not wait for a connection whose response promised to keep it open', async () => {
     const { listener, responses, port } = await listening();
     const answer = kept(port);
     await until(() => responses.length === 1);
@@ -135,14 +135,14 @@ describe('a listener that closes', () => {
     await closed;
   });
 
-  it('leaves no timer behind', async () => {
+  it('leaves no timer running', async () => {
     const { listener } = await listening();
     const before = timers();
     await listener.close({ finishMs: 60_000, idleMs: 0 });
     expect(timers()).toBeLessThanOrEqual(before);
   });
 
-  it('breaks what is left after the grace', async () => {
+  it('breaks the remaining connections after the grace period', async () => {
     const { listener, responses } = await listening();
     const answer = callAt(listener.url, '/');
     await until(() => responses.length === 1);

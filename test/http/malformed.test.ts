@@ -17,7 +17,7 @@ describe('a request line', () => {
     },
   );
 
-  it('is refused when it ends in a bare LF', () => {
+  it('is refused if it ends in a bare LF', () => {
     expect(requestLineFault(Buffer.from('GET / HTTP/1.1'))?.code).toBe('malformed_request');
   });
 
@@ -34,17 +34,17 @@ describe('a request head', () => {
     expect(faultOf(['hOsT', host])).toBeUndefined();
   });
 
-  it.each(['a"b', 'a b', 'a/b', 'a@b', 'a<b>', 'a, b'])('is refused with a host that is not one: %j', (host) => {
+  it.each(['a"b', 'a b', 'a/b', 'a@b', 'a<b>', 'a, b'])('is refused with an invalid host: %j', (host) => {
     expect(faultOf(['Host', host])).toBe('malformed_request');
   });
 
-  it('is refused without Host, unless it is of HTTP/1.0, and with two', () => {
+  it('is refused without a Host header, except in HTTP/1.0, and with two', () => {
     expect(faultOf([])).toBe('malformed_request');
     expect(faultOf([], { httpVersion: '1.0' })).toBeUndefined();
     expect(faultOf(['Host', 'a', 'HOST', 'a'])).toBe('malformed_request');
   });
 
-  // One credential would be judged here and another one believed behind us.
+  // Portico would check one credential, and a server behind it might believe the other.
   it('is refused with two Authorization headers, whatever their case', () => {
     expect(faultOf(['Host', 'x', 'Authorization', 'Basic a', 'AUTHORIZATION', 'Basic a'])).toBe('malformed_request');
     const others = ['X-Authorization', 'b', 'Authenticated', 'c', 'Last-Modified', 'd'];
@@ -57,7 +57,7 @@ describe('a request head', () => {
     ['gzip, chunked', 'unknown_transfer_coding'],
     [',chunked', 'unknown_transfer_coding'],
     ['gzip', 'unknown_transfer_coding'],
-  ])('with the transfer coding %j is judged by it', (coding, code) => {
+  ])('with the transfer coding %j is handled accordingly', (coding, code) => {
     expect(faultOf(['Host', 'x', 'transfer-encoding', coding])).toBe(code);
   });
 
@@ -86,7 +86,7 @@ describe('a request head', () => {
   });
 });
 
-describe('an error of the parser', () => {
+describe('a parser error', () => {
   it.each([
     ['HPE_HEADER_OVERFLOW', '', 'headers_too_large'],
     ['ERR_HTTP_REQUEST_TIMEOUT', '', 'request_timeout'],

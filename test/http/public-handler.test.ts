@@ -49,7 +49,7 @@ describe('public handler', () => {
     throw new GatewayError('permission_denied', 'no');
   };
 
-  /** The parts of an arrival that are read when they are first asked for. */
+  /** The parts of an arrival that are read on first use. */
   function partsOf(exchange: Exchange | undefined) {
     if (exchange === undefined) throw new Error('no exchange');
     const { method, target, path, query, headers, clientAddress, protocol } = exchange.arrival;
@@ -61,7 +61,7 @@ describe('public handler', () => {
     readonly services?: Partial<PublicServices>;
   }
 
-  /** The public side of a gateway, with what it recorded and how often parameters were decoded. */
+  /** The public side of a gateway, with its recorded traces and the number of parameter decodings. */
   async function published({ arrival, services, ...parts }: Parts = {}) {
     const recorded: Trace[] = [];
     const decoded: unknown[] = [];
@@ -98,7 +98,7 @@ describe('public handler', () => {
     return { ...made, recorded, decoded, port, call };
   }
 
-  /** The public side whose plan replies what the handler says, with the exchanges that it got. */
+  /** The public side with a plan that returns the handler's reply, and the exchanges that it received. */
   async function handled(handle: Handler, parts: Parts = {}, planned: PlannedParts = { cache: kept() }) {
     const exchanges: Exchange[] = [];
     const counting: Handler = (exchange) => {
@@ -109,7 +109,7 @@ describe('public handler', () => {
   }
 
   describe('the public side', () => {
-    it('replies to a documented request, and records it once, whole', async () => {
+    it('replies to a documented request and records it once, completely', async () => {
       const { call, recorded, next } = await published();
       const answer = await call(`${THINGS}?q=x`, { headers: { 'X-Request-Id': 'mine' } });
       expect([answer.status, answer.json]).toEqual([200, pageOf([1])]);
@@ -134,7 +134,7 @@ describe('public handler', () => {
       });
     });
 
-    it('does the same for a reply that nothing waits for', async () => {
+    it('does the same for a synchronous reply', async () => {
       const { call, recorded } = await handled(() => page, { authenticate: () => VERIFIED });
       const answer = await call(RAW);
       expect([answer.status, answer.text, answer.headers.etag]).toEqual([200, '{"a":1}', '"tag"']);
@@ -146,7 +146,7 @@ describe('public handler', () => {
       expect(recorded).toHaveLength(2);
     });
 
-    it('counts a reply that streams when it has ended', async () => {
+    it('counts a streamed reply when it has ended', async () => {
       const { call, recorded } = await handled(() => ({
         status: 200,
         headers: [],
@@ -157,7 +157,7 @@ describe('public handler', () => {
       expect(recorded).toMatchObject([{ status: 200, bytes: 5 }]);
     });
 
-    it('lets nobody store a response that is not stored here, and shows nothing that the upstream says of itself', async () => {
+    it("forbids storing a response that Portico does not store, and hides the upstream's own response headers", async () => {
       const headers = [
         ...JSON_TYPE,
         ['ETag', '"theirs"'],
@@ -171,7 +171,7 @@ describe('public handler', () => {
       expect(answer.headers).not.toHaveProperty('etag');
     });
 
-    it('leaves the headers of a response that is stored as its plan has made them', async () => {
+    it('leaves the headers of a stored response as its plan set them', async () => {
       const headers = [...JSON_TYPE, ['Cache-Control', 'private, no-cache'], ['Cache-Status', 'portico; hit']] as const;
       const { call } = await handled(() => replyWith({}, { headers, etag: '"ours"' }));
       const answer = await call(THINGS);
@@ -179,7 +179,7 @@ describe('public handler', () => {
       expect((await call(THINGS, { headers: { 'If-None-Match': '"ours"' } })).status).toBe(304);
     });
 
-    it('leaves an observed response as it came, to conditional requests too', async () => {
+    it('leaves a response unchanged in observe, even for conditional requests', async () => {
       const headers = [...JSON_TYPE, ['ETag', '"theirs"'], ['Set-Cookie', 'a=b'], ['X-Request-Id', 'theirs']] as const;
       const { call } = await handled(() => replyWith({}, { headers }), {}, { transparent: true });
       const answer = await call(THINGS, { headers: { 'If-None-Match': '"theirs"', 'X-Request-Id': 'mine' } });
@@ -188,7 +188,7 @@ describe('public handler', () => {
       expect(answer.headers).not.toHaveProperty('cache-control');
     });
 
-    it('believes a proxy only where it is trusted', async () => {
+    it('uses forwarding headers only from trusted proxies', async () => {
       const headers = { 'X-Forwarded-For': '192.0.2.7', 'X-Forwarded-Proto': 'https' };
       const closed = await published();
       await closed.call(THINGS, { headers });
@@ -198,12 +198,12 @@ describe('public handler', () => {
       expect(partsOf(open.next.asked[0])).toMatchObject({ clientAddress: '192.0.2.7', protocol: 'https' });
     });
 
-    it('does not say what it is made of', async () => {
+    it('does not reveal its software', async () => {
       const { call } = await published();
       expect((await call(THINGS)).headers).not.toHaveProperty('x-powered-by');
     });
 
-    it('takes no query apart and no method for another', async () => {
+    it('reads no query parameters and allows no method override', async () => {
       const { call, next } = await published();
       await call(`${THINGS}?a[b]=c`, { headers: { 'X-HTTP-Method-Override': 'DELETE' } });
       expect(partsOf(next.asked[0])).toMatchObject({ method: 'GET', query: 'a[b]=c' });
@@ -211,7 +211,7 @@ describe('public handler', () => {
   });
 
   describe('a request that is refused', () => {
-    it('before it is read is recorded too, and nobody is asked who it is', async () => {
+    it('before it is read is recorded too, without authentication', async () => {
       const { call, recorded, authenticated } = await published();
       expectError(await call('/services/v2/../admin'), 400, 'unsafe_path');
       await until(() => recorded.length === 1);
@@ -219,7 +219,7 @@ describe('public handler', () => {
       expect(authenticated).toEqual([]);
     });
 
-    it('for an expectation that cannot be met is refused before anything else', async () => {
+    it('for an unsupported expectation is refused before any other check', async () => {
       const { port, recorded, authenticated } = await published();
       const { heard } = talk(
         port,
@@ -232,9 +232,9 @@ describe('public handler', () => {
     });
 
     it.each([
-      ['at once', fails],
+      ['synchronously', fails],
       ['later', () => Promise.reject(new GatewayError('permission_denied', 'no'))],
-    ])('by its plan %s gets the one body of errors, and is recorded once', async (_when, handle) => {
+    ])('by its plan %s gets the usual error body and is recorded once', async (_when, handle) => {
       for (const authenticate of [() => VERIFIED, () => Promise.resolve(VERIFIED)]) {
         const { call, recorded } = await handled(handle, { authenticate });
         const answer = await call(RAW);
@@ -245,7 +245,7 @@ describe('public handler', () => {
       }
     });
 
-    it('because nobody knows its caller never reaches its plan', async () => {
+    it('by authentication never reaches its plan', async () => {
       const error = new GatewayError('credentials_refused', 'no', { headers: { 'WWW-Authenticate': 'Basic' } });
       const refusals: NonNullable<Parts['authenticate']>[] = [
         () => {
@@ -261,7 +261,7 @@ describe('public handler', () => {
       }
     });
 
-    it('by a failure that nobody expected gets no detail of it', async () => {
+    it('by an unexpected failure gets no details of it', async () => {
       const { call, recorded } = await handled(() => {
         throw new TypeError('secret');
       });
@@ -273,7 +273,7 @@ describe('public handler', () => {
     });
   });
 
-  describe('a target that is remembered', () => {
+  describe('a remembered target', () => {
     const judged = replyWith(pageOf([1]));
     const withValidity = (validity: 'valid' | 'skipped' | 'violations') =>
       ({ ...judged, facts: { ...judged.facts, validity } }) as Reply;
@@ -281,14 +281,14 @@ describe('public handler', () => {
 
     it.each([
       ['a page from the cache', page, { cache: kept() }, 'GET', 1],
-      ['a cacheable page that was fetched', fetched, { cache: kept() }, 'GET', 0],
+      ['a fetched cacheable page', fetched, { cache: kept() }, 'GET', 0],
       ['a valid response', judged, {}, 'GET', 1],
-      ['a response that was not judged', withValidity('skipped'), {}, 'GET', 0],
+      ['an unchecked response', withValidity('skipped'), {}, 'GET', 0],
       ['a response that breaks the contract', withValidity('violations'), {}, 'GET', 0],
-      ['the head alone', judged, {}, 'HEAD', 0],
-      ['the head of a page from the cache', page, { cache: kept() }, 'HEAD', 0],
+      ['a response to HEAD', judged, {}, 'HEAD', 0],
+      ['a response to HEAD from the cache', page, { cache: kept() }, 'HEAD', 0],
     ] satisfies [string, Reply, PlannedParts, string, number][])(
-      'is one of %s: %#',
+      'remains known after %s: %#',
       async (_what, reply, planned, method, size) => {
         const { call, gateway } = await handled(() => reply, {}, planned);
         await call(THINGS, { method });
@@ -296,7 +296,7 @@ describe('public handler', () => {
       },
     );
 
-    it('is not decoded again, while its caller is authenticated and its plan runs each time', async () => {
+    it('is not decoded again, but its caller is authenticated and its plan runs each time', async () => {
       const { call, decoded, authenticated, exchanges, plan } = await handled(() => page, {
         authenticate: () => VERIFIED,
       });
@@ -320,7 +320,7 @@ describe('public handler', () => {
       for (const later of seen.slice(1)) expect(later).toEqual(seen[0]);
     });
 
-    it('can be read by stages that have to, under the base path and behind a trusted proxy', async () => {
+    it('can be read by stages that need it, under the base path and behind a trusted proxy', async () => {
       const arrival = { publicBasePath: '/qa', trustedProxies: ['127.0.0.1'] };
       const { call, decoded, exchanges } = await handled(
         (exchange) => {
@@ -343,7 +343,7 @@ describe('public handler', () => {
         });
     });
 
-    it('is not used for another text or another method', async () => {
+    it('is not used for another text or method', async () => {
       const { call, decoded } = await handled(() => page);
       await call(RAW);
       await call(RAW, { method: 'HEAD' });
@@ -358,7 +358,7 @@ describe('public handler', () => {
     it.each([
       ['replies', (gate: PromiseWithResolvers<Reply>) => gate.resolve(page)],
       ['fails', (gate: PromiseWithResolvers<Reply>) => gate.reject(new GatewayError('upstream_reset', ''))],
-    ])('while its plan is at work is recorded once, without a status, when that %s later', async (_what, end) => {
+    ])('before its plan ends is recorded once, without a status, if that %s later', async (_what, end) => {
       const gate = Promise.withResolvers<Reply>();
       const { port, exchanges, recorded } = await handled(() => gate.promise);
       const { socket } = talk(port, REQUEST);
@@ -374,7 +374,7 @@ describe('public handler', () => {
       expect(recorded[0]?.error).toBeUndefined();
     });
 
-    it('ends a plan that listens for it', async () => {
+    it('cancels a plan that supports cancellation', async () => {
       const { call, recorded, exchanges } = await handled(
         (exchange) =>
           new Promise<never>((_resolve, reject) => {
@@ -390,7 +390,7 @@ describe('public handler', () => {
       expect(recorded[0]?.status).toBe(0);
     });
 
-    it('while a large response is on its way is recorded without a status', async () => {
+    it('during a large response is recorded without a status', async () => {
       const body = Buffer.alloc(64 * 1024 * 1024, 0x20);
       const { port, recorded, exchanges } = await handled(() => ({ ...page, body }), { authenticate: () => VERIFIED });
       const { socket } = talk(port, REQUEST);
@@ -402,7 +402,7 @@ describe('public handler', () => {
       expect(recorded).toMatchObject([{ status: 0 }]);
     });
 
-    it('after it got its whole response does not end any work', async () => {
+    it('after receiving its whole response cancels nothing', async () => {
       const { call, next, recorded } = await published();
       await call(THINGS);
       await until(() => recorded.length === 1);
@@ -410,13 +410,13 @@ describe('public handler', () => {
     });
   });
 
-  describe('a request past the contract', () => {
+  describe('an undocumented request', () => {
     const passes: FakeGatewayParts = { verdict: { pass: true, permission: undefined, reported: true } };
     const OTHER = '/services/v2/other.json';
 
     const answer = (headers: HeaderPairs = []) => ({ status: 200, headers, body: Readable.from(['x']), attempts: 1 });
 
-    it('gets the upstream’s response as it is, with the headers of the edge', async () => {
+    it('gets the upstream’s response unchanged, with the edge headers', async () => {
       const { call, recorded, sent } = await published({
         ...passes,
         passed: () => answer([['X-Request-Id', 'theirs']]),
@@ -430,14 +430,14 @@ describe('public handler', () => {
       expect(recorded[0]).toMatchObject({ route: 'passthrough', status: 200, bytes: 1 });
     });
 
-    it('gets the one body of errors when it fails', async () => {
+    it('gets the usual error body if it fails', async () => {
       const passed = () => Promise.reject(new Error('unexpected'));
       const { call, recorded } = await published({ ...passes, passed });
       expectError(await call(OTHER), 500, 'internal_error');
       await until(() => recorded.length === 1);
     });
 
-    it('is remembered where nothing is reported about it', async () => {
+    it('is remembered if nothing is reported about it', async () => {
       for (const reported of [true, false]) {
         const verdict = { pass: true, permission: undefined, reported } as const;
         const { call, gateway, judged, authenticated } = await published({ verdict, passed: answer });
@@ -449,7 +449,7 @@ describe('public handler', () => {
   });
 
   describe('requests on one connection', () => {
-    it('are answered in their order, where one waits for its plan and the next one does not', async () => {
+    it('get their responses in order, even if one waits for its plan and the next does not', async () => {
       const gate = Promise.withResolvers<Reply>();
       let first = true;
       const { port, recorded } = await handled(
@@ -482,7 +482,7 @@ describe('record trace', () => {
     readonly socket?: { readonly writableLength: number } | null;
   }
 
-  /** A request that one of the two records. */
+  /** A request that one of the two observers records. */
   function recording(
     see: typeof recordAtClose,
     response: FakeResponse,
@@ -514,21 +514,21 @@ describe('record trace', () => {
       expect(recorded).toMatchObject([{ requestId: 'r', startedAt: 5_000, status: 201, seconds: 2.5 }]);
     });
 
-    it('has no status when the client did not get the whole response', () => {
+    it('has no status if the client did not get the whole response', () => {
       const { recorded, close } = recording(recordAtClose, { statusCode: 200 });
       close(false);
       expect(recorded).toMatchObject([{ status: 0 }]);
     });
 
-    it('has no negative duration when the clock was set back', () => {
+    it('has no negative duration if the clock was set back', () => {
       const { recorded, close } = recording(recordAtClose, { statusCode: 200 }, { now: 1_000 });
       close(true);
       expect(recorded).toMatchObject([{ seconds: 0 }]);
     });
   });
 
-  describe('a response that was written in one piece', () => {
-    it('is recorded at once where the operating system has all of it, and not again', () => {
+  describe('a response written in one piece', () => {
+    it('is recorded immediately if the operating system has accepted all of it, and not again', () => {
       const { recorded, close } = recording(recordAtEnd, ENDED);
       expect(recorded).toMatchObject([{ status: 200, seconds: 2.5 }]);
       close(true);
@@ -536,11 +536,11 @@ describe('record trace', () => {
     });
 
     it.each([
-      ['that has not ended', { ...ENDED, writableEnded: false }],
-      ['of which a part waits', { ...ENDED, socket: { writableLength: 1 } }],
-      ['that waits for the one before it', { ...ENDED, socket: null }],
-      ['that was broken off', { ...ENDED, destroyed: true }],
-    ])('is recorded when it closes where it is one %s', (_which, response) => {
+      ['has not ended', { ...ENDED, writableEnded: false }],
+      ['is partly buffered', { ...ENDED, socket: { writableLength: 1 } }],
+      ['waits for the one before it', { ...ENDED, socket: null }],
+      ['was broken off', { ...ENDED, destroyed: true }],
+    ])('is recorded when it closes if it %s', (_which, response) => {
       for (const whole of [true, false]) {
         const { recorded, close } = recording(recordAtEnd, response);
         expect(recorded).toEqual([]);
@@ -550,13 +550,13 @@ describe('record trace', () => {
       }
     });
 
-    it.each([recordAtClose, recordAtEnd])('is recorded at once where it has closed already', (see) => {
+    it.each([recordAtClose, recordAtEnd])('is recorded immediately if it has already closed', (see) => {
       const response = { statusCode: 200, destroyed: true, closed: true, socket: null };
       expect(recording(see, response).recorded).toMatchObject([{ status: 0 }]);
       expect(recording(see, { ...response, writableFinished: true }).recorded).toMatchObject([{ status: 200 }]);
     });
 
-    it('is recorded when it closes, not before, where that is asked for', () => {
+    it('is recorded only when it closes if requested', () => {
       const { recorded, close } = recording(recordAtClose, ENDED);
       expect(recorded).toEqual([]);
       close(true);
@@ -565,17 +565,17 @@ describe('record trace', () => {
   });
 });
 
-describe('the signal of a client', () => {
+describe("a client's abort signal", () => {
   const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
-  /** Serves one request; gives its response before anything is answered. */
+  /** Serves one request; returns its response object before a reply is sent. */
   async function asked(): Promise<{ port: number; url: string; response: Promise<ServerResponse> }> {
     const { promise, resolve } = Promise.withResolvers<ServerResponse>();
     const { port, url } = await serve((_request, response) => resolve(response));
     return { port, url, response: promise };
   }
 
-  it('ends when the client leaves before the answer is written', async () => {
+  it('is aborted if the client leaves before the reply is written', async () => {
     const { port, response } = await asked();
     const { socket } = talk(port, REQUEST);
     const signal = clientGone(await response);
@@ -584,7 +584,7 @@ describe('the signal of a client', () => {
     await until(() => signal.aborted);
   });
 
-  it('has ended at once when the client had left before anybody asked for it', async () => {
+  it('is aborted immediately if the client has already left', async () => {
     const { port, response } = await asked();
     const { socket } = talk(port, REQUEST);
     const held = await response;
@@ -594,7 +594,7 @@ describe('the signal of a client', () => {
     expect(clientGone(held).aborted).toBe(true);
   });
 
-  it('does not end with an answer that was written', async () => {
+  it('is not aborted after a written reply', async () => {
     const { url, response } = await asked();
     const answer = callAt(url, '/');
     const held = await response;
@@ -608,8 +608,8 @@ describe('the signal of a client', () => {
 });
 
 describe('the recorder of traces', () => {
-  // The attack: whatever makes a metric or the ledger throw. The error would be thrown while a response closes, and end
-  // the process.
+  // The attack: anything that makes a metric or the ledger throw. The error would be thrown while a response closes,
+  // and end the process.
   it('passes a trace to every observer in order, and reports one that throws without stopping the others', () => {
     const seen: string[] = [];
     const broken = new Error('broken');

@@ -10,12 +10,12 @@ import { serve } from './serve.ts';
 
 interface Failing {
   readonly style?: ErrorStyle;
-  /** Writes before the error comes. */
+  /** Writes this before the error occurs. */
   readonly before?: (response: ServerResponse) => Promise<void>;
   readonly trace?: ReturnType<typeof traceWith>;
 }
 
-/** The response to a request whose handling throws. */
+/** The response to a request whose handler throws. */
 async function caught(thrown: unknown, more: Failing = {}, call: Call = {}) {
   const trace = more.trace ?? traceWith({ operation: 'listThings' });
   const asked: (string | undefined)[] = [];
@@ -47,8 +47,8 @@ const begin = (response: ServerResponse) =>
     response.writeHead(200, { 'Content-Length': '9' }).write('abc', () => resolve());
   });
 
-describe('an error of ours', () => {
-  it('is answered in the one form, with the headers that belong to it and those of the edge', async () => {
+describe('an error from Portico', () => {
+  it('is sent in the usual form, with its own headers and the edge headers', async () => {
     const { answer, trace, asked } = await caught(denied);
     expect(answer).toMatchObject({
       status: 403,
@@ -96,18 +96,18 @@ describe('an error of ours', () => {
       });
   });
 
-  it('is the bare text where errors are those of the upstream, whatever the client accepts', async () => {
+  it("is the bare text if errors have the upstream's form, whatever the client accepts", async () => {
     const { answer } = await caught(denied, { style: 'legacy' }, accepting('application/problem+json'));
     expect([answer.status, answer.json]).toEqual([403, { error: 'You may not.' }]);
   });
 
-  it('has no body for HEAD, and its length', async () => {
+  it('has no body for HEAD, but its length', async () => {
     const { answer, trace } = await caught(denied, {}, { method: 'HEAD' });
     expect([answer.status, answer.text, trace.bytes]).toEqual([403, '', 0]);
     expect(Number(answer.headers['content-length'])).toBeGreaterThan(0);
   });
 
-  it('breaks an answer that has begun', async () => {
+  it('breaks a response that has begun', async () => {
     const { answer, trace } = await caught(denied, { before: begin });
     expect([answer.status, answer.text, answer.complete]).toEqual([200, 'abc', false]);
     expect(trace.error).toBe('permission_denied');
@@ -121,8 +121,8 @@ describe('an error of ours', () => {
   });
 });
 
-describe('anything else', () => {
-  it('is an internal error without a word of it, whose cause is for the log', async () => {
+describe('any other error', () => {
+  it('becomes an internal error without details, and its cause is logged', async () => {
     const cause = new Error('secret');
     const { answer, trace } = await caught(cause);
     expect(answer).toMatchObject({ status: 500, json: { code: 'internal_error', details: [] } });
@@ -130,7 +130,7 @@ describe('anything else', () => {
     expect(trace.cause).toBe(cause);
   });
 
-  it('is translated when it is a failure of the transport', async () => {
+  it('is translated if it is a transport failure', async () => {
     const { answer, trace } = await caught(new UpstreamFailure('shed'));
     expect(answer).toMatchObject({
       status: 503,

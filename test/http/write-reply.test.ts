@@ -30,7 +30,7 @@ interface Context {
   readonly gzip?: Buffer | undefined;
 }
 
-/** What a client gets of a plan's reply, what was counted, and for which pages a gzip form was asked for. */
+/** The response to a client for a plan's reply, the counted bytes, and the pages whose gzip form was requested. */
 async function written(reply: Reply, { planned, gzip }: Context = {}, call: Call = {}) {
   const bytes: (number | Promise<number>)[] = [];
   const asked: unknown[] = [];
@@ -51,7 +51,7 @@ async function written(reply: Reply, { planned, gzip }: Context = {}, call: Call
 }
 
 describe('a reply', () => {
-  it('is sent with its headers, those of the edge, its length and its entity tag', async () => {
+  it('is sent with its headers, the edge headers, its length and its entity tag', async () => {
     const { answer, bytes } = await written(page);
     expect([answer.status, answer.text, bytes]).toEqual([200, '{"a":1}', 7]);
     expect(answer.headers).toMatchObject({
@@ -62,7 +62,7 @@ describe('a reply', () => {
     });
   });
 
-  it('keeps every header of the same name', async () => {
+  it('keeps repeated headers', async () => {
     const headers: Reply['headers'] = [
       ['Link', '<a>'],
       ['Link', '<b>'],
@@ -73,12 +73,12 @@ describe('a reply', () => {
     ]);
   });
 
-  it('keeps the length that the upstream named', async () => {
+  it('keeps the length that the upstream declared', async () => {
     const { answer } = await written({ ...page, headers: [['content-length', '7']] });
     expect(answer.rawHeaders.filter((name) => name.toLowerCase() === 'content-length')).toHaveLength(1);
   });
 
-  it('to HEAD has the same fields and no body', async () => {
+  it('has the same headers and no body for HEAD', async () => {
     const get = await written(page);
     const head = await written(page, {}, { method: 'HEAD' });
     expect(head.answer.headers).toMatchObject({ 'content-length': '7', etag: '"tag"' });
@@ -86,7 +86,7 @@ describe('a reply', () => {
     expect([head.answer.text, head.bytes]).toEqual(['', 0]);
   });
 
-  it('to HEAD names no length that nobody knows', async () => {
+  it('has no length for HEAD if the length is unknown', async () => {
     const { answer } = await written({ status: 200, headers: [], body: Buffer.alloc(0) }, {}, { method: 'HEAD' });
     expect(answer.headers['content-length']).toBeUndefined();
     expect((await written({ status: 200, headers: [], body: Buffer.alloc(0) })).answer.headers['content-length']).toBe(
@@ -94,7 +94,7 @@ describe('a reply', () => {
     );
   });
 
-  it.each([204, 304])('of status %i has neither body nor length', async (status) => {
+  it.each([204, 304])('has neither body nor length with status %i', async (status) => {
     const { answer, bytes } = await written({ status, headers: [], body: Buffer.from('x') });
     expect([answer.status, answer.text, answer.headers['content-length'], bytes]).toEqual([status, '', undefined, 0]);
   });
@@ -106,15 +106,12 @@ describe('the bytes of a reply', () => {
     ['for HEAD', page, { method: 'HEAD' }, 0],
     ['a 304', page, { headers: { 'If-None-Match': '"tag"' } }, 0],
     ['a stream for HEAD', { ...page, body: Readable.from([]) }, { method: 'HEAD' }, 0],
-  ] satisfies [string, Reply, Call, number][])(
-    'are known at once where it is %s',
-    async (_what, reply, call, expected) => {
-      expect(await written(reply, {}, call)).toMatchObject({ bytes: expected, atOnce: true });
-    },
-  );
+  ] satisfies [string, Reply, Call, number][])('are known immediately for %s', async (_what, reply, call, expected) => {
+    expect(await written(reply, {}, call)).toMatchObject({ bytes: expected, atOnce: true });
+  });
 });
 
-describe('a reply whose plan does not store it', () => {
+describe('a reply that its plan does not store', () => {
   const headers: Reply['headers'] = [
     ...JSON_TYPE,
     ['ETag', '"theirs"'],
@@ -123,13 +120,13 @@ describe('a reply whose plan does not store it', () => {
     ['X-Request-Id', 'theirs'],
   ];
 
-  it('is not to be stored by anybody, and shows nothing that the upstream says of itself', async () => {
+  it("forbids storing and shows none of the upstream's own response headers", async () => {
     const { answer } = await written({ status: 200, headers, body: page.body }, { planned: {} });
     expect(answer.headers).toMatchObject({ 'cache-control': 'private, no-store', 'x-request-id': 'request-1' });
     for (const name of ['set-cookie', 'etag']) expect(answer.headers).not.toHaveProperty(name);
   });
 
-  it('is left as it came in observe, for conditional requests too', async () => {
+  it('is left unchanged in observe, even for conditional requests', async () => {
     const call = { headers: { 'If-None-Match': '"theirs"' } };
     const observed = { planned: { transparent: true } };
     const { answer } = await written({ status: 200, headers, body: page.body, etag: '"theirs"' }, observed, call);
@@ -142,9 +139,9 @@ describe('a reply whose plan does not store it', () => {
   });
 });
 
-// The attack: a user of the upstream puts HTML into what is sent as text or without a type; a browser that guesses the type
-// runs it in the origin of the gateway.
-describe('the guess of a browser at the type of a reply', () => {
+// The attack: a user of the upstream puts HTML into a response sent as plain text or without a type; a browser that
+// guesses the type runs it in the origin of the gateway.
+describe('content sniffing of a reply', () => {
   const sent = async (status: number, headers: Reply['headers']) =>
     (await written({ status, headers, body: Buffer.from('<p>') })).answer.rawHeaders.filter(
       (text) => text === 'nosniff',
@@ -154,12 +151,12 @@ describe('the guess of a browser at the type of a reply', () => {
     ['JSON', 200, [['Content-Type', 'application/json; charset=utf-8']], 0],
     ['a problem', 400, [['content-type', 'application/problem+json']], 0],
     ['text', 200, [['Content-Type', 'text/plain']], 1],
-    ['what only begins like JSON', 200, [['Content-Type', 'application/jsonp']], 1],
-    ['what has no type', 200, [], 1],
-    ['what forbids it already', 200, [['X-Content-Type-Options', 'nosniff']], 1],
-    ['what has no body', 204, [], 0],
+    ['a type that starts like JSON', 200, [['Content-Type', 'application/jsonp']], 1],
+    ['a body without a type', 200, [], 1],
+    ['a reply that forbids it already', 200, [['X-Content-Type-Options', 'nosniff']], 1],
+    ['a reply without a body', 204, [], 0],
   ] satisfies [string, number, Reply['headers'], number][])(
-    'is forbidden where it matters: %s',
+    'is forbidden if necessary: %s',
     async (_what, status, headers, times) => {
       expect(await sent(status, headers)).toHaveLength(times);
     },
@@ -169,7 +166,7 @@ describe('the guess of a browser at the type of a reply', () => {
 describe('a conditional request', () => {
   const headers = { 'If-None-Match': '"other", "tag"' };
 
-  it('is answered with 304 and no field of a body', async () => {
+  it('gets 304 without content headers', async () => {
     const reply = { ...page, headers: [...JSON_TYPE, ['Content-Location', '/a'], ['Age', '3']] as Reply['headers'] };
     const { answer, bytes } = await written(reply, {}, { headers });
     expect([answer.status, answer.text, bytes]).toEqual([304, '', 0]);
@@ -178,11 +175,11 @@ describe('a conditional request', () => {
     expect(answer.headers['content-length']).toBeUndefined();
   });
 
-  it('is answered with 304 to HEAD too', async () => {
+  it('gets 304 for HEAD too', async () => {
     expect((await written(page, {}, { method: 'HEAD', headers })).answer.status).toBe(304);
   });
 
-  it('is answered in full when the tag is another one, or there is none', async () => {
+  it('gets the full response if the tag differs or is missing', async () => {
     expect((await written({ ...page, etag: '"new"' }, {}, { headers })).answer.status).toBe(200);
     const { etag: _etag, ...untagged } = page;
     const answer = (await written(untagged, {}, { headers })).answer;
@@ -197,7 +194,7 @@ describe('a reply with a gzip form', () => {
     headers: { 'Accept-Encoding': 'br, gzip', ...headers },
   });
 
-  it('is sent in that form, with its own length and tag, under the key of the very page', async () => {
+  it("is sent in that form, with its own length and tag, under the page's key", async () => {
     const { answer, bytes, asked } = await written(page, { gzip }, accepting());
     expect(gunzipSync(answer.bytes).toString()).toBe('{"a":1}');
     expect(bytes).toBe(gzip.length);
@@ -210,7 +207,7 @@ describe('a reply with a gzip form', () => {
     });
   });
 
-  it('is sent to HEAD without it', async () => {
+  it('is sent to HEAD without that form', async () => {
     const get = await written(page, { gzip }, accepting());
     const head = await written(page, { gzip }, accepting({}, 'HEAD'));
     expect([head.answer.text, head.bytes]).toEqual(['', 0]);
@@ -226,7 +223,7 @@ describe('a reply with a gzip form', () => {
     ['"other", "tag-gzip"', '"tag-gzip"'],
     ['"tag", "tag-gzip"', '"tag-gzip"'],
     ['*', '"tag-gzip"'],
-  ])('is 304 for a client that has %s, by the tag of its form', async (condition, etag) => {
+  ])('becomes a 304 for a client that has %s, with the tag of its form', async (condition, etag) => {
     const headers = { 'If-None-Match': condition };
     const { answer, bytes } = await written(page, { gzip }, accepting(headers));
     expect([answer.status, answer.headers.etag, answer.text, bytes]).toEqual([304, etag, '', 0]);
@@ -239,12 +236,12 @@ describe('a reply with a gzip form', () => {
     ['"tag-gzip"', '"tag-gzip"'],
     ['"tag", "tag-gzip"', '"tag"'],
     ['*', '"tag"'],
-  ])('is 304 for a client that has %s and takes no form now', async (condition, etag) => {
+  ])('becomes a 304 for a client that has %s but no longer accepts the form', async (condition, etag) => {
     const { answer } = await written(page, {}, { headers: { 'If-None-Match': condition } });
     expect([answer.status, answer.headers.etag]).toEqual([304, etag]);
   });
 
-  it('is sent in full where the client has neither form', async () => {
+  it('is sent in full if the client has neither form', async () => {
     for (const condition of ['"tag-br"', '"tag-gzip-gzip"', 'tag', '""'])
       for (const form of [gzip, undefined]) {
         const { answer } = await written(page, { gzip: form }, accepting({ 'If-None-Match': condition }));
@@ -255,20 +252,20 @@ describe('a reply with a gzip form', () => {
   it.each([
     ['does not accept it', {}],
     ['refuses it', { 'Accept-Encoding': 'gzip;q=0' }],
-  ])('is not made for a client that %s', async (_who, headers) => {
+  ])('is not compressed for a client that %s', async (_who, headers) => {
     const { answer, asked } = await written(page, { gzip }, { headers });
     expect(asked).toEqual([]);
     expect(answer.text).toBe('{"a":1}');
   });
 
-  it('is not asked for a response that is not stored', async () => {
+  it('is not compressed if the response is not stored', async () => {
     const { storedAs: _key, ...fetched } = page;
     const { answer, asked } = await written(fetched, { gzip }, accepting());
     expect(asked).toEqual([]);
     expect(answer.headers).not.toHaveProperty('content-encoding');
   });
 
-  it('is not sent in the place of another body under the same key', async () => {
+  it('is not sent in place of another body under the same key', async () => {
     const other = Buffer.from('{"less":1}');
     const { answer } = await written({ ...page, body: other }, { gzip }, accepting());
     expect(answer.text).toBe('{"less":1}');
@@ -276,8 +273,8 @@ describe('a reply with a gzip form', () => {
   });
 });
 
-describe('a reply that streams', () => {
-  it('is sent as it comes and counted', async () => {
+describe('a streamed reply', () => {
+  it('is sent as it arrives and counted', async () => {
     const { answer, bytes } = await written({
       status: 200,
       headers: [],
@@ -286,7 +283,7 @@ describe('a reply that streams', () => {
     expect([answer.text, answer.complete, bytes]).toEqual(['abcde', true, 5]);
   });
 
-  it('breaks the connection of the client when it breaks, after all that came was sent', async () => {
+  it("breaks the client's connection if it breaks, after sending everything received", async () => {
     const body = Readable.from(
       (async function* () {
         yield Buffer.from('abc');
@@ -297,7 +294,7 @@ describe('a reply that streams', () => {
     expect([answer.status, answer.text, answer.complete, bytes]).toEqual([200, 'abc', false, 3]);
   });
 
-  it('that breaks is sent as far as it came, to a client that is slower than the upstream too', async () => {
+  it('is sent as far as it arrived if it breaks, even to a client slower than the upstream', async () => {
     const part = Buffer.alloc(8_000_000);
     let given = false;
     const body = new Readable({
@@ -318,8 +315,8 @@ describe('a reply that streams', () => {
     expect([answer.status, answer.headers['content-length'], bytes, body.destroyed]).toEqual([203, '99', 0, true]);
   });
 
-  // A client that gets half of it with a proper end takes it for all there is.
-  it('breaks the connection of the client when it goes away without an error', async () => {
+  // A client that gets half of it with a proper end takes that half for the whole.
+  it("breaks the client's connection if it closes without an error", async () => {
     const body = new Readable({ read: () => undefined });
     body.push(Buffer.from('abc'));
     body.once('data', () => setImmediate(() => body.destroy()));
@@ -328,7 +325,7 @@ describe('a reply that streams', () => {
     expect([answer.status, answer.text, answer.complete, bytes]).toEqual([200, 'abc', false, 3]);
   });
 
-  it('breaks the connection of the client when it is broken before it can be read', async () => {
+  it("breaks the client's connection if it is broken before it can be read", async () => {
     const body = new Readable({ read: () => undefined });
     body.on('error', () => undefined);
     body.destroy(new Error('broken'));
@@ -340,8 +337,8 @@ describe('a reply that streams', () => {
     expect(await heard).not.toMatch(/\r\n0\r\n\r\n$/);
   });
 
-  // A client that asks for much and reads nothing must not fill the memory, nor keep the upstream waiting for ever.
-  it('is read no faster than the client reads, and given up after a pause that is too long', async () => {
+  // A client that requests much and reads nothing must neither fill the memory nor keep the upstream waiting forever.
+  it('is read no faster than the client reads, and abandoned after too long a pause', async () => {
     const part = Buffer.alloc(65_536);
     const body = new Readable({
       read() {
@@ -360,7 +357,7 @@ describe('a reply that streams', () => {
     socket.destroy();
   });
 
-  it('is given up when the client leaves', async () => {
+  it('is abandoned when the client leaves', async () => {
     const body = new Readable({ read: () => undefined });
     body.push(Buffer.from('abc'));
     const { port } = await serve((_request, response) => {
@@ -372,7 +369,7 @@ describe('a reply that streams', () => {
     await until(() => body.destroyed);
   });
 
-  it('is given up when the client has left before', async () => {
+  it('is abandoned if the client has already left', async () => {
     const body = new Readable({ read: () => undefined });
     const gone = Promise.withResolvers<number>();
     const { port } = await serve((_request, response) => {
