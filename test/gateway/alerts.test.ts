@@ -7,12 +7,12 @@ import { needsProgram } from '../builders/needs-program.ts';
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../builders/test-gateway.ts';
 import { alertsBetween } from '../deploy/replay-scrapes.ts';
 
-// Each replays two hours through all rules.
+// Each test replays two hours through all rules.
 vi.setConfig({ testTimeout: 60_000 });
 
 const LIST = '/services/v2/question.json';
 
-/** A gateway with what its scrapes say before and after something happened to it. */
+/** A gateway with its scrapes before and after an event. */
 async function scrapesAround(
   handler: FakeHandler,
   happens: (call: (target: string, call?: Call) => Promise<void>) => Promise<void>,
@@ -23,7 +23,7 @@ async function scrapesAround(
   const before = await scrape(gateway);
   await happens(async (target, call) => {
     const answer = await gateway.call(target, call);
-    // Counted by then.
+    // Counted by this time.
     await gateway.lineOf(String(answer.headers['x-request-id']));
   });
   return [before, await scrape(gateway)];
@@ -39,7 +39,7 @@ const brokenType: FakeHandler = (request) => {
 needsProgram('promtool', 'alerts on what a gateway really counts', (promtool) => {
   const alerts = async (scrapes: Promise<[string, string]>) => alertsBetween(promtool, ...(await scrapes));
 
-  it('are silent on pages from the upstream and from memory', async () => {
+  it('are silent for pages from the upstream and from memory', async () => {
     const fired = await alerts(
       scrapesAround(exampleAnswer, async (call) => {
         for (const sort of ['newest', 'active', 'voted']) await call(`${LIST}?sort=${sort}`);
@@ -50,7 +50,7 @@ needsProgram('promtool', 'alerts on what a gateway really counts', (promtool) =>
     expect(fired).toEqual([]);
   });
 
-  it('tell of denied callers and refused parameters to whoever owns the contract only', async () => {
+  it("report denied callers and refused parameters only to the contract's owner", async () => {
     const fired = await alerts(
       scrapesAround(exampleAnswer, async (call) => {
         await call('/services/v2/group/7/user.json', { user: 'alice' });
@@ -60,7 +60,7 @@ needsProgram('promtool', 'alerts on what a gateway really counts', (promtool) =>
     expect(fired).toEqual(['PorticoNewRequestViolations']);
   });
 
-  it('tell that answers break the contract', async () => {
+  it('report that responses break the contract', async () => {
     const fired = await alerts(
       scrapesAround(brokenType, async (call) => {
         for (const sort of ['newest', 'active', 'voted']) await call(`${LIST}?sort=${sort}`);
@@ -69,7 +69,7 @@ needsProgram('promtool', 'alerts on what a gateway really counts', (promtool) =>
     expect(fired).toEqual(['PorticoAnswersBreakContract', 'PorticoNewViolations', 'PorticoWouldRefuse']);
   });
 
-  it('tell that the upstream breaks every connection, and that calls to it are paused', async () => {
+  it('report that the upstream breaks every connection and that calls to it are paused', async () => {
     const fired = await alerts(
       scrapesAround(
         (_request, response) => void response.destroy(),
@@ -87,7 +87,7 @@ needsProgram('promtool', 'alerts on what a gateway really counts', (promtool) =>
     ]);
   });
 
-  it('tell that the roles file and the upstream disagree', async () => {
+  it('report that the roles file and the upstream disagree', async () => {
     const fired = await alerts(
       scrapesAround(
         () => errorText(403, PERMISSION_HTML),
@@ -97,7 +97,7 @@ needsProgram('promtool', 'alerts on what a gateway really counts', (promtool) =>
     expect(fired).toContain('PorticoPermissionMismatch');
   });
 
-  it('tell that somebody tries passwords', async () => {
+  it('report password guessing', async () => {
     const fired = await alerts(
       scrapesAround(exampleAnswer, async (call) => {
         for (let attempt = 0; attempt < 90; attempt += 1)

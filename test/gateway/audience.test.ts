@@ -22,8 +22,8 @@ import { createTestClock, type TestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * No response of one caller may ever be served to another whose audience differs. The upstream marks each answer with the
- * credential that fetched it; a plain model of the rules says whose marks a caller may see.
+ * No caller may ever get a response fetched for a caller of another audience. The upstream marks each response with the
+ * credential that fetched it; a plain model of the rules determines whose marks a caller may see.
  */
 
 const LISTS = [
@@ -39,7 +39,7 @@ const LISTS = [
 ] as const;
 type ListId = (typeof LISTS)[number];
 
-/** Operations for which a service account may stand in. */
+/** Operations for which a service account may replace the caller. */
 const INDEPENDENT: ReadonlySet<string> = new Set(LISTS.slice(0, 7));
 const QUERIES = ['', 'page=2', 'q=a%20b'] as const;
 
@@ -48,7 +48,7 @@ const TWINS: RolesAccount[] = [
   { name: 'bobby', roles: ['standard', 'custom'], groups: ['Beta Testers', 'Newcomers'] },
   { name: 'plain', roles: ['anonymous'] },
 ];
-/** Callers of one class hold the same roles, groups and flags. */
+/** Callers of one class have the same roles, groups and flags. */
 const CLASSES: Readonly<Record<string, string>> = {
   alice: 'private comments',
   alicia: 'private comments',
@@ -73,7 +73,7 @@ const callers: readonly Caller[] = [
   { name: undefined, password: '' },
   { name: 'alice', password: 'guessed' },
   { name: 'bob', password: 'guessed' },
-  // Known to an upstream that verifies, and to no roles file.
+  // Known to an upstream that verifies, but not in any roles file.
   { name: 'stranger', password: 'stranger' },
   { name: 'foreigner', password: 'foreigner' },
 ];
@@ -86,12 +86,12 @@ interface Asking {
   readonly id: ListId;
   readonly query: string;
   readonly method: 'GET' | 'HEAD';
-  /** Sends the tag of an answer that somebody, perhaps another, got before. */
+  /** Sends the entity tag of an earlier response, perhaps to another caller. */
   readonly conditional: boolean;
   readonly leaves: boolean;
 }
 
-/** What happens between two groups of concurrent requests. */
+/** Events between two groups of concurrent requests. */
 interface Step {
   readonly before: 'nothing' | 'seconds' | 'half a minute' | 'minutes' | 'a write' | 'a purge';
   readonly upstreamFails: boolean;
@@ -107,7 +107,7 @@ const asking: Arbitrary<Asking> = record({
   conditional: boolean(),
   leaves: integer({ min: 0, max: 9 }).map((number) => number === 0),
 });
-/** Most sequences stay with one list, or callers would hardly ever meet. */
+/** Most sequences stay with one list; otherwise callers would rarely request the same page. */
 const focused = tuple(
   constantFrom(...LISTS),
   constantFrom(...QUERIES),
@@ -123,7 +123,7 @@ const sequence = array(step, { minLength: 2, maxLength: 6 });
 
 const SECONDS = { nothing: 0, seconds: 7, 'half a minute': 31, minutes: 100, 'a write': 0, 'a purge': 0 };
 
-/** What a setting of the gateway means for the marks that a caller may see. */
+/** How a gateway's settings affect the marks that a caller may see. */
 interface World {
   readonly name: string;
   readonly config: Readonly<Record<string, unknown>>;
@@ -131,7 +131,7 @@ interface World {
   readonly random?: () => number;
   readonly audience: (id: ListId) => 'caller' | 'permissions' | 'public';
   readonly service?: boolean;
-  /** True where a wrong password is only reported. */
+  /** True if a wrong password is only reported. */
   readonly lenient?: boolean;
 }
 
@@ -166,7 +166,7 @@ const WORLDS: readonly World[] = [
     audience: permissionsAudience,
   },
   {
-    name: 'audience public, assumeImpersonal, compared now and then',
+    name: 'audience public, assumeImpersonal, sometimes compared',
     config: { authentication: anonymous, cache: { sampleShared: 0.1 }, operations: shared(publicAudience, false) },
     audience: publicAudience,
   },
@@ -189,7 +189,7 @@ const WORLDS: readonly World[] = [
     lenient: true,
   },
   {
-    name: 'verifier upstream, strangers delegated, permissions and public',
+    name: 'verifier upstream, unknown callers delegated, permissions and public',
     config: {
       mode: 'strict',
       authentication: anonymous,
@@ -200,7 +200,7 @@ const WORLDS: readonly World[] = [
     audience: alternating,
   },
   {
-    name: 'verifier upstream, strangers delegated, a service account',
+    name: 'verifier upstream, unknown callers delegated, a service account',
     config: { ...robot, mode: 'strict', authentication: anonymous, operations: shared(independentOnly, true) },
     real: true,
     audience: independentOnly,
@@ -208,7 +208,7 @@ const WORLDS: readonly World[] = [
   },
 ];
 
-/** Puts the mark into a body of whatever form. */
+/** Adds the mark to a body of any form. */
 function marked(id: ListId, mark: string): unknown {
   const body = exampleOf(id);
   if (id === 'listNodeComments')
@@ -257,11 +257,11 @@ describe.each(WORLDS)('with $name', (world) => {
   const classOf = (caller: Caller) =>
     caller.name === undefined ? 'anonymous' : isVerified(caller) ? CLASSES[caller.name] : undefined;
 
-  /** Whom only the upstream knows, the upstream has judged. */
+  /** Callers whom only the upstream knows, and whom it has accepted. */
   const mayReadPrivate = (caller: Caller) =>
     isVerified(caller) && (MAY_READ_PRIVATE.has(caller.name ?? '') || classOf(caller) === undefined);
 
-  /** Whether the rules let this caller see an answer that was fetched with this `Authorization`. */
+  /** Whether the rules let this caller see a response that was fetched with this `Authorization`. */
   function mayServe(caller: Caller, id: ListId, mark: string): boolean {
     const isOwn = mark === authorizationOf(caller);
     const kind = classOf(caller);
@@ -321,13 +321,13 @@ describe.each(WORLDS)('with $name', (world) => {
     if (before === 'a purge') await gateway.admin('/cache/purge', { method: 'POST', body: { all: true } });
     failing = upstreamFails;
     delays = [...waits];
-    // Two waves: the second finds pages of the first.
+    // Two waves: the second finds pages from the first.
     const half = Math.ceil(all.length / 2);
     await Promise.all(all.slice(0, half).map((one) => ask(one, tags)));
     await Promise.all(all.slice(half).map((one) => ask(one, tags)));
   }
 
-  it('no answer reaches a caller whose audience is not that of the credential which fetched it', async () => {
+  it('no caller gets a response whose credential belongs to another audience', async () => {
     await check(
       asyncProperty(sequence, async (steps) => {
         const tags = new Map<string, string>();

@@ -40,7 +40,7 @@ beforeEach(() => {
     compiled.push(how);
     throw new Error('a schema is compiled while requests are served');
   };
-  // The last step of every way to compile: `compile`, `validate`, `getSchema`, and references that were left for later.
+  // The last step of every way to compile: `compile`, `validate`, `getSchema` and deferred references.
   const internals = Ajv2020.prototype as unknown as Record<'compile' | '_compileSchemaEnv', () => unknown>;
   vi.spyOn(internals, 'compile').mockImplementation(refuse('compile'));
   vi.spyOn(internals, '_compileSchemaEnv').mockImplementation(refuse('_compileSchemaEnv'));
@@ -65,22 +65,22 @@ const callAll = async (targets: (id: string) => readonly string[]): Promise<Map<
   return statuses;
 };
 
-describe('no schema is compiled while requests are served', () => {
-  it('which would be noticed', () => {
+describe('schema compilation', () => {
+  it('is detected by these tests', () => {
     expect(() => new Ajv2020().compile({})).toThrow('compiled while');
     const later = new Ajv2020({ validateSchema: false, schemas: [{ $id: 'later' }] });
     expect(() => later.getSchema('later')).toThrow('compiled while');
     expect(compiled).toEqual(['compile', '_compileSchemaEnv']);
   });
 
-  it('for any operation with any projection, detail or page', async () => {
+  it('never happens for any operation with any projection, detail or page', async () => {
     const statuses = await callAll((id) => QUERIES.map((query) => targetOf(operationOf(id), query)));
     expect(compiled).toEqual([]);
     for (const seen of statuses.values()) expect(seen).not.toContain(500);
     expect([...(statuses.get('strict') ?? [])]).toEqual(expect.arrayContaining([200, 201, 400, 401]));
   });
 
-  it('for requests that are refused', async () => {
+  it('never happens for refused requests', async () => {
     const statuses = await callAll((id) => [badTargetOf(operationOf(id))]);
     expect(compiled).toEqual([]);
     expect([...(statuses.get('strict') ?? [])]).toEqual(expect.arrayContaining([400, 401]));
@@ -88,10 +88,10 @@ describe('no schema is compiled while requests are served', () => {
 
   it.each([
     ['of another form', () => ({ json: { list: 'x', id: 'y', unexpected: true } })],
-    ['that are no JSON', () => ({ body: '<p>no</p>', headers: { 'Content-Type': 'text/html' } })],
+    ['that are not JSON', () => ({ body: '<p>no</p>', headers: { 'Content-Type': 'text/html' } })],
     ['that are errors', () => ({ status: 404, json: { error: 'not found' } })],
     ['that are failures', () => ({ status: 500, json: { errors: [{ message: 'x' }] } })],
-  ])('for answers %s', async (_what, handler) => {
+  ])('never happens for responses %s', async (_what, handler) => {
     fake.handler = handler;
     await callAll((id) => [targetOf(operationOf(id))]);
     expect(compiled).toEqual([]);

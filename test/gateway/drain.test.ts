@@ -9,9 +9,9 @@ import { until } from '../builders/until.ts';
 import { connectRaw } from '../upstream/support/raw-client.ts';
 
 /*
- * The attack, which every deployment carries out on itself: while clients are busy on connections that they keep, the process
- * gets SIGTERM. A server that closes idle connections at once resets those whose next request is on its way, and writes among
- * them are lost without a trace. So each connection ends with a response that says so.
+ * The attack, which every deployment carries out on itself: the process gets SIGTERM while clients are busy on
+ * persistent connections. A server that closes idle connections at once resets those whose next request is on its way,
+ * and writes among them are lost without a trace. So each connection ends with a response that announces it.
  */
 
 let fake: FakeUpstream;
@@ -33,7 +33,7 @@ const WRITE = [
 ].join('\r\n');
 const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3}) [A-Z]/g)].map(([, status]) => Number(status));
 
-/** Sends one request after the other on one connection until a response says that it was the last; counts what got none. */
+/** Sends requests one by one on a connection until a response announces its end; counts requests without a response. */
 async function busyClient(socket: Socket, message: string, ask: () => void): Promise<{ done: number; lost: number }> {
   let text = '';
   let done = 0;
@@ -60,10 +60,10 @@ async function busyClient(socket: Socket, message: string, ask: () => void): Pro
   return { done, lost };
 }
 
-describe('a gateway that is told to stop', () => {
+describe('a gateway that is stopping', () => {
   it.each([
     ['reads', () => gateway.url, request('/services/v2/question.json')],
-    ['reads past the contract', () => gateway.url, request('/services/v2/node/1/unknown.json')],
+    ['requests for undocumented paths', () => gateway.url, request('/services/v2/node/1/unknown.json')],
     ['writes', () => gateway.url, WRITE],
     ['scrapes of the admin side', () => gateway.adminUrl, request('/livez')],
   ])('loses none of the %s of 50 busy clients', async (_what, url, message) => {
@@ -84,8 +84,8 @@ describe('a gateway that is told to stop', () => {
     expect(ends.every(({ done }) => done > 0)).toBe(true);
   });
 
-  // The system connects a client before the process accepts it; closing the listener would reset those.
-  it('serves the clients that are connected but not accepted yet', async () => {
+  // The system completes connections before the process accepts them; closing the listener would reset those.
+  it('serves clients that are connected but not accepted yet', async () => {
     const sockets = Array.from({ length: 50 }, () => connect(Number(new URL(gateway.url).port), '127.0.0.1'));
     await Promise.all(sockets.map((socket) => once(socket, 'connect')));
     const message = request('/services/v2/question.json');
@@ -100,7 +100,7 @@ describe('a gateway that is told to stop', () => {
     expect((await Promise.all(clients)).filter(({ done, lost }) => done !== 1 || lost > 0)).toEqual([]);
   });
 
-  it('is not ready, but listens and keeps connections, until the lame duck time is over', async () => {
+  it('is not ready, but listens and keeps connections until the lame-duck period is over', async () => {
     const client = await connectRaw(Number(new URL(gateway.url).port));
     const closed = gateway.gateway.close({ lameDuckSeconds: 1 });
     expect((await gateway.admin('/readyz')).status).toBe(503);
@@ -111,7 +111,7 @@ describe('a gateway that is told to stop', () => {
     await closed;
   });
 
-  it('ends a connection with the last of its pipelined responses', async () => {
+  it('closes a connection with the last of its pipelined responses', async () => {
     const gate = Promise.withResolvers<undefined>();
     fake.handler = async (asked) => {
       await gate.promise;

@@ -9,8 +9,8 @@ import { referenceIds } from '../builders/reference-ids.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * A staging run in front of the reference server: each of its faults must leave exactly the violation in the ledger that the
- * documentation names, and a server without faults none, whatever is asked of it.
+ * A staging run in front of the reference server: each kind of chaos must leave exactly the violation in the ledger
+ * that the documentation names, and a server without chaos must leave none, whatever is requested.
  */
 
 let reference: ReferenceServer;
@@ -24,7 +24,7 @@ beforeAll(async () => {
   const circuit = { failures: 1000, openSeconds: 1 };
   for (const mode of MODES) {
     gateways.set(mode, await start(mode, { circuit }));
-    // Only where slowness is looked for: a busy machine answers late too.
+    // Only if slowness is tested: a busy machine responds late too.
     gateways.set(`hurried ${mode}`, await start(mode, { circuit, totalTimeoutMs: 250 }));
   }
 });
@@ -58,10 +58,10 @@ const gatewayIn = (mode: string, fault = ''): TestGateway => {
   return gateway;
 };
 
-/** An account that may do everything that the tests ask for, and whose own the comment is. */
+/** An account that may do everything in these tests and owns the comment. */
 const userOf = ({ id }: OperationCase) => (id === 'updateComment' ? 'alice' : 'admin');
 
-/** Makes the state that an operation ends, past the gateway. */
+/** Bypasses the gateway to create the state that an operation ends. */
 async function prepare({ id }: OperationCase): Promise<void> {
   if (id === 'unmarkFavorite') await at(`/services/v2/node/${ids.node}/markfavorite.json`);
   if (id === 'cancelWiki') await at(`/services/v2/node/${ids.node}/wiki.json`);
@@ -78,11 +78,11 @@ const callOf = (operation: OperationCase): Call => ({
 
 let requests = 0;
 
-/** What one request adds to the ledger, as `direction operation status category keyword at`, once per occurrence. */
+/** The ledger entries of one request, as `direction operation status category keyword at`, once per occurrence. */
 async function addedBy(gateway: TestGateway, operation: OperationCase, query = ''): Promise<string[]> {
   const before = await countsOf(gateway);
   const call = callOf(operation);
-  // A connection that is broken on purpose has no answer, and is recorded all the same.
+  // A deliberately broken connection has no response but is recorded all the same.
   await gateway.call(targetOf(operation, query, ids), call).catch(() => undefined);
   await gateway.lineOf(`drift-${requests}`);
   const after = await entriesOf(gateway);
@@ -105,7 +105,7 @@ const statusOf = ({ status }: DriftRow, { success }: OperationCase) => (status =
 const TABLE = driftTable();
 
 describe.each(MODES)('a drifting server in %s', (mode) => {
-  it.each(TABLE)('leaves one violation each: $fault of $operations', async (row) => {
+  it.each(TABLE)('records one violation each: $fault of $operations', async (row) => {
     const wanted = OPERATIONS.filter(({ id }) => row.operations?.includes(ROWS[id] ?? '') ?? true);
     expect(wanted).toHaveLength(row.operations?.length ?? OPERATIONS.length);
     const found: Record<string, string[]> = {};
@@ -120,13 +120,13 @@ describe.each(MODES)('a drifting server in %s', (mode) => {
     expect(found).toEqual(expected);
   });
 
-  it('has every fault of the documentation in the table', async () => {
+  it('has every kind of documented chaos in the table', async () => {
     const named = new Set(TABLE.map(({ fault }) => fault.split(':')[0]));
-    // What `drift` stands for has rows of its own.
+    // The kinds that `drift` combines have their own rows.
     expect(named).toEqual(new Set<string>(CHAOS_NAMES.filter((name) => name !== 'drift')));
   });
 
-  it('leaves the violations of its four kinds, one an answer, where each answer drifts in its own way', async () => {
+  it('records the violations of its four kinds, one per response, if each response drifts differently', async () => {
     const questions = OPERATIONS.filter(({ id }) => id === 'listQuestions');
     const kinds = TABLE.filter(
       ({ fault, operations }) => (DRIFT_KINDS as readonly string[]).includes(fault) && operations?.includes('6'),

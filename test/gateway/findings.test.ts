@@ -39,7 +39,7 @@ const drifting = () => {
 };
 
 describe('a page with undocumented fields', () => {
-  it('is passed at enforce, counted, and kept', async () => {
+  it('is forwarded at enforce, counted and stored', async () => {
     fake.handler = drifting;
     const first = await gateway.call(QUESTIONS);
     expect([first.status, first.headers['contract-status']]).toEqual([200, expect.stringContaining(UNDOCUMENTED)]);
@@ -55,8 +55,8 @@ describe('a page with undocumented fields', () => {
   });
 });
 
-describe('a failure of the upstream', () => {
-  it('is counted once an exchange, however many wait for the same page', async () => {
+describe('an upstream failure', () => {
+  it('is counted once per exchange, however many requests wait for the same page', async () => {
     const held = Promise.withResolvers<void>();
     fake.handler = async () => {
       await held.promise;
@@ -71,7 +71,7 @@ describe('a failure of the upstream', () => {
     expect(await ledger()).toEqual([`response server-error  × ${fake.requests.length}`]);
   });
 
-  it('is counted when it refreshes a page behind the back of a client', async () => {
+  it('is counted during the background refresh of a page', async () => {
     await gateway.call(QUESTIONS);
     clock.advance(35);
     fake.handler = () => ({ status: 503, json: { error: 'away' } });
@@ -82,8 +82,8 @@ describe('a failure of the upstream', () => {
   });
 });
 
-describe('a request that is refused', () => {
-  it('by the roles file is told with the permission, blanks and all', async () => {
+describe('a refused request', () => {
+  it('is recorded with the missing permission, including its spaces, if the roles file refuses it', async () => {
     expect((await gateway.call('/services/v2/action.json', { user: 'alice' })).status).toBe(403);
     await until(() => gateway.log.length >= 1);
     const [entry, ...others] = (await gateway.gateway.services.ledger.snapshot()).entries;
@@ -99,14 +99,14 @@ describe('a request that is refused', () => {
     });
   });
 
-  it('for its credential is no violation', async () => {
+  it('is not a violation if its credential is refused', async () => {
     expect((await gateway.call(QUESTIONS, { password: 'wrong' })).status).toBe(401);
     expect((await gateway.call(QUESTIONS, { user: null })).status).toBe(401);
     await until(() => gateway.log.length >= 2);
     expect(await ledger()).toEqual([]);
   });
 
-  it('for its bounds, its parameters, its path or its method says where', async () => {
+  it('is recorded with the place of the violation: bounds, parameters, path or method', async () => {
     await gateway.call(`${QUESTIONS}?pageSize=4711`);
     await gateway.call(`${QUESTIONS}?page=abc`);
     await gateway.call(`${QUESTIONS}?colour=blue`);
@@ -122,7 +122,7 @@ describe('a request that is refused', () => {
     ]);
   });
 
-  it('has members that the contract does not know, which alone would not refuse it', async () => {
+  it('records undocumented members too, which alone would not refuse it', async () => {
     const body = { body: 'x', mood: 'x' };
     const made = await gateway.call('/services/v2/node/118/comment.json', { method: 'POST', body });
     expect([made.status, made.headers['contract-status']]).toEqual([201, expect.stringContaining(UNDOCUMENTED)]);

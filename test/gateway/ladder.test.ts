@@ -45,8 +45,8 @@ async function statuses(gateway: TestGateway, count: number, target = LIST): Pro
 
 const kept = () => JSON.parse(readFileSync(file, 'utf8')) as { steps: { operation: string; move: string }[] };
 
-describe('enforced answers that begin to drift', () => {
-  it('are refused until the share of the window is exceeded, pass then with what is wrong told, also after a restart, until an operator lifts it', async () => {
+describe('enforced responses that begin to drift', () => {
+  it("are refused up to the window's share, then forwarded with a report, even after a restart, until an operator lifts the demotion", async () => {
     const gateway = await start();
     expect(await statuses(gateway, 3)).toEqual([200, 200, 200]);
     drift = DRIFT;
@@ -81,7 +81,7 @@ describe('enforced answers that begin to drift', () => {
     expect(await statuses(third, 1)).toEqual([502]);
   });
 
-  it('are enforced again once the contract is another one', async () => {
+  it('are enforced again under a new contract', async () => {
     const first = await start();
     drift = DRIFT;
     await statuses(first, 4);
@@ -92,13 +92,13 @@ describe('enforced answers that begin to drift', () => {
     expect(second.log.some((line) => line.includes('the contract has changed'))).toBe(true);
   });
 
-  it('stay refused where demotion is switched off', async () => {
+  it('remain refused if demotion is switched off', async () => {
     const gateway = await start({ ladder: { file, demote: { ...DEMOTE, enabled: false } } });
     drift = DRIFT;
     expect(new Set(await statuses(gateway, 8))).toEqual(new Set([502]));
   });
 
-  it('stay refused while they come too seldom for the window', async () => {
+  it('remain refused while they are too few for the window', async () => {
     const clock = createTestClock();
     const gateway = await start({}, clock);
     drift = DRIFT;
@@ -111,9 +111,9 @@ describe('enforced answers that begin to drift', () => {
   it.each<[string, FakeAnswer]>([
     ['an HTML page', { headers: { 'Content-Type': 'text/html' }, body: '<html>down</html>' }],
     ['a broken body', { headers: { 'Content-Type': 'application/json' }, body: '{"list":' }],
-    ['an error inside a success', { json: { errors: { message: 'nothing works' } } }],
+    ['an error inside a success response', { json: { errors: { message: 'nothing works' } } }],
     ['an error status', { status: 500, json: { error: 'down' } }],
-  ])('stay enforced when the upstream is down and answers %s', async (_name, answer) => {
+  ])('remain enforced while the upstream is failing and sends %s', async (_name, answer) => {
     const gateway = await start();
     drift = answer;
     expect(new Set(await statuses(gateway, 8))).toEqual(new Set([502]));
@@ -123,8 +123,8 @@ describe('enforced answers that begin to drift', () => {
   });
 });
 
-describe('a page that was kept and a target that was recognised while answers were only reported', () => {
-  it('are refused from the moment on that answers are enforced again', async () => {
+describe('a stored page and a remembered target from a time when responses were only reported', () => {
+  it('are refused as soon as responses are enforced again', async () => {
     const gateway = await start({ cache: { enabled: true, store: 'wellFormed' } });
     drift = DRIFT;
     expect(await statuses(gateway, 8)).toEqual([502, 502, 502, 502, 200, 200, 200, 200]);
@@ -135,7 +135,7 @@ describe('a page that was kept and a target that was recognised while answers we
 });
 
 describe('a request in flight', () => {
-  it('ends with the plan it began with, which is not remembered for the next one', async () => {
+  it('finishes with the plan it began with, which is not remembered for the next one', async () => {
     const gateway = await start();
     const { ladder } = gateway.gateway.services;
     drift = DRIFT;
@@ -157,8 +157,8 @@ describe('a request in flight', () => {
   });
 });
 
-describe('what the ladder moved', () => {
-  it('is told by plan and explain of a gateway that starts with it', async () => {
+describe('changes by the ladder', () => {
+  it('are shown by plan and explain for a gateway that starts with them', async () => {
     const first = await start();
     drift = DRIFT;
     await statuses(first, 4);
@@ -169,7 +169,7 @@ describe('what the ladder moved', () => {
     expect(gateway.explain({ method: 'GET', target: LIST }).filter((line) => words.test(line))).toHaveLength(1);
   });
 
-  it('is told as kept, not as holding, where the configuration leaves it nothing to move', async () => {
+  it('are shown as stored but ineffective if the configuration leaves nothing to change', async () => {
     const first = await start();
     drift = DRIFT;
     await statuses(first, 4);
@@ -179,7 +179,7 @@ describe('what the ladder moved', () => {
     expect(log).not.toContain('a step of the ladder is in effect');
   });
 
-  it('is lifted in a running gateway by who takes it out of the file', async () => {
+  it('are lifted in a running gateway by an edit of the file', async () => {
     const { gateway, url } = await start();
     drift = DRIFT;
     for (let index = 0; index < 4; index += 1) await callAt(url, LIST);
@@ -191,7 +191,7 @@ describe('what the ladder moved', () => {
     expect((await callAt(url, LIST)).status).toBe(502);
   });
 
-  it('stays lifted where the command and the console lift the same promotion, one right after the other', async () => {
+  it('remain lifted if the command and the console lift the same promotion in quick succession', async () => {
     const clock = createTestClock();
     const first = await start({ operations: {} }, clock);
     const { contract } = first.gateway.services.ladder.state();
@@ -201,7 +201,7 @@ describe('what the ladder moved', () => {
     await writeLadderFile(file, before);
     const { ladder, ladderFile } = (await start({ operations: {} }, clock)).gateway.services;
     clock.advance(1000);
-    // What `portico ladder --lift` writes.
+    // The text that `portico ladder --lift` writes.
     await writeLadderFile(file, { ...before, steps: [{ ...promoted, move: 'lifted', at: clock() }] });
     clock.advance(1000);
     expect(ladder.lift('listIdeas', 'responses')).toBe(true);
@@ -213,13 +213,13 @@ describe('what the ladder moved', () => {
 });
 
 describe("the ladder's file", () => {
-  it('is a fault at start when it is broken, with its place in the configuration', async () => {
+  it('is a configuration error at startup if it is invalid, with its place in the configuration', async () => {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, '{"version": 1, "steps": 7}');
     await expect(start()).rejects.toThrow(/\/ladder\/file: .*ladder\.json holds no ladder: contract must be text/);
   });
 
-  it('is a fault at start when it was named and cannot be written', async () => {
+  it('is a configuration error at startup if it is configured and cannot be written', async () => {
     mkdirSync(dirname(dirname(file)), { recursive: true });
     writeFileSync(dirname(file), 'a file stands where the folder should be');
     await expect(start()).rejects.toThrow(/\/ladder\/file: .*ladder\.json cannot be written \(E[A-Z]+\)/);
@@ -227,7 +227,7 @@ describe("the ladder's file", () => {
 });
 
 describe('promotion', () => {
-  it('enforces what would have refused nothing, by the numbers of the ledger', async () => {
+  it('enforces a check that would have refused nothing according to the ledger', async () => {
     const clock = createTestClock();
     const promote = { enabled: true, checks: ['responses'], minAnswers: 5, windowHours: 1 };
     const gateway = await start({ operations: {}, ladder: { file, promote } }, clock);
@@ -253,7 +253,7 @@ describe('a flood of bad requests', () => {
     ['callers without the permission', '/services/v2/group/1/user.json', undefined, 403, 'permissions'],
     ['wrong credentials', LIST, { user: 'nobody', password: 'wrong' }, 401, 'authentication'],
     ['undocumented paths', '/services/v2/nowhere.json', undefined, 404, 'undocumented'],
-  ] as const)('of %s lowers nothing and is told once in a window', async (_name, target, call, status, check) => {
+  ] as const)('of %s lowers no level and is logged once per window', async (_name, target, call, status, check) => {
     const clock = createTestClock();
     const gateway = await start({ authentication: { failures: undefined } }, clock);
     const seen: number[] = [];

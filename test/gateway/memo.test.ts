@@ -17,8 +17,8 @@ import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../
 import { until } from '../builders/until.ts';
 
 /*
- * What a request target means is remembered by its text. Nobody may be able to tell that but by the time that it takes: a
- * gateway that forgets everything before each request does the same.
+ * The meaning of a request target is remembered by its text. Only response times may reveal that: a gateway that
+ * forgets everything before each request behaves the same.
  */
 
 const QUESTIONS = targetOf(operationOf('listQuestions'));
@@ -32,20 +32,20 @@ interface Asked {
   readonly method?: string;
   /** The name and the password; null for no credential. */
   readonly user?: string | null;
-  /** In place of a credential of `user`. */
+  /** Replaces the credential of `user`. */
   readonly fields?: readonly Field[];
 }
 
 interface Heard {
   readonly status: number;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly raw: readonly string[];
   readonly fields: Readonly<Record<string, string>>;
   readonly body: Buffer;
   readonly text: string;
 }
 
-/** A connection that sends texts as they are and hears answers in their order. */
+/** A connection that sends texts verbatim and reads the responses in order. */
 interface Wire {
   send(text: string): void;
   answer(method?: string): Promise<Heard>;
@@ -101,7 +101,7 @@ function open(url: string): Wire {
   return wire;
 }
 
-/** The text of a request; a `Host` is added where the fields have none. */
+/** The text of a request; a `Host` header is added if the headers contain none. */
 function textOf({ target, method = 'GET', user = 'alice', fields = [] }: Asked): string {
   const has = (name: string) => fields.some((field) => field[0].toLowerCase() === name);
   const all: Field[] = [
@@ -112,16 +112,16 @@ function textOf({ target, method = 'GET', user = 'alice', fields = [] }: Asked):
   return [`${method} ${target} HTTP/1.1`, ...all.map(([name, value]) => `${name}: ${value}`), '', ''].join('\r\n');
 }
 
-/** A gateway whose memo can be looked into. */
+/** A gateway with an accessible memo. */
 interface Watched extends TestGateway {
   readonly targets: Targets;
-  /** Whether a target is found without being read. */
+  /** Whether a target is found without being decoded. */
   isRemembered(rawTarget: string): boolean;
-  /** One request on a connection of its own. */
+  /** Sends one request on a new connection. */
   ask(asked: Asked): Promise<Heard>;
-  /** Asks until the target is remembered, and its page comes from the cache for this caller. */
+  /** Repeats a request until the target is remembered and its page comes from the cache for this caller. */
   warm(asked: Asked): Promise<Heard>;
-  /** Asks until the gzip form of the page is there. */
+  /** Repeats a request until the gzip form of the page exists. */
   gzipped(target: string): Promise<Heard>;
 }
 
@@ -172,14 +172,16 @@ async function watch(options: TestGatewayOptions): Promise<Watched> {
 
 const jsonOf = ({ text }: Heard) => JSON.parse(text) as Record<string, unknown>;
 
-/** A list of that operation with text enough to be worth compressing. */
+/** A list for this operation with enough text to be worth compressing. */
 function listNamed(id: string, name: string, more: object = {}): { readonly json: unknown } {
   return {
     json: { ...exampleOf(id), pageCount: 9, totalCount: 130, name: `${name}<${'long '.repeat(300)}>`, ...more },
   };
 }
 
-/** Answers that say who fetched them, how often anything was fetched before, and hold private fields among the comments. */
+/**
+ * Responses that name the caller who fetched them and the number of earlier fetches, with private fields in comments.
+ */
 const telling: FakeHandler = (request) => {
   const { path, user = 'nobody', target } = request;
   if (path.endsWith(QUESTIONS)) return listNamed('listQuestions', `of ${user} for ${target}`);
@@ -203,11 +205,11 @@ const oneOf = (name: string, ...values: (readonly string[])[]) =>
 const answerOf = ({ status, text }: Heard) => [status, (JSON.parse(text) as { code?: string }).code];
 const shrinking = (number: number): Asked => ({ target: `${QUESTIONS}?q=shrinks&page=${number}` });
 
-/** Names and values of fields, but those that differ by request. */
+/** Header names and values, except those that differ per request. */
 const lasting = ({ rawHeaders = [] as readonly string[] } = {}) =>
   rawHeaders.filter((_text, at) => at % 2 === 0 || !/^traceparent|^x-request-id/i.test(rawHeaders[at - 1] ?? ''));
 
-/** A page whose items are in a space. */
+/** A page whose items belong to a space. */
 const inSpace = (space: number) => {
   const { json } = listNamed('listQuestions', `in ${space}`);
   const { list } = json as { list: Record<string, unknown>[] };
@@ -216,7 +218,7 @@ const inSpace = (space: number) => {
   };
 };
 
-/** What the upstream does for a step. */
+/** The upstream's behavior for a step. */
 const MOODS = {
   well: telling,
   fails: () => ({ status: 500, json: { error: 'no' } }),
@@ -302,11 +304,11 @@ describe.each([
     ],
     'without padding': (name: string): readonly Field[] => [['Authorization', basic(name).replaceAll('=', '')]],
     bearer: (): readonly Field[] => [['Authorization', 'Bearer x']],
-    'beside a cookie': (name: string): readonly Field[] => [
+    'with a cookie': (name: string): readonly Field[] => [
       ['Authorization', basic(name)],
       ['Cookie', 'session=1'],
     ],
-    'beside a token': (name: string): readonly Field[] => [
+    'with a token': (name: string): readonly Field[] => [
       ['X-Auth-Token', 't'],
       ['Authorization', basic(name)],
     ],
@@ -360,7 +362,7 @@ describe.each([
     return { target, method, user: null, fields };
   }
 
-  /** Everything that can be seen of a request but its ids and the time of day. */
+  /** Everything visible about a request except its ids and the time of day. */
   async function seen(side: Side, step: Step, forgetsFirst: boolean) {
     const { gateway, upstream, clock, tags } = side;
     const { services } = gateway.gateway;
@@ -373,7 +375,7 @@ describe.each([
     const key = `${step.name} ${step.target}`;
     const heard = await gateway.ask(askedOf(step, tags.get(key)));
     await until(() => gateway.log.length > marked);
-    // A refresh or a comparison in the background is part of it.
+    // Including a refresh or comparison in the background.
     await until(() => services.upstream.stats().inFlight === 0);
     for (let turns = 0; turns < 5; turns += 1) await turn();
     const { etag } = heard.fields;
@@ -394,7 +396,7 @@ describe.each([
       packed,
       outcome: {
         status: heard.status,
-        // Whether the gzip form is made by now is not decided by the request.
+        // Whether the gzip form exists by now does not depend on the request.
         headers: heard.raw
           .map((text, at) => (heard.raw[at - 1] === 'Date' ? 'DATE' : plain(text)))
           .filter((_text, at, all) => !/^Content-(?:Encoding|Length)$/i.test(all[at - (at % 2)] ?? ''))
@@ -406,14 +408,14 @@ describe.each([
     };
   }
 
-  /** Portico's own counters and gauges by name and labels, but those of bytes. */
+  /** Portico's own counters and gauges by name and labels, except those that count bytes. */
   async function series({ gateway }: Side): Promise<readonly string[]> {
     const lines = (await gateway.gateway.services.metrics.exposition()).split('\n');
-    // A scrape tells of itself too.
+    // A scrape also counts itself.
     return lines.filter((line) => /^portico_(?!scrape_|cache_bytes)/.test(line));
   }
 
-  it('do the same, whatever came before', async () => {
+  it('behave the same after any sequence of requests', async () => {
     const [remembering, forgetting] = sides;
     let remembered = 0;
     const history = array(request, { minLength: 10, maxLength: 30 });
@@ -436,7 +438,7 @@ describe.each([
 });
 
 describe('a draining gateway', () => {
-  it('says that the connection ends, of targets that are remembered too', async () => {
+  it('announces the end of the connection for remembered targets too', async () => {
     const gateway = await watch({
       upstream: await startFakeUpstream(telling),
       clock: createTestClock(),
@@ -454,7 +456,7 @@ describe('a draining gateway', () => {
       const text = textOf(asked);
       return { wire: open(gateway.url), rest: text.slice(-2), first: text.slice(0, -2) };
     });
-    // A connection is used before, so that the gateway has taken it; half a request keeps it open.
+    // An earlier request makes the gateway accept the connection; half a request keeps it open.
     for (const { wire, first } of halves) {
       await wire.ask({ target: QUESTIONS });
       wire.send(first);
@@ -498,7 +500,7 @@ describe('a credential', () => {
     expect(heard.text).not.toContain(' for ');
   };
 
-  it('with another password for the same name gets nothing, before and after a hit of the right one', async () => {
+  it('with another password for the same name gets nothing, before and after a hit with the right one', async () => {
     await gateway.warm({ target: QUESTIONS });
     await refused({ target: QUESTIONS, fields: [['Authorization', basic('alice', 'alicf')]] });
     const { status } = await gateway.ask({ target: QUESTIONS });
@@ -506,7 +508,7 @@ describe('a credential', () => {
     await refused({ target: QUESTIONS, fields: [['Authorization', basic('alice', 'alicf')]] });
   });
 
-  it('of equal length is another one, whichever character differs', async () => {
+  it('of equal length is a different one, whichever character differs', async () => {
     await gateway.warm({ target: QUESTIONS });
     const own = basic('alice');
     for (let at = 'Basic '.length; at < own.length - 1; at += 1) {
@@ -530,7 +532,7 @@ describe('a credential', () => {
     }
   });
 
-  it('is verified again when its time is over, although the page is still fresh', async () => {
+  it('is verified again when its time is over, even if the page is still fresh', async () => {
     await gateway.warm({ target: QUESTIONS });
     clock.advance(59);
     fake.handler = knowing(telling, errorText(401, 'Bad credentials'));
@@ -541,7 +543,7 @@ describe('a credential', () => {
     expect((await gateway.warm({ target: QUESTIONS })).fields['cache-status']).toContain('hit');
   });
 
-  it('that the upstream has refused meanwhile is forgotten at once, for pages in memory too', async () => {
+  it('that the upstream has since refused is forgotten immediately, even for pages in memory', async () => {
     await gateway.warm({ target: QUESTIONS });
     fake.handler = ({ path }) => (path.includes('question') ? errorText(401, 'Bad credentials') : errorText(401, 'No'));
     const other = await gateway.ask({ target: `${QUESTIONS}?q=never-asked` });
@@ -549,7 +551,7 @@ describe('a credential', () => {
     await refused({ target: QUESTIONS });
   });
 
-  it('that is verified for one name does not open the pages of another', async () => {
+  it("that is verified for one name gives no access to another's pages", async () => {
     await gateway.warm({ target: QUESTIONS });
     await gateway.warm({ target: QUESTIONS, user: 'bob' });
     const heard = await gateway.ask({ target: QUESTIONS, user: 'bob' });
@@ -571,7 +573,7 @@ describe('a permission', () => {
     fake.handler = telling;
   });
 
-  it('is asked for of each caller, also where another one has just had the page from memory, on one connection', async () => {
+  it('is required of each caller, even if another caller on the same connection just got the page from memory', async () => {
     for (const user of ['admin', 'bob', 'guest']) await gateway.warm({ target: QUESTIONS, user });
     await gateway.warm({ target: IDEAS, user: 'admin' });
     const wire = open(gateway.url);
@@ -586,7 +588,7 @@ describe('a permission', () => {
     expect(fake.requests).toHaveLength(asked);
   });
 
-  it('that the upstream takes back takes the page back too, once the upstream has said so', async () => {
+  it('that the upstream withdraws also withdraws the page once the upstream has refused it', async () => {
     const target = `${QUESTIONS}?q=taken`;
     await gateway.warm({ target });
     clock.advance(31);
@@ -616,7 +618,7 @@ describe('a permission', () => {
     );
   });
 
-  it('lets one caller have the private fields and not the other, and never compresses what is left of them', async () => {
+  it('shows one caller the private fields and not the other, and never compresses the redacted body', async () => {
     for (const user of ['alice', 'bob']) await gateway.warm({ target: COMMENTS, user });
     const fields: Field[] = [['Accept-Encoding', 'gzip']];
     const whole = await gateway.gzipped(COMMENTS);
@@ -632,7 +634,7 @@ describe('a permission', () => {
   });
 });
 
-describe('a page that is asked for again', () => {
+describe('a repeated request for a page', () => {
   let fake: FakeUpstream;
   let gateway: Watched;
   beforeAll(async () => {
@@ -650,7 +652,7 @@ describe('a page that is asked for again', () => {
 
   const forget = () => gateway.admin('/cache/purge', { method: 'POST', body: { all: true } });
 
-  it('is gone after a write that may have changed it', async () => {
+  it('does not find it after a write that may have changed it', async () => {
     const { text } = await gateway.warm({ target: QUESTIONS });
     fake.handler = (request) =>
       request.method === 'GET' ? listNamed('listQuestions', 'after the write') : exampleAnswer(request);
@@ -667,7 +669,7 @@ describe('a page that is asked for again', () => {
     expect(later.fields['cache-status']).toBe('portico; fwd=miss; stored');
   });
 
-  it('is refused beyond the page count when that has shrunk since, although it is in memory', async () => {
+  it('is refused beyond the page count if that has since decreased, even if the page is in memory', async () => {
     await gateway.warm(shrinking(5));
     fake.handler = () => listNamed('listQuestions', 'short', { pageCount: 3 });
     expect((await gateway.ask(shrinking(2))).status).toBe(200);
@@ -685,27 +687,27 @@ describe('a page that is asked for again', () => {
     ['page=2&pageSize=15&a', 'unknown_parameter'],
     ['page=2&pageSize=150', 'page_size_out_of_bounds'],
     ['page=2&PageSize=15', 'unknown_parameter'],
-  ])('is not taken for another one that differs by a little: %s is %s', async (query, code) => {
+  ])('is not confused with one that differs slightly: %s is %s', async (query, code) => {
     await gateway.warm({ target: `${QUESTIONS}?page=2&pageSize=15` });
     for (let times = 0; times < 3; times += 1)
       expect(answerOf(await gateway.ask({ target: `${QUESTIONS}?${query}` }))).toEqual([400, code]);
   });
 
-  it('is not taken for one of another path, fragment or method', async () => {
+  it('is not confused with one for another path, fragment or method', async () => {
     await gateway.warm({ target: QUESTIONS });
     for (const target of [`${QUESTIONS}/`, QUESTIONS.replace('v2', 'V2'), QUESTIONS.replace('question', 'questions')])
       expect(answerOf(await gateway.ask({ target }))).toEqual([404, 'not_in_contract']);
     expect(answerOf(await gateway.ask({ target: QUESTIONS, method: 'DELETE' }))).toEqual([405, 'method_not_allowed']);
   });
 
-  // The attack: targets that are refused cost their sender nothing, and would drive out those that others request.
-  it('with a wrong parameter is never remembered, however often it is requested', async () => {
+  // The attack: refused targets cost their sender nothing, and would evict those that others request.
+  it('is never remembered with an invalid parameter, however often it is sent', async () => {
     const target = `${QUESTIONS}?nothing=known`;
     for (let times = 0; times < 4; times += 1) expect((await gateway.ask({ target })).status).toBe(400);
     expect(gateway.isRemembered(target)).toBe(false);
   });
 
-  it('and has left memory is asked of the upstream as it was the first time', async () => {
+  it('is sent upstream in the same form after the page has left memory', async () => {
     const target = `${QUESTIONS}?page=1&q=a%20b&pageSize=15`;
     await forget();
     fake.requests.length = 0;
@@ -719,7 +721,7 @@ describe('a page that is asked for again', () => {
     expect(lasting(second)).toEqual(lasting(first));
   });
 
-  it('and has left memory is judged by its own parameters', async () => {
+  it('is checked by its own parameters after the page has left memory', async () => {
     const target = `${QUESTIONS}?spaceId=8`;
     fake.handler = () => inSpace(8);
     await gateway.warm({ target });
@@ -735,10 +737,10 @@ describe('a page that is asked for again', () => {
   it.each([
     ['fails', () => ({ status: 500, json: { error: 'no' } }), 502],
     ['breaks the connection', (_request, response) => void response.destroy(), 502],
-    ['answers what is no JSON', () => ({ body: '<p>', headers: { 'Content-Type': 'text/html' } }), 502],
+    ['sends something other than JSON', () => ({ body: '<p>', headers: { 'Content-Type': 'text/html' } }), 502],
     ['does not know the page', () => ({ status: 404, json: { error: 'gone' } }), 404],
   ] satisfies [string, FakeHandler, number][])(
-    'and has left memory gets the one body of errors when the upstream %s',
+    'gets the usual error body after the page has left memory, if the upstream %s',
     async (_what, handler, status) => {
       const target = `${QUESTIONS}?q=fails`;
       await gateway.warm({ target });
@@ -754,7 +756,7 @@ describe('a page that is asked for again', () => {
     },
   );
 
-  it('by a client that leaves is recorded once without a status, and others who wait for it are served', async () => {
+  it('is recorded once without a status if its client leaves, and other waiting callers are served', async () => {
     const target = `${QUESTIONS}?q=leaves`;
     await gateway.warm({ target });
     await forget();
@@ -782,7 +784,7 @@ describe('a page that is asked for again', () => {
     expect(ids).toHaveLength(3);
   });
 
-  it('is answered in order, each to its own caller, where many ask at once on one connection', async () => {
+  it('gets its response in order and for its own caller, even with many concurrent requests on one connection', async () => {
     for (const user of ['alice', 'bob', 'guest', 'admin']) await gateway.warm({ target: QUESTIONS, user });
     await gateway.warm({ target: IDEAS, user: 'admin' });
     const asks: (Asked & { readonly expected: string })[] = [
@@ -812,7 +814,7 @@ describe('a page that is asked for again', () => {
   });
 });
 
-describe('a request past the contract', () => {
+describe('an undocumented request', () => {
   let upstream: FakeUpstream;
   let gateway: Watched;
 
@@ -832,7 +834,7 @@ describe('a request past the contract', () => {
     expect(line).toMatchObject({ status: 200, route: 'passthrough', operation: 'undocumented', path: OPEN });
   });
 
-  it('is asked for its permission each time', async () => {
+  it('needs its permission each time', async () => {
     await gateway.warm({ target: GUARDED, user: 'admin' });
     await gateway.warm({ target: OPEN, user: 'bob' });
     const answers = [
@@ -843,14 +845,14 @@ describe('a request past the contract', () => {
     expect(answers.map(({ status }) => status)).toEqual([403, 200, 403]);
   });
 
-  it('travels with the cookie and the token that may be another credential', async () => {
+  it('is forwarded with the cookie and token, which may be another credential', async () => {
     await gateway.warm({ target: OPEN });
     const fields: Field[] = [...right('alice'), ['Cookie', 'session=1'], ['X-Auth-Token', 't']];
     expect(jsonOf(await gateway.ask({ target: OPEN, fields }))).toMatchObject({ user: 'alice', cookie: 'session=1' });
     expect(jsonOf(await gateway.ask({ target: OPEN }))).toMatchObject({ user: 'alice', cookie: 'none' });
   });
 
-  it('travels with the credential of its own caller', async () => {
+  it("is forwarded with its own caller's credential", async () => {
     await gateway.warm({ target: OPEN, user: 'alice' });
     await gateway.warm({ target: OPEN, user: 'bob' });
     const wire = open(gateway.url);
@@ -859,7 +861,7 @@ describe('a request past the contract', () => {
     expect(users).toEqual(['alice', 'bob', 'alice']);
   });
 
-  it('that the upstream breaks off gets the one error body', async () => {
+  it('gets the usual error body if the upstream breaks off', async () => {
     await gateway.warm({ target: OPEN });
     const answering = upstream.handler;
     upstream.handler = (_request, response) => void response.destroy();
@@ -869,8 +871,8 @@ describe('a request past the contract', () => {
   });
 });
 
-describe('what clients are told of addresses', () => {
-  it('the public base path is part of what is remembered, and no part of what the upstream is asked', async () => {
+describe('addresses in requests and responses', () => {
+  it('include the public base path in remembered targets, but not upstream', async () => {
     const fake = await startFakeUpstream(telling);
     const gateway = await watch({ upstream: fake, clock: createTestClock(), config: { publicBasePath: '/qa' } });
     const target = `${QUESTIONS}?page=2`;
@@ -883,7 +885,7 @@ describe('what clients are told of addresses', () => {
       expect((await gateway.ask({ target: other })).status).not.toBe(200);
   });
 
-  it('each client gets its own address in the place of the legacy one', async () => {
+  it('are replaced by the address that each client uses', async () => {
     const fake = await startFakeUpstream(() => listNamed('listQuestions', `see ${fake.url}/answer`));
     const gateway = await watch({ upstream: fake, clock: createTestClock(), config: { rewriteUrls: true } });
     await gateway.warm({ target: QUESTIONS });
@@ -902,7 +904,7 @@ describe('what clients are told of addresses', () => {
   });
 });
 
-describe('the gzip form of a page', () => {
+describe("a page's gzip form", () => {
   let gateway: Watched;
   beforeAll(async () => {
     const upstream = await startFakeUpstream(telling);
@@ -912,7 +914,7 @@ describe('the gzip form of a page', () => {
   const GZIP: Field = ['Accept-Encoding', 'gzip'];
   const gzipped = (target: string) => gateway.gzipped(target);
 
-  it('is sent once it is made, and the page as it is until then', async () => {
+  it('is sent once it exists; until then the uncompressed page is sent', async () => {
     const target = `${QUESTIONS}?q=form`;
     const miss = await gateway.ask({ target, fields: [GZIP] });
     const hit = await gateway.ask({ target, fields: [GZIP] });
@@ -929,7 +931,7 @@ describe('the gzip form of a page', () => {
     );
   });
 
-  it('has a tag of its own, and a client that has either form is told so', async () => {
+  it('has its own entity tag, and a client with either form gets 304', async () => {
     const target = `${QUESTIONS}?q=tags`;
     const form = (await gzipped(target)).fields['etag'] ?? '';
     const plain = (await gateway.ask({ target })).fields['etag'] ?? '';
@@ -947,7 +949,7 @@ describe('the gzip form of a page', () => {
       }
   });
 
-  it('is sent to HEAD as its fields alone', async () => {
+  it('is sent to HEAD as headers only', async () => {
     const target = `${QUESTIONS}?q=head`;
     const form = await gzipped(target);
     const head = await gateway.ask({ target, method: 'HEAD', fields: [GZIP] });
@@ -956,7 +958,7 @@ describe('the gzip form of a page', () => {
     expect(fields['content-encoding']).toBe('gzip');
   });
 
-  it('goes to nobody who does not take it', async () => {
+  it('is never sent to a client that does not accept it', async () => {
     const target = `${QUESTIONS}?q=weights`;
     await gzipped(target);
     for (const encoding of ['gzip;q=0', 'identity', 'br', 'gzip;q=0, *', '*;q=0', '']) {
@@ -969,7 +971,7 @@ describe('the gzip form of a page', () => {
     }
   });
 
-  it('is counted with the page and goes with it', async () => {
+  it("counts toward the page's size and is removed with it", async () => {
     const { cache } = gateway.gateway.services;
     const target = `${QUESTIONS}?q=counted`;
     await gateway.warm({ target });
@@ -981,7 +983,7 @@ describe('the gzip form of a page', () => {
     expect((await gateway.ask({ target, fields: [GZIP] })).fields['content-encoding']).toBeUndefined();
   });
 
-  it('is not made where the configuration says so', async () => {
+  it('is not created if the configuration disables it', async () => {
     const plain = await watch({
       upstream: await startFakeUpstream(telling),
       clock: createTestClock(),

@@ -6,21 +6,21 @@ import { referenceIds } from '../builders/reference-ids.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * The other half of the promise of a ledger: a server that keeps to the contract leaves nothing in it, whoever asks for
- * whatever the contract documents.
+ * The other half of a ledger's promise: a server that follows the contract leaves nothing in it, for any caller and any
+ * documented request.
  */
 
 let reference: ReferenceServer;
 let ids: Ids;
 let nodes: readonly string[];
-/** Comments that their author alone, and whom they are for, may see. */
+/** Comments that only their author and recipients may see. */
 let hidden: readonly string[];
 let strict: TestGateway;
 beforeAll(async () => {
   reference = await startReferenceServer();
   ids = await referenceIds(reference.url);
   const page = await callAt(reference.url, '/services/v2/question.json?pageSize=100');
-  // The rules by which an account may ask are the same in every mode; only here are they enforced.
+  // The permission rules are the same in every mode; only this one enforces them.
   strict = await startTestGateway({ upstream: reference });
   const privately = [
     { body: 'Between us.', visibility: 'recipients', recipients: [] },
@@ -81,7 +81,7 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
   listAnswerComments: ['', ...ODD],
 };
 
-/** Ids of many things: what nobody has is answered with an error, which is documented too. */
+/** Many ids: an id that does not exist causes a documented error. */
 const variantsOf = (operation: OperationCase): readonly Ids[] => {
   if (/^list(?:NodeComments|NodeFollowers)$/.test(operation.id))
     return [...nodes.slice(0, 4), ...hidden].map((node) => Object.assign({}, ids, { node }));
@@ -91,7 +91,7 @@ const variantsOf = (operation: OperationCase): readonly Ids[] => {
   return [ids];
 };
 
-/** True when neither the permissions nor the bounds of a page refuse the request. */
+/** True if neither the permissions nor the page bounds refuse the request. */
 const isAllowed = ({ method }: OperationCase, target: string, as: string) =>
   strict.gateway.explain({ method, target, as }).some((line) => /^verdict:\s+(?:sent on|answered)/.test(line));
 
@@ -112,7 +112,7 @@ async function askAll(
 
 const once = (target: string, call: Call): readonly [target: string, call: Call] => [target, call];
 
-/** Every documented read of every account that may, twice: the second answer is known or kept. */
+/** Every documented read by every permitted account, twice: the second response is remembered or cached. */
 const reads = (): (readonly [target: string, call: Call])[] =>
   OPERATIONS.filter(({ method }) => method === 'GET').flatMap((operation) =>
     variantsOf(operation).flatMap((own) =>
@@ -125,7 +125,7 @@ const reads = (): (readonly [target: string, call: Call])[] =>
     ),
   );
 
-/** The writes of a few nodes, each with the state that it ends. */
+/** The writes to a few nodes, each with the state that it ends. */
 async function writeAll(gateway: TestGateway): Promise<number> {
   let count = 0;
   const put = (target: string, user: string, method = 'PUT', body?: unknown) => {
@@ -154,8 +154,8 @@ async function writeAll(gateway: TestGateway): Promise<number> {
   return count;
 }
 
-describe('a server without faults, in observe', () => {
-  it('leaves nothing on the side of answers, whatever callers have to be told', async () => {
+describe('a server without chaos, in observe', () => {
+  it('causes no response violations, whatever callers get reported', async () => {
     const gateway = await startTestGateway({ upstream: reference, config: { mode: 'observe' } });
     const callers: readonly Call[] = [{ user: null }, { user: 'alice', password: 'wrong' }, { user: 'guest' }];
     const asked = OPERATIONS.flatMap((operation) =>
@@ -173,7 +173,7 @@ describe.each([
   ['strict', {}],
   ['staging', { cache: { enabled: false } }],
   ['observe', {}],
-] as const)('a server without faults, in %s', (mode, more) => {
+] as const)('a server without chaos, in %s', (mode, more) => {
   it('leaves nothing in the ledger after thousands of requests over all operations', { timeout: 120_000 }, async () => {
     const gateway = await startTestGateway({ upstream: reference, config: { mode, ...more } });
     const asked = (await askAll(gateway, reads())) + (await writeAll(gateway));

@@ -6,8 +6,8 @@ import { EXAMPLE_IDS, OPERATIONS } from '../builders/operations.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * The attack: any request and any response at all. In `observe` a gateway that fails where the upstream did not is an outage,
- * so the status and the bytes that a client gets are the upstream's whatever a check thinks of them, and whether it breaks.
+ * The attack: any request and any response. In `observe`, a gateway that fails although the upstream did not is an
+ * outage, so the client gets the upstream's status and bytes, whatever a check finds and even if it throws.
  */
 
 let fake: FakeUpstream;
@@ -116,14 +116,14 @@ const call = fc.record({
   sentType: fc.constantFrom('application/json', 'text/plain', undefined),
 });
 
-/** What the client gets, as far as it must be the upstream's. */
+/** The part of the client's response that must equal the upstream's. */
 const seen = ({ status: code, bytes }: { readonly status: number; readonly bytes: Buffer }) => ({
   status: code,
   bytes: bytes.toString('latin1'),
 });
 
 describe('observe', () => {
-  it('returns the status and the bytes of the upstream for every request and every response', async () => {
+  it("returns the upstream's status and bytes for every request and response", async () => {
     await fc.assert(
       fc.asyncProperty(
         call,
@@ -154,12 +154,12 @@ describe('observe', () => {
     );
   }, 120_000);
 
-  it('breaks on none of them inside', () => {
-    // What is recovered from is a mistake all the same: none of these inputs may reach that way out.
+  it('throws internally on none of them', () => {
+    // A recovered error is still a defect: none of these inputs may cause one.
     expect(gateway.log.filter((line) => line.includes('"cause"') || line.includes('"failed"'))).toEqual([]);
   });
 
-  it('returns a page to a client that asks for a projection of 2,500 segments', async () => {
+  it('returns a page to a client that requests a projection of 2,500 segments', async () => {
     fake.handler = () => ({ json: { list: [{ id: 1 }], pageCount: 1 } });
     const path = Array.from({ length: 2500 }, () => 'a').join('.');
     const got = await gateway.call(`/services/v2/question.json?includeOnly=${path}`);

@@ -23,7 +23,10 @@ beforeEach(() => {
   fake.handler = exampleAnswer;
 });
 
-/** Fields that belong to a connection (how a body of unknown length is framed, too), and the four that observe may add. */
+/**
+ * Headers that belong to a connection (including the framing of a body of unknown length), and the four that observe
+ * may add.
+ */
 const NOT_END_TO_END = /^(?:connection|keep-alive|transfer-encoding|date)$/i;
 const ADDED = /^(?:x-request-id|contract-status|via|x-content-type-options)$/i;
 
@@ -36,7 +39,7 @@ function endToEnd(answer: Answer, left: RegExp): string[] {
   return fields.toSorted();
 }
 
-/** What the client of the gateway gets is what a client of the upstream gets: status, fields and bytes. */
+/** The gateway's client gets the same as the upstream's client: status, headers and bytes. */
 async function expectSame(target: string, call: Call = {}, apart = /^$/): Promise<Answer> {
   const direct = await callAt(fake.url, target, call);
   const through = await gateway.call(target, call);
@@ -48,14 +51,14 @@ async function expectSame(target: string, call: Call = {}, apart = /^$/): Promis
   return through;
 }
 
-/** Whether the connection breaks, before or in the middle of an answer. */
+/** Whether the connection breaks, before or in the middle of a response. */
 const brokenAt = (target: string) =>
   gateway.call(target).then(
     ({ complete }) => !complete,
     () => true,
   );
 
-/** The request of an operation as a careless client might send it. */
+/** A request for an operation as a careless client might send it. */
 const callOf = ({ method, body }: (typeof OPERATIONS)[number], user: string | null = 'anyone'): Call => ({
   method,
   user,
@@ -73,7 +76,7 @@ const shapes: { name: string; answer: FakeAnswer }[] = [
   { name: '{error} with 404', answer: errorText(404, 'not found') },
   { name: 'an HTML page with 401', answer: htmlPage(401) },
   { name: 'an HTML page with 500', answer: htmlPage(500) },
-  { name: '200 with an error inside', answer: errorText(200, 'broken') },
+  { name: '200 with an error in the body', answer: errorText(200, 'broken') },
   { name: 'malformed JSON', answer: { body: '{"list":[{"id":1,', headers: JSON_TYPE } },
   { name: 'no body at all', answer: { status: 200, headers: JSON_TYPE } },
   { name: '204', answer: { status: 204 } },
@@ -89,7 +92,7 @@ const shapes: { name: string; answer: FakeAnswer }[] = [
     answer: { status: 206, body: 'ab', headers: { 'Content-Range': 'bytes 0-1/10', 'Accept-Ranges': 'bytes' } },
   },
   {
-    name: 'cookies, validators and fields of its own',
+    name: 'cookies, validators and custom headers',
     answer: {
       body: pageBytes,
       headers: {
@@ -117,7 +120,7 @@ const shapes: { name: string; answer: FakeAnswer }[] = [
     answer: { body: '{"executionURL":"http://old.example/services/v2/x"}', headers: JSON_TYPE },
   },
   {
-    name: 'bytes that are no UTF-8',
+    name: 'bytes that are not UTF-8',
     answer: { body: Buffer.from([0x7b, 0xff, 0xfe, 0x00, 0x7d]), headers: JSON_TYPE },
   },
   { name: 'a byte order mark', answer: { body: '\uFEFF{"id":1}', headers: JSON_TYPE } },
@@ -127,18 +130,21 @@ const shapes: { name: string; answer: FakeAnswer }[] = [
     answer: { body: brotliCompressSync(pageBytes), headers: { ...JSON_TYPE, 'Content-Encoding': 'br' } },
   },
   {
-    name: 'a coding that nobody knows',
+    name: 'an unknown content coding',
     answer: { body: 'xyz', headers: { ...JSON_TYPE, 'Content-Encoding': 'x-own' } },
   },
-  { name: 'a broken coding', answer: { body: 'no gzip', headers: { ...JSON_TYPE, 'Content-Encoding': 'gzip' } } },
-  { name: 'larger than what is kept in memory', answer: { body: Buffer.alloc(LIMIT * 40, 'x'), headers: JSON_TYPE } },
   {
-    name: 'larger than that once decoded',
+    name: 'a broken content coding',
+    answer: { body: 'no gzip', headers: { ...JSON_TYPE, 'Content-Encoding': 'gzip' } },
+  },
+  { name: 'a body too large for memory', answer: { body: Buffer.alloc(LIMIT * 40, 'x'), headers: JSON_TYPE } },
+  {
+    name: 'a body too large for memory once decoded',
     answer: { body: gzipSync(Buffer.alloc(LIMIT * 40)), headers: { ...JSON_TYPE, 'Content-Encoding': 'gzip' } },
   },
 ];
 
-describe('in observe, every operation receives what the upstream sends', () => {
+describe('in observe, every operation returns what the upstream sends', () => {
   it.each(OPERATIONS)('$id', async (operation) => {
     for (const user of ['anyone', 'nobody', null]) {
       const got = await expectSame(targetOf(operation), callOf(operation, user));
@@ -153,7 +159,7 @@ describe('in observe, every operation receives what the upstream sends', () => {
     }
   });
 
-  it.each(OPERATIONS)('$id with parameters that the contract does not have', async (operation) => {
+  it.each(OPERATIONS)('$id with undocumented parameters', async (operation) => {
     await expectSame(targetOf(operation, 'page=-1&pageSize=99999&colour=blue&page=2'), callOf(operation));
   });
 });
@@ -163,12 +169,12 @@ describe.each([
   { where: 'an undocumented path', target: '/services/v2/question/118.json' },
   { where: 'a path elsewhere', target: '/questions/118/why.html' },
 ])('in observe, on $where', ({ target }) => {
-  it.each(shapes)('bytes, status and fields are the same: $name', async ({ answer }) => {
+  it.each(shapes)('bytes, status and headers are the same: $name', async ({ answer }) => {
     fake.handler = () => answer;
     await expectSame(target);
   });
 
-  it('a body of unknown length is passed as it comes', async () => {
+  it('a body of unknown length is streamed', async () => {
     fake.handler = (_request, response) => {
       response.writeHead(200, JSON_TYPE);
       for (const part of ['{"li', 'st":', '[]}']) response.write(part);
@@ -178,7 +184,7 @@ describe.each([
     await expectSame(target, {}, /^content-length$/i);
   });
 
-  it('HEAD is HEAD upstream, with the same fields', async () => {
+  it('HEAD is sent upstream as HEAD, and the headers are the same', async () => {
     fake.handler = () => ({ headers: { ...JSON_TYPE, 'Content-Length': '1234', ETag: '"e"' } });
     await expectSame(target, { method: 'HEAD' });
     expect(fake.requests.at(-1)?.method).toBe('HEAD');
@@ -186,8 +192,8 @@ describe.each([
 
   it.each([
     { name: 'small', length: 1000 },
-    { name: 'larger than what is kept in memory', length: LIMIT * 20 },
-  ])('an answer that breaks off breaks the connection of the client: $name', async ({ length }) => {
+    { name: 'a body too large for memory', length: LIMIT * 20 },
+  ])("a response that breaks off breaks the client's connection: $name", async ({ length }) => {
     fake.handler = (_request, response) => {
       response.writeHead(200, { ...JSON_TYPE, 'Content-Length': length });
       response.write(Buffer.alloc(length / 2, 'x'), () => response.socket?.destroy());
@@ -196,7 +202,7 @@ describe.each([
     expect(await brokenAt(target)).toBe(true);
   });
 
-  it('a chunked answer that breaks off does so too', async () => {
+  it('a chunked response that breaks off does so too', async () => {
     fake.handler = (_request, response) => {
       response.writeHead(200, JSON_TYPE);
       response.write('{"list":[]}', () => response.socket?.destroy());
@@ -205,7 +211,7 @@ describe.each([
     expect(await brokenAt(target)).toBe(true);
   });
 
-  it('fields of the request pass as they came, conditional and range ones too', async () => {
+  it('request headers are forwarded unchanged, including conditional and range headers', async () => {
     const headers = {
       Cookie: 'JSESSIONID=1; a=b',
       'X-Auth-Token': 'token',
@@ -243,7 +249,7 @@ describe.each([
     '?',
     '?q=%E4%F6',
     '?a;b=c/../d//e?f',
-  ])('the query goes out as it came: %s', async (query) => {
+  ])('the query is forwarded unchanged: %s', async (query) => {
     await gateway.call(target + query);
     expect(fake.requests.map((request) => request.target)).toEqual([target + query]);
   });
@@ -262,7 +268,7 @@ describe('in observe, raw targets', () => {
     "/services/v2/comment/!$&'()*+,;=:@-._~.json",
     '/services/v2/question.json;jsessionid=1',
     '/services/v2/...json/..hidden/a..b',
-  ])('%s goes out as it came', async (target) => {
+  ])('%s is forwarded unchanged', async (target) => {
     await expectSame(target);
     expect(fake.requests.map((request) => request.target)).toEqual([target, target]);
   });
@@ -288,7 +294,7 @@ describe('in observe, raw targets', () => {
     expect(await gateway.metric(`portico_errors_total{code="${code}"}`)).toBeGreaterThan(0);
   });
 
-  it('a target that is too long is 414, headers that are too large 431', async () => {
+  it('a target that is too long gets 414, and headers that are too large get 431', async () => {
     expect((await gateway.call(`${QUESTIONS}?q=${'x'.repeat(8192)}`)).status).toBe(414);
     const client = await connectRaw(Number(new URL(gateway.url).port));
     client.send(`GET ${QUESTIONS} HTTP/1.1`, 'Host: x', `X-Big: ${'x'.repeat(20_000)}`, '', '');
@@ -300,12 +306,12 @@ describe('in observe, raw targets', () => {
 describe('in observe, request bodies', () => {
   const bodies = [
     {
-      name: 'valid JSON with odd blanks and large numbers',
+      name: 'valid JSON with odd spacing and large numbers',
       body: '{ "content" :\n"username\\nx", "n": 9007199254740993.10 }',
     },
     { name: 'malformed JSON', body: '{"content":' },
-    { name: 'bytes that are no UTF-8', body: Buffer.from([0xff, 0x00, 0xfe]) },
-    { name: 'larger than what is kept in memory', body: Buffer.alloc(LIMIT * 30, 'y') },
+    { name: 'bytes that are not UTF-8', body: Buffer.from([0xff, 0x00, 0xfe]) },
+    { name: 'a body too large for memory', body: Buffer.alloc(LIMIT * 30, 'y') },
     { name: 'empty', body: '' },
   ];
   const places = [
@@ -317,7 +323,7 @@ describe('in observe, request bodies', () => {
     { where: 'a method that the path does not have', method: 'DELETE', target: QUESTIONS },
   ];
 
-  it.each(places)('of $where reach the upstream as they are', async ({ method, target }) => {
+  it.each(places)('of $where reach the upstream unchanged', async ({ method, target }) => {
     for (const { name, body } of bodies) {
       fake.requests.length = 0;
       fake.handler = (request) => ({ status: 202, body: request.body });
@@ -328,7 +334,7 @@ describe('in observe, request bodies', () => {
     }
   });
 
-  it('of unknown length are passed whole', async () => {
+  it('of unknown length are forwarded completely', async () => {
     fake.handler = (request) => ({ body: request.body });
     for (const target of [targetOf(operationOf('uploadGdprFile')), '/services/v2/anything.json']) {
       const client = await connectRaw(Number(new URL(gateway.url).port));
@@ -352,8 +358,8 @@ describe('in observe, request bodies', () => {
   });
 });
 
-describe('in observe, what is added', () => {
-  it('is a request id, the verdict on the contract and Via; the verdict can be switched off', async () => {
+describe('in observe, additions to a response', () => {
+  it('are a request id, the contract verdict and Via; the verdict can be switched off', async () => {
     const got = await gateway.call(QUESTIONS);
     expect(got.headers).toMatchObject({ 'contract-status': 'conforming', via: '1.1 portico' });
     expect(got.headers['x-request-id']).toMatch(/^[\w-]{36}$/);
@@ -361,13 +367,13 @@ describe('in observe, what is added', () => {
     expect((await silent.call(QUESTIONS)).headers['contract-status']).toBeUndefined();
   });
 
-  it("the upstream's own request id wins", async () => {
+  it("do not replace the upstream's own request id", async () => {
     fake.handler = () => ({ headers: { 'X-Request-Id': 'theirs' } });
     for (const target of [QUESTIONS, '/elsewhere'])
       expect((await gateway.call(target)).rawHeaders.filter((name) => /^x-request-id$/i.test(name))).toHaveLength(1);
   });
 
-  it('oversize answers are counted as skipped: size, and codings are seen through', async () => {
+  it('report oversize responses as skipped, and compressed ones as checked', async () => {
     fake.handler = () => ({ body: Buffer.alloc(LIMIT * 3, ' '), headers: JSON_TYPE });
     expect((await gateway.call(QUESTIONS)).headers['contract-status']).toContain('skipped=size');
     fake.handler = () => ({ body: gzipSync('{"list":7}'), headers: { ...JSON_TYPE, 'Content-Encoding': 'gzip' } });
@@ -378,7 +384,7 @@ describe('in observe, what is added', () => {
 });
 
 describe('in observe, transport failures', () => {
-  it.each([QUESTIONS, '/elsewhere'])('a broken connection is 502 on %s', async (target) => {
+  it.each([QUESTIONS, '/elsewhere'])('a broken connection becomes a 502 on %s', async (target) => {
     fake.handler = (_request, response) => void response.socket?.destroy();
     const got = await gateway.call(target);
     expect([got.status, Object.keys(got.json)]).toEqual([502, ['error']]);

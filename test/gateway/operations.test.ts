@@ -27,7 +27,7 @@ describe('in front of the reference server', () => {
   afterAll(() => reference.close());
 
   describe.each(OPERATIONS)('$id', (operation) => {
-    it('answers an allowed caller with what the upstream says, byte for byte', async () => {
+    it("returns the upstream's response to an allowed caller, byte for byte", async () => {
       const answer = await send(gateway, operation, targetOf(operation, '', ids), operation.allowed);
       expect([answer.status, answer.json?.error]).toEqual([operation.success, undefined]);
       expect(answer.headers).toMatchObject({
@@ -50,7 +50,7 @@ describe('in front of the reference server', () => {
     });
 
     if (operation.method === 'GET')
-      it('answers HEAD with the same fields and no body', async () => {
+      it('returns the same headers and no body for HEAD', async () => {
         const target = targetOf(operation, '', ids);
         const get = await send(gateway, operation, target, operation.allowed);
         const head = await gateway.call(target, { method: 'HEAD', user: operation.allowed });
@@ -80,7 +80,7 @@ describe('in front of the reference server', () => {
       expectError(answer, 401, 'credentials_refused');
     });
 
-    it('refuses a bad parameter with 400 and says which', async () => {
+    it('refuses an invalid parameter with 400 and names it', async () => {
       const answer = await send(gateway, operation, badTargetOf(operation, ids), operation.allowed);
       const unknown =
         operation.badQuery === 'colour=blue' || operation.id === 'uploadGdprFile' || operation.id === 'unmarkFavorite';
@@ -93,7 +93,7 @@ describe('in front of the reference server', () => {
     });
 
     if (operation.paged)
-      it('refuses a page size beyond the maximum with 400', async () => {
+      it('refuses a page size above the maximum with 400', async () => {
         const answer = await send(gateway, operation, targetOf(operation, 'pageSize=101', ids), operation.allowed);
         expectError(answer, 400, 'page_size_out_of_bounds');
         expect(answer.json.details[0]).toMatchObject({ in: 'query', name: 'pageSize' });
@@ -114,7 +114,7 @@ describe('in front of the reference server', () => {
   });
 });
 
-describe('in front of an upstream that errs', () => {
+describe('in front of a failing upstream', () => {
   let fake: FakeUpstream;
   let gateway: TestGateway;
   beforeAll(async () => {
@@ -125,26 +125,26 @@ describe('in front of an upstream that errs', () => {
   describe.each(OPERATIONS)('$id', (operation) => {
     const caller = operation.allowed;
 
-    it('keeps the status and the words of {error}', async () => {
+    it('keeps the status and text of {error}', async () => {
       fake.handler = () => errorText(404, 'not found');
       const answer = await send(gateway, operation, targetOf(operation), caller);
       expectError(answer, 404, 'upstream_not_found');
       expect(answer.json.error).toBe('not found');
     });
 
-    it('reads a missing permission out of {errors: {message}} with 401, without markup', async () => {
+    it('reads a missing permission from {errors: {message}} with 401, without markup', async () => {
       fake.handler = () => errorsMessage(401, PERMISSION_HTML, { 'WWW-Authenticate': 'Basic realm="legacy"' });
       const answer = await send(gateway, operation, targetOf(operation), caller);
       expectError(answer, 403, 'upstream_permission_denied');
       expect(answer.json.error).toBe(PERMISSION_TEXT);
     });
 
-    it('makes 502 of an HTML page with 401', async () => {
+    it('turns an HTML page with 401 into a 502', async () => {
       fake.handler = () => htmlPage(401);
       expectError(await send(gateway, operation, targetOf(operation), caller), 502, 'upstream_html');
     });
 
-    it('answers as before once the upstream has recovered', async () => {
+    it('responds as before once the upstream has recovered', async () => {
       fake.handler = ({ method }) => ({
         status: method === operation.method ? operation.success : 200,
         json: method === operation.method ? exampleOf(operation.id) : { author: { username: caller } },
@@ -161,7 +161,7 @@ const at =
   (target, call) =>
     callAt(reference.url, target, call);
 
-/** Things of the seeded community that every operation has something to say of; some are made for alice. */
+/** Resources of the seeded community that exist for every operation; some belong to alice. */
 async function idsOf(reference: ReferenceServer): Promise<Ids> {
   const call = at(reference);
   const numbers = [1, 2, 3, 4, 5];

@@ -6,7 +6,7 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 import { fileWith, overlayFile } from '../contract/overlay/overlay-file.ts';
 
 const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'contract.md'), 'utf8');
-/** The complete overlay that the page shows. */
+/** The complete overlay that the documentation shows. */
 const shown = /```yaml\n(?<overlay>overlay: 1\.0\.0\n.*?)```/s.exec(page)?.groups?.['overlay'] ?? '';
 
 const QUESTIONS = '/services/v2/question.json';
@@ -32,8 +32,8 @@ afterAll(() => reference.close());
 const keywords = async ({ gateway }: TestGateway, at: RegExp) =>
   (await gateway.services.ledger.snapshot()).entries.filter((entry) => at.test(entry.at)).map((entry) => entry.keyword);
 
-describe('the overlay that the page about the contract shows', () => {
-  it('makes the violations of the field that it documents stop', async () => {
+describe('the overlay in the documentation of the contract', () => {
+  it('stops the violations for the field that it documents', async () => {
     reference.setChaos(['extra-field']);
     for (const gateway of [plain, overlaid]) expect((await gateway.call(QUESTIONS)).status).toBe(200);
     expect(await keywords(plain, IS_UNEXPECTED)).toHaveLength(1);
@@ -42,7 +42,7 @@ describe('the overlay that the page about the contract shows', () => {
     expect((await overlaid.call(QUESTIONS)).headers['contract-status']).toBe('conforming');
   });
 
-  it('makes a path an operation: planned, asked for parameters, judged, counted', async () => {
+  it('turns a path into an operation: planned, with checked parameters, checked and counted', async () => {
     const before = await plain.call(question);
     expect([before.status, before.json?.['code']]).toEqual([404, 'not_in_contract']);
     const answer = await overlaid.call(question);
@@ -67,7 +67,7 @@ describe('the overlay that the page about the contract shows', () => {
     expect(await keywords(overlaid, /^\/title$/)).toEqual(['required']);
   });
 
-  it('gives its contract a version of its own, which is part of every key of a page', async () => {
+  it('gives its contract a new version, which is part of every page key', async () => {
     const scrapes = await Promise.all([plain, overlaid].map((gateway) => gateway.admin('/metrics')));
     const versions = scrapes.map(({ text }) => /contract="(?<version>[0-9a-f]{12})"/.exec(text)?.groups?.['version']);
     expect(versions[0]).toMatch(/^\w{12}$/);
@@ -76,7 +76,7 @@ describe('the overlay that the page about the contract shows', () => {
 });
 
 describe('an overlay', () => {
-  it('decides who may use the operation that it documents', async () => {
+  it('determines who may use the operation that it documents', async () => {
     const get = "$.paths['/services/v2/question/{questionId}.json'].get";
     const stricter = overlayFile(
       { target: '$.x-permissions', update: { name: 'Read single questions', provenance: 'inferred' } },
@@ -92,7 +92,7 @@ describe('an overlay', () => {
     expect((await gateway.call(question, { user: 'admin' })).status).toBe(200);
   });
 
-  it('makes values outside of a tightened list violations', async () => {
+  it('turns values outside a restricted list into violations', async () => {
     const tighter = overlayFile({ target: '$.components.schemas.Node.properties.type', update: { enum: ['idea'] } });
     const gateway = await startTestGateway({ upstream: reference, config: { contract: { overlays: [tighter] } } });
     const answer = await gateway.call(`${QUESTIONS}?pageSize=3`);
@@ -100,7 +100,7 @@ describe('an overlay', () => {
     expect(answer.headers['contract-status']).toMatch(/^violations; count=1; worst=enum/);
   });
 
-  it('is told at start when a target of it selects nothing', async () => {
+  it('is reported at startup if one of its targets selects nothing', async () => {
     const file = overlayFile({ target: '$.components.schemas.Qestion', update: {} });
     const gateway = await startTestGateway({ upstream: reference, config: { contract: { overlays: [file] } } });
     expect(gateway.log.join('')).toContain('selects nothing: $.components.schemas.Qestion');

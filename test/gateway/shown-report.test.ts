@@ -6,7 +6,7 @@ import { startTestGateway } from '../builders/test-gateway.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 import { readText, sectionOf } from '../readme/tables.ts';
 
-/** The report that docs/reports.md shows, without its days. */
+/** The report that docs/reports.md shows, without its dates. */
 function shownReport(): string {
   const [, shown = ''] = /```text\n(.*?)```/s.exec(sectionOf(readText('docs/reports.md'), 'An example')) ?? [];
   return withoutDays(shown);
@@ -14,7 +14,7 @@ function shownReport(): string {
 
 const withoutDays = (text: string) => text.replaceAll(/\d{4}-\d\d-\d\d/g, 'DAY').trim();
 
-it('a report of a drifting server is the one in the documentation', async () => {
+it('the report on a drifting server matches the one in the documentation', async () => {
   const reference = await startReferenceServer({ chaos: ['missing-field:title@6%25', 'html:500@8%10'] });
   const file = join(tempFolder(), 'ledger.db');
   const config = { mode: 'staging', ledger: { file }, cache: { enabled: false } };
