@@ -10,6 +10,8 @@ import { openLadder } from './assembly/open-ladder.ts';
 import { loadStart } from './assembly/load-start.ts';
 import { logBaseline } from './assembly/assemble-ledger.ts';
 import type { Settings } from './config/settings.ts';
+import type { ContractOptions } from './contract/contract-options.ts';
+import type { Contract } from './contract/contract.ts';
 import type { Readiness } from './http/admin-app.ts';
 import { listen, type Listener } from './http/listen.ts';
 import type { LadderState } from './ladder/ladder-step.ts';
@@ -23,9 +25,11 @@ import { planLine } from './pipeline/plan.ts';
 import { undocumentedPlanLine } from './pipeline/undocumented/plan.ts';
 import { bytesTo, createLineBatch } from './telemetry/line-batch.ts';
 
-/** Replacements for the system's clock, environment, output and random numbers. */
+/** Replacements for the system's clock, environment, output and random numbers, and for the loader of contracts. */
 interface GatewayParts {
   readonly clock?: Clock;
+  /** Loads and compiles a contract; a gateway does not change it, so that several gateways can share one. */
+  readonly loadContract?: (options: ContractOptions) => Contract;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly logStream?: DestinationStream;
   readonly random?: () => number;
@@ -74,7 +78,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     logStream: log.stream,
     random: given.random ?? Math.random,
   };
-  const start = loadStart(settings, parts.env);
+  const start = loadStart(settings, { env: parts.env, ...(given.loadContract && { load: given.loadContract }) });
   const services = assembleServices(settings, start, parts);
   const gateway = compileGateway(settings, start, services, parts);
   const rules = {

@@ -62,7 +62,7 @@ export async function createFixture(folder: string, upstreamPort: number): Promi
   if (target.plan !== plan) throw new Error('the target of the page is not that of its plan');
   return {
     settings,
-    start: loadStart(settings, {}),
+    start: loadStart(settings, { env: {} }),
     assembly,
     plan,
     arrival: exchange.arrival,

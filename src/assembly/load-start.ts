@@ -33,8 +33,15 @@ export interface Start extends LoadedPermissions {
   readonly learned: LearnedBefore | undefined;
 }
 
+/** What is read from outside of the settings. */
+interface StartSources {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Loads the contract and the shadow contract; {@link loadContract} by default. */
+  readonly load?: (options: ContractOptions) => Contract;
+}
+
 /** Loads contract, roles and upstream settings; throws a StartFault with the configuration errors of all of them. */
-export function loadStart(settings: Settings, env: Readonly<Record<string, string | undefined>>): Start {
+export function loadStart(settings: Settings, { env, load = loadContract }: StartSources): Start {
   const faults: Fault[] = [];
   const attempt = <T>(step: () => T): T | undefined => {
     try {
@@ -45,8 +52,8 @@ export function loadStart(settings: Settings, env: Readonly<Record<string, strin
       return undefined;
     }
   };
-  const contract = attempt(() => loadContract(settings.contract));
-  const candidate = attempt(() => ({ contract: loadShadow(settings.contract) }));
+  const contract = attempt(() => load(settings.contract));
+  const candidate = attempt(() => ({ contract: loadShadow(settings.contract, load) }));
   // Names of operations are checked here, where their place in the configuration is known.
   const ids = contract?.operations.map(({ id }) => id);
   if (ids !== undefined) faults.push(...operationFaults(settings, ids));
@@ -108,11 +115,14 @@ function permissionMessageOf({ upstream, placeOf }: Settings): PermissionMessage
 const MAX_COLLECTED = 1000;
 
 /** Compiles the shadow contract, if one is configured; throws a StartFault whose messages name the shadow contract. */
-function loadShadow({ candidate, ...contract }: ContractOptions): Contract | undefined {
+function loadShadow(
+  { candidate, ...contract }: ContractOptions,
+  load: (options: ContractOptions) => Contract,
+): Contract | undefined {
   if (candidate === undefined) return undefined;
   try {
     const { folder = contract.folder, overlays } = candidate;
-    return loadContract({
+    return load({
       ...contract,
       ...(folder !== undefined && { folder }),
       overlays,

@@ -13,7 +13,7 @@ const BAD_ROLES = 'roles:\n  standard:\n    inherits: [nobody]\n';
 
 function faultsOf(settings: Settings, env: Record<string, string> = {}): readonly Fault[] {
   try {
-    loadStart(settings, env);
+    loadStart(settings, { env });
     return [];
   } catch (error) {
     if (error instanceof StartFault) return error.faults;
@@ -28,7 +28,7 @@ const withUrl = (settings: Settings, url: string): Settings => ({
 
 describe('a start', () => {
   it('has the compiled contract, permissions and upstream', () => {
-    const start = loadStart(settingsOf(REAL, ROLES), {});
+    const start = loadStart(settingsOf(REAL, ROLES), { env: {} });
     expect(start.contract.operations).toHaveLength(16);
     expect(start.roles.roles.has('standard')).toBe(true);
     expect(start.permissions.requirementOf('listQuestions')).toBeDefined();
@@ -39,7 +39,7 @@ describe('a start', () => {
 
   it('accepts the configured parameters', () => {
     const settings = settingsOf({ parameters: { allow: { listQuestions: ['colour'] } } }, ROLES);
-    const { contract } = loadStart(settings, {});
+    const { contract } = loadStart(settings, { env: {} });
     const match = contract.match('/services/v2/question.json');
     const operation = match?.byMethod.get('GET');
     if (match === undefined || operation === undefined) throw new Error('no such operation');
@@ -52,22 +52,22 @@ describe('a start', () => {
     cpSync(contractFolder(), folder, { recursive: true });
     const file = join(folder, 'openapi.yaml');
     writeFileSync(file, readFileSync(file, 'utf8').replace('/question.json:', '/ask.json:'));
-    const { contract } = loadStart(settingsOf({ contract: { folder } }, ROLES), {});
+    const { contract } = loadStart(settingsOf({ contract: { folder } }, ROLES), { env: {} });
     expect(contract.match('/services/v2/ask.json')?.byMethod.get('GET')?.id).toBe('listQuestions');
     rmSync(folder, { recursive: true });
     expect(faultsOf(settingsOf({ contract: { folder } }, ROLES))).toMatchObject([{ source: file }]);
   });
 
   it('has the same contract version whatever parameters are configured', () => {
-    const plain = loadStart(settingsOf({}, ROLES), {}).contract.version;
+    const plain = loadStart(settingsOf({}, ROLES), { env: {} }).contract.version;
     const settings = settingsOf({ parameters: { allow: { listQuestions: ['colour'] } } }, ROLES);
-    expect(loadStart(settings, {}).contract.version).toBe(plain);
+    expect(loadStart(settings, { env: {} }).contract.version).toBe(plain);
   });
 
   it('has no demo account with a real upstream', () => {
     const roles = ROLES.replace('accounts: []', 'accounts:\n  - {name: admin, roles: [standard], demo: true}');
-    expect(loadStart(settingsOf({}, roles), {}).roles.accounts).toHaveLength(1);
-    expect(loadStart(settingsOf(REAL, roles), {}).roles.accounts).toHaveLength(0);
+    expect(loadStart(settingsOf({}, roles), { env: {} }).roles.accounts).toHaveLength(1);
+    expect(loadStart(settingsOf(REAL, roles), { env: {} }).roles.accounts).toHaveLength(0);
   });
 });
 
@@ -145,6 +145,6 @@ describe('the configuration errors of a start', () => {
       ROLES,
       { SECRET: 'x' },
     );
-    expect(loadStart(settings, { SECRET: 'x' }).serviceAuthorization).toBe(`Basic ${btoa('portico:x')}`);
+    expect(loadStart(settings, { env: { SECRET: 'x' } }).serviceAuthorization).toBe(`Basic ${btoa('portico:x')}`);
   });
 });

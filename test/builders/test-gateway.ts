@@ -3,6 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadSettings } from '../../src/config/load-settings.ts';
 import { withUpstreamUrl } from '../../src/config/settings.ts';
+import type { ContractOptions } from '../../src/contract/contract-options.ts';
+import type { Contract } from '../../src/contract/contract.ts';
+import { loadContract } from '../../src/contract/load-contract.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { callAt, type Answer, type Call } from './call.ts';
@@ -28,6 +31,8 @@ export interface TestGatewayOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
   readonly random?: () => number;
+  /** True compiles the contract for this gateway alone. */
+  readonly ownContract?: boolean;
 }
 
 /** A gateway on free ports with its log in memory. */
@@ -62,6 +67,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     const loaded = loadSettings({ env: { ...env, PORTICO_CONFIG: join(folder, 'portico.yaml') }, cwd: folder });
     const gateway = await createGateway(options.real ? loaded : withUpstreamUrl(loaded, url), {
       env,
+      ...(!options.ownContract && { loadContract: loadShared }),
       logStream: { write: (line: string) => void log.push(line) },
       ...(clock && { clock }),
       ...(random && { random }),
@@ -93,6 +99,17 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+const shared = new Map<string, Contract>();
+
+/** Loads a contract; one without overlays, whose files do not change, is compiled once for all gateways of a worker. */
+function loadShared(options: ContractOptions): Contract {
+  if (options.folder !== undefined || options.overlays.length > 0) return loadContract(options);
+  const key = JSON.stringify(options);
+  const contract = shared.get(key) ?? loadContract(options);
+  shared.set(key, contract);
+  return contract;
 }
 
 function complete(config: Readonly<Record<string, unknown>>, url: string | undefined): unknown {

@@ -25,10 +25,12 @@ const gateways: { readonly name: string; readonly gateway: TestGateway }[] = [];
 beforeAll(async () => {
   fake = await startFakeUpstream(exampleAnswer);
   reference = await startReferenceServer();
+  // A contract of their own, so that no other test has made it compile anything before.
+  const ownContract = true;
   gateways.push(
-    { name: 'strict', gateway: await startTestGateway({ upstream: fake }) },
-    { name: 'observe', gateway: await startTestGateway({ upstream: fake, real: true }) },
-    { name: 'reference', gateway: await startTestGateway({ upstream: reference }) },
+    { name: 'strict', gateway: await startTestGateway({ upstream: fake, ownContract }) },
+    { name: 'observe', gateway: await startTestGateway({ upstream: fake, real: true, ownContract }) },
+    { name: 'reference', gateway: await startTestGateway({ upstream: reference, ownContract }) },
   );
 });
 afterAll(() => reference.close());
