@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import proxyAddress from 'proxy-addr';
@@ -8,7 +7,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Arrival, PublicOrigin } from '../model/arrival.ts';
 import { unsafeTargetReason } from '../pipeline/unsafe-path.ts';
 import { isHarmlessId } from '../privacy/client-text.ts';
-import { traceContext } from '../telemetry/trace-context.ts';
+import { randomId, traceContext } from '../telemetry/trace-context.ts';
 
 /** Limits on request targets, and the public address of the gateway. */
 export interface ArrivalOptions {
@@ -24,7 +23,7 @@ export interface ArrivalOptions {
 
 /** Returns the id of a request for logs and responses: the client's own id if it is safe, otherwise a new one. */
 export function requestIdOf(sent: string | string[] | undefined): string {
-  return typeof sent === 'string' && isHarmlessId(sent) ? sent : randomUUID();
+  return typeof sent === 'string' && isHarmlessId(sent) ? sent : randomId();
 }
 
 /** Creates the function that reads requests. */

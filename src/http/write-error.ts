@@ -6,7 +6,7 @@ import type { ErrorStyle } from '../model/checks.ts';
 import type { Trace } from '../model/trace.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { toGatewayError } from '../upstream/transport-failure.ts';
-import { edgeHeaders, type EdgeHeaderOptions } from './edge-headers.ts';
+import { addEdgeHeaders, type EdgeHeaderOptions } from './edge-headers.ts';
 
 /** Options for error responses. */
 export interface WriteErrorOptions extends EdgeHeaderOptions {
@@ -35,7 +35,7 @@ export function writeError(
   const { contentType, body } = toErrorBody(error, trace.requestId, formOf(req, options.errorsFor(trace.operation)));
   const headers = ['Content-Type', contentType, 'Content-Length', String(body.length), 'Cache-Control', 'no-store'];
   for (const [name, value] of Object.entries(error.headers)) headers.push(name, value);
-  for (const [name, value] of edgeHeaders(trace, options)) headers.push(name, value);
+  addEdgeHeaders(headers, trace, options);
   res.writeHead(error.status, headers);
   res.end(req.method === 'HEAD' ? undefined : body);
   trace.bytes = req.method === 'HEAD' ? 0 : body.length;

@@ -7,7 +7,7 @@ import type { Trace } from '../model/trace.ts';
 import type { Dispatched } from '../pipeline/dispatch.ts';
 import type { Reply } from '../pipeline/reply.ts';
 import { visibleHeaders } from '../pipeline/stored-reply.ts';
-import { edgeHeaders, type EdgeHeaderOptions } from './edge-headers.ts';
+import { addEdgeHeaders, type EdgeHeaderOptions, hasHeader } from './edge-headers.ts';
 
 /** Gateway options that control how replies are written. */
 export interface WriteReplyOptions extends EdgeHeaderOptions {
@@ -44,13 +44,15 @@ export function writeReply(
   const isDocumented = plan.operation !== undefined;
   const finished = !isDocumented || plan.transparent || plan.cache !== undefined;
   const visible = finished ? reply : { ...reply, headers: [...visibleHeaders(reply.headers), ...UNCACHED] };
-  const edge = edgeHeaders(trace, options, visible.headers);
+  const headers: string[] = [];
+  addFields(headers, visible.headers);
+  addEdgeHeaders(headers, trace, options);
+  if (isDocumented && mayBeSniffed(visible)) headers.push('X-Content-Type-Options', 'nosniff');
   try {
-    return write(res, visible, {
+    return write(res, visible, headers, {
       gzip: acceptsGzip(acceptEncoding) ? gzipOf(reply, options) : undefined,
       method,
       ifNoneMatch: plan.transparent ? undefined : ifNoneMatch,
-      extra: isDocumented ? [...edge, ...sniffingHeaders(visible)] : edge,
       trace,
       clientTimeoutMs: options.clientTimeoutMs,
     });
@@ -60,18 +62,16 @@ export function writeReply(
   }
 }
 
-const NO_SNIFFING: HeaderPairs = [['X-Content-Type-Options', 'nosniff']];
-
 /**
- * Returns the header that prevents browsers from treating a response other than JSON as a page. It is sent in every
- * mode, because the response may contain text written by users of the upstream. This is safe for documented operations,
- * because no page loads them as scripts or style sheets.
+ * Returns whether a browser might treat a response as a page, because it is not JSON. The header that prevents this is
+ * sent in every mode, because the response may contain text written by users of the upstream. This is safe for
+ * documented operations, because no page loads them as scripts or style sheets.
  */
-function sniffingHeaders({ status, headers }: Reply): HeaderPairs {
+function mayBeSniffed({ status, headers }: Reply): boolean {
   const type = headerValue(headers, 'content-type');
-  if (type !== undefined && JSON_TYPE.test(type)) return [];
+  if (type !== undefined && JSON_TYPE.test(type)) return false;
   const hasBody = status !== 204 && status !== 304;
-  return hasBody && headerValue(headers, 'x-content-type-options') === undefined ? NO_SNIFFING : [];
+  return hasBody && headerValue(headers, 'x-content-type-options') === undefined;
 }
 
 const JSON_TYPE = /^\s*application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
@@ -85,21 +85,16 @@ interface ReplyContext {
   readonly ifNoneMatch: string | undefined;
   /** The gzip form of the body, if the client accepts it. */
   readonly gzip: Buffer | undefined;
-  /** Headers that the edge adds. */
-  readonly extra: HeaderPairs;
   readonly trace: Pick<Trace, 'bytes'>;
   readonly clientTimeoutMs: number;
 }
 
-/** Sends a reply, using 304 for a matching entity tag and no body for HEAD. */
-function write(res: ServerResponse, reply: Reply, context: ReplyContext): number | Promise<number> {
+/** Sends a reply, using 304 for a matching entity tag and no body for HEAD. Adds the headers that depend on these. */
+function write(res: ServerResponse, reply: Reply, headers: string[], context: ReplyContext): number | Promise<number> {
   if (res.destroyed) {
     if (!Buffer.isBuffer(reply.body)) reply.body.destroy();
     return 0;
   }
-  const headers: string[] = [];
-  addFields(headers, reply.headers);
-  addFields(headers, context.extra);
   if (reply.etag !== undefined) {
     const etag = etagFor(reply.etag, context);
     headers.push('ETag', etag.tag);
@@ -121,7 +116,7 @@ function write(res: ServerResponse, reply: Reply, context: ReplyContext): number
   // The upstream's response to a HEAD request may not include the length of the body.
   const body = context.gzip ?? reply.body;
   const lengthUnknown = context.method === 'HEAD' && body.length === 0;
-  if (reply.status !== 204 && reply.status !== 304 && !lengthUnknown && !hasField(headers, 'content-length'))
+  if (reply.status !== 204 && reply.status !== 304 && !lengthUnknown && !hasHeader(headers, 'content-length'))
     headers.push('Content-Length', String(body.length));
   res.writeHead(reply.status, headers);
   const silent = context.method === 'HEAD' || reply.status === 204 || reply.status === 304;
@@ -207,12 +202,6 @@ function addFields(flat: string[], fields: HeaderPairs): void {
     const field = fields[at];
     if (field !== undefined) flat.push(field[0], field[1]);
   }
-}
-
-function hasField(flat: readonly string[], name: string): boolean {
-  for (let at = 0; at < flat.length; at += 2)
-    if (flat[at]?.length === name.length && flat[at]?.toLowerCase() === name) return true;
-  return false;
 }
 
 /** Removes the content headers, because a 304 does not describe a body that it does not have (RFC 9110 §15.4.5). */

@@ -72,6 +72,13 @@ function boundState(header: string | string[] | undefined): string | undefined {
   return forwarded.length === 0 ? undefined : forwarded.join(',');
 }
 
+/** Returns a random UUID (RFC 9562, version 4), for a request without an id of its own. */
+export function randomId(): string {
+  const hex = randomHex(32);
+  const variant = '89ab'[Number.parseInt(hex[16] ?? '', 16) & 3];
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`;
+}
+
 /** Returns the given number of random hexadecimal digits (at most 64); no digit is used twice. */
 type RandomHex = (digits: number) => string;
 
