@@ -58,8 +58,7 @@ export function createAccessLog({ operations, stream, level, clock, principalNam
 
 function membersOf(trace: Trace, path: string, caller: string | undefined): string {
   const { operation, route, status, seconds, bytes, authentication, cache, upstream, redacted } = trace;
-  // A request id contains no character that JSON escapes (`isHarmlessId`).
-  let line = `"requestId":"${trace.requestId}","traceId":"${trace.traceparent.slice(3, 35)}"`;
+  let line = `"requestId":${JSON.stringify(trace.requestId)},"traceId":"${trace.traceparent.slice(3, 35)}"`;
   line += `,"operation":${quoted(operation ?? UNDOCUMENTED)},"method":${quoted(trace.method)},"path":${quoted(path)}`;
   if (route !== undefined) line += `,"route":"${route}"`;
   line += `,"status":${status ?? 0}`;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { finished } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { createListenerServer } from '../../src/http/listen.ts';
 import { until } from '../builders/until.ts';
@@ -182,7 +183,7 @@ describe('incoming bytes', () => {
     const { port, server, seen, codes } = await listening((request, response) => {
       const parts: Buffer[] = [];
       request.on('data', (part: Buffer) => parts.push(part));
-      request.on('end', () => response.end(`<${request.url} ${Buffer.concat(parts).length}>`));
+      finished(request, () => response.end(`<${request.url} ${Buffer.concat(parts).length}>`));
     });
     const connected = once(server, 'connection');
     const { heard } = talk(port, '');
