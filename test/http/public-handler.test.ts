@@ -309,7 +309,7 @@ describe('public handler', () => {
       });
       expect(seen[0]).toMatchObject({
         principal: { name: 'alice' },
-        audience: 'caller:name:alice',
+        audience: 'caller:verified:name:alice',
         target: RAW,
         asked: { listTarget: `${THINGS}?q=x` },
         operation: plan.operation.id,
