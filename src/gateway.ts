@@ -15,7 +15,7 @@ import type { Contract } from './contract/contract.ts';
 import type { Readiness } from './http/admin-app.ts';
 import { listen, type Listener } from './http/listen.ts';
 import type { LadderState } from './ladder/ladder-step.ts';
-import type { BaselineFile } from './ledger/baseline/baseline-file.ts';
+import type { BaselineFile } from './ledger/baseline-file.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import type { Fault } from './model/fault.ts';
 import { formatPermissionMatrix, permissionMatrix } from './permissions/permission-matrix.ts';

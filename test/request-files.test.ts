@@ -3,7 +3,7 @@ import { measureRequestFiles } from '../tools/structure.ts';
 
 // Whoever follows a request through the sources has to read these files. A limit may only go down.
 const MAX_HIT = 36;
-const MAX_MISS = 73;
+const MAX_MISS = 66;
 
 // What a hit and a miss enter alike, and what only a miss enters.
 const BOTH = ['http/write-reply.ts', 'pipeline/dispatch.ts', 'cache/page-cache.ts', 'telemetry/access-log.ts'];

@@ -11,7 +11,7 @@ import { isLoopbackHost } from '../lib/network-address.ts';
 import { createTrace } from '../model/trace.ts';
 import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
 import { TRAFFIC_HISTORY } from '../telemetry/traffic-history.ts';
-import { publicOriginOf } from '../upstream/public-address.ts';
+import { publicOriginOf } from '../upstream/addresses.ts';
 import type { AssemblyParts, Services } from './assemble-services.ts';
 import { createLazyConsole } from './lazy-console.ts';
 import type { Start } from './load-start.ts';

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
 import type { Contract } from '../contract/contract.ts';
 import { createLadder, type Ladder, type LadderEvents } from '../ladder/create-ladder.ts';
-import { type ConfiguredLevels, movedLevels } from '../ladder/moved-levels.ts';
+import { type ConfiguredLevels, movedLevels } from '../ladder/ladder-rows.ts';
 import { createLadderFile, type LadderFile, readLadderFile } from '../ladder/ladder-file.ts';
 import { type LadderState, startingState } from '../ladder/ladder-step.ts';
 import type { Clock } from '../lib/clock.ts';

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
-import type { BaselineFile } from '../ledger/baseline/baseline-file.ts';
+import type { BaselineFile } from '../ledger/baseline-file.ts';
 import type { OpenedStore } from '../ledger/ledger-store.ts';
 import { createLedger, type Ledger } from '../ledger/record/create-ledger.ts';
 import type { KindOf } from '../ledger/record/fingerprint.ts';

@@ -17,7 +17,7 @@ import { createPageCounts, type PageCounts } from '../paging/page-counts.ts';
 import { MISSING_ACCOUNT, MISSING_OWNERSHIP } from '../permissions/decide.ts';
 import { createAuthorLookup, createOwnership, type Ownership } from '../permissions/ownership.ts';
 import { termsOf } from '../permissions/vocabulary.ts';
-import type { ShadowContract } from '../pipeline/shadow/shadow-contract.ts';
+import type { ShadowContract } from '../pipeline/shadow-contract.ts';
 import { createLookup, type Lookup } from '../pipeline/look-up.ts';
 import { createAccessLog } from '../telemetry/access-log.ts';
 import { createLogger } from '../telemetry/logger.ts';

@@ -1,9 +1,8 @@
-import { knownDefaultPageSize } from '../cache/cache-options.ts';
-import { toOperationCacheOptions } from '../cache/operation-cache-options.ts';
+import { knownDefaultPageSize, toOperationCacheOptions } from '../cache/cache-options.ts';
 import type { Settings } from '../config/settings.ts';
 import { createUploadMemory } from '../gdpr/upload-memory.ts';
 import { challengeOf } from '../identity/refusals.ts';
-import { movedOf } from '../ladder/moved-levels.ts';
+import { movedOf } from '../ladder/ladder-rows.ts';
 import { boundedMemo } from '../lib/bounded-memo.ts';
 import type { Operation } from '../model/operation.ts';
 import { toPagingOptions } from '../paging/paging-options.ts';
@@ -22,8 +21,13 @@ import {
   type UndocumentedPlanParts,
 } from '../pipeline/undocumented/plan.ts';
 import { compileUndocumentedPolicy } from '../pipeline/undocumented/policy.ts';
-import { compileLegacyAddresses, findLegacyAddresses, rewriteLegacyAddresses } from '../upstream/legacy-addresses.ts';
-import { publicAddressOf, publicOriginOf } from '../upstream/public-address.ts';
+import {
+  compileLegacyAddresses,
+  legacyAddressFinder,
+  publicAddressOf,
+  publicOriginOf,
+  rewriteLegacyAddresses,
+} from '../upstream/addresses.ts';
 import { decodeForInspection } from '../upstream/response-body.ts';
 import type { AssemblyParts, Services } from './assemble-services.ts';
 import type { Start } from './load-start.ts';
@@ -135,6 +139,7 @@ function stageServices(
 ): StageServices {
   const { cache, guard, pageCounts, ownership, lookUp, upstream, authenticator } = services;
   const legacy = compileLegacyAddresses(address, settings.upstream.legacyOrigins);
+  const namesUpstream = legacyAddressFinder(legacy);
   const { maxResponseBytes, maxJsonDepth, maxJsonValues } = settings.upstream;
   const { listen } = settings;
   const jsonLimits = { depth: maxJsonDepth, values: maxJsonValues };
@@ -158,7 +163,7 @@ function stageServices(
     jsonLimits,
     uploads: createUploadMemory(clock, settings.gdpr),
     judge: contract.checkResponse,
-    namesUpstream: (body) => findLegacyAddresses(body, legacy),
+    namesUpstream,
     knownAnswers: createKnownBodies(),
     decode: (headers, body) => decodeForInspection({ status: 200, headers, body }, maxResponseBytes),
     isAccepted: ({ id }, violation, status) =>
@@ -186,7 +191,7 @@ function stageServices(
     recordBackground: services.recordTrace,
     legacyAddresses: {
       rewrite: settings.rewriteUrls,
-      find: (body) => findLegacyAddresses(body, legacy),
+      find: namesUpstream,
       replace: (body, publicAddress) => rewriteLegacyAddresses(body, legacy, publicAddress),
       publicAddress: (origin) => publicAddressOf(origin, settings.publicBasePath),
     },

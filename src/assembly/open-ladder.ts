@@ -1,7 +1,7 @@
 import type { Settings } from '../config/settings.ts';
 import { whyUnwritable } from '../files/replace-file.ts';
 import type { LadderState } from '../ladder/ladder-step.ts';
-import { movedLevels } from '../ladder/moved-levels.ts';
+import { movedLevels } from '../ladder/ladder-rows.ts';
 import { StartFault } from '../model/fault.ts';
 import type { Services } from './assemble-services.ts';
 

@@ -1,6 +1,6 @@
 import type { Settings } from '../config/settings.ts';
 import type { Ledger } from '../ledger/record/create-ledger.ts';
-import { type ShadowContract, createShadowContract } from '../pipeline/shadow/shadow-contract.ts';
+import { type ShadowContract, createShadowContract } from '../pipeline/shadow-contract.ts';
 import type { CheckBody } from '../pipeline/stages/validate-body.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Start } from './load-start.ts';

@@ -1,5 +1,5 @@
 import type { Principal } from '../model/principal.ts';
-import type { Audience } from './operation-cache-options.ts';
+import type { Audience } from './cache-options.ts';
 
 /** Returns true if other callers receive what is stored for this audience. */
 export function isShared(audience: string): boolean {

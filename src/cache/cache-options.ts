@@ -1,3 +1,5 @@
+import type { Fault } from '../model/fault.ts';
+
 /** The verdict on a response that allows it to be stored (rules, 6). */
 export type StoreRule = 'valid' | 'accepted' | 'wellFormed';
 
@@ -64,14 +66,14 @@ export function knownDefaultPageSize(options: CacheOptions, operationId: string)
 const seconds = (description: string) => ({ type: 'number', minimum: 0, maximum: 604_800, description });
 
 /** The schema properties of the three durations, for the global key and the key of an operation. */
-export const freshnessProperties = {
+const freshnessProperties = {
   freshSeconds: seconds('Seconds for which a stored page is served without a request to the upstream.'),
   staleWhileRevalidateSeconds: seconds('Seconds after freshness for which it is served while a new page is fetched.'),
   staleIfErrorSeconds: seconds('Seconds after freshness for which it is served if the upstream fails.'),
 };
 
 /** The schema property of the rule that decides what is stored. */
-export const storeProperty = {
+const storeProperty = {
   enum: ['valid', 'accepted', 'wellFormed'],
   description: 'Which responses are stored: valid ones, also accepted violations, or any with the documented envelope.',
 };
@@ -104,6 +106,79 @@ export const cacheOptionsSchema = {
       minimum: 0,
       maximum: 1,
       description: "The share of hits on shared pages that is compared with the caller's own response.",
+    },
+  },
+};
+
+/** The callers that share a stored page: one caller, callers with equal permissions, or all callers (rules, 6). */
+export type Audience = 'caller' | 'permissions' | 'public';
+
+/** The configuration key `cache:` of one operation, without defaults. */
+export interface OperationCacheConfig extends Partial<Freshness> {
+  readonly enabled?: boolean;
+  readonly audience?: Audience;
+  readonly store?: StoreRule;
+  /** True if the operator asserts that the upstream's responses do not depend on the caller. */
+  readonly assumeImpersonal?: boolean;
+}
+
+/** The effective cache options of one operation. */
+export interface OperationCacheOptions extends Freshness {
+  readonly enabled: boolean;
+  readonly audience: Audience;
+  readonly store: StoreRule;
+  readonly respectUpstream: boolean;
+  readonly assumeImpersonal: boolean;
+}
+
+/** Returns the effective cache options of an operation. `byDefault` comes from the contract, `on` from the mode. */
+export function toOperationCacheOptions(
+  options: CacheOptions,
+  operation: { readonly byDefault: boolean; readonly on: boolean },
+  config: OperationCacheConfig = {},
+): OperationCacheOptions {
+  return {
+    enabled: (options.enabled ?? operation.on) && (config.enabled ?? operation.byDefault),
+    audience: config.audience ?? 'caller',
+    store: config.store ?? options.store,
+    respectUpstream: options.respectUpstream,
+    assumeImpersonal: config.assumeImpersonal ?? false,
+    freshSeconds: config.freshSeconds ?? options.freshSeconds,
+    staleWhileRevalidateSeconds: config.staleWhileRevalidateSeconds ?? options.staleWhileRevalidateSeconds,
+    staleIfErrorSeconds: config.staleIfErrorSeconds ?? options.staleIfErrorSeconds,
+  };
+}
+
+/**
+ * Returns a configuration error if a shared audience gets pages fetched with a caller's own credential, unless the operator
+ * asserts with `assumeImpersonal` that this is safe.
+ */
+export function audienceFault(
+  options: OperationCacheOptions,
+  where: { readonly source: string; readonly pointer: string; readonly usesServiceCredential: boolean },
+): Fault | undefined {
+  if (!options.enabled || options.audience === 'caller') return undefined;
+  if (where.usesServiceCredential || options.assumeImpersonal) return undefined;
+  return {
+    source: where.source,
+    pointer: where.pointer,
+    message: `audience ${options.audience} shares pages that are fetched with one caller's credential`,
+    suggestion: 'use a service credential for this operation, or set assumeImpersonal: true',
+  };
+}
+
+/** The JSON Schema of the configuration key `cache:` of one operation. */
+export const operationCacheSchema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    enabled: { type: 'boolean', description: 'Store responses of this operation.' },
+    audience: { enum: ['caller', 'permissions', 'public'], description: 'Who shares a stored page.' },
+    ...freshnessProperties,
+    store: storeProperty,
+    assumeImpersonal: {
+      type: 'boolean',
+      description: "Assert that the upstream's responses do not depend on the caller; required for a shared audience.",
     },
   },
 };

@@ -1,4 +1,3 @@
-import { endOfScalar, endOfString, MALFORMED, skipSpace } from './json-bytes.ts';
 import { createNameMatcher } from './member-name.ts';
 
 /** A range of bytes to remove: a member and one adjacent comma. */
@@ -106,4 +105,100 @@ export function findMembers(bytes: Buffer, names: ReadonlySet<string>): FoundMem
 
 function afterByteOrderMark(bytes: Buffer): number {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+}
+
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** Returned for bytes that are not JSON (RFC 8259). */
+const MALFORMED = -1;
+
+/** Returns the index of the first byte at or after `at` that is not white space. */
+function skipSpace(bytes: Uint8Array, at: number): number {
+  let end = at;
+  for (;;) {
+    const byte = bytes[end];
+    if (byte !== SPACE && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return end;
+    end += 1;
+  }
+}
+
+/** Returns the index after the string whose opening quote is at `at`; bytes beyond ASCII are not validated. */
+function endOfString(bytes: Uint8Array, at: number): number {
+  const length = bytes.length;
+  let end = at + 1;
+  // Most bytes are inside strings. This loop never reads out of bounds, which would slow down every access.
+  while (end < length) {
+    const byte = bytes[end] as number;
+    if (PLAIN[byte] === 1) end += 1;
+    else if (byte === QUOTE) return end + 1;
+    else if (byte === BACKSLASH) {
+      end = endOfEscape(bytes, end);
+      if (end === MALFORMED) return MALFORMED;
+    } else return MALFORMED;
+  }
+  return MALFORMED;
+}
+
+/** 1 for the bytes that need no escape in a string. */
+const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte >= SPACE && byte !== QUOTE && byte !== BACKSLASH ? 1 : 0,
+);
+
+function endOfEscape(bytes: Uint8Array, at: number): number {
+  const byte = bytes[at + 1];
+  if (byte === undefined) return MALFORMED;
+  if (SIMPLE_ESCAPE[byte] === 1) return at + 2;
+  if (byte !== 0x75) return MALFORMED;
+  for (let digit = at + 2; digit < at + 6; digit += 1) if (!isHexDigit(bytes[digit])) return MALFORMED;
+  return at + 6;
+}
+
+/** 1 for the bytes that follow a backslash in a two-byte escape. */
+const SIMPLE_ESCAPE = Uint8Array.from({ length: 256 }, (_, byte) => (Buffer.from('"\\/bfnrt').includes(byte) ? 1 : 0));
+
+function isHexDigit(byte: number | undefined): boolean {
+  if (byte === undefined) return false;
+  return isDigit(byte) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66);
+}
+
+/** Returns the index after the number or literal (`true`, `false`, `null`) that begins at `at`. */
+function endOfScalar(bytes: Uint8Array, at: number): number {
+  const byte = bytes[at];
+  if (byte === 0x74) return endOfWord(bytes, at, TRUE);
+  if (byte === 0x66) return endOfWord(bytes, at, FALSE);
+  if (byte === 0x6e) return endOfWord(bytes, at, NULL);
+  return endOfNumber(bytes, at);
+}
+
+const TRUE = Buffer.from('true');
+const FALSE = Buffer.from('false');
+const NULL = Buffer.from('null');
+
+function endOfWord(bytes: Uint8Array, at: number, word: Uint8Array): number {
+  for (let index = 0; index < word.length; index += 1) if (bytes[at + index] !== word[index]) return MALFORMED;
+  return at + word.length;
+}
+
+function endOfNumber(bytes: Uint8Array, at: number): number {
+  const whole = bytes[at] === 0x2d ? at + 1 : at;
+  // Leading zeros are not allowed: 01 is not a number.
+  let end = bytes[whole] === 0x30 ? whole + 1 : endOfDigits(bytes, whole);
+  if (end !== MALFORMED && bytes[end] === 0x2e) end = endOfDigits(bytes, end + 1);
+  if (end !== MALFORMED && (bytes[end] === 0x65 || bytes[end] === 0x45)) {
+    const signed = bytes[end + 1] === 0x2b || bytes[end + 1] === 0x2d;
+    end = endOfDigits(bytes, signed ? end + 2 : end + 1);
+  }
+  return end;
+}
+
+function endOfDigits(bytes: Uint8Array, at: number): number {
+  let end = at;
+  while (isDigit(bytes[end])) end += 1;
+  return end === at ? MALFORMED : end;
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 0x30 && byte <= 0x39;
 }

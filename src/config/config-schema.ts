@@ -1,5 +1,4 @@
-import { cacheOptionsSchema } from '../cache/cache-options.ts';
-import { operationCacheSchema } from '../cache/operation-cache-options.ts';
+import { cacheOptionsSchema, operationCacheSchema } from '../cache/cache-options.ts';
 import { commentsOptionsSchema } from '../comments/comments-options.ts';
 import { gdprOptionsSchema } from '../gdpr/gdpr-options.ts';
 import { identityOptionsSchema } from '../identity/identity-options.ts';

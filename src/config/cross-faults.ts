@@ -1,11 +1,11 @@
 import { isIP } from 'node:net';
-import { audienceFault, toOperationCacheOptions } from '../cache/operation-cache-options.ts';
+import { audienceFault, toOperationCacheOptions } from '../cache/cache-options.ts';
 import { closestName } from '../lib/closest-name.ts';
 import { escapePointer } from '../lib/json-pointer.ts';
 import type { Fault } from '../model/fault.ts';
 import type { Operation } from '../model/operation.ts';
 import { demoAccounts, type RolesFile } from '../permissions/roles-file.ts';
-import { parseUpstreamUrl } from '../upstream/upstream-url.ts';
+import { parseUpstreamUrl } from '../upstream/addresses.ts';
 import { serviceAuthorization } from '../upstream/service-authorization.ts';
 import type { ConfigProblem } from './check-config.ts';
 import type { Environment } from './environment.ts';

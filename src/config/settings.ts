@@ -1,5 +1,4 @@
-import type { CacheOptions } from '../cache/cache-options.ts';
-import type { OperationCacheConfig } from '../cache/operation-cache-options.ts';
+import type { CacheOptions, OperationCacheConfig } from '../cache/cache-options.ts';
 import type { CommentsOptions } from '../comments/comments-options.ts';
 import type { ContractOptions } from '../contract/contract-options.ts';
 import type { GdprOptions } from '../gdpr/gdpr-options.ts';

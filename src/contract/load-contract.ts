@@ -3,7 +3,7 @@ import type { Operation } from '../model/operation.ts';
 import { StartFault } from '../model/fault.ts';
 import { compileOperation, personalFields } from './compile/compile-operation.ts';
 import { compilePaths, type PathEntry } from './paths.ts';
-import { compileValidators, type OperationValidators } from './compile/compile-validators.ts';
+import { compileValidators, type OperationValidators, toSchemaCheck } from './compile/compile-validators.ts';
 import { createDescribeFound, type DescribeFound } from './explain/schema-violation.ts';
 import { contractFolder, parametersFile } from './contract-files.ts';
 import type { ContractOptions } from './contract-options.ts';
@@ -13,7 +13,6 @@ import { generateSchemas } from './generate/generate-schemas.ts';
 import { checkResponse } from './compile/check-response.ts';
 import type { OpenApiDocument, OperationObject } from './openapi-document.ts';
 import { readDocument } from './document/read-document.ts';
-import { toSchemaCheck } from './compile/schema-check.ts';
 import { openSchemaStore, type SchemaStore } from './compile/schema-store.ts';
 
 /** One operation with everything compiled for it. */

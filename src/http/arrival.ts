@@ -5,7 +5,7 @@ import { GatewayError } from '../errors/gateway-error.ts';
 import { boundedMemo } from '../lib/bounded-memo.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Arrival, PublicOrigin } from '../model/arrival.ts';
-import { unsafeTargetReason } from '../pipeline/unsafe-path.ts';
+import { unsafeTargetReason } from '../pipeline/targets.ts';
 import { isHarmlessId } from '../privacy/client-text.ts';
 import { randomId, traceContext } from '../telemetry/trace-context.ts';
 

@@ -5,7 +5,7 @@ import type { Trace } from '../model/trace.ts';
 import { checkedResponse, createRefusalWatch, createResponseWindows, type RefusalAlert } from './traffic-watch.ts';
 import type { LadderFile } from './ladder-file.ts';
 import type { LadderOptions, PromotionOptions } from './ladder-options.ts';
-import { countsOf, type LadderRow, ladderRows } from './ladder-rows.ts';
+import { type ConfiguredLevels, countsOf, effectiveChecks, type LadderRow, ladderRows } from './ladder-rows.ts';
 import {
   type LadderState,
   type LadderStep,
@@ -14,7 +14,6 @@ import {
   PROMOTABLE_CHECKS,
   stepOf,
 } from './ladder-step.ts';
-import { type ConfiguredLevels, effectiveChecks } from './moved-levels.ts';
 
 /** Decides the effective levels of each operation while the gateway runs, and stores the reasons. */
 export interface Ladder {

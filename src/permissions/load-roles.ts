@@ -1,7 +1,8 @@
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { parseDocument } from 'yaml';
 import { closestName } from '../lib/closest-name.ts';
-import { pointerTo } from '../lib/json-pointer.ts';
+import { escapePointer, pointerTo } from '../lib/json-pointer.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
-import { parseRolesText, type RawRoles } from './parse-roles-text.ts';
 import type { RolesFile } from './roles-file.ts';
 
 /** Parses and checks a roles file. Throws StartFault with all errors in it. `catalogue` contains the names in the contract. */
@@ -96,3 +97,128 @@ function inheritanceCycles(roles: Inheritance): string[][] {
   for (const name of heirs.keys()) visit(name, []);
   return [...cycles.values()];
 }
+
+/** The data of a roles file that matches the schema. */
+interface RawRoles {
+  readonly unmapped?: string;
+  readonly groups?: readonly string[];
+  readonly flags?: readonly string[];
+  readonly roles: Readonly<
+    Record<string, { readonly inherits?: readonly string[]; readonly permissions?: readonly string[] }>
+  >;
+  readonly accounts?: readonly {
+    readonly name: string;
+    readonly roles: readonly string[];
+    readonly groups?: readonly string[];
+    readonly flags?: readonly string[];
+    readonly demo?: boolean;
+    readonly passwordHash?: string;
+  }[];
+}
+
+/** The data of a roles file, or all errors in its syntax and structure. */
+type ParsedRoles =
+  | { readonly raw: RawRoles; readonly faults: readonly [] }
+  | { readonly raw: undefined; readonly faults: readonly Fault[] };
+
+/** Parses YAML and validates it with the schema. Messages never quote the text, because it contains password hashes. */
+function parseRolesText(text: string, source: string): ParsedRoles {
+  const document = parseDocument(text);
+  const broken = document.errors.map(({ code, linePos: [at] = [{ line: 1, col: 1 }] }): Fault => {
+    const what = code.toLowerCase().replaceAll('_', ' ');
+    return { source, pointer: '', message: `line ${at.line}, column ${at.col}: ${what}` };
+  });
+  if (broken.length > 0) return { raw: undefined, faults: broken };
+  let data: unknown;
+  try {
+    data = document.toJS({ maxAliasCount: 100 });
+  } catch {
+    return {
+      raw: undefined,
+      faults: [{ source, pointer: '', message: 'an undefined alias, or too many aliases' }],
+    };
+  }
+  // Compiled here, because the file is read only at start. The schema is not validated here, because compiling the
+  // meta-schema takes longer; a test validates it.
+  const constant = { validateSchema: false, meta: false, code: { optimize: false } };
+  const validate = new Ajv2020({ allErrors: true, ownProperties: true, verbose: true, ...constant }).compile<RawRoles>(
+    rolesFileSchema,
+  );
+  if (validate(data)) return { raw: data, faults: [] };
+  return { raw: undefined, faults: (validate.errors ?? []).map((error) => toFault(error, source)) };
+}
+
+function toFault(error: ErrorObject, source: string): Fault {
+  const { instancePath, params, keyword, parentSchema, message = 'does not match the schema' } = error;
+  const unknown: unknown = params['additionalProperty'];
+  if (typeof unknown !== 'string') return { source, pointer: instancePath, message: `${message} (${keyword})` };
+  const known = Object.keys((parentSchema?.['properties'] ?? {}) as object);
+  const suggestion = closestName(unknown, known) ?? `one of ${known.join(', ')}`;
+  return { source, pointer: `${instancePath}/${escapePointer(unknown)}`, message: 'unknown key', suggestion };
+}
+
+const names = (description: string) => ({
+  description,
+  type: 'array',
+  uniqueItems: true,
+  items: { type: 'string', minLength: 1, maxLength: 200 },
+});
+
+/** The JSON Schema of the roles file. `config/roles.schema.json` is a copy for editors. */
+export const rolesFileSchema = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  title: 'Roles of Portico',
+  description: 'Who may do what: roles, and the accounts that have them.',
+  type: 'object',
+  additionalProperties: false,
+  required: ['roles'],
+  properties: {
+    unmapped: {
+      description:
+        'What a verified caller without an account may do: delegate leaves the decision to the upstream, deny refuses everything, and the name of a role grants that role. The default is delegate with the verifier upstream and deny with the verifier file.',
+      type: 'string',
+      minLength: 1,
+    },
+    groups: names('Every group that an account may be a member of.'),
+    flags: names('Every flag that an account may have; superuser grants all permissions, but no groups.'),
+    roles: {
+      description: 'Roles by name. Callers without a credential have the role anonymous.',
+      type: 'object',
+      propertyNames: { minLength: 1, maxLength: 100, not: { enum: ['delegate', 'deny'] } },
+      additionalProperties: {
+        type: 'object',
+        additionalProperties: false,
+        properties: {
+          description: { description: 'For readers of this file.', type: 'string' },
+          inherits: names('Roles whose permissions this role inherits.'),
+          permissions: names('Permissions by the names of the role editor.'),
+        },
+      },
+    },
+    accounts: {
+      description: 'The roles, groups and flags of verified names.',
+      type: 'array',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['name', 'roles'],
+        properties: {
+          name: { description: 'The exact name of the credential.', type: 'string', minLength: 1, maxLength: 256 },
+          roles: names('Roles of the account.'),
+          groups: names('Groups that the account is a member of.'),
+          flags: names('Flags of the account.'),
+          demo: {
+            description: 'Marks a public account, which is ignored with a real upstream.',
+            type: 'boolean',
+            default: false,
+          },
+          passwordHash: {
+            description: 'An argon2id hash from portico hash-password. Needed only by the verifier file.',
+            type: 'string',
+            pattern: '^\\$argon2id\\$v=19\\$m=[0-9]+,t=[0-9]+,p=[0-9]+\\$[A-Za-z0-9+/]+\\$[A-Za-z0-9+/]+$',
+          },
+        },
+      },
+    },
+  },
+} as const;

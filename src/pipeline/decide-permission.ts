@@ -8,7 +8,7 @@ import type { Violation } from '../model/violation.ts';
 import type { Permissions } from '../permissions/compile-permissions.ts';
 import { decide, type Grants } from '../permissions/decide.ts';
 import { type Ownership, ownershipOf } from '../permissions/ownership.ts';
-import { readError } from '../upstream/error-shape.ts';
+import { readError } from '../upstream/translate-failure.ts';
 import type { PermissionMessage } from '../upstream/permission-message.ts';
 import type { Exchange } from './exchange.ts';
 import type { Lookup } from './look-up.ts';

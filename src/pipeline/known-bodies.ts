@@ -1,8 +1,53 @@
 import { LRUCache } from 'lru-cache';
+import { itemTags } from '../cache/tags.ts';
 import { itemValues, toObject } from '../contract/items.ts';
-import type { Operation } from '../model/operation.ts';
+import type { ItemsAt, Operation } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
-import type { BodyFacts } from './reply.ts';
+import type { PlannedOperation } from './planned-operation.ts';
+
+/** Facts about a parsed body, for the stages that do not receive the body itself. */
+export interface BodyFacts {
+  /** False if the body is not JSON or was not parsed. */
+  readonly isJson: boolean;
+  /** True if the body has its items in the expected place. */
+  readonly isOuterForm: boolean;
+  readonly hasTopLevelError: boolean;
+  /** The page count that bounds pages. Undefined if the body has none or the bound is waived (rules, 5). */
+  readonly pageCount: number | undefined;
+  /** Tags of the items, if pages of the operation are cached. */
+  readonly tags: readonly string[];
+}
+
+/** Returns the facts that stages need from a parsed body. `json` is undefined if the body is not JSON. */
+export function bodyFactsOf(
+  { operation, cache }: Pick<PlannedOperation, 'operation' | 'cache'>,
+  json: unknown,
+): BodyFacts {
+  const { itemsAt } = operation;
+  return {
+    isJson: json !== undefined,
+    isOuterForm: isOuterForm(json, itemsAt),
+    hasTopLevelError: typeof json === 'object' && json !== null && ('error' in json || 'errors' in json),
+    pageCount: pageCountOf(json),
+    tags: cache === undefined ? [] : itemTags(json, itemsAt),
+  };
+}
+
+function isOuterForm(json: unknown, itemsAt: ItemsAt): boolean {
+  if (itemsAt === 'elements') return Array.isArray(json);
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) return false;
+  return itemsAt === 'body' || Array.isArray((json as Record<string, unknown>)[itemsAt]);
+}
+
+/** Returns undefined if there are no results, because the bound is then waived. */
+function pageCountOf(json: unknown): number | undefined {
+  if (typeof json !== 'object' || json === null) return undefined;
+  // An error does not describe a list, whatever other fields it has.
+  if ('error' in json || 'errors' in json) return undefined;
+  const { pageCount, totalCount } = json as Record<string, unknown>;
+  if (totalCount === 0 || typeof pageCount !== 'number' || !Number.isSafeInteger(pageCount)) return undefined;
+  return pageCount;
+}
 
 /** The values that a verdict depends on, apart from the operation and its parameters, which form the key. */
 export interface BodyLook {

@@ -1,4 +1,4 @@
-import type { OperationCacheOptions } from '../cache/operation-cache-options.ts';
+import type { OperationCacheOptions } from '../cache/cache-options.ts';
 import type { Checks, ErrorStyle } from '../model/checks.ts';
 import type { Operation } from '../model/operation.ts';
 

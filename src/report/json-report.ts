@@ -1,4 +1,8 @@
-import type { LedgerEntry } from '../model/ledger-entry.ts';
+import { parseJson } from '../lib/parse-json.ts';
+import { CHECK_NAMES } from '../model/checks.ts';
+import type { LedgerEntry, LedgerSample } from '../model/ledger-entry.ts';
+import type { LedgerSnapshot, OperationTraffic } from '../model/ledger-snapshot.ts';
+import { type Violation, VIOLATION_CATEGORIES } from '../model/violation.ts';
 import { plainText } from './plain-text.ts';
 import type { RenderReport } from './render-options.ts';
 import { type Finding, findingsOf, type Report } from './report.ts';
@@ -96,4 +100,144 @@ const iso = (at: number): string => new Date(at).toISOString();
 /** Serializes a value as JSON in which control characters are escaped, so that a terminal can show it safely. */
 export function jsonText(value: unknown): string {
   return JSON.stringify(value, null, 2).split('\n').map(plainText).join('\n');
+}
+
+const CHECKS: readonly Violation['check'][] = [...CHECK_NAMES, 'upstream'];
+const LOCATIONS: readonly Violation['location'][] = ['path', 'query', 'header', 'body', 'status', 'method'];
+
+/** Parses a JSON report to the snapshot that it was created from; throws ReportFault with the invalid field. */
+export function parseJsonReport(text: string): LedgerSnapshot {
+  const report = membersAt(parsed(text), '');
+  if (report['version'] !== REPORT_VERSION || report['kind'] !== 'report')
+    throw new ReportFault(
+      '/version',
+      `is not a report of version ${REPORT_VERSION}, as written by portico report --format json`,
+    );
+  const scope = membersAt(report['scope'], '/scope');
+  return {
+    takenAt: timeAt(report, 'generatedAt', ''),
+    since: scope['since'] === null ? undefined : timeAt(scope, 'since', '/scope'),
+    releases: valuesAt(report, 'releases', '').map((label) => String(label)),
+    entries: [...entriesAt(report, 'violations'), ...entriesAt(report, 'candidate')],
+    traffic: valuesAt(report, 'traffic', '').map((one, at) =>
+      toTraffic(membersAt(one, `/traffic/${at}`), `/traffic/${at}`),
+    ),
+    dropped: numberAt(report, 'dropped', ''),
+  };
+}
+
+function parsed(text: string): unknown {
+  const json = parseJson(text);
+  if (json === undefined) throw new ReportFault('', 'is not JSON');
+  return json;
+}
+
+function entriesAt(report: Members, name: string): LedgerEntry[] {
+  return valuesAt(report, name, '').map((one, at) => toEntry(membersAt(one, `/${name}/${at}`), `/${name}/${at}`));
+}
+
+function toEntry(entry: Members, at: string): LedgerEntry {
+  const optional = (name: string) => (entry[name] === null ? undefined : textAt(entry, name, at));
+  const candidate = entry['candidate'];
+  return {
+    fingerprint: textAt(entry, 'fingerprint', at),
+    operation: optional('operation'),
+    check: oneOfAt(entry, 'check', CHECKS, at),
+    direction: oneOfAt(entry, 'direction', ['request', 'response'] as const, at),
+    category: oneOfAt(entry, 'category', VIOLATION_CATEGORIES, at),
+    status: entry['status'] === null ? undefined : numberAt(entry, 'status', at),
+    location: oneOfAt(entry, 'location', LOCATIONS, at),
+    at: textAt(entry, 'at', at),
+    keyword: textAt(entry, 'keyword', at),
+    schemaPath: textAt(entry, 'schemaPath', at),
+    message: textAt(entry, 'message', at),
+    suggestion: optional('suggestion'),
+    ...(candidate !== null && {
+      candidate: oneOfAt(entry, 'candidate', ['newly-refused', 'newly-accepted'] as const, at),
+    }),
+    count: numberAt(entry, 'count', at),
+    firstSeenAt: timeAt(entry, 'firstSeenAt', at),
+    lastSeenAt: timeAt(entry, 'lastSeenAt', at),
+    callers: numberAt(entry, 'callers', at),
+    releases: countsAt(entry, 'releases', at),
+    samples: valuesAt(entry, 'samples', at).map((sample, index) =>
+      toSample(membersAt(sample, `${at}/samples/${index}`), at),
+    ),
+  };
+}
+
+function toSample(sample: Members, at: string): LedgerSample {
+  return {
+    requestId: textAt(sample, 'requestId', `${at}/samples`),
+    seenAt: timeAt(sample, 'seenAt', `${at}/samples`),
+    found: sample['found'] === null ? undefined : textAt(sample, 'found', `${at}/samples`),
+  };
+}
+
+function toTraffic(traffic: Members, at: string): OperationTraffic {
+  return {
+    operation: traffic['operation'] === null ? undefined : textAt(traffic, 'operation', at),
+    release: textAt(traffic, 'release', at),
+    requests: numberAt(traffic, 'requests', at),
+    checks: membersAt(traffic['checks'], `${at}/checks`),
+  };
+}
+
+function countsAt(entry: Members, name: string, at: string): Readonly<Record<string, number>> {
+  const counts = membersAt(entry[name], `${at}/${name}`);
+  return Object.fromEntries(Object.keys(counts).map((label) => [label, numberAt(counts, label, `${at}/${name}`)]));
+}
+
+/** A JSON object with unchecked members. */
+type Members = Readonly<Record<string, unknown>>;
+
+/** An invalid report; the message names the field and the problem. */
+export class ReportFault extends Error {
+  override readonly name = 'ReportFault';
+
+  constructor(pointer: string, message: string) {
+    super(pointer === '' ? message : `${pointer} ${message}`);
+  }
+}
+
+/** Returns a value that must be an object. */
+function membersAt(value: unknown, at: string): Members {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members;
+  throw new ReportFault(at, 'must be an object');
+}
+
+/** Returns a member that must be an array. */
+function valuesAt(members: Members, name: string, at: string): readonly unknown[] {
+  const value = members[name];
+  if (Array.isArray(value)) return value as readonly unknown[];
+  throw new ReportFault(`${at}/${name}`, 'must be an array');
+}
+
+/** Returns a member that must be a string. */
+function textAt(members: Members, name: string, at: string): string {
+  const value = members[name];
+  if (typeof value === 'string') return value;
+  throw new ReportFault(`${at}/${name}`, 'must be a string');
+}
+
+/** Returns a member that must be a number of at least 0. */
+function numberAt(members: Members, name: string, at: string): number {
+  const value = members[name];
+  if (typeof value === 'number' && value >= 0) return value;
+  throw new ReportFault(`${at}/${name}`, 'must be a number of at least 0');
+}
+
+/** Returns a member that must be an instant in ISO 8601, as epoch ms. */
+function timeAt(members: Members, name: string, at: string): number {
+  const value = Date.parse(textAt(members, name, at));
+  if (!Number.isNaN(value)) return value;
+  throw new ReportFault(`${at}/${name}`, 'must be an instant in ISO 8601');
+}
+
+/** Returns a member that must be one of the given words. */
+function oneOfAt<Word extends string>(members: Members, name: string, words: readonly Word[], at: string): Word {
+  const value = members[name];
+  const word = words.find((one) => one === value);
+  if (word !== undefined) return word;
+  throw new ReportFault(`${at}/${name}`, `must be one of ${words.join(', ')}`);
 }

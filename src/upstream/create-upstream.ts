@@ -8,13 +8,12 @@ import { UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-fai
 import { decodeResponse, transparentResponse } from './response-body.ts';
 import type { StreamOwner } from './client-streams.ts';
 import { createConnections } from './connections.ts';
-import { type UpstreamAddress, upstreamPath } from './upstream-url.ts';
+import { type UpstreamAddress, upstreamPath } from './addresses.ts';
 import { createProxy } from './proxy/create-proxy.ts';
 import { sendProxied } from './proxy/send-proxied.ts';
 import { isShort, readShort, type Upload } from './proxy/upload.ts';
-import { sendBuffered } from './send-buffered.ts';
+import { createStop, sendBuffered, type SendProgress, type Stop, type WireRequest } from './sending.ts';
 import { sendRequest } from './send-request.ts';
-import { createStop, type SendProgress, type Stop, type WireRequest } from './sending.ts';
 import { toTransportFailure } from './transport-failure.ts';
 import { createUpstreamGate, type GatePass, type UpstreamGate } from './upstream-gate.ts';
 import type { UpstreamOptions } from './upstream-options.ts';

@@ -5,7 +5,7 @@ import { readBody } from '../lib/read-body.ts';
 import { type HeaderPairs, headerValue } from '../model/header-pairs.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import type { UpstreamResponse } from '../model/upstream-response.ts';
-import type { BufferedResponse } from './send-buffered.ts';
+import type { BufferedResponse } from './sending.ts';
 import type { StreamedResponse } from './send-request.ts';
 import { toTransportFailure } from './transport-failure.ts';
 

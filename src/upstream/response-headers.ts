@@ -1,5 +1,5 @@
 import type { HeaderPairs } from '../model/header-pairs.ts';
-import { publicForm, rewriteText, type LegacyAddresses } from './legacy-addresses.ts';
+import { publicForm, rewriteText, type LegacyAddresses } from './addresses.ts';
 
 // Headers whose value is one address, and headers that contain addresses among other values.
 const ADDRESS = new Set(['location', 'content-location']);

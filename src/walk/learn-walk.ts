@@ -17,7 +17,7 @@ import {
 import { toSampledResponse } from './sampled-response.ts';
 import type { WalkSummary } from './walk-tally.ts';
 import { walk } from './walk.ts';
-import { toWalkedGateway } from './walked-gateway.ts';
+import { toWalkedGateway } from './send-walk-request.ts';
 
 /** Options of a walk that learns from the upstream. */
 interface LearnWalkOptions {

@@ -4,10 +4,9 @@ import type { Operation } from '../model/operation.ts';
 import type { Trace } from '../model/trace.ts';
 import { firstRequests, missingIds, type WalkRequest } from './first-requests.ts';
 import { createKnownIds } from './known-ids.ts';
-import { sendWalkRequest, type WalkObserver, type WalkOutcome } from './send-walk-request.ts';
+import { sendWalkRequest, type WalkedGateway, type WalkObserver, type WalkOutcome } from './send-walk-request.ts';
 import { variationsOf } from './variations.ts';
 import { createWalkTally, type WalkSummary, type WalkTally } from './walk-tally.ts';
-import type { WalkedGateway } from './walked-gateway.ts';
 
 /** Options of a walk. */
 export interface WalkOptions {

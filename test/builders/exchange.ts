@@ -1,6 +1,9 @@
 import { Readable } from 'node:stream';
-import { DEFAULT_CACHE_OPTIONS } from '../../src/cache/cache-options.ts';
-import { toOperationCacheOptions, type OperationCacheConfig } from '../../src/cache/operation-cache-options.ts';
+import {
+  DEFAULT_CACHE_OPTIONS,
+  type OperationCacheConfig,
+  toOperationCacheOptions,
+} from '../../src/cache/cache-options.ts';
 import type { Arrival } from '../../src/model/arrival.ts';
 import { MODES } from '../../src/model/checks.ts';
 import type { ParameterValues } from '../../src/contract/parameter-values.ts';
@@ -11,7 +14,8 @@ import { createTrace, type Trace } from '../../src/model/trace.ts';
 import type { Violation } from '../../src/model/violation.ts';
 import { toRequestedPage } from '../../src/paging/requested-page.ts';
 import type { Grants } from '../../src/permissions/decide.ts';
-import { bodyFactsOf, type Reply } from '../../src/pipeline/reply.ts';
+import { bodyFactsOf } from '../../src/pipeline/known-bodies.ts';
+import type { Reply } from '../../src/pipeline/reply.ts';
 import type { Exchange } from '../../src/pipeline/exchange.ts';
 import type { PlannedOperation } from '../../src/pipeline/planned-operation.ts';
 import type { Handler, StagePlanner } from '../../src/pipeline/stage.ts';

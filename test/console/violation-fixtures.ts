@@ -1,4 +1,4 @@
-import type { ViolationRow } from '../../src/console/violation-rows.ts';
+import type { ViolationRow } from '../../src/console/violations-api.ts';
 import type { LedgerEntry } from '../../src/model/ledger-entry.ts';
 
 /** An entry of the ledger of which only what matters is named. */

@@ -1,17 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { ladderRows } from '../../src/ladder/ladder-rows.ts';
+import { effectiveChecks, ladderRows } from '../../src/ladder/ladder-rows.ts';
+import { type CheckLevel, MODES } from '../../src/model/checks.ts';
 import type { CheckCounts } from '../../src/model/ledger-snapshot.ts';
 import { levelsOf, NOW, snapshotOf, stepWith } from './levels.ts';
 
-const MINUTE = 60_000;
-const state = (...steps: ReturnType<typeof stepWith>[]) => ({ contract: 'v', since: NOW, steps });
-
-function responsesRow(counts: Partial<CheckCounts>, kept = state(), levels = levelsOf('listIdeas')) {
-  const rows = ladderRows([levels], snapshotOf(['listIdeas', 'responses', counts]), kept, 1000);
-  return rows.find((row) => row.check === 'responses');
-}
-
 describe('the rows of the ladder', () => {
+  const MINUTE = 60_000;
+  const state = (...steps: ReturnType<typeof stepWith>[]) => ({ contract: 'v', since: NOW, steps });
+
+  function responsesRow(counts: Partial<CheckCounts>, kept = state(), levels = levelsOf('listIdeas')) {
+    const rows = ladderRows([levels], snapshotOf(['listIdeas', 'responses', counts]), kept, 1000);
+    return rows.find((row) => row.check === 'responses');
+  }
+
   it('exist for each check of each operation, except undocumented, which has no operation', () => {
     const rows = ladderRows([levelsOf('listIdeas'), levelsOf('listUsers')], snapshotOf(), state(), 1000);
     expect(rows.map(({ operation, check }) => `${operation} ${check}`)).toEqual(
@@ -69,5 +70,40 @@ describe('the rows of the ladder', () => {
   it('show all failures of a demoted check, before and after the demotion', () => {
     const text = 'demoted: correct the contract, or undo the demotion; 50 of 100 failed in 7 d';
     expect(responsesRow({ passed: 50, reported: 2, refused: 48 }, state(stepWith()))?.next.text).toBe(text);
+  });
+});
+
+describe('the effective levels', () => {
+  const configured = (responses: CheckLevel, explicit: readonly 'responses'[] = []) => ({
+    operation: 'listIdeas',
+    checks: { ...MODES.strict.checks, responses },
+    explicit,
+  });
+
+  it('are the configured ones without steps', () => {
+    expect(effectiveChecks(configured('enforce'), [stepWith({ operation: 'listUsers' })], true)).toEqual(
+      configured('enforce').checks,
+    );
+  });
+
+  it('are lowered from enforce to report by a demotion, even if enforce is configured for the operation itself', () => {
+    expect(effectiveChecks(configured('enforce', ['responses']), [stepWith()], true).responses).toBe('report');
+    expect(effectiveChecks(configured('off'), [stepWith()], true).responses).toBe('off');
+  });
+
+  it('are raised from report to enforce by a promotion', () => {
+    const steps = [stepWith({ move: 'promoted' })];
+    expect(effectiveChecks(configured('report'), steps, true).responses).toBe('enforce');
+    expect(effectiveChecks(configured('off'), steps, true).responses).toBe('off');
+  });
+
+  it('are not raised in a transparent mode, nor if a level is configured for the operation itself', () => {
+    const steps = [stepWith({ move: 'promoted' })];
+    expect(effectiveChecks(configured('report'), steps, false).responses).toBe('report');
+    expect(effectiveChecks(configured('report', ['responses']), steps, true).responses).toBe('report');
+  });
+
+  it('are the configured ones after an undone promotion', () => {
+    expect(effectiveChecks(configured('report'), [stepWith({ move: 'lifted' })], true).responses).toBe('report');
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { StartFault, type Fault } from '../../src/model/fault.ts';
 import { demoAccounts, withoutDemoAccounts } from '../../src/permissions/roles-file.ts';
 import { loadRoles } from '../../src/permissions/load-roles.ts';
-import { rolesFileSchema } from '../../src/permissions/parse-roles-text.ts';
+import { rolesFileSchema } from '../../src/permissions/load-roles.ts';
 import { termsOf } from '../../src/permissions/vocabulary.ts';
 import { PRIVATE_FIELDS_REQUIREMENT } from '../../src/permissions/compile-permissions.ts';
 import { OPERATIONS, SEED } from './permissions-fixtures.ts';

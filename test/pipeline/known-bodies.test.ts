@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { ItemsAt } from '../../src/model/operation.ts';
-import { authorsOf, createKnownBodies, type KnownBody, type KnownBodies } from '../../src/pipeline/known-bodies.ts';
-import { bodyFactsOf } from '../../src/pipeline/reply.ts';
-import { operationWith, plannedWith } from '../builders/exchange.ts';
+import {
+  authorsOf,
+  bodyFactsOf,
+  createKnownBodies,
+  type KnownBody,
+  type KnownBodies,
+} from '../../src/pipeline/known-bodies.ts';
+import { kept, operationWith, pageOf, plannedWith } from '../builders/exchange.ts';
 
 describe('known responses', () => {
   const look = (text: string) => ({ status: 200, mediaType: 'application/json', bytes: Buffer.from(text) });
@@ -125,5 +130,36 @@ describe('authors', () => {
   it('are not learned from responses of another form', () => {
     expect(learned({ error: 'x' })).toEqual({});
     expect(learned(undefined)).toEqual({});
+  });
+});
+
+const factsOf = (json: unknown, itemsAt: ItemsAt = 'list') =>
+  bodyFactsOf({ operation: operationWith({ itemsAt }), cache: kept() }, json);
+
+describe('the facts about a body', () => {
+  it('are its outer form, its page count and its items', () => {
+    expect(factsOf(pageOf([1, 2]))).toEqual({
+      isJson: true,
+      isOuterForm: true,
+      hasTopLevelError: false,
+      pageCount: 3,
+      tags: ['node:1', 'node:2'],
+    });
+  });
+
+  it('include no items if the operation is not cached', () => {
+    expect(bodyFactsOf(plannedWith(), pageOf([1])).tags).toEqual([]);
+  });
+
+  it('are empty for a body that is not JSON', () => {
+    expect(factsOf(undefined)).toMatchObject({ isJson: false, isOuterForm: false, hasTopLevelError: false });
+  });
+
+  it('accept null as JSON', () => {
+    expect(factsOf(null)).toMatchObject({ isJson: true, isOuterForm: false, hasTopLevelError: false });
+  });
+
+  it.each([{ error: 'x', list: [] }, { errors: {} }])('include an error at the top level: %j', (json) => {
+    expect(factsOf(json)).toMatchObject({ hasTopLevelError: true, pageCount: undefined });
   });
 });

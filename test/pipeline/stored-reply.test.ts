@@ -2,7 +2,8 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { Validity } from '../../src/cache/may-store.ts';
 import { createPageCache } from '../../src/cache/page-cache.ts';
-import { bodyFactsOf, type Reply } from '../../src/pipeline/reply.ts';
+import { bodyFactsOf } from '../../src/pipeline/known-bodies.ts';
+import type { Reply } from '../../src/pipeline/reply.ts';
 import { pageCountKey, pageKey, storePage, visibleHeaders } from '../../src/pipeline/stored-reply.ts';
 import {
   type ExchangeParts,

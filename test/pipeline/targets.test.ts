@@ -3,7 +3,14 @@ import type { DecodedParameters } from '../../src/contract/compile/decode-parame
 import type { PathMatch } from '../../src/contract/paths.ts';
 import type { CheckLevel } from '../../src/model/checks.ts';
 import type { Plan } from '../../src/pipeline/plan.ts';
-import { admit, createTargets, type Target, type TargetsParts, type TargetText } from '../../src/pipeline/targets.ts';
+import {
+  admit,
+  createTargets,
+  type Target,
+  type TargetsParts,
+  type TargetText,
+  unsafeTargetReason,
+} from '../../src/pipeline/targets.ts';
 import { createNext, exchangeWith, kept, type PlannedParts, plannedWith, violationWith } from '../builders/exchange.ts';
 import { flatText, heldMemory } from '../builders/held-memory.ts';
 
@@ -391,5 +398,42 @@ describe('admit', () => {
 
   it('sends the raw target in observe', () => {
     expect(admitted({ transparent: true }, pageValues(1)).target).toBe('/services/v2/thing.json?raw');
+  });
+});
+
+// A path that Portico and the server behind it interpret differently would reach what no rule allows.
+describe('a raw target', () => {
+  it.each([
+    '/services/v2/../admin',
+    '/services/v2/./question.json',
+    '/services/v2/%2e%2e/admin',
+    '/services/v2/.%2E/admin',
+    '/services/v2/..;/admin',
+    '/services/v2/..;x=1/admin',
+    '/services/v2/..%3b/admin',
+    '/services/v2/comment/..%2f..%2fadmin.json',
+    '/services/v2/comment/..%5c..%5cadmin.json',
+    '/services/v2/..\\..\\admin',
+    '/services/v2/comment/%00.json',
+    '/services/v2/question.json#x',
+    'services/v2/question.json',
+  ])('%s is refused', (path) => {
+    expect(unsafeTargetReason(path, undefined)).toBeTypeOf('string');
+  });
+
+  it.each([
+    '/services/v2/question.json',
+    '/services/v2/user/a.b.json',
+    '/services/v2/user/..a.json',
+    '/services/v2/user/%C3%A4.json',
+    '/services/v2/user/a;b.json',
+    '//services/v2/question.json',
+  ])('%s is accepted unchanged', (path) => {
+    expect(unsafeTargetReason(path, 'q=a%2Fb..%20c')).toBeUndefined();
+  });
+
+  it('with a NUL or a fragment in its query is refused', () => {
+    expect(unsafeTargetReason('/a', 'q=%00')).toBeTypeOf('string');
+    expect(unsafeTargetReason('/a', 'q=a#b')).toBeTypeOf('string');
   });
 });

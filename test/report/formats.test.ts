@@ -3,7 +3,7 @@ import { detailLines } from '../../src/report/detail-lines.ts';
 import { REPORT_FORMATS } from '../../src/report/formats.ts';
 import { findingsOf } from '../../src/report/report.ts';
 import { renderTable, shortLines } from '../../src/report/table-report.ts';
-import { parseBaseline } from '../../src/ledger/baseline/parse-baseline.ts';
+import { parseBaseline } from '../../src/ledger/baseline-file.ts';
 import { compareReports } from '../../src/report/comparison.ts';
 import { COMPARISON_FORMATS } from '../../src/report/render-comparison.ts';
 import { acceptedWith, entryWith, HOSTILE, HOSTILE_REPORT, PLAIN, reportOf, snapshotWith } from './report-fixtures.ts';

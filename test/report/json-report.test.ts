@@ -5,7 +5,7 @@ import { CHECK_NAMES } from '../../src/model/checks.ts';
 import { VIOLATION_CATEGORIES } from '../../src/model/violation.ts';
 import { compareReports } from '../../src/report/comparison.ts';
 import { renderJson } from '../../src/report/json-report.ts';
-import { parseJsonReport } from '../../src/report/parse-json-report.ts';
+import { parseJsonReport } from '../../src/report/json-report.ts';
 import { COMPARISON_FORMATS } from '../../src/report/render-comparison.ts';
 import { acceptedWith, entryWith, HOSTILE_REPORT, PLAIN, reportOf, snapshotWith } from './report-fixtures.ts';
 

@@ -1,8 +1,7 @@
 import type { AcceptedViolation, LedgerEntry } from '../../src/model/ledger-entry.ts';
 import type { LedgerSnapshot } from '../../src/model/ledger-snapshot.ts';
 import type { RenderOptions } from '../../src/report/render-options.ts';
-import type { Report, ReportScope } from '../../src/report/report.ts';
-import { toReport } from '../../src/report/to-report.ts';
+import { type Report, type ReportScope, toReport } from '../../src/report/report.ts';
 
 /** The time of test snapshots. */
 export const TAKEN_AT = Date.UTC(2026, 4, 4, 10, 30);

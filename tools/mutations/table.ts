@@ -342,7 +342,7 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'a malformed or interim head is taken for the head of a streamed response',
   },
   {
-    file: 'src/upstream/send-buffered.ts',
+    file: 'src/upstream/sending.ts',
     find: "if (!isFinalHead(code, reason)) return giveUp(new UpstreamFailure('reset'));",
     replace: '',
     test: 'test/security/upstream-heads.test.ts',
@@ -363,14 +363,14 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'an upstream fills the memory with interim responses',
   },
   {
-    file: 'src/upstream/send-buffered.ts',
+    file: 'src/upstream/sending.ts',
     find: 'declared > limit',
     replace: 'declared >= limit',
     test: 'test/upstream/create-upstream.test.ts',
     why: 'a body that declares exactly the limit is too large',
   },
   {
-    file: 'src/upstream/send-buffered.ts',
+    file: 'src/upstream/sending.ts',
     find: 'if (length > limit)',
     replace: 'if (length >= limit)',
     test: 'test/upstream/create-upstream.test.ts',

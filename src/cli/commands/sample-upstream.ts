@@ -7,7 +7,7 @@ import { inMemoryOptions } from '../../ledger/store/ledger-location.ts';
 import { createLearner } from '../../learn/create-learner.ts';
 import type { Observations } from '../../learn/observations/observations.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { toWalkSettings } from '../../walk/walked-gateway.ts';
+import { toWalkSettings } from '../../walk/send-walk-request.ts';
 import { CommandFailure, type CommandIo, type CommandLine } from '../command.ts';
 import { numberFlag } from '../flag-values.ts';
 import { untilInterrupted } from '../terminal/signals.ts';

@@ -1,6 +1,6 @@
 import { packageVersion } from '../../files/package-root.ts';
 import { type Settings, withUpstreamUrl } from '../../config/settings.ts';
-import { movedLevels, movedWords } from '../../ladder/moved-levels.ts';
+import { movedLevels, movedWords } from '../../ladder/ladder-rows.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { REFERENCE_ACCOUNTS } from '../../reference/reference-accounts.ts';
 import type { ReferenceServer } from '../../reference/start-reference-server.ts';

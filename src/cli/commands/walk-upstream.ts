@@ -6,7 +6,7 @@ import { loadContract } from '../../contract/load-contract.ts';
 import { failures } from '../../report/fail-on.ts';
 import { shortLines } from '../../report/table-report.ts';
 import { walk } from '../../walk/walk.ts';
-import { toWalkedGateway, toWalkSettings } from '../../walk/walked-gateway.ts';
+import { toWalkedGateway, toWalkSettings } from '../../walk/send-walk-request.ts';
 import { type CommandIo, type CommandLine, EXIT } from '../command.ts';
 import { settingsFrom } from '../config-flags.ts';
 import { openReports, reportFailures } from './open-reports.ts';

@@ -1,6 +1,5 @@
-import type { LadderRow } from '../../ladder/ladder-rows.ts';
+import { type LadderRow, stepWords } from '../../ladder/ladder-rows.ts';
 import type { LadderState } from '../../ladder/ladder-step.ts';
-import { stepWords } from '../../ladder/moved-levels.ts';
 import type { LedgerSnapshot } from '../../model/ledger-snapshot.ts';
 
 const HEAD = [

@@ -1,8 +1,7 @@
 import express, { type RequestHandler, type Router } from 'express';
 import { createWriteGuard, READ_ONLY_REASON } from '../write-guard.ts';
 import { describeContract, type DescribedSources } from './describe-contract.ts';
-import { type PublicAddress, sendTry } from './send-try.ts';
-import { readTryRequest, SAFE_METHODS } from './try-request.ts';
+import { type PublicAddress, readTryRequest, SAFE_METHODS, sendTry } from './send-try.ts';
 
 /** The sources of the API docs and the target of the try-it form. */
 export interface ReferenceSources extends DescribedSources {

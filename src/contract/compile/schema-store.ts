@@ -2,8 +2,15 @@ import { Ajv2020, type AnySchemaObject, type Options, type ValidateFunction } fr
 import type { Fault } from '../../model/fault.ts';
 import { SCHEMA_BASE } from '../contract-files.ts';
 import { openExplanations } from '../explain/explain-errors.ts';
-import type { SchemaFiles } from '../explain/schema-errors.ts';
-import type { CompiledSchema } from './schema-check.ts';
+import type { Explain, SchemaFiles } from '../explain/schema-errors.ts';
+
+/** One schema, compiled twice: to decide whether a value is valid, and to explain why it is not. */
+export interface CompiledSchema {
+  readonly accepts: (value: unknown) => boolean;
+  readonly explain: Explain;
+  readonly file: string;
+  readonly files: SchemaFiles;
+}
 
 /** The generated schemas, compiled one by one at start. */
 export interface SchemaStore {

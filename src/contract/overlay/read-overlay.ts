@@ -1,7 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { parseDocument } from 'yaml';
-import { StartFault } from '../../model/fault.ts';
-import { checkOverlay } from './check-overlay.ts';
+import { closestName } from '../../lib/closest-name.ts';
+import { pointerTo } from '../../lib/json-pointer.ts';
+import { type Fault, StartFault } from '../../model/fault.ts';
+import { isJsonObject, type JsonObject, jsonPath, kindOfJson } from './json.ts';
 
 /** The largest file that is read, in bytes. */
 const MAX_BYTES = 1024 * 1024;
@@ -11,7 +13,7 @@ export function readOverlay(file: string): Overlay {
   const text = readText(file);
   const value = parse(file, text);
   const faults = checkOverlay(value);
-  if (faults.length > 0) throw new StartFault(faults.map((fault) => Object.assign({ source: file }, fault)));
+  if (faults.length > 0) throw new StartFault(faults.map((one) => Object.assign({ source: file }, one)));
   return { source: file, text, actions: (value as { readonly actions: readonly OverlayAction[] }).actions };
 }
 
@@ -69,4 +71,103 @@ export interface Overlay {
   /** The content of the file, for the digest. */
   readonly text: string;
   readonly actions: readonly OverlayAction[];
+}
+
+/** More actions than anyone writes, or than a program proposes from traffic. */
+const MAX_ACTIONS = 5_000;
+
+/** Deeper than any contract. */
+const MAX_DEPTH = 64;
+
+/** Checks that a parsed file is an OpenAPI Overlay 1.0 document. The faults point into it but have no source yet. */
+function checkOverlay(value: unknown): Omit<Fault, 'source'>[] {
+  if (!isJsonObject(value))
+    return [fault([], `must be an object, not ${kindOfJson(value)}`, 'begin it with overlay: 1.0.0')];
+  const faults = [
+    ...unknownNames(value, ['overlay', 'info', 'extends', 'actions'], []),
+    ...versionFaults(value['overlay']),
+    ...infoFaults(value['info']),
+    ...textFaults(value, 'extends', []),
+  ];
+  const { actions } = value;
+  if (!Array.isArray(actions) || actions.length === 0)
+    return [...faults, fault(['actions'], 'must be a list of at least one action')];
+  if (actions.length > MAX_ACTIONS)
+    return [...faults, fault(['actions'], `has ${actions.length} actions; at most ${MAX_ACTIONS} are read`)];
+  return [...faults, ...actions.flatMap((action: unknown, index) => actionFaults(action, ['actions', index]))];
+}
+
+function versionFaults(version: unknown): Omit<Fault, 'source'>[] {
+  if (version === undefined)
+    return [fault(['overlay'], 'is missing; it is the version of the Overlay specification', 'write overlay: 1.0.0')];
+  if (typeof version === 'string' && /^1\.0\.\d+(?:-.+)?$/.test(version)) return [];
+  return [fault(['overlay'], 'this version is not supported', 'write overlay: 1.0.0')];
+}
+
+function infoFaults(info: unknown): Omit<Fault, 'source'>[] {
+  if (!isJsonObject(info)) return [fault(['info'], 'must be an object with title and version')];
+  return [
+    ...unknownNames(info, ['title', 'version'], ['info']),
+    ...['title', 'version'].flatMap((name) =>
+      info[name] === undefined ? [fault(['info', name], 'is missing')] : textFaults(info, name, ['info']),
+    ),
+  ];
+}
+
+function actionFaults(action: unknown, at: readonly (string | number)[]): Omit<Fault, 'source'>[] {
+  if (!isJsonObject(action)) return [fault(at, `must be an object, not ${kindOfJson(action)}`)];
+  const { target, update, remove } = action;
+  const faults = [
+    ...unknownNames(action, ['target', 'description', 'update', 'remove'], at),
+    ...textFaults(action, 'description', at),
+    ...targetFaults(target, [...at, 'target']),
+  ];
+  if (remove !== undefined && typeof remove !== 'boolean')
+    faults.push(fault([...at, 'remove'], `must be true or false, not ${kindOfJson(remove)}`));
+  else if (remove !== true && !Object.hasOwn(action, 'update'))
+    faults.push(fault(at, 'does nothing', 'add update, or remove: true'));
+  return [...faults, ...contentFaults(update, [...at, 'update'])];
+}
+
+function targetFaults(target: unknown, at: readonly (string | number)[]): Omit<Fault, 'source'>[] {
+  if (typeof target !== 'string')
+    return [fault(at, 'must be a JSONPath expression', "write one like $.paths['/path']")];
+  try {
+    jsonPath().compile(target);
+    return [];
+  } catch (error) {
+    const [message] = (error instanceof Error ? error.message : '').split('\n', 1);
+    return [fault(at, `is not a JSONPath expression: ${message ?? ''}`, 'see RFC 9535 for the syntax')];
+  }
+}
+
+/** Finds members that would change a prototype, and values that are nested too deeply. */
+function contentFaults(value: unknown, at: readonly (string | number)[], depth = 0): Omit<Fault, 'source'>[] {
+  if (typeof value !== 'object' || value === null) return [];
+  if (depth > MAX_DEPTH) return [fault(at, `is nested more than ${MAX_DEPTH} levels deep`)];
+  if (Object.hasOwn(value, '__proto__')) return [fault([...at, '__proto__'], 'is a forbidden name')];
+  const children: [string | number, unknown][] = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
+  return children.flatMap(([key, child]) => contentFaults(child, [...at, key], depth + 1));
+}
+
+function textFaults(owner: JsonObject, name: string, at: readonly (string | number)[]): Omit<Fault, 'source'>[] {
+  const value = owner[name];
+  if (value === undefined || typeof value === 'string') return [];
+  return [fault([...at, name], `must be text, not ${kindOfJson(value)}`, 'put it in quotation marks')];
+}
+
+function unknownNames(
+  owner: JsonObject,
+  known: readonly string[],
+  at: readonly (string | number)[],
+): Omit<Fault, 'source'>[] {
+  return Object.keys(owner)
+    .filter((name) => !known.includes(name) && !name.startsWith('x-'))
+    .map((name) =>
+      fault([...at, name], 'is not known here; names of extensions begin with x-', closestName(name, known)),
+    );
+}
+
+function fault(at: readonly (string | number)[], message: string, suggestion?: string): Omit<Fault, 'source'> {
+  return { pointer: pointerTo(at), message, ...(suggestion !== undefined && { suggestion }) };
 }

@@ -1,8 +1,7 @@
 import type { DocumentNode } from '../document.ts';
 import type { Observations, PathCounts } from '../observations/observations.ts';
 import type { Limits, OverlayAction, Proposal } from './proposal.ts';
-import { componentName, freeName, schemaWords } from './propose-shapes.ts';
-import { toSchema } from './to-schema.ts';
+import { componentName, freeName, schemaWords, toSchema } from './propose-shapes.ts';
 import { wilsonBound } from '../confidence.ts';
 
 /** Paths that the specification mentions without describing them. Writing any other path would open it to all callers. */

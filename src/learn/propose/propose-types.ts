@@ -3,9 +3,7 @@ import { confidenceOf } from '../confidence.ts';
 import { flatten } from '../sites.ts';
 import type { Observations } from '../observations/observations.ts';
 import type { OverlayAction, Proposal } from './proposal.ts';
-import { evidenceOf } from './propose-shapes.ts';
-import { schemaWords } from './propose-shapes.ts';
-import { type ProposedSchema, toSchema } from './to-schema.ts';
+import { evidenceOf, type ProposedSchema, schemaWords, toSchema } from './propose-shapes.ts';
 import { kindsOf } from '../shape/shape.ts';
 
 /** Proposes additional types for fields whose values had a different type than documented. */

@@ -4,8 +4,7 @@ import type { Observations, SwitchCounts } from '../observations/observations.ts
 import { mergeShapes } from '../shape/merge-shapes.ts';
 import type { Shape } from '../shape/shape.ts';
 import type { Limits, Proposal } from './proposal.ts';
-import { proposeEnvelopes } from './propose-envelopes.ts';
-import { proposeFields } from './propose-fields.ts';
+import { proposeEnvelopes, proposeFields } from './propose-fields.ts';
 import { proposePages } from './propose-pages.ts';
 import { proposePaths } from './propose-paths.ts';
 import { evidenceOf, proposeShapes } from './propose-shapes.ts';

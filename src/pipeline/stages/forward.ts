@@ -6,7 +6,7 @@ import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
 import type { UpstreamResponse } from '../../model/upstream-response.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import { streamOwner } from '../../upstream/client-streams.ts';
-import { errorShape } from '../../upstream/error-shape.ts';
+import { errorShape } from '../../upstream/translate-failure.ts';
 import type { Upstream } from '../../upstream/create-upstream.ts';
 import {
   forwardingHeaders,

@@ -17,17 +17,18 @@ import type { Operation } from '../../model/operation.ts';
 import { ERROR_INSIDE } from '../../model/trace.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import type { Violation } from '../../model/violation.ts';
-import { type ResponseFacts, bodyFactsOf, type Reply } from '../reply.ts';
-import type { ShadowContract } from '../shadow/shadow-contract.ts';
-import type { Exchange } from '../exchange.ts';
 import {
-  type BodyLook,
   type Authorship,
   authorsOf,
-  type KnownBody,
+  bodyFactsOf,
+  type BodyLook,
   type KnownBodies,
+  type KnownBody,
   type LearnAuthor,
 } from '../known-bodies.ts';
+import type { ResponseFacts, Reply } from '../reply.ts';
+import type { ShadowContract } from '../shadow-contract.ts';
+import type { Exchange } from '../exchange.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
 import type { StagePlanner } from '../stage.ts';
 import { endedEarly, recordServerError } from '../upstream-violation.ts';

@@ -7,7 +7,7 @@ import {
   createLegacyAddressRewriter,
   createLegacyAddressScan,
   type LegacyAddresses,
-} from '../../upstream/legacy-addresses.ts';
+} from '../../upstream/addresses.ts';
 import type { PassedExchange } from '../exchange.ts';
 import type { Stage } from '../stage.ts';
 

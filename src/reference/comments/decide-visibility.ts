@@ -1,8 +1,7 @@
 import type { Caller, Permission } from '../http/caller.ts';
 import { plainError, refuse } from '../http/errors.ts';
 import { recipientsOf } from '../render/to-node.ts';
-import type { NodeRow } from '../store/rows.ts';
-import type { Sql } from '../store/sql.ts';
+import type { NodeRow, Sql } from '../store/sql.ts';
 import type { CommentDraft, DraftRecipient } from './comment-draft.ts';
 
 /** The callers who will see a comment; `visibility` null means everybody. */

@@ -1,7 +1,6 @@
 import type { ReferenceContext } from '../reference-context.ts';
 import { parseScheduleTime, toScheduleTime } from '../render/text.ts';
-import type { GdprJobRow } from '../store/rows.ts';
-import { nextId, type Sql } from '../store/sql.ts';
+import { type GdprJobRow, nextId, type Sql } from '../store/sql.ts';
 
 /** The operations that a GDPR job can run on a user (field facts, grade D). */
 const GDPR_OPERATIONS = ['suspend', 'anonymize', 'delete', 'anon-delete'] as const;

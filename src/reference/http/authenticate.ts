@@ -2,8 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseBasicCredentials } from '../../lib/basic-credentials.ts';
 import { passwordHash } from '../store/password-hash.ts';
-import type { UserRow } from '../store/rows.ts';
-import type { Sql } from '../store/sql.ts';
+import type { Sql, UserRow } from '../store/sql.ts';
 import { type Caller, type Permission, PERMISSIONS, type RoleName, ROLES } from './caller.ts';
 import { badCredential, refuse } from './errors.ts';
 

@@ -1,7 +1,6 @@
 import type { LegacyRequest } from '../http/route.ts';
 import { type SqlCondition, visibleNodes } from '../render/visible-nodes.ts';
-import type { NodeRow } from '../store/rows.ts';
-import type { Sql, SqlValue } from '../store/sql.ts';
+import type { NodeRow, Sql, SqlValue } from '../store/sql.ts';
 import { readPageRequest, toPagedList } from './paging.ts';
 import { project, readProjection } from './projection.ts';
 

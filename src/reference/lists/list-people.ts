@@ -2,8 +2,7 @@ import type { LegacyRequest } from '../http/route.ts';
 import { toFormattedDate } from '../render/text.ts';
 import { toUser } from '../render/to-user.ts';
 import type { SqlCondition } from '../render/visible-nodes.ts';
-import type { UserRow } from '../store/rows.ts';
-import type { Sql } from '../store/sql.ts';
+import type { Sql, UserRow } from '../store/sql.ts';
 import { readPageRequest, toPagedList } from './paging.ts';
 import { project, readProjection } from './projection.ts';
 

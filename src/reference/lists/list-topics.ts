@@ -1,8 +1,7 @@
 import type { LegacyRequest } from '../http/route.ts';
 import { toListedTopic } from '../render/to-topic.ts';
 import type { SqlCondition } from '../render/visible-nodes.ts';
-import type { Sql } from '../store/sql.ts';
-import type { TopicRow } from '../store/rows.ts';
+import type { Sql, TopicRow } from '../store/sql.ts';
 import { readPageRequest, toPagedList } from './paging.ts';
 import { project, readProjection } from './projection.ts';
 

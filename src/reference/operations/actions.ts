@@ -7,7 +7,7 @@ import { readPageRequest } from '../lists/paging.ts';
 import { project, readProjection } from '../lists/projection.ts';
 import { toAction } from '../render/to-action.ts';
 import { cancelAction, favoriteCount, recordAction } from '../store/actions.ts';
-import type { ActionRow } from '../store/rows.ts';
+import type { ActionRow } from '../store/sql.ts';
 
 /** Operation 7: the action log, newest first. A `moreResults` value sent as a parameter requests older actions. */
 export const listActions: LegacyRoute = {

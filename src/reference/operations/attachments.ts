@@ -3,7 +3,7 @@ import { jsonResponse } from '../http/legacy-response.ts';
 import { notFound, plainError, refuse } from '../http/errors.ts';
 import { type LegacyRoute, readPathId } from '../http/route.ts';
 import { findNode } from '../render/visible-nodes.ts';
-import type { AttachmentRow } from '../store/rows.ts';
+import type { AttachmentRow } from '../store/sql.ts';
 import { sendAttachments } from '../tracker/send-attachments.ts';
 
 const FORBIDDEN = "Attachments is disabled or you don't have permission to add attachments to this issue.";

@@ -10,7 +10,7 @@ import { project, readProjection } from '../lists/projection.ts';
 import { toNode } from '../render/to-node.ts';
 import { recordAction } from '../store/actions.ts';
 import { addNode, editBody } from '../store/nodes.ts';
-import type { NodeRow } from '../store/rows.ts';
+import type { NodeRow } from '../store/sql.ts';
 
 /** Operation 4: one comment. */
 export const getComment: LegacyRoute = {

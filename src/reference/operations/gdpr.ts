@@ -4,8 +4,7 @@ import { notFound, plainError, refuse } from '../http/errors.ts';
 import { jsonResponse } from '../http/legacy-response.ts';
 import { type LegacyRoute, readPathId } from '../http/route.ts';
 import { toGdprJob } from '../gdpr/jobs.ts';
-import type { GdprJobRow } from '../store/rows.ts';
-import { nextId } from '../store/sql.ts';
+import { type GdprJobRow, nextId } from '../store/sql.ts';
 
 function contentOf(body: unknown): string {
   const content = typeof body === 'object' && body !== null && 'content' in body ? body.content : undefined;

@@ -1,6 +1,5 @@
 import type { Caller } from '../http/caller.ts';
-import type { AttachmentRow, NodeRow } from '../store/rows.ts';
-import type { Sql } from '../store/sql.ts';
+import type { AttachmentRow, NodeRow, Sql } from '../store/sql.ts';
 import { toFormattedDate } from './text.ts';
 import { visibleNodes } from './visible-nodes.ts';
 

@@ -1,6 +1,5 @@
 import type { ReferenceContext } from '../reference-context.ts';
-import type { Sql } from '../store/sql.ts';
-import type { ActionRow, UserRow } from '../store/rows.ts';
+import type { ActionRow, Sql, UserRow } from '../store/sql.ts';
 import { avatarUrl } from './to-user.ts';
 import { toStoredDate, toWeekdayDate } from './text.ts';
 

@@ -1,6 +1,5 @@
 import type { Caller } from '../http/caller.ts';
-import type { Sql } from '../store/sql.ts';
-import type { NodeRow, UserRow } from '../store/rows.ts';
+import type { NodeRow, Sql, UserRow } from '../store/sql.ts';
 import { avatarUrl, emailHash } from './to-user.ts';
 import { toFormattedDate } from './text.ts';
 import { attachmentsOf, bodyAsHtml, childrenOf, historyOf } from './node-parts.ts';

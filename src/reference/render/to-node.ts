@@ -1,6 +1,5 @@
 import type { Caller } from '../http/caller.ts';
-import type { NodeRow } from '../store/rows.ts';
-import type { Sql } from '../store/sql.ts';
+import type { NodeRow, Sql } from '../store/sql.ts';
 import { attachmentsOf, bodyAsHtml, childrenOf, historyOf, isComment } from './node-parts.ts';
 import { toFormattedDate } from './text.ts';
 import { topicsOfNode, toTopic } from './to-topic.ts';

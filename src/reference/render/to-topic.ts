@@ -1,5 +1,4 @@
-import type { Sql } from '../store/sql.ts';
-import type { TopicRow } from '../store/rows.ts';
+import type { Sql, TopicRow } from '../store/sql.ts';
 import { authorSummary } from './to-user.ts';
 import { toFormattedDate } from './text.ts';
 

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { UserRow } from '../store/rows.ts';
-import type { Sql } from '../store/sql.ts';
+import type { Sql, UserRow } from '../store/sql.ts';
 import { toFormattedDate } from './text.ts';
 
 interface GroupRow {

@@ -1,7 +1,6 @@
 import type { Caller } from '../http/caller.ts';
 import { missingPermission, notFound, refuse } from '../http/errors.ts';
-import type { NodeRow } from '../store/rows.ts';
-import type { Sql, SqlValue } from '../store/sql.ts';
+import type { NodeRow, Sql, SqlValue } from '../store/sql.ts';
 
 /** A condition of a WHERE clause with its bound values. */
 export interface SqlCondition {

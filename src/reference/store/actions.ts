@@ -1,5 +1,4 @@
-import type { ActionRow, NodeRow } from './rows.ts';
-import { nextId, type Sql } from './sql.ts';
+import { type ActionRow, nextId, type NodeRow, type Sql } from './sql.ts';
 
 /** Adds an action on a node to the log. */
 export function recordAction(sql: Sql, verb: string, userId: number, node: NodeRow, at: number): ActionRow {

@@ -1,5 +1,4 @@
-import type { NodeRow } from './rows.ts';
-import { nextId, type Sql } from './sql.ts';
+import { nextId, type NodeRow, type Sql } from './sql.ts';
 
 /** A node to insert; without a parent, it starts a thread. */
 interface NewNode {

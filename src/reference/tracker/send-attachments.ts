@@ -1,4 +1,4 @@
-import type { AttachmentRow } from '../store/rows.ts';
+import type { AttachmentRow } from '../store/sql.ts';
 
 /** The outcome of sending files to the issue tracker. */
 type SentAttachments =

@@ -6,7 +6,7 @@ import { type LegacyRoute, readPathId } from '../http/route.ts';
 import { listUsers } from '../lists/list-people.ts';
 import { project, readProjection } from '../lists/projection.ts';
 import { toUser } from '../render/to-user.ts';
-import type { UserRow } from '../store/rows.ts';
+import type { UserRow } from '../store/sql.ts';
 
 /** Undocumented routes for users: all users, one by id, one by name. */
 export const peopleRoutes: readonly LegacyRoute[] = [

@@ -3,7 +3,7 @@ import { notFound, plainError } from '../http/errors.ts';
 import { findNode } from '../render/visible-nodes.ts';
 import { htmlErrorPage, jsonResponse, type LegacyResponse } from '../http/legacy-response.ts';
 import { type LegacyRoute, readPathId } from '../http/route.ts';
-import type { AttachmentRow } from '../store/rows.ts';
+import type { AttachmentRow } from '../store/sql.ts';
 import { KNOWN_ISSUE } from '../tracker/issues.ts';
 import { findTicket } from '../tracker/send-attachments.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createPageCounts, type PageCounts } from '../../../src/paging/page-counts.ts';
-import { bodyFactsOf, type Reply } from '../../../src/pipeline/reply.ts';
+import { bodyFactsOf } from '../../../src/pipeline/known-bodies.ts';
+import type { Reply } from '../../../src/pipeline/reply.ts';
 import { boundPage } from '../../../src/pipeline/stages/bound-page.ts';
 import {
   createNext,

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import type { CheckLevel } from '../../../src/model/checks.ts';
-import { MODES } from '../../../src/model/checks.ts';
+import { type CheckLevel, MODES } from '../../../src/model/checks.ts';
 import type { HeaderPairs } from '../../../src/model/header-pairs.ts';
 import { UpstreamFailure } from '../../../src/model/upstream-failure.ts';
 import {
@@ -10,7 +9,7 @@ import {
   type UndocumentedPlanParts,
 } from '../../../src/pipeline/undocumented/plan.ts';
 import type { AllowEntry } from '../../../src/pipeline/undocumented/policy.ts';
-import { compileLegacyAddresses } from '../../../src/upstream/legacy-addresses.ts';
+import { compileLegacyAddresses } from '../../../src/upstream/addresses.ts';
 import { arrivalWith, callerNamed, failureOf, grantsWith, traceWith } from '../../builders/exchange.ts';
 import { fakeExchanges } from '../../builders/fake-exchanges.ts';
 import { createTestClock } from '../../builders/test-clock.ts';

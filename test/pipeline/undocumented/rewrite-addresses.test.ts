@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { Reply } from '../../../src/pipeline/reply.ts';
 import { findAddresses, rewriteAddresses } from '../../../src/pipeline/undocumented/rewrite-addresses.ts';
-import { compileLegacyAddresses } from '../../../src/upstream/legacy-addresses.ts';
+import { compileLegacyAddresses } from '../../../src/upstream/addresses.ts';
 import { arrivalWith, callerNamed, traceWith } from '../../builders/exchange.ts';
 
 const services = {

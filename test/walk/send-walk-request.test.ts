@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { loadSettings } from '../../src/config/load-settings.ts';
-import { toWalkSettings } from '../../src/walk/walked-gateway.ts';
+import { toWalkSettings } from '../../src/walk/send-walk-request.ts';
 
 describe('the settings of a walk', () => {
   it('do not use the ladder and observation files of the serving gateway', () => {

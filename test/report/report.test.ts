@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findingsOf } from '../../src/report/report.ts';
-import { isExpired } from '../../src/report/to-report.ts';
+import { isExpired } from '../../src/report/report.ts';
 import { acceptedWith, entryWith, reportOf, snapshotWith, TAKEN_AT } from './report-fixtures.ts';
 
 describe('toReport', () => {

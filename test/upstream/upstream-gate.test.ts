@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createLimiter, LimiterRefusal } from '../../src/lib/limiter.ts';
+import { createLimiter, LimiterRefusal } from '../../src/upstream/upstream-gate.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SchemaObject } from '../../../src/contract/openapi-document.ts';
 import { openExplanations } from '../../../src/contract/explain/explain-errors.ts';
-import { toSchemaCheck } from '../../../src/contract/compile/schema-check.ts';
+import { toSchemaCheck } from '../../../src/contract/compile/compile-validators.ts';
 
 const place = { check: 'responses', direction: 'response', location: 'body' } as const;
 

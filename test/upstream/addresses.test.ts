@@ -1,0 +1,149 @@
+import { Readable } from 'node:stream';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  compileLegacyAddresses,
+  createLegacyAddressRewriter,
+  createLegacyAddressScan,
+  legacyAddressFinder,
+  parseUpstreamUrl,
+  rewriteLegacyAddresses,
+} from '../../src/upstream/addresses.ts';
+import { drain } from './support/streams.ts';
+
+describe('legacy addresses', () => {
+  const PUBLIC = 'https://new.example/p';
+  const legacy = compileLegacyAddresses({ origin: 'http://10.0.0.5:8080', basePath: '/qa' }, ['http://old.example']);
+  const rewritten = (text: string) => rewriteLegacyAddresses(Buffer.from(text), legacy, PUBLIC).toString();
+
+  describe('absolute addresses of the legacy server', () => {
+    it.each([
+      ['of the upstream itself', 'http://10.0.0.5:8080/qa/x', `${PUBLIC}/x`],
+      ['of a configured origin', 'http://old.example/qa/x?a=b', `${PUBLIC}/x?a=b`],
+      ['with the other scheme', 'https://old.example/qa/x', `${PUBLIC}/x`],
+      ['with the port written out', 'http://old.example:80/qa/x', `${PUBLIC}/x`],
+      ['in capitals', 'HTTP://OLD.Example/qa/x', `${PUBLIC}/x`],
+      ['that end there', 'see http://old.example/qa, or "http://old.example/qa"', `see ${PUBLIC}, or "${PUBLIC}"`],
+      ['in JSON with escaped slashes', '"http:\\/\\/old.example\\/qa\\/x"', '"https:\\/\\/new.example\\/p\\/x"'],
+      ['beside other bytes', 'é\u2603http://old.example/qa/é', `é\u2603${PUBLIC}/é`],
+    ])('%s become public ones', (_case, text, expected) => {
+      expect(rewritten(text)).toBe(expected);
+    });
+
+    it.each([
+      'http://old.example.evil/qa/x',
+      'http://old.example:8080/qa/x',
+      'http://old.example@evil/qa/x',
+      'http://notold.example/qa/x',
+      'http://oldxexample/qa/x',
+      'http://old.example/qax',
+      'http://old.example/other/x',
+      'ftp://old.example/qa/x',
+      '//old.example/qa/x',
+    ])('are not seen in %s', (text) => {
+      expect(rewritten(text)).toBe(text);
+    });
+
+    it('are found anywhere on a legacy origin', () => {
+      expect(legacyAddressFinder(legacy)(Buffer.from('{"a":"http:\\/\\/old.example\\/avatar.png"}'))).toBe(true);
+      expect(legacyAddressFinder(legacy)(Buffer.from('{"a":"http://old.example.evil/"}'))).toBe(false);
+    });
+
+    it('leave a body without them untouched, bytes that are no text included', () => {
+      const body = Buffer.from([0, 255, 128, 195, 40, 10]);
+      expect(rewriteLegacyAddresses(body, legacy, PUBLIC)).toBe(body);
+    });
+
+    const piece = fc.constantFrom(
+      'http://old.example/qa',
+      'https:\\/\\/old.example\\/qa',
+      'http://old.example',
+      'http://10.0.0.5:8080/qa/',
+      '/',
+      '"',
+      'http',
+      ':',
+      'x',
+      'é',
+      '\\',
+    );
+    const cut = fc.tuple(fc.array(piece, { maxLength: 12 }), fc.array(fc.nat(200), { maxLength: 8 }));
+
+    it('are rewritten alike in one piece and in any parts', async () => {
+      await fc.assert(
+        fc.asyncProperty(cut, async ([pieces, cuts]) => {
+          const body = Buffer.from(pieces.join(''));
+          const stream = Readable.from(parts(body, cuts)).pipe(createLegacyAddressRewriter(legacy, PUBLIC));
+          expect((await drain(stream)).bytes.toString()).toBe(rewriteLegacyAddresses(body, legacy, PUBLIC).toString());
+        }),
+      );
+    });
+
+    it('are found in any parts whenever they are there, and reported once', () => {
+      fc.assert(
+        fc.property(cut, ([pieces, cuts]) => {
+          const body = Buffer.from(`${pieces.join('')} `);
+          let found = 0;
+          const scan = createLegacyAddressScan(legacy, () => (found += 1));
+          parts(body, cuts).forEach(scan);
+          if (legacyAddressFinder(legacy)(body)) expect(found).toBe(1);
+          else expect(found).toBeLessThanOrEqual(1);
+        }),
+      );
+    });
+  });
+
+  function parts(body: Buffer, cuts: readonly number[]): Buffer[] {
+    const edges = [0, ...cuts.filter((at) => at < body.length).toSorted((a, b) => a - b), body.length];
+    return edges.slice(1).map((end, index) => body.subarray(edges[index], end));
+  }
+});
+
+describe('upstream url', () => {
+  const place = { source: 'UPSTREAM_URL', pointer: '' };
+
+  describe('the base address of the upstream', () => {
+    it.each([
+      ['http://qa.example', 'http://qa.example', ''],
+      ['https://QA.example:8443/', 'https://qa.example:8443', ''],
+      ['http://qa.example:80/real-answers//', 'http://qa.example', '/real-answers'],
+      ['http://[::1]:8080/a/b.c/', 'http://[::1]:8080', '/a/b.c'],
+      ['http://qa.example/a%20b', 'http://qa.example', '/a%20b'],
+    ])('%s is taken apart', (text, origin, basePath) => {
+      expect(parseUpstreamUrl(text, place)).toEqual({ address: { origin, basePath } });
+    });
+
+    it.each([
+      ['http://user:secret@qa.example/', 'credentials'],
+      ['http://user@qa.example/', 'credentials'],
+      ['http://qa.example/?a=b', 'query'],
+      ['http://qa.example/?', 'query'],
+      ['http://qa.example/#x', 'fragment'],
+      ['ftp://qa.example/', 'http:// or https://'],
+      ['http://qa.example/a/../b', 'segments'],
+      ['http://qa.example/%2e%2E/b', 'segments'],
+      ['http://qa.example/a/.', 'segments'],
+      ['http://qa.example\\a', 'backslash'],
+      ['nonsense', 'absolute URL'],
+      ['', 'absolute URL'],
+      ['user_1:secret@qa.example', 'absolute URL'],
+      ['user@corp:secret@qa.example', 'absolute URL'],
+      ['//user:secret@qa.example', 'absolute URL'],
+    ])('%s is refused for its %s', (text, word) => {
+      const parsed = parseUpstreamUrl(text, place);
+      expect(parsed).toEqual({
+        faults: [{ ...place, message: expect.stringContaining(word) as string, ...suggestionOf(text) }],
+      });
+      expect(JSON.stringify(parsed)).not.toContain('secret');
+    });
+
+    it('is refused with every fault at once', () => {
+      const parsed = parseUpstreamUrl('ftp://a@qa.example/../b?c#d', place);
+      expect('faults' in parsed && parsed.faults).toHaveLength(5);
+    });
+  });
+
+  function suggestionOf(text: string): { suggestion?: string } {
+    return text === 'nonsense' ? { suggestion: 'http://nonsense' } : {};
+  }
+});
