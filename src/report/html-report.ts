@@ -168,8 +168,7 @@ function htmlTable(caption: string, names: readonly string[], rows: readonly str
 }
 
 /** Formats an instant (epoch ms) in UTC. */
-const htmlTime = (at: number): string =>
-  `<time datetime="${new Date(at).toISOString()}">${timeWords(at)}</time>`;
+const htmlTime = (at: number): string => `<time datetime="${new Date(at).toISOString()}">${timeWords(at)}</time>`;
 
 /** The style of the HTML report, light and dark, for screens and paper. */
 const HTML_STYLE = `
