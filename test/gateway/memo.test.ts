@@ -573,7 +573,7 @@ describe('a permission', () => {
     fake.handler = telling;
   });
 
-  it('is required of each caller, even if another caller on the same connection just got the page from memory', async () => {
+  it('is required of each caller, even if another one on the same connection just got the page', async () => {
     for (const user of ['admin', 'bob', 'guest']) await gateway.warm({ target: QUESTIONS, user });
     await gateway.warm({ target: IDEAS, user: 'admin' });
     const wire = open(gateway.url);
@@ -784,7 +784,7 @@ describe('a repeated request for a page', () => {
     expect(ids).toHaveLength(3);
   });
 
-  it('gets its response in order and for its own caller, even with many concurrent requests on one connection', async () => {
+  it('gets its response in order and for its own caller among many concurrent requests on one connection', async () => {
     for (const user of ['alice', 'bob', 'guest', 'admin']) await gateway.warm({ target: QUESTIONS, user });
     await gateway.warm({ target: IDEAS, user: 'admin' });
     const asks: (Asked & { readonly expected: string })[] = [

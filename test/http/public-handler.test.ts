@@ -157,7 +157,7 @@ describe('public handler', () => {
       expect(recorded).toMatchObject([{ status: 200, bytes: 5 }]);
     });
 
-    it("forbids storing a response that Portico does not store, and hides the upstream's own response headers", async () => {
+    it('forbids storing a response that Portico does not store, and hides upstream-specific headers', async () => {
       const headers = [
         ...JSON_TYPE,
         ['ETag', '"theirs"'],

@@ -20,7 +20,7 @@ beforeEach(() => {
   fake.handler = exampleAnswer;
 });
 
-/** The table of presets as the rules have it. */
+/** The table of presets as the rules define it. */
 const PRESETS: Record<string, Record<CheckName | 'errors' | 'cache', string | boolean>> = {
   observe: {
     authentication: 'report',
@@ -55,8 +55,8 @@ const PRESETS: Record<string, Record<CheckName | 'errors' | 'cache', string | bo
 };
 
 /**
- * For each check one thing that it would refuse, and whether an answer shows that it was. `responses` has an answer that
- * breaks the contract.
+ * For each check, something that it would refuse, and whether a response shows that it was. For `responses`, the
+ * upstream's response breaks the contract.
  */
 const WRONG: Record<CheckName, (gateway: TestGateway) => Promise<Answer>> = {
   authentication: (gateway) => gateway.call(COMMENT, { user: 'alice', password: 'wrong' }),
@@ -70,7 +70,7 @@ const WRONG: Record<CheckName, (gateway: TestGateway) => Promise<Answer>> = {
   undocumented: (gateway) => gateway.call('/services/v2/space.json'),
 };
 
-/** Which checks refuse their wrong thing. */
+/** The checks that refuse their test case. */
 async function refusing(gateway: TestGateway): Promise<CheckName[]> {
   const found: CheckName[] = [];
   for (const check of CHECK_NAMES) {
@@ -88,17 +88,17 @@ describe('rules 1: the presets', () => {
     expect({ ...checks, errors, cache: preset.cache }).toEqual(row);
   });
 
-  it.each(Object.entries(PRESETS))('%s refuses just what it enforces', async (mode, row) => {
+  it.each(Object.entries(PRESETS))('%s refuses exactly what it enforces', async (mode, row) => {
     const gateway = await startTestGateway({ upstream: fake, config: { mode } });
     const enforced = CHECK_NAMES.filter((check) => row[check] === 'enforce');
-    // A password that is only reported is the upstream's to refuse.
+    // A wrong password is only reported here, so the upstream refuses it.
     expect(await refusing(gateway)).toEqual(enforced);
     await gateway.call(COMMENT, { headers: { 'X-Request-Id': `cached-in-${mode}` } });
     const again = await gateway.call('/services/v2/article.json').then(() => gateway.call('/services/v2/article.json'));
     expect(String(again.headers['cache-status']).includes('hit')).toBe(row['cache']);
   });
 
-  it('the levels show in the metrics', async () => {
+  it('the levels appear in the metrics', async () => {
     const gateway = await startTestGateway({ upstream: fake, real: true });
     expect(await gateway.metric('portico_enforced_checks')).toBe(0);
     expect(await gateway.metric('portico_mode_info{mode="observe"}')).toBe(1);
@@ -107,16 +107,16 @@ describe('rules 1: the presets', () => {
   });
 });
 
-describe('rules 1: which preset holds', () => {
-  it('strict on the embedded upstream, observe with a real one', () => {
+describe('rules 1: the preset', () => {
+  it('is strict with the embedded upstream and observe with a real one', () => {
     expect(modeOf({})).toBe('strict');
     expect(modeOf({ UPSTREAM_URL: 'http://legacy.example/qa' })).toBe('observe');
   });
-  it('PORTICO_MODE chooses', () => {
+  it('is chosen by PORTICO_MODE', () => {
     expect(modeOf({ PORTICO_MODE: 'staging' })).toBe('staging');
     expect(modeOf({ PORTICO_MODE: 'strict', UPSTREAM_URL: 'http://legacy.example' })).toBe('strict');
   });
-  it('mode: in the file chooses', async () => {
+  it('is chosen by mode: in the file', async () => {
     const gateway = await startTestGateway({ upstream: fake, config: { mode: 'staging' } });
     expect(await gateway.metric('portico_mode_info{mode="staging"}')).toBe(1);
   });
@@ -155,7 +155,7 @@ describe('rules 1: each check is off, report or enforce, globally and per operat
     expect(await status(`${QUESTIONS}?q=x`)).toBe(200);
   });
 
-  it('an operation or a check that does not exist is a fault', async () => {
+  it('an operation or check that does not exist is a configuration error', async () => {
     await expect(startWith({ listQuestion: {} })).rejects.toMatchObject({
       faults: [{ suggestion: 'did you mean listQuestions?' }],
     });
@@ -187,8 +187,8 @@ describe('rules 1: refused in every mode', () => {
   });
 });
 
-describe('rules 1: observe changes nothing of a documented operation', () => {
-  it('writes no defaults, redacts nothing and keeps no page', async () => {
+describe('rules 1: observe changes nothing in a documented operation', () => {
+  it('writes no defaults, redacts nothing and stores no page', async () => {
     const gateway = await startTestGateway({ upstream: fake, config: { mode: 'observe' } });
     const body = '{"id":9007199254740993,"visibility":"recipients","recipients":[]}';
     fake.handler = () => ({ body, headers: { 'Content-Type': 'application/json' } });

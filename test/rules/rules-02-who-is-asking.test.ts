@@ -37,13 +37,13 @@ function send(one: TestGateway, operation: OperationCase, user: string | null, h
   });
 }
 
-/** The probe answers a valid-looking credential so, and refuses the others. */
+/** The probe's response to a well-formed credential; the probe refuses all others. */
 const probeSays = (answer: FakeAnswer) => {
   fake.handler = knowing(exampleAnswer, answer);
 };
 
-describe('rules 2: anonymous', () => {
-  it('deny by default: 401 with a challenge, the upstream is not asked', async () => {
+describe('rules 2: anonymous callers', () => {
+  it('are denied by default: 401 with a challenge, and nothing is sent upstream', async () => {
     for (const operation of OPERATIONS) {
       const got = await send(gateway, operation, null);
       expectError(got, 401, 'credentials_required');
@@ -59,7 +59,7 @@ describe('rules 2: anonymous', () => {
     });
 
     it.each(OPERATIONS.filter(({ needsCredential }) => needsCredential))(
-      '$id still needs a credential',
+      '$id still requires a credential',
       async (operation) => {
         expectError(await send(open, operation, null), 401, 'credentials_required');
         expect(fake.requests).toHaveLength(0);
@@ -67,14 +67,14 @@ describe('rules 2: anonymous', () => {
     );
 
     it.each(OPERATIONS.filter(({ needsCredential, allowed }) => !needsCredential && allowed === 'guest'))(
-      '$id is answered by the role anonymous, and no credential travels',
+      '$id is permitted by the role anonymous, and no credential is sent upstream',
       async (operation) => {
         expect((await send(open, operation, null)).status).toBe(200);
         expect(fake.requests.map(({ headers }) => headers.authorization)).toEqual([undefined]);
       },
     );
 
-    it('a denied caller without a credential gets 401, one with a valid credential 403', async () => {
+    it('a denied caller gets 401 without a credential, and 403 with a valid one', async () => {
       const ideas = '/services/v2/idea.json';
       const nobody = await open.call(ideas, { user: null });
       expectError(nobody, 401, 'credentials_required');
@@ -82,13 +82,13 @@ describe('rules 2: anonymous', () => {
       expectError(await open.call(ideas, { user: 'guest' }), 403, 'permission_denied');
     });
 
-    it('a wrong credential is never taken for none', async () => {
+    it('a wrong credential is never treated as a missing one', async () => {
       expectError(await open.call(QUESTIONS, { user: 'alice', password: 'x' }), 401, 'credentials_refused');
     });
   });
 });
 
-describe('rules 2: a header that holds no usable Basic credential is 401', () => {
+describe('rules 2: a header without a usable Basic credential gets 401', () => {
   it.each([
     'Bearer abc',
     'Basic',
@@ -102,7 +102,7 @@ describe('rules 2: a header that holds no usable Basic credential is 401', () =>
 });
 
 describe('rules 2: an unverified principal (authentication report)', () => {
-  it("passes with its own header, and its answers are nobody else's", async () => {
+  it('passes with its own header, and does not share its responses', async () => {
     const config = { mode: 'staging', checks: { authentication: 'report' }, roles: { unmapped: 'standard' } };
     const lenient = await startTestGateway({ upstream: fake, config });
     fake.handler = ({ user, password }) => {
@@ -119,7 +119,7 @@ describe('rules 2: an unverified principal (authentication report)', () => {
 });
 
 describe('rules 2: verifier file', () => {
-  it('knows the accounts of the roles file by their argon2id hashes', async () => {
+  it('verifies the accounts of the roles file by their argon2id hashes', async () => {
     expect((await gateway.call(QUESTIONS, { user: 'alice' })).status).toBe(200);
     for (const [user, password] of [
       ['alice', 'bob'],
@@ -140,7 +140,7 @@ describe('rules 2: verifier upstream', () => {
     real = await startTestGateway({ upstream: fake, real: true, config });
   });
 
-  it.each([200, 400, 404])('%i of the probe is a positive answer', async (status) => {
+  it.each([200, 400, 404])('%i from the probe accepts the credential', async (status) => {
     probeSays({ status });
     expect((await real.call(QUESTIONS, { user: 'alice' })).status).toBe(200);
     expect(fake.requests[0]).toMatchObject({ method: 'GET', target: PROBE, user: 'alice', password: 'alice' });
@@ -153,20 +153,20 @@ describe('rules 2: verifier upstream', () => {
     { status: 204 },
     { status: 418 },
     htmlPage(401),
-  ])('$status is none, so the credential is refused', async (answer) => {
+  ])('$status refuses the credential', async (answer) => {
     probeSays(answer);
     expectError(await real.call(QUESTIONS, { user: 'alice' }), 401, 'credentials_refused');
   });
 
   it.each([{ status: 500 }, { status: 503 }, { status: 429 }])(
-    '$status says nothing of the credential: 503, never 401',
+    '$status decides nothing about the credential: 503, never 401',
     async (answer) => {
       probeSays(answer);
       expectError(await real.call(QUESTIONS, { user: 'bob' }), 503, 'verification_unavailable');
     },
   );
 
-  it('a transport failure is 503 with Retry-After, never 401', async () => {
+  it('a transport failure leads to 503 with Retry-After, never 401', async () => {
     fake.handler = (_request, response) => void response.socket?.destroy();
     const got = await real.call(QUESTIONS, { user: 'bob' });
     expectError(got, 503, 'verification_unavailable');
@@ -190,7 +190,7 @@ describe('rules 2: calibration', () => {
   const clock = createTestClock();
   const start = () => startTestGateway({ upstream: fake, real: true, clock, config: { mode: 'strict' } });
 
-  it('tries a random wrong credential at start', async () => {
+  it('tries a random wrong credential at startup', async () => {
     fake.handler = knowing();
     await start();
     await start();
@@ -200,12 +200,12 @@ describe('rules 2: calibration', () => {
     expect(new Set([one?.user, one?.password, other?.user, other?.password]).size).toBe(4);
   });
 
-  it('a probe that takes it for valid is a fault at start', async () => {
+  it('a probe that accepts it is a configuration error at startup', async () => {
     fake.handler = () => ({ status: 404 });
     await expect(start()).rejects.toMatchObject({ faults: [{ pointer: '/authentication/probe' }] });
   });
 
-  it('a verifier that turns unusable later believes nobody any more, not even whom it knew', async () => {
+  it('a verifier that becomes unusable later accepts no credential, not even verified ones', async () => {
     fake.handler = knowing();
     const real = await start();
     expect((await real.call(QUESTIONS, { user: 'alice' })).status).toBe(200);
@@ -218,7 +218,7 @@ describe('rules 2: calibration', () => {
     expect((await real.call(QUESTIONS, { user: 'alice' })).status).toBe(200);
   });
 
-  it('an upstream that does not answer leaves the gateway not ready, and nobody is let in or refused', async () => {
+  it('an upstream that does not respond leaves the gateway not ready, and no request is accepted or refused', async () => {
     fake.handler = (_request, response) => void response.socket?.destroy();
     const real = await start();
     expect((await real.admin('/readyz')).status).toBe(503);
@@ -252,7 +252,7 @@ describe('rules 2: failed attempts', () => {
     expectError(await attempt('d'), 401, 'credentials_refused');
   });
 
-  it('a right credential that was never verified is blocked with its pair, or guessing could go on', async () => {
+  it('include those of a valid credential that was never verified, so that guessing cannot continue', async () => {
     const limited = await startTestGateway({ upstream: fake, config: { authentication: { failures: { limit: 1 } } } });
     await limited.call(QUESTIONS, { user: 'alice', password: 'x' });
     expectError(await limited.call(QUESTIONS, { user: 'alice' }), 429, 'too_many_attempts');
@@ -260,7 +260,7 @@ describe('rules 2: failed attempts', () => {
 });
 
 describe('rules 2: credentials towards the upstream', () => {
-  it.each(OPERATIONS)("forward: the caller's own, on $id", async (operation) => {
+  it.each(OPERATIONS)("forward: the caller's own credential, on $id", async (operation) => {
     fake.handler = (request) =>
       request.method === operation.method
         ? exampleAnswer(request)
@@ -292,43 +292,49 @@ describe('rules 2: credentials towards the upstream', () => {
       'listExpertise',
     ]);
 
-    it.each(OPERATIONS)('only on operations that do not depend on identity: $id', async (operation) => {
+    it.each(OPERATIONS)('is used only on operations that do not depend on identity: $id', async (operation) => {
       fake.handler = (request) =>
         request.method === operation.method
           ? exampleAnswer(request)
           : { json: { author: { username: operation.allowed } } };
       await send(service, operation, operation.allowed);
       const expected = independent.has(operation.id) ? 'robot' : operation.allowed;
-      // Another gateway of this file may be calibrating its probe on the same upstream.
+      // Another gateway in this file may be calibrating its probe on the same upstream.
       const asked = fake.requests.filter(({ target }) => !target.endsWith('/jobs/gdpr/0.json'));
       expect(new Set(asked.map(({ user }) => user))).toEqual(new Set([expected]));
     });
 
-    it.each(['getComment', 'listNodeComments', 'listAnswerComments'])('%s without a credential is 501', async (id) => {
-      const operation = OPERATIONS.find((one) => one.id === id) as OperationCase;
-      expectError(await send(service, operation, null), 501, 'needs_caller_credential');
-      expect(fake.requests).toHaveLength(0);
-    });
+    it.each(['getComment', 'listNodeComments', 'listAnswerComments'])(
+      '%s without a credential gets 501',
+      async (id) => {
+        const operation = OPERATIONS.find((one) => one.id === id) as OperationCase;
+        expectError(await send(service, operation, null), 501, 'needs_caller_credential');
+        expect(fake.requests).toHaveLength(0);
+      },
+    );
 
-    it("passthrough carries the caller's own, and is 501 without one", async () => {
+    it("passthrough forwards the caller's own, and gets 501 without one", async () => {
       expect((await service.call('/services/v2/space.json', { user: 'bob' })).status).toBe(404);
       expect(fake.requests.map(({ user }) => user)).toEqual(['bob']);
       expectError(await service.call('/services/v2/space.json', { user: null }), 501, 'needs_caller_credential');
     });
 
-    it.each(['authentication', 'permissions'])('with %s below enforce is a fault at start', async (check) => {
-      for (const level of ['off', 'report']) {
-        const config = { upstream: { credentials: SERVICE }, checks: { [check]: level } };
-        await expect(startTestGateway({ upstream: fake, config })).rejects.toMatchObject({
-          faults: [{ pointer: `/checks/${check}` }],
-        });
-        const operations = { listIdeas: { checks: { [check]: level } } };
-        const one = startTestGateway({ upstream: fake, config: { upstream: { credentials: SERVICE }, operations } });
-        await expect(one).rejects.toMatchObject({ faults: [{ pointer: `/operations/listIdeas/checks/${check}` }] });
-      }
-    });
+    it.each(['authentication', 'permissions'])(
+      'with %s below enforce is a configuration error at startup',
+      async (check) => {
+        for (const level of ['off', 'report']) {
+          const config = { upstream: { credentials: SERVICE }, checks: { [check]: level } };
+          await expect(startTestGateway({ upstream: fake, config })).rejects.toMatchObject({
+            faults: [{ pointer: `/checks/${check}` }],
+          });
+          const operations = { listIdeas: { checks: { [check]: level } } };
+          const one = startTestGateway({ upstream: fake, config: { upstream: { credentials: SERVICE }, operations } });
+          await expect(one).rejects.toMatchObject({ faults: [{ pointer: `/operations/listIdeas/checks/${check}` }] });
+        }
+      },
+    );
 
-    it('never stands in for a caller whom only the upstream can judge', async () => {
+    it('never replaces the credential of a caller whom only the upstream can check', async () => {
       const config = { upstream: { credentials: SERVICE }, mode: 'strict' };
       fake.handler = knowing();
       const delegating = await startTestGateway({ upstream: fake, real: true, config });
@@ -391,7 +397,7 @@ describe('rules 2: the upstream request of a documented operation is built from 
     const request = fake.requests.at(-1);
     const body = operation.body === undefined ? [] : ['content-length'];
     const names = Object.keys(request?.headers ?? {}).filter((name) => name !== 'content-length' || body.length > 0);
-    // Where the response is stored, others are shown what the upstream copies from the request.
+    // If the response is stored, other callers see whatever the upstream copies from the request.
     const stored = gateway.gateway.services.cache.stats().entries > 0;
     const known = stored ? allowed.filter((name) => !name.startsWith('x-forwarded-')) : allowed;
     expect(names.toSorted()).toEqual([...known, ...body].toSorted());
@@ -412,7 +418,7 @@ describe('rules 2: the upstream request of a documented operation is built from 
     ]);
   });
 
-  it('continues the trace of the caller', async () => {
+  it("continues the caller's trace", async () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     await gateway.call(COMMENT, { headers: { traceparent, tracestate: 'vendor=1' } });
     const headers = fake.requests[0]?.headers;

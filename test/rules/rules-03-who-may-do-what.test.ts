@@ -97,7 +97,7 @@ describe('rules 3: predicates', () => {
     expect(fake.requests).toHaveLength(0);
   });
 
-  it('names what is missing: a permission, a group', async () => {
+  it('names what is missing: a permission or a group', async () => {
     const missing: unknown[] = [];
     const asked = [
       ['getComment', 'asker'],
@@ -109,7 +109,7 @@ describe('rules 3: predicates', () => {
     expect((await use(gateway, 'listActions', 'analyst')).json.details[0].permission).toContain('Super Users');
   });
 
-  it('operation 3 needs issueTracker.enabled, whoever asks', async () => {
+  it('operation 3 needs issueTracker.enabled for every caller', async () => {
     for (const user of ['attacher', 'flagsuper']) {
       const got = await use(withoutTracker, 'copyAttachments', user);
       expectError(got, 403, 'permission_denied');
@@ -119,7 +119,7 @@ describe('rules 3: predicates', () => {
 });
 
 describe('rules 3: a caller without a mapping', () => {
-  it('is delegated by default with the verifier upstream: its own credential travels and the upstream decides', async () => {
+  it('is delegated by default with the verifier upstream: its own credential is forwarded, and the upstream decides', async () => {
     const gateway = await start(undefined);
     for (const operation of OPERATIONS.filter(({ id }) => !id.endsWith('Comment') || id === 'getComment')) {
       fake.requests.length = 0;
@@ -140,7 +140,7 @@ describe('rules 3: a caller without a mapping', () => {
     expectError(await use(await start('deny'), 'listQuestions', 'stranger'), 403, 'permission_denied');
   });
 
-  it('holds a role that is named', async () => {
+  it('has the configured role', async () => {
     const gateway = await start('anonymous');
     expect((await use(gateway, 'listQuestions', 'stranger')).status).toBe(200);
     expectError(await use(gateway, 'listIdeas', 'stranger'), 403, 'permission_denied');
@@ -148,7 +148,7 @@ describe('rules 3: a caller without a mapping', () => {
 });
 
 describe('rules 3: permission-mismatch in the ledger', () => {
-  it('counts whom the roles file allows and the upstream denies', async () => {
+  it('is counted if the roles file allows a caller and the upstream denies it', async () => {
     const gateway = await startTestGateway({ upstream: fake });
     const headers = { 'X-Request-Id': 'denied-there' };
     fake.handler = () => errorText(403, 'You do not have permission');
@@ -157,7 +157,7 @@ describe('rules 3: permission-mismatch in the ledger', () => {
     expect(await mismatches(gateway)).toEqual([['listIdeas', 'upstream-denied']]);
   });
 
-  it('counts whom the roles file denies and the upstream allows, under report', async () => {
+  it('is counted under report if the roles file denies a caller and the upstream allows it', async () => {
     const gateway = await startTestGateway({ upstream: fake, config: { checks: { permissions: 'report' } } });
     expect((await gateway.call('/services/v2/idea.json', { user: 'guest' })).status).toBe(200);
     fake.handler = () => errorText(403, 'You do not have permission');
@@ -167,7 +167,7 @@ describe('rules 3: permission-mismatch in the ledger', () => {
     expect(await mismatches(gateway)).toEqual([['listIdeas', 'upstream-allowed']]);
   });
 
-  it('holds nothing where both agree or the upstream fails', async () => {
+  it('is not counted if both agree or the upstream fails', async () => {
     const gateway = await startTestGateway({ upstream: fake });
     await gateway.call('/services/v2/idea.json', { user: 'bob' });
     fake.handler = () => ({ status: 500 });
@@ -184,7 +184,7 @@ describe('rules 3: unwikify', () => {
     gateway = await startTestGateway({ upstream: fake });
   });
   let shown = 0;
-  /** Lets the gateway see, in a valid answer, who wrote node 118. */
+  /** Shows the gateway the author of node 118 in a valid response. */
   async function show(author: string): Promise<void> {
     const page = exampleOf('listQuestions');
     page.list[0].author['username'] = author;
@@ -196,7 +196,7 @@ describe('rules 3: unwikify', () => {
     fake.requests.length = 0;
   }
 
-  it('an unknown owner is left to the upstream, with the credential of the caller', async () => {
+  it("is left to the upstream for an unknown owner, with the caller's credential", async () => {
     expect((await use(gateway, 'cancelWiki', 'alice')).status).toBe(200);
     expect(fake.requests.map(({ path, user }) => [path, user])).toEqual([[CANCEL_WIKI, 'alice']]);
     fake.handler = () => errorText(401, "You don't have permission");
@@ -212,28 +212,28 @@ describe('rules 3: unwikify', () => {
     expect(lines.join('\n')).toContain('undecided: ownership');
   });
 
-  it('an own node may be converted by its author, as valid answers showed', async () => {
+  it('is allowed for the author of the node, as learned from valid responses', async () => {
     await show('alice');
     expect((await use(gateway, 'cancelWiki', 'alice')).status).toBe(200);
   });
 
-  it("somebody else's may not", async () => {
+  it("is denied for another user's node", async () => {
     await show('alice');
     expectError(await use(gateway, 'cancelWiki', 'bob'), 403, 'permission_denied');
     expect(fake.requests).toHaveLength(0);
   });
 
-  it('Mark as community wiki allows it for any node', async () => {
+  it('is allowed for any node with Mark as community wiki', async () => {
     await show('alice');
     expect((await use(gateway, 'cancelWiki', 'moderator')).status).toBe(200);
   });
 
-  it('Convert own posts is needed even for an own node', async () => {
+  it('needs Convert own posts even for an own node', async () => {
     await show('guest');
     expectError(await use(gateway, 'cancelWiki', 'guest'), 403, 'permission_denied');
   });
 
-  it('an answer that breaks the contract teaches nothing', async () => {
+  it('learns no author from a response that breaks the contract', async () => {
     const other = await startTestGateway({ upstream: fake });
     const page = exampleOf('listQuestions');
     page.list[0].author['username'] = 'alice';
@@ -243,7 +243,7 @@ describe('rules 3: unwikify', () => {
     expect((await use(other, 'cancelWiki', 'bob')).status).toBe(200);
   });
 
-  it('asks the configured look-up once, with the credential of the caller', async () => {
+  it("sends the configured lookup once, with the caller's credential", async () => {
     const lookup = '/services/v2/node/{nodeId}.json';
     const other = await startTestGateway({ upstream: fake, config: { permissions: { ownership: { lookup } } } });
     fake.handler = (request) =>
@@ -259,7 +259,7 @@ describe('rules 3: unwikify', () => {
   });
 });
 
-describe('rules 3: only its author edits a comment that is no community wiki', () => {
+describe('rules 3: only the author edits a comment that is not a community wiki', () => {
   let gateway: TestGateway;
   beforeAll(async () => {
     gateway = await startTestGateway({ upstream: fake });
@@ -267,9 +267,9 @@ describe('rules 3: only its author edits a comment that is no community wiki', (
 
   it.each([
     { name: 'the author', comment: { author: { username: 'bob' }, wiki: false }, status: 200 },
-    { name: 'somebody else', comment: { author: { username: 'alice' }, wiki: false }, status: 403 },
-    { name: 'somebody else, of a community wiki', comment: { author: { username: 'alice' }, wiki: true }, status: 200 },
-    { name: 'nobody knows whom, left to the upstream', comment: undefined, status: 200 },
+    { name: 'another user', comment: { author: { username: 'alice' }, wiki: false }, status: 403 },
+    { name: 'another user, for a community wiki', comment: { author: { username: 'alice' }, wiki: true }, status: 200 },
+    { name: 'an unknown author, left to the upstream', comment: undefined, status: 200 },
   ])('$name: $status', async ({ comment, status }) => {
     commentIs(comment);
     expect((await use(gateway, 'updateComment', 'bob')).status).toBe(status);
@@ -291,7 +291,7 @@ describe('rules 3: visibility and recipients of comments', () => {
     gateway = await startTestGateway({ upstream: fake });
   });
 
-  it('are removed without the permissions, without altering any other byte', async () => {
+  it('are removed without the permissions, without changing any other byte', async () => {
     fake.handler = json(whole);
     const got = await gateway.call(COMMENT, { user: 'bob', headers: { 'X-Request-Id': 'redacted-one' } });
     expect([got.status, got.text]).toEqual([200, bare]);
@@ -302,13 +302,13 @@ describe('rules 3: visibility and recipients of comments', () => {
     expect(await gateway.lineOf('redacted-one')).toMatchObject({ redacted: 2 });
   });
 
-  it('stay for callers with Use Private Comments and a send permission', async () => {
+  it('remain for callers with Use Private Comments and a send permission', async () => {
     fake.handler = json(whole);
     const got = await gateway.call(COMMENT, { user: 'alice' });
     expect([got.text, got.headers['portico-redacted']]).toEqual([whole, undefined]);
   });
 
-  it('Use Private Comments plus any one of the three is enough, either alone is not', async () => {
+  it('need Use Private Comments and one of the three permissions; neither is enough alone', async () => {
     const roles = {
       use: { permissions: ['Use Private Comments'], inherits: ['anonymous'] },
       poster: { permissions: ['Send private comments to the original poster'], inherits: ['anonymous'] },
@@ -363,7 +363,7 @@ describe('rules 3: visibility and recipients of comments', () => {
     }
   });
 
-  it('are removed outside the cache: one kept page, its own ETag and length for each caller', async () => {
+  it('are removed outside the cache: one stored page, with a separate ETag and length for each caller', async () => {
     const operations = { listAnswerComments: { cache: { audience: 'public', assumeImpersonal: true } } };
     const shared = await startTestGateway({ upstream: fake, config: { operations, cache: { sampleShared: 0 } } });
     const page = exampleOf('listAnswerComments');
@@ -386,12 +386,12 @@ describe('rules 3: visibility and recipients of comments', () => {
     expect(fake.requests).toHaveLength(1);
   });
 
-  it('what cannot be read is not shown to those who may not see them', async () => {
+  it('are withheld with an unreadable body from callers who may not see them', async () => {
     fake.handler = json('{"visibility":"recipients","recipients":[');
     expectError(await gateway.call(COMMENT, { user: 'bob' }), 502, 'upstream_invalid_response');
   });
 
-  it('are found however their names are spelt, and however deep', async () => {
+  it('are found in any spelling and at any depth', async () => {
     fake.handler = json(
       String.raw`{"a":[{"visib\u0069lity":"recipients","b":1}],"\u0072ecipients":[],"visibility2":2}`,
     );

@@ -17,7 +17,7 @@ beforeEach(() => {
   fake.handler = exampleAnswer;
 });
 
-/** Sends the documented request of an operation with a query, as its allowed account. */
+/** Sends the documented request of an operation with a query, as its permitted account. */
 function ask(id: string, query: string, one = gateway) {
   const operation = operationOf(id);
   const { method, body, allowed } = operation;
@@ -54,7 +54,7 @@ describe('rules 4: a path parameter matches any one non-empty segment, then is c
   });
 
   it.each(['0', '1', '9007199254740993', '9223372036854775807', '007', '%31%32'])(
-    'comment/%s.json is a comment, sent as it was written',
+    'comment/%s.json is a comment, and its path is sent unchanged',
     async (id) => {
       fake.handler = () => ({ json: {} });
       expect((await gateway.call(`/services/v2/comment/${id}.json`)).status).toBe(200);
@@ -78,7 +78,7 @@ describe('rules 4: a path parameter matches any one non-empty segment, then is c
     '/services/v1/comment/1.json',
     '/comment/1.json',
     '/',
-  ])('%s is another path: matching is exact on case, slashes and .json', async (target) => {
+  ])('%s is another path: matching is exact in case, slashes and .json', async (target) => {
     expectError(await gateway.call(target), 404, 'not_in_contract');
     expect(fake.requests).toHaveLength(0);
   });
@@ -117,8 +117,8 @@ const REPORTED: Record<string, string[]> = {
   listActions: EVERY,
 };
 
-describe('rules 4: known to the contract', () => {
-  it.each(OPERATIONS)('$id takes its own parameters and no others', async ({ id, method, allowed, success }) => {
+describe('rules 4: parameters of the contract', () => {
+  it.each(OPERATIONS)('$id accepts its own parameters and no others', async ({ id, method, allowed, success }) => {
     fake.handler = (request) => {
       if (request.method !== method) return { json: { author: { username: allowed } } };
       return { status: success, json: { pageCount: 9, totalCount: 99 } };
@@ -132,7 +132,7 @@ describe('rules 4: known to the contract', () => {
     }
   });
 
-  it.each(Object.entries(REPORTED))('%s counts what is not documented, without refusing it', async (id) => {
+  it.each(Object.entries(REPORTED))('%s counts undocumented parameters without refusing them', async (id) => {
     const series = `portico_contract_violations_total{operation="${id}",direction="request",category="undocumented"}`;
     const before = await gateway.metric(series);
     const headers = { 'X-Request-Id': `reported-${id}` };
@@ -172,7 +172,7 @@ describe('rules 4: unknown parameters', () => {
     expect(fake.requests).toHaveLength(0);
   });
 
-  it('are reported and passed under requests report, and passed under off', async () => {
+  it('are forwarded and reported under requests report, and forwarded under off', async () => {
     const config = { checks: { requests: 'report' }, operations: { listIdeas: { checks: { requests: 'off' } } } };
     const lenient = await startTestGateway({ upstream: fake, config });
     const reported = await ask('listQuestions', 'colour=blue&page=2&page=x', lenient);
@@ -194,13 +194,13 @@ describe('rules 4: repeated parameters', () => {
     ['listQuestions', 'page=1&%70age=2'],
     ['listTopicFollowers', 'details=true&details=false'],
     ['listNodeFollowers', 'active=true&active=true'],
-  ])('are refused where one is known to be single: %s?%s', async (id, query) => {
+  ])('are refused for known single parameters: %s?%s', async (id, query) => {
     expectError(await ask(id, query), 400, 'repeated_parameter');
     expect(fake.requests).toHaveLength(0);
   });
 
   it.each(['topics=a&topics=b', 'topics=a,b&topics=c%2Cd', 'q=a&q=b', 'includeOnly=id&includeOnly=title'])(
-    'pass elsewhere: %s',
+    'pass otherwise: %s',
     async (query) => {
       expect((await ask('listQuestions', query)).status).toBe(200);
       expect(fake.requests[0]?.target).toBe(`/services/v2/question.json?${query}`);
@@ -208,12 +208,12 @@ describe('rules 4: repeated parameters', () => {
   );
 });
 
-describe('rules 4: formats that are not shown are bounded text', () => {
+describe('rules 4: formats that are not documented are bounded text', () => {
   it('an invalid sort is never refused on 9', async () => {
     for (const sort of ['nonsense', 'activ', '%F0%9F%98%80', '1', '', 'x'.repeat(200)])
       expect((await ask('listGroupUsers', `sort=${sort}`)).status).toBe(200);
   });
-  it.each(['q', 'topics'])('%s may be long, and not endless', async (name) => {
+  it.each(['q', 'topics'])('%s may be long, but not unlimited', async (name) => {
     expect((await ask('listQuestions', `${name}=${'x'.repeat(2000)}`)).status).toBe(200);
     expectError(await ask('listQuestions', `${name}=${'x'.repeat(2001)}`), 400, 'invalid_parameter');
   });
@@ -237,7 +237,7 @@ describe('rules 4: formats that are not shown are bounded text', () => {
     'spaceId=',
     'details=True',
     'details=1',
-  ])('%s does not', async (query) => {
+  ])('%s does not pass', async (query) => {
     const id = query.startsWith('details') ? 'listTopicFollowers' : 'listQuestions';
     expect((await ask(id, query)).status).toBe(400);
     expect(fake.requests).toHaveLength(0);
@@ -259,7 +259,7 @@ describe('rules 4: the content type', () => {
   });
 
   it.each(['text/plain', 'application/xml', 'application/jsonp', 'application/x-www-form-urlencoded'])(
-    'of a body that is %s is 415',
+    'of a body that is %s gets 415',
     async (type) => {
       for (const id of ['uploadGdprFile', 'createComment']) {
         const operation = operationOf(id);

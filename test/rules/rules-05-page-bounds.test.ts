@@ -27,7 +27,7 @@ beforeEach(async () => {
   fake.requests.length = 0;
 });
 
-/** Every list says how many pages it has, and is valid whichever page was asked for. */
+/** Every list reports its page count, and is valid whichever page was requested. */
 const lists: FakeHandler = (request) => {
   const answer = exampleAnswer(request);
   const body = answer.json;
@@ -66,7 +66,7 @@ describe('rules 5: page is an integer of at least 0, pageSize 1 to the maximum',
     expectError(await other.call('/services/v2/idea.json?pageSize=201'), 400, 'page_size_out_of_bounds');
   });
 
-  it('is reported and passed under report', async () => {
+  it('are reported and forwarded under report', async () => {
     const other = await startTestGateway({ upstream: fake, config: { checks: { pageBounds: 'report' } } });
     const got = await other.call(`${QUESTIONS}?pageSize=500`);
     expect(got.status).toBe(200);
@@ -75,16 +75,16 @@ describe('rules 5: page is an integer of at least 0, pageSize 1 to the maximum',
 });
 
 describe('rules 5: 5 and 7 have no pageCount', () => {
-  it('7 takes any page', async () => {
+  it('7 accepts any page', async () => {
     for (const page of [0, 1, 2, 40, 999_999])
       expect((await read(`/services/v2/action.json?page=${page}`)).status).toBe(200);
   });
-  it('5 takes no page at all', async () => {
+  it('5 accepts no page at all', async () => {
     expectError(await read('/services/v2/node/118/comment.json?page=1'), 400, 'unknown_parameter');
   });
 });
 
-describe('rules 5: from an answer, a page beyond pageCount is 400', () => {
+describe('rules 5: based on a response, a page beyond pageCount gets 400', () => {
   it.each(counted)('$id', async (operation) => {
     const got = await read(targetOf(operation, 'page=4'));
     expectError(got, 400, 'page_out_of_bounds');
@@ -93,7 +93,7 @@ describe('rules 5: from an answer, a page beyond pageCount is 400', () => {
     expect((await read(targetOf(operation, 'page=3'))).status).toBe(200);
   });
 
-  it('is counted as a bound refusal and not as a violation of the response', async () => {
+  it('is counted as a bounds refusal and not as a response violation', async () => {
     const series = [
       'portico_page_bound_refusals_total{operation="listQuestions"}',
       'portico_contract_violations_total{operation="listQuestions",direction="response",category="bounds"}',
@@ -108,7 +108,7 @@ describe('rules 5: from an answer, a page beyond pageCount is 400', () => {
   });
 });
 
-describe('rules 5: from memory, only beyond the learned count plus one', () => {
+describe('rules 5: from memory, only a page beyond the learned count plus one is refused', () => {
   it.each(counted)('$id', async (operation) => {
     await read(targetOf(operation));
     fake.requests.length = 0;
@@ -125,20 +125,20 @@ describe('rules 5: from memory, only beyond the learned count plus one', () => {
     ['another filter', `${QUESTIONS}?q=x`],
     ['another size', `${QUESTIONS}?pageSize=5`],
     ['another list', '/services/v2/idea.json?lang=de'],
-  ])('a count belongs to its own key: %s', async (_name, target) => {
+  ])('a count applies only to its own key: %s', async (_name, target) => {
     await read(QUESTIONS);
     counts = 9;
     expect((await read(`${target}${target.includes('?') ? '&' : '?'}page=9`)).status).toBe(200);
   });
 
-  it('and to its audience', async () => {
+  it('a count applies only to its own audience', async () => {
     await read(QUESTIONS, 'alice');
     counts = 9;
     expect((await read(`${QUESTIONS}?page=9`, 'bob')).status).toBe(200);
     expectError(await read(`${QUESTIONS}?page=9`, 'alice'), 400, 'page_out_of_bounds');
   });
 
-  it('is believed for 300 s', async () => {
+  it('a count is used for 300 s', async () => {
     await read(QUESTIONS);
     counts = 9;
     clock.advance(299);
@@ -147,7 +147,7 @@ describe('rules 5: from memory, only beyond the learned count plus one', () => {
     expect((await read(`${QUESTIONS}?page=9`)).status).toBe(200);
   });
 
-  it('is dropped with its tags, by a write and by a purge', async () => {
+  it('a count is dropped with its tags, by a write or a purge', async () => {
     const forget = [
       () => gateway.call(targetOf(operationOf('cancelWiki')), { method: 'PUT', user: 'moderator' }),
       () => gateway.admin('/cache/purge', { method: 'POST', body: { tags: ['questions'] } }),
@@ -163,7 +163,7 @@ describe('rules 5: from memory, only beyond the learned count plus one', () => {
     }
   });
 
-  it('is not learned from a page whose fetch a write has overtaken', async () => {
+  it('a count is not learned from a page whose fetch began before a write', async () => {
     const { promise: release, resolve } = Promise.withResolvers<void>();
     fake.handler = async (request, response) => {
       if (request.path === QUESTIONS && asked() === 1) await release;
@@ -178,7 +178,7 @@ describe('rules 5: from memory, only beyond the learned count plus one', () => {
     expect((await read(`${QUESTIONS}?page=9`)).status).toBe(200);
   });
 
-  it('is not learned from an error or from a violation of what a count is', async () => {
+  it('a count is not learned from an error or from an invalid count', async () => {
     for (const bad of [{ status: 500 }, { json: { ...exampleOf('listQuestions'), pageCount: 'three' } }]) {
       fake.handler = () => bad;
       await read(QUESTIONS);
@@ -191,7 +191,7 @@ describe('rules 5: from memory, only beyond the learned count plus one', () => {
 });
 
 describe('rules 5: the rule is waived', () => {
-  it('where totalCount is 0', async () => {
+  it('if totalCount is 0', async () => {
     counts = 0;
     for (const operation of counted)
       for (const query of ['page=1', 'page=7'])

@@ -27,7 +27,7 @@ beforeEach(async () => {
   fake.handler = exampleAnswer;
 });
 
-/** Empties the cache, and forgets what the upstream was asked. */
+/** Empties the cache and resets the record of upstream requests. */
 async function forget(one: TestGateway): Promise<void> {
   const { json } = await one.admin('/cache/purge', { method: 'POST', body: { all: true } });
   expect(json).toHaveProperty('purged');
@@ -39,13 +39,13 @@ const stateOf = (answer: Answer) => answer.headers['cache-status'];
 const read = (target: string, user: string | null = 'alice', call: Call = {}) =>
   gateway.call(target, { ...call, user });
 
-/** Questions whose only title says which answer it was. */
+/** Questions whose title is the number of the response. */
 function questionsTitled(title: string): FakeAnswer {
   const page = exampleOf('listQuestions');
   page.list[0]['title'] = title;
   return { json: page };
 }
-/** A page that says how many were fetched before it. */
+/** A page that contains the number of earlier fetches. */
 const numbered: FakeHandler = ({ path }) =>
   path === QUESTIONS ? questionsTitled(`answer ${asked()}`) : exampleAnswer({ method: 'GET', path });
 const titleOf = (answer: Answer) => answer.json.list[0].title;
@@ -65,7 +65,7 @@ const byCaller: FakeHandler = ({ user }) => questionsTitled(`for ${user}`);
 
 const alike: FakeHandler = () => questionsTitled('for all');
 
-/** How often the upstream is asked by two equal requests when it answers so. */
+/** The number of upstream requests that two equal requests cause with this response. */
 async function askedTwice(answer: FakeAnswer, one = gateway, target = QUESTIONS): Promise<number> {
   await forget(one);
   fake.handler = () => answer;
@@ -107,7 +107,7 @@ describe('rules 6: fresh 30 s, stale-while-revalidate 30 s, stale-if-error 300 s
     fake.handler = numbered;
   });
 
-  it('serves a fresh page without asking', async () => {
+  it('serves a fresh page without a request', async () => {
     await read(QUESTIONS);
     clock.advance(29);
     const hit = await read(QUESTIONS);
@@ -119,7 +119,7 @@ describe('rules 6: fresh 30 s, stale-while-revalidate 30 s, stale-if-error 300 s
     ]);
   });
 
-  it('serves a stale page at once and refreshes it once behind the back of its clients', async () => {
+  it('serves a stale page immediately and refreshes it once in the background', async () => {
     await read(QUESTIONS);
     clock.advance(45);
     const { promise: release, resolve } = Promise.withResolvers<void>();
@@ -136,7 +136,7 @@ describe('rules 6: fresh 30 s, stale-while-revalidate 30 s, stale-if-error 300 s
     expect([lastTitle, asked()]).toEqual(['the new one', 2]);
   });
 
-  it('asks again beyond both', async () => {
+  it('fetches again beyond both', async () => {
     await read(QUESTIONS);
     clock.advance(60);
     const again = await read(QUESTIONS);
@@ -147,9 +147,9 @@ describe('rules 6: fresh 30 s, stale-while-revalidate 30 s, stale-if-error 300 s
     { name: 'an error', failing: () => errorText(500, 'broken') },
     { name: '503', failing: () => errorText(503, 'broken') },
     { name: 'an HTML page', failing: () => htmlPage(401) },
-    { name: 'an error inside a success', failing: () => errorText(200, 'broken') },
+    { name: 'an error inside a success response', failing: () => errorText(200, 'broken') },
     { name: 'a broken connection', failing: ((_request, response) => void response.socket?.destroy()) as FakeHandler },
-  ])('lets a stale page stand in for $name', async ({ failing }) => {
+  ])('serves a stale page instead of $name', async ({ failing }) => {
     await read(QUESTIONS);
     fake.handler = failing;
     clock.advance(329);
@@ -167,7 +167,7 @@ describe('rules 6: fresh 30 s, stale-while-revalidate 30 s, stale-if-error 300 s
     expectError(await read(QUESTIONS), 403, 'upstream_permission_denied');
   });
 
-  it('a refresh that is refused takes the page away', async () => {
+  it('drops the page when a refresh is refused', async () => {
     await read(QUESTIONS);
     fake.handler = () => errorText(404, 'gone');
     clock.advance(45);
@@ -177,14 +177,14 @@ describe('rules 6: fresh 30 s, stale-while-revalidate 30 s, stale-if-error 300 s
   });
 });
 
-describe('rules 6: the key', () => {
+describe('rules 6: the cache key', () => {
   it.each([
     { target: QUESTIONS, first: 'page=1', other: 'page=0' },
     { target: '/services/v2/idea.json', first: 'page=1', other: 'page=0' },
     { target: FOLLOWERS, first: 'page=0', other: 'page=1' },
     { target: '/services/v2/node/118/followers.json', first: 'page=0', other: 'page=1' },
   ])(
-    'an absent page and the declared first one are one entry, without page upstream: $target',
+    'is the same for an absent page and the declared first one, without page upstream: $target',
     async ({ target, first, other }) => {
       await read(`${target}?${first}`);
       const hit = await read(target);
@@ -194,20 +194,20 @@ describe('rules 6: the key', () => {
     },
   );
 
-  it('page 0 and page 1 are different pages', async () => {
+  it('differs for page 0 and page 1', async () => {
     fake.handler = numbered;
     const one = await read(`${QUESTIONS}?page=1`);
     const zero = await read(`${QUESTIONS}?page=0`);
     expect([titleOf(one), titleOf(zero), asked()]).toEqual(['answer 1', 'answer 2', 2]);
   });
 
-  it('an absent pageSize is not merged with a number', async () => {
+  it('differs for an absent pageSize and a number', async () => {
     await read(QUESTIONS);
     await read(`${QUESTIONS}?pageSize=15`);
     expect(fake.requests.map(({ target }) => target)).toEqual([QUESTIONS, `${QUESTIONS}?pageSize=15`]);
   });
 
-  it("an absent pageSize is merged with the deployment's own where that is configured", async () => {
+  it("is the same for an absent pageSize and the deployment's own if configured", async () => {
     const config = { cache: { defaultPageSize: { listQuestions: 15 } } };
     const other = await startTestGateway({ upstream: fake, clock, config });
     await other.call(`${QUESTIONS}?pageSize=15`);
@@ -227,13 +227,13 @@ describe('rules 6: the key', () => {
     ['topics=a&topics=b', 'topics=b&topics=a'],
     ['sort=newest', 'sort=votes'],
     ['q=x&sort=votes', 'sort=votes&q=x'],
-  ])('is the exact target, in the encoding of the client: %s and %s', async (one, other) => {
+  ])("is the exact target, in the client's encoding: %s and %s", async (one, other) => {
     await read(`${QUESTIONS}?${one}`);
     await read(`${QUESTIONS}?${other}`);
     expect(fake.requests.map(({ target }) => target)).toEqual([`${QUESTIONS}?${one}`, `${QUESTIONS}?${other}`]);
   });
 
-  it('holds the audience: callers do not share by default', async () => {
+  it('contains the audience: callers do not share by default', async () => {
     fake.handler = ({ user }) => questionsTitled(`for ${user}`);
     const titles = [];
     for (const user of ['alice', 'bob', 'alice', 'bob']) titles.push(titleOf(await read(QUESTIONS, user)));
@@ -249,7 +249,7 @@ describe('rules 6: shared audiences', () => {
     });
   });
 
-  it('permissions: callers with equal permissions share, others do not', async () => {
+  it('permissions: only callers with equal permissions share', async () => {
     const carol = { name: 'carol', roles: ['standard', 'custom'], groups: ['Beta Testers', 'Newcomers'] };
     const roles = await fastRoles([carol]);
     const config = { ...shared('permissions', { assumeImpersonal: true }), cache: { sampleShared: 0 } };
@@ -260,7 +260,7 @@ describe('rules 6: shared audiences', () => {
     expect(titles).toEqual(['for bob', 'for bob', 'for alice', 'for guest']);
   });
 
-  it('public: everybody shares, fetched by the service account', async () => {
+  it('public: all callers share, and the service account fetches', async () => {
     const credentials = { kind: 'service', username: 'robot', password: 'robot-secret' };
     const other = await startTestGateway({
       upstream: fake,
@@ -274,7 +274,7 @@ describe('rules 6: shared audiences', () => {
     expect((await other.call(QUESTIONS, { user: 'nobody' })).status).toBe(403);
   });
 
-  it('a sampled comparison demotes the operation when two answers differ, and drops what was kept', async () => {
+  it('a sampled comparison demotes the operation if two responses differ, and drops its stored pages', async () => {
     const config = shared('public', { assumeImpersonal: true });
     const other = await startTestGateway({ upstream: fake, clock, config, random: () => 0 });
     fake.handler = alike;
@@ -294,22 +294,22 @@ describe('rules 6: shared audiences', () => {
   });
 });
 
-describe('rules 6: what is stored', () => {
+describe('rules 6: stored responses', () => {
   const page = exampleOf('listQuestions');
   const drifted = { ...page, list: [{ ...page.list[0], id: 'one' }] };
   const halved = { rows: page.list };
 
   it.each([
     { name: 'an error', answer: errorText(404, 'none') },
-    { name: 'an error of the server', answer: errorText(500, 'none') },
+    { name: 'a server error', answer: errorText(500, 'none') },
     { name: 'Set-Cookie', answer: { json: page, headers: { 'Set-Cookie': 'JSESSIONID=1' } } },
     { name: 'Vary: Cookie', answer: { json: page, headers: { Vary: 'Accept-Encoding, Cookie' } } },
     { name: 'Vary: *', answer: { json: page, headers: { Vary: '*' } } },
     { name: 'malformed JSON', answer: { body: '{"list":[', headers: { 'Content-Type': 'application/json' } } },
     { name: 'another media type', answer: { body: JSON.stringify(page), headers: { 'Content-Type': 'text/plain' } } },
     { name: 'a violation of the contract', answer: { json: drifted } },
-    { name: 'another status of success', answer: { status: 201, json: page } },
-  ])('never: $name', async ({ answer }) => {
+    { name: 'another success status', answer: { status: 201, json: page } },
+  ])('never include: $name', async ({ answer }) => {
     expect(await askedTwice(answer)).toBe(2);
   });
 
@@ -317,11 +317,11 @@ describe('rules 6: what is stored', () => {
     { name: 'a plain page', answer: { json: page } },
     { name: 'Vary: Accept-Encoding', answer: { json: page, headers: { Vary: 'accept-encoding' } } },
     {
-      name: 'Cache-Control: no-store, which does not count',
+      name: 'Cache-Control: no-store, which is ignored',
       answer: { json: page, headers: { 'Cache-Control': 'no-store' } },
     },
-    { name: 'further fields', answer: { json: { ...page, unheardOf: 1 } } },
-  ])('always: $name', async ({ answer }) => {
+    { name: 'additional fields', answer: { json: { ...page, unheardOf: 1 } } },
+  ])('always include: $name', async ({ answer }) => {
     expect(await askedTwice(answer)).toBe(1);
   });
 
@@ -329,32 +329,32 @@ describe('rules 6: what is stored', () => {
     { variant: 'wrap=true', kept: 'the ordinary form', body: page, times: 1 },
     { variant: 'wrap=true', kept: 'no other form', body: { question: page }, times: 2 },
     { variant: 'v1=true', kept: 'no other form', body: { question: page }, times: 2 },
-  ])('of the variant $variant, $kept', async ({ variant, body, times }) => {
+  ])('of the variant $variant: $kept', async ({ variant, body, times }) => {
     expect(await askedTwice({ json: body }, gateway, `${QUESTIONS}?${variant}`)).toBe(times);
   });
 
-  it('store: wellFormed keeps violations inside the envelope, valid and accepted do not', async () => {
+  it('include violations inside the envelope with store: wellFormed, but not with valid or accepted', async () => {
     const wellFormed = await startTestGateway({ upstream: fake, clock, config: { cache: { store: 'wellFormed' } } });
     expect(await askedTwice({ json: drifted }, wellFormed)).toBe(1);
     expect(await askedTwice({ json: halved }, wellFormed)).toBe(2);
     expect(await askedTwice({ json: drifted }, gateway)).toBe(2);
   });
 
-  it('with responses off: any 200 JSON in the envelope', async () => {
+  it('include any 200 JSON in the envelope with responses off', async () => {
     const unjudged = await startTestGateway({ upstream: fake, clock, config: { checks: { responses: 'off' } } });
     expect(await askedTwice({ json: drifted }, unjudged)).toBe(1);
     expect(await askedTwice({ json: halved }, unjudged)).toBe(2);
     expect(await askedTwice(errorText(200, 'broken'), unjudged)).toBe(2);
   });
 
-  it('store: valid keeps nothing unjudged', async () => {
+  it('include nothing unchecked with store: valid', async () => {
     const config = { cache: { store: 'valid' }, operations: { listIdeas: { checks: { responses: 'off' } } } };
     const valid = await startTestGateway({ upstream: fake, clock, config });
     expect(await askedTwice({ json: page }, valid)).toBe(1);
     expect(await askedTwice({ json: exampleOf('listIdeas') }, valid, '/services/v2/idea.json')).toBe(2);
   });
 
-  it("respectUpstream: the upstream's Cache-Control counts", async () => {
+  it("follow the upstream's Cache-Control with respectUpstream", async () => {
     const respectful = await startTestGateway({ upstream: fake, clock, config: { cache: { respectUpstream: true } } });
     for (const control of ['no-store', 'private', 'no-cache', 'max-age=0'])
       expect([control, await askedTwice({ json: page, headers: { 'Cache-Control': control } }, respectful)]).toEqual([
@@ -386,7 +386,7 @@ describe('rules 6: writes purge', () => {
   };
   type ListName = keyof typeof lists;
 
-  /** Names of the lists that are no longer kept after the write. */
+  /** Names of the lists that are no longer stored after the write. */
   async function goneAfter(write: () => Promise<unknown>, one = gateway): Promise<ListName[]> {
     for (const target of Object.values(lists)) await one.call(target);
     await write();
@@ -400,7 +400,7 @@ describe('rules 6: writes purge', () => {
     { id: 'cancelWiki', gone: ['questions', 'ideas', 'articles', 'comments', 'followersOfNode'] },
     { id: 'createComment', gone: ['questions', 'ideas', 'articles', 'comments', 'followersOfNode'] },
     { id: 'uploadGdprFile', gone: ['users', 'followersOfNode'] },
-  ])('$id: the node and the lists that show it', async ({ id, gone }) => {
+  ])('$id: the node and the lists that contain it', async ({ id, gone }) => {
     let status = 0;
     const found = await goneAfter(async () => {
       ({ status } = await send(id));
@@ -408,7 +408,7 @@ describe('rules 6: writes purge', () => {
     expect([status < 300, found]).toEqual([true, gone]);
   });
 
-  it('updateComment: the comment and the lists that show it', async () => {
+  it('updateComment: the comment and the lists that contain it', async () => {
     fake.handler = (request) =>
       request.path === '/services/v2/comment/271.json' && request.method === 'GET'
         ? { json: { ...exampleOf('getComment'), wiki: true } }
@@ -425,13 +425,13 @@ describe('rules 6: writes purge', () => {
     expect(await goneAfter(denied)).toEqual([]);
   });
 
-  it('a write whose answer was lost purges, since it may have been made', async () => {
+  it('a write whose response was lost purges, because it may have taken effect', async () => {
     fake.handler = (request, response) =>
       request.method === 'PUT' ? void response.socket?.destroy() : exampleAnswer(request);
     expect(await goneAfter(() => send('unmarkFavorite'))).toContain('questions');
   });
 
-  describe('passed past the contract', () => {
+  describe('on undocumented paths', () => {
     let open: TestGateway;
     beforeAll(async () => {
       const allow = [{ method: '*', path: '/services/v2/**' }];
@@ -466,13 +466,13 @@ describe('rules 6: writes purge', () => {
     });
   });
 
-  it('through the admin side by tag', async () => {
+  it('the admin side purges by tag', async () => {
     expect(await goneAfter(purgeIdeas)).toEqual(['ideas']);
   });
 });
 
-describe('rules 6: a fill that a purge overtakes', () => {
-  it('is thrown away, and nobody who comes later joins it', async () => {
+describe('rules 6: a fill during which a purge happens', () => {
+  it('is discarded, and no later request joins it', async () => {
     const { promise: release, resolve } = Promise.withResolvers<void>();
     fake.handler = async (request) => {
       if (request.path !== QUESTIONS) return exampleAnswer(request);
@@ -490,7 +490,7 @@ describe('rules 6: a fill that a purge overtakes', () => {
     expect(stateOf(await before)).toBe('portico; fwd=miss');
   });
 
-  it('is not kept when nobody has asked since', async () => {
+  it('is not stored even if there was no request since', async () => {
     const { promise: release, resolve } = Promise.withResolvers<void>();
     fake.handler = async (request) => {
       if (request.path === QUESTIONS) await release;
@@ -505,8 +505,8 @@ describe('rules 6: a fill that a purge overtakes', () => {
   });
 });
 
-describe('rules 6: to clients', () => {
-  it('Cache-Control, a strong ETag, Age and Cache-Status', async () => {
+describe('rules 6: replies to clients', () => {
+  it('include Cache-Control, a strong ETag, Age and Cache-Status', async () => {
     const miss = await read(QUESTIONS);
     clock.advance(3);
     const hit = await read(QUESTIONS);
@@ -523,7 +523,7 @@ describe('rules 6: to clients', () => {
     });
   });
 
-  it('answers 304 for a matching tag, on a hit and on a miss', async () => {
+  it('are 304 for a matching tag, on a hit and on a miss', async () => {
     const { headers } = await read(QUESTIONS);
     const etag = headers.etag ?? '';
     for (const tag of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
@@ -538,7 +538,7 @@ describe('rules 6: to clients', () => {
     expect((await read(QUESTIONS, 'alice', { headers: { 'If-None-Match': '"other"' } })).status).toBe(200);
   });
 
-  it('answers HEAD from the page of GET, and keeps a page that HEAD asked for', async () => {
+  it("use GET's page for HEAD, and HEAD stores a page too", async () => {
     const head = await read(QUESTIONS, 'alice', { method: 'HEAD' });
     const get = await read(QUESTIONS);
     expect([head.status, head.bytes.length, asked(), fake.requests[0]?.method]).toEqual([200, 0, 1, 'GET']);
@@ -551,12 +551,12 @@ describe('rules 6: to clients', () => {
     { 'Cache-Control': 'max-age=0' },
     { 'Cache-Control': 'no-store' },
     { Pragma: 'no-cache' },
-  ])('ignores the wish of a client: %j', async (headers) => {
+  ])("ignore the client's cache directive: %j", async (headers) => {
     await read(QUESTIONS);
     expect(stateOf(await read(QUESTIONS, 'alice', { headers }))).toBe('portico; hit; ttl=30');
   });
 
-  it('honours no-cache of a permitted role, and keeps what that fetched', async () => {
+  it('follow no-cache from a permitted role, and the fetched page is stored', async () => {
     const config = { cache: { noCacheRoles: ['site administration'] } };
     const other = await startTestGateway({ upstream: fake, clock, config });
     fake.handler = numbered;
@@ -570,8 +570,8 @@ describe('rules 6: to clients', () => {
   });
 });
 
-describe('rules 6: identical requests under way', () => {
-  it('are one call to the upstream, for the same audience only', async () => {
+describe('rules 6: concurrent identical requests', () => {
+  it('become one upstream request, within one audience only', async () => {
     const { promise: release, resolve } = Promise.withResolvers<void>();
     fake.handler = async ({ user }) => {
       await release;
@@ -585,7 +585,7 @@ describe('rules 6: identical requests under way', () => {
     expect(asked()).toBe(2);
   });
 
-  it('outlive the client that began them', async () => {
+  it('continue when the client that began them leaves', async () => {
     const { promise: release, resolve } = Promise.withResolvers<void>();
     fake.handler = async () => {
       await release;
@@ -606,7 +606,7 @@ describe('rules 6: identical requests under way', () => {
 });
 
 describe('rules 6: under responses enforce', () => {
-  it('a refresh that fails validation is answered by a stale page within its limit, before 502', async () => {
+  it('a refresh that fails validation leads to a stale page within its limit instead of 502', async () => {
     const config = { operations: { listQuestions: { checks: { responses: 'enforce' } } } };
     const strict = await startTestGateway({ upstream: fake, clock, config });
     await strict.call(QUESTIONS);
@@ -619,7 +619,7 @@ describe('rules 6: under responses enforce', () => {
 });
 
 describe('rules 6: modes', () => {
-  it('keeps nothing in observe, where switching it on is a fault', async () => {
+  it('observe stores nothing, and switching the cache on is a configuration error', async () => {
     const observing = await startTestGateway({ upstream: fake, real: true });
     for (const _again of [1, 2]) await observing.call(QUESTIONS);
     expect(fake.requests.filter(({ path }) => path === QUESTIONS)).toHaveLength(2);

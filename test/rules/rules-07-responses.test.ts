@@ -17,7 +17,7 @@ beforeEach(() => {
   fake.handler = exampleAnswer;
 });
 
-/** What the gateway says of an answer of an operation. */
+/** What the gateway records for a response of an operation. */
 async function verdict(id: string, json: unknown, query = '', one = gateway): Promise<string> {
   const operation = operationOf(id);
   fake.handler = () => ({ status: operation.success, json });
@@ -45,7 +45,7 @@ const sameDate = (count: number) => Array.from({ length: count }, () => '2019-02
 
 describe('rules 7: the full form', () => {
   it.each(OPERATIONS.filter(({ id }) => id !== 'updateComment'))(
-    'the documented answer of $id conforms, and further fields are told',
+    'accepts the documented response of $id, and reports additional fields',
     async ({ id }) => {
       expect(await verdict(id, exampleOf(id))).toBe('conforming');
       const body = exampleOf(id);
@@ -55,7 +55,7 @@ describe('rules 7: the full form', () => {
   );
 
   it.each(OPERATIONS.filter(({ id }) => id !== 'updateComment'))(
-    'another outer form of $id does not',
+    'rejects another outer form of $id',
     async ({ id }) => {
       for (const json of [7, 'text', Array.isArray(exampleOf(id)) ? {} : []])
         expect(await verdict(id, json)).toMatch(/^violations/);
@@ -73,7 +73,7 @@ describe('rules 7: the projected form', () => {
     { query: 'includeOnly=id', item: { id: 'one' }, says: 'violations; count=1; worst=type' },
     {
       query: 'includeOnly=id',
-      item: { id: 1, title: 'not asked for' },
+      item: { id: 1, title: 'a field that was not requested' },
       says: 'violations; count=1; worst=undocumented',
     },
   ])('$query: $says', async ({ query, item, says }) => {
@@ -81,7 +81,7 @@ describe('rules 7: the projected form', () => {
   });
 });
 
-describe('rules 7: details=true is open, FollowRelation is not shown', () => {
+describe('rules 7: details=true is open, FollowRelation is not documented', () => {
   it.each(['listTopicFollowers', 'listNodeFollowers'])('%s', async (id) => {
     expect(await verdict(id, relations(id), 'details=true')).toBe('conforming');
     expect(await verdict(id, relations(id))).toMatch(/^violations/);
@@ -91,7 +91,7 @@ describe('rules 7: details=true is open, FollowRelation is not shown', () => {
 
 describe('rules 7: wrap and v1', () => {
   it.each(['wrap', 'v1'])(
-    '%s: status, media type and well-formed JSON; the schema is skipped unless the ordinary one passes',
+    '%s: status, media type and well-formed JSON are checked; the schema is skipped unless the ordinary one passes',
     async (name) => {
       expect(await verdict('listQuestions', exampleOf('listQuestions'), `${name}=true`)).toBe('conforming');
       expect(await verdict('listQuestions', { question: [] }, `${name}=true`)).toBe(`conforming; skipped=${name}`);
@@ -199,7 +199,7 @@ describe('rules 7: semantic rules', () => {
     expect(await verdict(id, bad)).toMatch(/^violations; count=[12]; worst=/);
   });
 
-  it('canceledByUser and canceledDate are there when canceled', async () => {
+  it('canceledByUser and canceledDate are present when canceled', async () => {
     const canceled = exampleOf('listActions') as unknown as { actions: Example[] };
     expect(await verdict('listActions', canceled)).toBe('conforming');
     for (const field of ['canceledByUser', 'canceledDate']) {
@@ -209,19 +209,19 @@ describe('rules 7: semantic rules', () => {
     }
   });
 
-  it("with spaceId, every item's containerIds holds it", async () => {
+  it("with spaceId, every item's containerIds contains it", async () => {
     expect(await verdict('listQuestions', spaces([5, 9]), 'spaceId=9')).toBe('conforming');
     expect(await verdict('listQuestions', spaces([5]), 'spaceId=9')).toBe(SEMANTIC);
     expect(await verdict('listQuestions', spaces([5]))).toBe('conforming');
   });
 
-  it('7 has at most 20 items by default, more where a size was asked for', async () => {
+  it('7 has at most 20 items by default, and more if a size was requested', async () => {
     expect(await verdict('listActions', actions(...sameDate(20)))).toBe('conforming');
     expect(await verdict('listActions', actions(...sameDate(21)))).toBe(SEMANTIC);
     expect(await verdict('listActions', actions(...sameDate(21)), 'pageSize=30')).toBe('conforming');
   });
 
-  it('both forms of actionDate are accepted, no third one', async () => {
+  it('both forms of actionDate are accepted, but no third one', async () => {
     expect(await verdict('listActions', actions('Thu Feb 07 15:05:50 UTC 2019', '2019-02-06 15:01:00.0'))).toBe(
       'conforming',
     );
@@ -239,11 +239,14 @@ describe('rules 7: semantic rules', () => {
     },
   );
 
-  it.each(['listQuestions', 'listIdeas', 'listArticles', 'listAnswerComments'])('sorts is there in %s', async (id) => {
-    expect(exampleOf(id)).toHaveProperty('sorts');
-  });
+  it.each(['listQuestions', 'listIdeas', 'listArticles', 'listAnswerComments'])(
+    'sorts is present in %s',
+    async (id) => {
+      expect(exampleOf(id)).toHaveProperty('sorts');
+    },
+  );
 
-  it('a rule runs only when every field that it reads survived the projection', async () => {
+  it('a rule runs only if every field that it reads is in the projection', async () => {
     const bad = { ...exampleOf('getComment'), visibility: 'moderators', recipients };
     expect(await verdict('getComment', bad)).toMatch(/^violations/);
     expect(await verdict('getComment', { id: 1, recipients }, 'includeOnly=id,recipients')).toBe('conforming');
@@ -254,8 +257,8 @@ describe('rules 7: semantic rules', () => {
   });
 });
 
-describe("rules 7: validation sees the upstream's answer as it came, errors too", () => {
-  it('an undocumented error shape is a violation, though the client gets our own form', async () => {
+describe("rules 7: validation reads the upstream's original response, including errors", () => {
+  it("an undocumented error shape is a violation, although the client gets Portico's form", async () => {
     fake.handler = () => ({ status: 404, json: { reason: 'x' } });
     const got = await gateway.call('/services/v2/comment/271.json');
     expectError(got, 404, 'upstream_not_found');
@@ -264,7 +267,7 @@ describe("rules 7: validation sees the upstream's answer as it came, errors too"
     expect((await gateway.call('/services/v2/comment/271.json')).headers['contract-status']).toBe('conforming');
   });
 
-  it('under enforce a success that breaks the contract is 502 with the places, not the values', async () => {
+  it('under enforce, a success response that breaks the contract becomes a 502 with the places but not the values', async () => {
     const config = { cache: { enabled: false }, operations: { getComment: { checks: { responses: 'enforce' } } } };
     const strict = await startTestGateway({ upstream: fake, config });
     fake.handler = () => ({ json: { ...exampleOf('getComment'), score: 'secret-value' } });
@@ -276,7 +279,7 @@ describe("rules 7: validation sees the upstream's answer as it came, errors too"
     expectError(await strict.call('/services/v2/comment/271.json'), 404, 'upstream_not_found');
   });
 
-  it('under report the bytes reach the client as they are', async () => {
+  it('under report, the bytes reach the client unchanged', async () => {
     const body = '{"id": "no number",  "type":"comment" }';
     fake.handler = () => ({ body, headers: { 'Content-Type': 'application/json' } });
     const got = await gateway.call('/services/v2/comment/271.json');

@@ -22,13 +22,13 @@ beforeAll(async () => {
   gateway = await startTestGateway({ upstream: fake });
 });
 
-/** What a client gets of getComment when the upstream answers so. */
+/** The client's response from getComment for this upstream response. */
 async function through(answer: FakeAnswer, headers: Record<string, string> = {}) {
   fake.handler = () => answer;
   return gateway.call(COMMENT, { user: 'alice', headers });
 }
 
-describe('rules 8: 401 or 403 with a permission message, in either JSON shape, is 403 without a challenge', () => {
+describe('rules 8: 401 or 403 with a permission message, in either JSON shape, becomes a 403 without a challenge', () => {
   const cases = [401, 403].flatMap((status) => [
     { name: `${status} {error}`, answer: errorText(status, PERMISSION_HTML, LEGACY_CHALLENGE) },
     { name: `${status} {errors: {message}}`, answer: errorsMessage(status, PERMISSION_HTML, LEGACY_CHALLENGE) },
@@ -48,11 +48,11 @@ describe('rules 8: 401 or 403 with a permission message, in either JSON shape, i
   });
 });
 
-describe('rules 8: other JSON or an empty 401 on the credential of the caller is 401 with a challenge', () => {
+describe("rules 8: other JSON or an empty 401 on the caller's credential becomes a 401 with a challenge", () => {
   it.each([
     { name: '{error}', answer: errorText(401, 'Bad credentials', LEGACY_CHALLENGE) },
     { name: '{errors: {message}}', answer: errorsMessage(401, 'Bad credentials', LEGACY_CHALLENGE) },
-    { name: 'another JSON', answer: { status: 401, json: { reason: 17 } } },
+    { name: 'other JSON', answer: { status: 401, json: { reason: 17 } } },
     { name: 'empty', answer: { status: 401 } },
   ])('$name', async ({ answer }) => {
     const got = await through(answer);
@@ -60,7 +60,7 @@ describe('rules 8: other JSON or an empty 401 on the credential of the caller is
     expect(got.headers['www-authenticate']).toBe('Basic realm="Portico", charset="UTF-8"');
   });
 
-  it('drops the verified entry, so that the credential is verified again', async () => {
+  it('the verified entry is dropped, so that the credential is verified again', async () => {
     const upstream = await startFakeUpstream(({ path, user }) => {
       if (path === COMMENT) return upstream.requests.length > 99 ? ok : errorText(401, 'Password expired');
       return errorText(user === 'alice' ? 404 : 401, 'not found');
@@ -72,7 +72,7 @@ describe('rules 8: other JSON or an empty 401 on the credential of the caller is
     expect(probes()).toBe(2);
   });
 
-  it('keeps the verified entry while the upstream is content', async () => {
+  it('the verified entry remains while the upstream accepts it', async () => {
     const upstream = await startFakeUpstream(({ path, user }) =>
       path === COMMENT ? ok : errorText(user === 'alice' ? 404 : 401, 'not found'),
     );
@@ -83,7 +83,7 @@ describe('rules 8: other JSON or an empty 401 on the credential of the caller is
   });
 });
 
-describe('rules 8: any 401 on a service credential is 502 upstream_credentials_refused, with an alert', () => {
+describe('rules 8: any 401 on a service credential becomes a 502 upstream_credentials_refused, with an alert', () => {
   let service: TestGateway;
   beforeAll(async () => {
     const credentials = { kind: 'service', username: 'robot', password: 'robot-secret' };
@@ -92,7 +92,7 @@ describe('rules 8: any 401 on a service credential is 502 upstream_credentials_r
 
   it.each([
     { name: 'with a permission message', answer: errorsMessage(401, PERMISSION_HTML) },
-    { name: 'with another JSON', answer: errorText(401, 'Bad credentials') },
+    { name: 'with other JSON', answer: errorText(401, 'Bad credentials') },
     { name: 'empty', answer: { status: 401 } },
     { name: 'with an HTML page', answer: htmlPage(401) },
   ])('$name', async ({ answer }) => {
@@ -100,7 +100,7 @@ describe('rules 8: any 401 on a service credential is 502 upstream_credentials_r
     expectError(await service.call(QUESTIONS, { user: 'alice' }), 502, 'upstream_credentials_refused');
   });
 
-  it('is counted, and logged as an error', async () => {
+  it('it is counted and logged as an error', async () => {
     const series = 'portico_errors_total{code="upstream_credentials_refused"}';
     const before = await service.metric(series);
     fake.handler = () => ({ status: 401 });
@@ -111,11 +111,11 @@ describe('rules 8: any 401 on a service credential is 502 upstream_credentials_r
   });
 });
 
-describe('rules 8: HTML with 401 is 502 upstream_html', () => {
+describe('rules 8: HTML with 401 becomes a 502 upstream_html', () => {
   it('by its content type', async () => {
     expectError(await through(htmlPage(401)), 502, 'upstream_html');
   });
-  it('by its beginning, when it is called JSON', async () => {
+  it('by its beginning, if it is labeled as JSON', async () => {
     const page = { ...htmlPage(401), headers: { 'Content-Type': 'application/json' } };
     expectError(await through(page), 502, 'upstream_html');
   });
@@ -141,7 +141,7 @@ describe('rules 8: JSON 400, 404, 409 and 422 keep their status and message, wor
     expect(got.json.error).toBe('Not "this", but that & those');
   });
 
-  it('the documented texts of operations 1 and 2 come through as they are', async () => {
+  it('the documented texts of operations 1 and 2 are forwarded unchanged', async () => {
     const upload = operationOf('uploadGdprFile');
     fake.handler = () => errorText(400, upload.text400 ?? '');
     const refused = await gateway.call(targetOf(upload), { method: 'POST', body: { content: 'username\nx\n' } });
@@ -155,7 +155,7 @@ describe('rules 8: JSON 400, 404, 409 and 422 keep their status and message, wor
 });
 
 describe('rules 8: 429 stays 429', () => {
-  it.each(['120', 'Wed, 21 Oct 2026 07:28:00 GMT'])('with Retry-After kept: %s', async (retryAfter) => {
+  it.each(['120', 'Wed, 21 Oct 2026 07:28:00 GMT'])('with Retry-After unchanged: %s', async (retryAfter) => {
     const got = await through(errorText(429, 'Slow down', { 'Retry-After': retryAfter }));
     expectError(got, 429, 'upstream_rate_limited');
     expect(got.json.error).toBe('Slow down');
@@ -163,13 +163,13 @@ describe('rules 8: 429 stays 429', () => {
   });
 });
 
-describe('rules 8: 500 is 502, 503 is 503', () => {
-  it.each([500, 501, 502, 505])('%i is 502 upstream_error, and says nothing of the inside', async (status) => {
+describe('rules 8: 500 becomes 502, 503 stays 503', () => {
+  it.each([500, 501, 502, 505])('%i becomes a 502 upstream_error without internal details', async (status) => {
     const got = await through(errorText(status, 'NullPointerException at com.example.Secret'));
     expectError(got, 502, 'upstream_error');
     expect(got.text).not.toContain('NullPointer');
   });
-  it('an HTML page with 500 is 502 too', async () => {
+  it('an HTML page with 500 becomes a 502 too', async () => {
     expectError(await through(htmlPage(500)), 502, 'upstream_error');
   });
   it('503 keeps its Retry-After', async () => {
@@ -179,7 +179,7 @@ describe('rules 8: 500 is 502, 503 is 503', () => {
   });
 });
 
-describe('rules 8: a redirect on a documented operation is 502 upstream_redirect', () => {
+describe('rules 8: a redirect on a documented operation becomes a 502 upstream_redirect', () => {
   it.each([301, 302, 303, 307, 308])('%i, whose Location does not reach the client', async (status) => {
     const got = await through({ status, headers: { Location: 'http://legacy.example/login' } });
     expectError(got, 502, 'upstream_redirect');
@@ -189,12 +189,12 @@ describe('rules 8: a redirect on a documented operation is 502 upstream_redirect
 });
 
 describe('rules 8: 200 with a top-level error and no documented field', () => {
-  it.each([errorText, errorsMessage])('is 403 for a permission message', async (shape) => {
+  it.each([errorText, errorsMessage])('becomes a 403 for a permission message', async (shape) => {
     const got = await through(shape(200, PERMISSION_HTML));
     expectError(got, 403, 'upstream_permission_denied');
     expect(got.json.error).toBe(PERMISSION_TEXT);
   });
-  it.each([errorText, errorsMessage])('is 502 for any other', async (shape) => {
+  it.each([errorText, errorsMessage])('becomes a 502 for any other', async (shape) => {
     expectError(await through(shape(200, 'something broke')), 502, 'upstream_error_in_success');
   });
   it('is never stored', async () => {
@@ -206,14 +206,14 @@ describe('rules 8: 200 with a top-level error and no documented field', () => {
       expect(fake.requests).toHaveLength(2);
     }
   });
-  it('is an answer like any other with a documented field beside it', async () => {
+  it('is an ordinary response if it also has a documented field', async () => {
     const got = await through({ json: { ...exampleOf('getComment'), error: 'of old' } });
     expect([got.status, got.json.error]).toEqual([200, 'of old']);
   });
 });
 
 describe('rules 8: transport failures', () => {
-  it('a refused connection is 502', async () => {
+  it('a refused connection becomes a 502', async () => {
     const closed = createServer();
     closed.listen(0, '127.0.0.1');
     await once(closed, 'listening');
@@ -226,12 +226,12 @@ describe('rules 8: transport failures', () => {
     expect(got.text).not.toContain(String(port));
   });
 
-  it('a reset connection is 502', async () => {
+  it('a reset connection becomes a 502', async () => {
     fake.handler = (_request, response) => void response.socket?.resetAndDestroy();
     expectError(await gateway.call(COMMENT), 502, 'upstream_reset');
   });
 
-  it('an answer that breaks off is 502, never a half one', async () => {
+  it('a response that breaks off becomes a 502, never a partial response', async () => {
     fake.handler = (_request, response) => {
       response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': 1000 });
       response.write('{"id":', () => response.socket?.destroy());
@@ -240,13 +240,13 @@ describe('rules 8: transport failures', () => {
     expectError(await gateway.call(COMMENT), 502, 'upstream_reset');
   });
 
-  it('a passed deadline is 504', async () => {
+  it('a missed deadline becomes a 504', async () => {
     const silent = await startFakeUpstream(() => undefined);
     const hasty = await startTestGateway({ upstream: silent, config: { upstream: { totalTimeoutMs: 30 } } });
     expectError(await hasty.call(COMMENT), 504, 'upstream_timeout');
   });
 
-  it('a shed request is 503 with Retry-After', async () => {
+  it('a shed request gets 503 with Retry-After', async () => {
     const { promise: release, resolve } = Promise.withResolvers<void>();
     const slow = await startFakeUpstream(() => release.then(() => ok));
     const narrow = await startTestGateway({ upstream: slow, config: { upstream: { concurrency: 1, queue: 0 } } });
@@ -259,7 +259,7 @@ describe('rules 8: transport failures', () => {
     expect((await first).status).toBe(200);
   });
 
-  it('an open circuit is 503 with Retry-After, asks the upstream nothing, and closes after a good answer', async () => {
+  it('an open circuit leads to 503 with Retry-After and no upstream request, and closes after a good response', async () => {
     const clock = createTestClock();
     const broken = await startFakeUpstream((_request, response) => void response.socket?.destroy());
     const circuit = { failures: 2, openSeconds: 7 };
@@ -276,13 +276,13 @@ describe('rules 8: transport failures', () => {
   });
 });
 
-describe('rules 8: the body', () => {
-  it('has exactly its fields', async () => {
+describe('rules 8: the error body', () => {
+  it('has exactly its documented fields', async () => {
     const got = await gateway.call('/services/v2/comment/abc.json');
     expect(Object.keys(got.json).toSorted()).toEqual(['code', 'details', 'error', 'requestId', 'status']);
   });
 
-  it('holds the same facts as application/problem+json where that is asked for', async () => {
+  it('has the same content as application/problem+json if requested', async () => {
     for (const target of ['/services/v2/comment/abc.json', COMMENT]) {
       fake.handler = () => errorText(404, 'gone & away');
       const id = { 'X-Request-Id': 'the-same-request' };
@@ -299,7 +299,7 @@ describe('rules 8: the body', () => {
   });
 
   it.each(['*/*', 'application/json', 'application/json, application/problem+json;q=0.5', 'text/html'])(
-    'is our own form with Accept: %s',
+    "is in Portico's own form with Accept: %s",
     async (accept) => {
       const got = await gateway.call('/services/v2/comment/abc.json', { headers: { Accept: accept } });
       expect(got.headers['content-type']).toBe('application/json; charset=utf-8');
@@ -312,7 +312,7 @@ describe('rules 8: the body', () => {
     expect(got.json.details[0].permission).toBe('View list idea');
   });
 
-  it('uses the documented text where the gateway refuses before the upstream', async () => {
+  it('uses the documented text if the gateway refuses before the upstream', async () => {
     fake.requests.length = 0;
     const upload = operationOf('uploadGdprFile');
     const noUser = await gateway.call(targetOf(upload), { method: 'POST', body: { content: 'phone\n1\n' } });
@@ -359,7 +359,7 @@ describe('rules 8: errors: legacy', () => {
     ]);
   });
 
-  it('our own errors are then {error} alone', async () => {
+  it("reduces Portico's own errors to {error}", async () => {
     const got = await legacy.call('/services/v2/comment/abc.json');
     expect(got.status).toBe(400);
     expect(Object.keys(got.json)).toEqual(['error']);

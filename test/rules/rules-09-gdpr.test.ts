@@ -24,12 +24,12 @@ beforeEach(() => {
 const upload = (to: TestGateway, content: unknown, call: Call = {}): Promise<Answer> =>
   to.call(UPLOAD, { method: 'POST', body: { content }, ...call });
 
-/** An upload that nobody has made before. */
+/** A unique upload. */
 const fresh = () => `username\nuser-${(count += 1)}\n`;
 let count = 0;
 
-describe('rules 9: an upload stores a file, and a job comes from the schedule address', () => {
-  it('is answered with 201 and the id of the file; the job is scheduled from it and can be looked up', async () => {
+describe('rules 9: an upload stores a file, and the schedule path creates a job', () => {
+  it('gets 201 and the file id; the job is scheduled from it and can be requested', async () => {
     const clock = createTestClock();
     const reference = await startReferenceServer({ clock });
     try {
@@ -52,7 +52,7 @@ describe('rules 9: an upload stores a file, and a job comes from the schedule ad
     }
   });
 
-  it('none of whose users exists is 400 with the documented text of the upstream', async () => {
+  it("without any existing user gets 400 with the upstream's documented text", async () => {
     const reference = await startReferenceServer();
     try {
       const whole = await startTestGateway({ upstream: reference });
@@ -78,7 +78,7 @@ describe('rules 9: the CSV', () => {
     ['with a quoted header', '"userId","username"\n17,bob\n'],
     ['without a final newline', 'username\nbob'],
     ['with one of two cells empty', 'userId,username\n,pz03\n18,\n'],
-  ])('%s is accepted, and the bytes of the client go on', async (_name, content) => {
+  ])("%s is accepted, and the client's bytes are forwarded", async (_name, content) => {
     const body = ` ${JSON.stringify({ content })}\n`;
     const headers = { 'Content-Type': 'application/json' };
     expect((await gateway.call(UPLOAD, { method: 'POST', body, headers })).status).toBe(201);
@@ -91,7 +91,7 @@ describe('rules 9: the CSV', () => {
     ['a column in the wrong case', 'UserName\nsecret-cell\n', 1],
     ['a column twice', 'username,username\nsecret-cell,x\n', 1],
     ['all three columns', 'email,userId,username\na,b,c\n', 1],
-    ['email beside another', 'email,username\na,b\n', 1],
+    ['email with another column', 'email,username\na,b\n', 1],
     ['another delimiter', 'userId;username\n17;secret-cell\n', 1],
     ['a row without a filled cell', 'userId,username\n17,x\n,\n', 3],
     ['a row of spaces', 'username\nbob\n  \n', 3],
@@ -99,7 +99,7 @@ describe('rules 9: the CSV', () => {
     ['a row with too few cells', 'userId,username\n17,x\nsecret-cell\n', 3],
     ['a quote that is not closed', 'username\nbob\n"secret-cell\n', 3],
     ['a quote inside a cell', 'username\nsecret-cell"x"\n', 2],
-  ])('%s is 400 with the number of the row and no word of a cell', async (_name, content, row) => {
+  ])('%s gets 400 with the row number and no cell content', async (_name, content, row) => {
     const got = await upload(gateway, content);
     expectError(got, 400, 'invalid_body');
     expect(got.json.error).toBe('The provided file does not have a valid user.');
@@ -108,7 +108,7 @@ describe('rules 9: the CSV', () => {
     expect(fake.requests).toEqual([]);
   });
 
-  it('with several wrong rows names each of them, up to a bound', async () => {
+  it('with several wrong rows gets each of them reported, up to a bound', async () => {
     const some = await upload(gateway, 'userId,username\n,\n17,x\n,\n18,y,z\n');
     expect(some.json.details.map(({ row }) => row)).toEqual([2, 4, 5]);
     const many = await upload(gateway, `userId,username\n${',\n'.repeat(500)}`);
@@ -120,12 +120,12 @@ describe('rules 9: the CSV', () => {
     ['only a header', 'username\n'],
     ['no text', 17],
     ['missing', undefined],
-  ])('that is %s is 400', async (_name, content) => {
+  ])('that is %s gets 400', async (_name, content) => {
     expectError(await upload(gateway, content), 400, 'invalid_body');
     expect(fake.requests).toEqual([]);
   });
 
-  it('has a largest number of rows', async () => {
+  it('has a maximum number of rows', async () => {
     const small = await startTestGateway({ upstream: fake, config: { gdpr: { maxRows: 2 } } });
     expect((await upload(small, 'username\na\nb\n')).status).toBe(201);
     expectError(await upload(small, 'username\na\nb\nc\n'), 400, 'invalid_body');
@@ -141,7 +141,7 @@ describe('rules 9: the CSV', () => {
 });
 
 describe('rules 9: an upload is never retried', () => {
-  it.each(['before an answer', 'in the middle of an answer'])('when the connection breaks %s', async (when) => {
+  it.each(['before an answer', 'in the middle of an answer'])('if the connection breaks %s', async (when) => {
     fake.handler = (_request, response) => {
       if (when === 'before an answer') response.socket?.destroy();
       else {
@@ -153,15 +153,15 @@ describe('rules 9: an upload is never retried', () => {
     expectError(await upload(gateway, fresh()), 502, 'upstream_reset');
     expect(fake.requests).toHaveLength(1);
   });
-  it('when the upstream answers 503', async () => {
+  it('if the upstream responds with 503', async () => {
     fake.handler = () => errorText(503, 'later', { 'Retry-After': '0' });
     expectError(await upload(gateway, fresh()), 503, 'upstream_unavailable');
     expect(fake.requests).toHaveLength(1);
   });
 });
 
-describe('rules 9: a repeated upload after a 2xx inside the window is 409 duplicate_upload', () => {
-  it('of the same caller and the same body', async () => {
+describe('rules 9: a repeated upload after a 2xx within the window gets 409 duplicate_upload', () => {
+  it('from the same caller with the same body', async () => {
     const content = fresh();
     expect((await upload(gateway, content)).status).toBe(201);
     const got = await upload(gateway, content);
@@ -169,7 +169,7 @@ describe('rules 9: a repeated upload after a 2xx inside the window is 409 duplic
     expect(got.json.details[0]?.name).toBe('Portico-Force');
     expect(fake.requests).toHaveLength(1);
   });
-  it('and while the first one is still under way', async () => {
+  it('even while the first one is still in progress', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     fake.handler = () => promise.then(stored);
     const content = fresh();
@@ -179,7 +179,7 @@ describe('rules 9: a repeated upload after a 2xx inside the window is 409 duplic
     resolve();
     expect((await first).status).toBe(201);
   });
-  it('but not with another body, not even one of another spelling', async () => {
+  it('but not with another body, not even another spelling of it', async () => {
     const content = fresh();
     await upload(gateway, content);
     expect((await upload(gateway, `${content}more\n`)).status).toBe(201);
@@ -192,14 +192,14 @@ describe('rules 9: a repeated upload after a 2xx inside the window is 409 duplic
       ).status,
     ).toBe(201);
   });
-  it('but not of another caller', async () => {
+  it('but not from another caller', async () => {
     const reporting = await startTestGateway({ upstream: fake, config: { checks: { permissions: 'report' } } });
     const content = fresh();
     await upload(reporting, content);
     expect((await upload(reporting, content, { user: 'bob' })).status).toBe(201);
     expectError(await upload(reporting, content, { user: 'bob' }), 409, 'duplicate_upload');
   });
-  it.each([400, 403, 500])('but not when the first one was answered with %i', async (status) => {
+  it.each([400, 403, 500])('but not if the first one got %i', async (status) => {
     const content = fresh();
     fake.handler = () => errorText(status, 'no');
     expect((await upload(gateway, content)).status).toBeGreaterThanOrEqual(400);
@@ -217,7 +217,7 @@ describe('rules 9: a repeated upload after a 2xx inside the window is 409 duplic
     clock.advance(0.1);
     expect((await upload(brief, content)).status).toBe(201);
   });
-  it('but not with Portico-Force: true, which does not reach the upstream', async () => {
+  it('but not with Portico-Force: true, which is not forwarded upstream', async () => {
     const content = fresh();
     await upload(gateway, content);
     for (const word of ['false', '1', ''])

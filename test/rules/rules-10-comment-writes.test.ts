@@ -15,7 +15,7 @@ const TO_MODERATORS = 'Send private comments to moderators';
 const TO_GROUPS = 'Send private comments to own groups';
 const USE = 'Use Private Comments';
 
-/** Comments by id: a public one, two of limited visibility, and replies to them. */
+/** Comments by id: a public one, two with limited visibility, and replies to them. */
 const COMMENTS: Readonly<Record<string, object>> = {
   1: { id: 1, visibility: undefined },
   2: { id: 2, visibility: 'recipients', recipients: [{ id: 7, name: 'Champions', type: 'group' }] },
@@ -70,11 +70,11 @@ const change = (body: object, user = 'alice', comment = 11, to = gateway): Promi
 const writes = () => fake.requests.filter(({ method }) => method !== 'GET');
 
 describe('rules 10: the two operations', () => {
-  it('are part of the 16 + 2', () => {
+  it('are among the 16 + 2', () => {
     expect(OPERATIONS).toHaveLength(18);
     expect(gateway.gateway.planLines).toHaveLength(19);
   });
-  it('write: 201 for a new comment, 200 for a changed one, with the bytes of the client', async () => {
+  it("write with the client's bytes: 201 for a new comment, 200 for a changed one", async () => {
     const body = '{"body": "x", "big": 9007199254740993 }';
     const headers = { 'Content-Type': 'application/json' };
     const made = await gateway.call('/services/v2/node/1/comment.json', {
@@ -92,7 +92,7 @@ describe('rules 10: the two operations', () => {
     expectError(got, 400, 'invalid_body');
     expect(fake.requests).toEqual([]);
   });
-  it('need a credential also where anonymous callers are let in', async () => {
+  it('need a credential even if anonymous callers are allowed', async () => {
     const open = await startTestGateway({ upstream: fake, roles, config: { authentication: { anonymous: 'allow' } } });
     expectError(
       await open.call('/services/v2/node/1/comment.json', { method: 'POST', user: null, body: { body: 'x' } }),
@@ -101,7 +101,7 @@ describe('rules 10: the two operations', () => {
     );
     expect(fake.requests).toEqual([]);
   });
-  it('work against the reference server: what was written is read back', async () => {
+  it('work with the reference server: the written comment can be read', async () => {
     const reference = await startReferenceServer();
     try {
       const whole = await startTestGateway({ upstream: reference });
@@ -132,7 +132,7 @@ describe('rules 10: contract.inferred', () => {
   ];
   const allow = [{ method: 'POST', path: '/services/v2/node/{id}/comment.json' }];
 
-  it('is on with the embedded upstream and off with a real one, where they are undocumented paths', async () => {
+  it('is on with the embedded upstream, and off with a real one, for which they are undocumented paths', async () => {
     const real = await startFakeUpstream(knowing());
     const strict = await startTestGateway({ upstream: real, real: true, roles, config: { mode: 'strict' } });
     expect(strict.gateway.planLines).toHaveLength(17);
@@ -152,14 +152,14 @@ describe('rules 10: contract.inferred', () => {
       [put, post].map(() => ['path', 'The contract only infers this method of the path: contract.inferred is off.']),
     );
   });
-  it('off lets them through where undocumented.allow names them, unchecked', async () => {
+  it('off lets them through unchecked if undocumented.allow names them', async () => {
     const config = { contract: { inferred: 'off' }, undocumented: { allow } };
     const off = await startTestGateway({ upstream: fake, roles, config });
     const got = await reply({ recipients: [{ id: 7, name: 'x', type: 'group' }] }, 'idle', 1, {}, off);
     expect(got.status).toBe(201);
     expect(await off.lineOf(String(got.headers['x-request-id']))).toMatchObject({ route: 'passthrough' });
   });
-  it('on makes operations of them with a real upstream', async () => {
+  it('on makes them operations with a real upstream', async () => {
     const real = await startFakeUpstream(knowing());
     const config = { mode: 'strict', contract: { inferred: 'on' } };
     const on = await startTestGateway({ upstream: real, real: true, roles, config });
@@ -168,11 +168,11 @@ describe('rules 10: contract.inferred', () => {
   });
 });
 
-describe('rules 10: private visibility needs Use Private Comments and the permission of the option', () => {
+describe("rules 10: private visibility needs Use Private Comments and the option's permission", () => {
   const options = { originalPoster: 'poster', moderators: 'mods', recipients: 'groups' };
   const needed = { originalPoster: TO_POSTER, moderators: TO_MODERATORS, recipients: TO_GROUPS };
 
-  it.each(Object.entries(options))('%s: only who has its own permission (%s), or all', async (visibility, allowed) => {
+  it.each(Object.entries(options))('%s: only with its own permission (%s), or all', async (visibility, allowed) => {
     for (const user of [...Object.values(options), 'alice']) {
       for (const got of [await reply({ visibility }, user), await change({ visibility }, user)]) {
         if (user === allowed || user === 'alice') expect(got.status).toBeLessThan(300);
@@ -184,18 +184,18 @@ describe('rules 10: private visibility needs Use Private Comments and the permis
       }
     }
   });
-  it.each(Object.keys(options))('%s: neither of both is enough without the other', async (visibility) => {
+  it.each(Object.keys(options))('%s: neither of the two is enough alone', async (visibility) => {
     const without = await reply({ visibility }, 'sender');
     expectError(without, 400, 'visibility_not_permitted');
     expect(without.json.details[0]?.permission).toBe(USE);
     expectError(await reply({ visibility }, 'idle'), 400, 'visibility_not_permitted');
     expect(writes()).toEqual([]);
   });
-  it('a visibility that is no private option is left to the upstream', async () => {
+  it('a visibility that is not a private option is left to the upstream', async () => {
     for (const visibility of ['public', 'everyone', '__proto__', 'constructor'])
       expect((await reply({ visibility }, 'idle')).status).toBe(201);
   });
-  it('a caller whom only the upstream knows is judged there', async () => {
+  it('a caller whom only the upstream knows is checked by the upstream', async () => {
     const real = await startFakeUpstream(knowing());
     const config = { mode: 'strict', contract: { inferred: 'on' } };
     const delegating = await startTestGateway({ upstream: real, real: true, roles, config });
@@ -203,18 +203,18 @@ describe('rules 10: private visibility needs Use Private Comments and the permis
   });
 });
 
-describe('rules 10: names of options are configurable', () => {
-  it('each mapped to one of the three; recipients is fixed', async () => {
+describe('rules 10: option names are configurable', () => {
+  it('each name is mapped to one of the three; recipients is fixed', async () => {
     const visibilityOptions = { toTheBoss: 'toModerators', toUs: 'toOwnGroups' };
     const named = await startTestGateway({ upstream: fake, roles, config: { comments: { visibilityOptions } } });
     const status = async (visibility: string, user: string) => (await reply({ visibility }, user, 1, {}, named)).status;
     expect([await status('toTheBoss', 'mods'), await status('toTheBoss', 'groups')]).toEqual([201, 400]);
     expect([await status('toUs', 'groups'), await status('toUs', 'mods')]).toEqual([201, 400]);
     expect([await status('recipients', 'groups'), await status('recipients', 'mods')]).toEqual([201, 400]);
-    // The guessed names are replaced by those that are configured.
+    // The configured names replace the guessed ones.
     expect(await status('moderators', 'idle')).toBe(201);
   });
-  it('a meaning that there is not is a fault at start', async () => {
+  it('an unknown meaning is a configuration error at startup', async () => {
     const config = { comments: { visibilityOptions: { a: 'toEverybody' } } };
     await expect(startTestGateway({ upstream: fake, roles, config })).rejects.toMatchObject({
       faults: [{ pointer: '/comments/visibilityOptions/a' }],
@@ -222,10 +222,10 @@ describe('rules 10: names of options are configurable', () => {
   });
 });
 
-describe('rules 10: the three documented conditions are checked here', () => {
+describe('rules 10: Portico checks the three documented conditions', () => {
   const recipients = [{ id: 7, name: 'Champions', type: 'group' }];
 
-  it('a reply to a comment of limited visibility inherits it, and it cannot change', async () => {
+  it('a reply to a comment with limited visibility inherits it, and cannot change it', async () => {
     for (const [node, visibility] of [
       [2, 'moderators'],
       [2, 'public'],
@@ -235,22 +235,22 @@ describe('rules 10: the three documented conditions are checked here', () => {
     expectError(await change({ visibility: 'moderators' }, 'alice', 12), 400, 'visibility_not_inherited');
     expect(writes()).toEqual([]);
   });
-  it('and may be repeated', async () => {
+  it('a reply may repeat the inherited visibility', async () => {
     expect((await reply({ visibility: 'recipients', recipients }, 'alice', 2)).status).toBe(201);
     expect((await reply({ visibility: 'moderators' }, 'alice', 3)).status).toBe(201);
     expect((await change({ visibility: 'recipients' }, 'alice', 12)).status).toBe(200);
   });
-  it('a reply to a public comment, or to what cannot be read, inherits nothing', async () => {
+  it('a reply to a public or unreadable comment inherits nothing', async () => {
     for (const node of [1, 99]) expect((await reply({ visibility: 'moderators' }, 'alice', node)).status).toBe(201);
     expect((await change({ visibility: 'moderators' }, 'alice', 11)).status).toBe(200);
   });
-  it('the parent is read with the credential of the caller', async () => {
+  it("the parent is read with the caller's credential", async () => {
     await reply({ visibility: 'moderators' }, 'mods', 2);
     expect(fake.requests.map(({ method, path, user }) => [method, path, user])).toEqual([
       ['GET', '/services/v2/comment/2.json', 'mods'],
     ]);
   });
-  it('nothing is read for a comment that says nothing of visibility', async () => {
+  it('no comment is read for a body without a visibility', async () => {
     await reply({}, 'alice', 2);
     expect(fake.requests.map(({ method }) => method)).toEqual(['POST']);
   });
@@ -258,7 +258,7 @@ describe('rules 10: the three documented conditions are checked here', () => {
   it.each([
     ['no visibility', {}],
     ['another private option', { visibility: 'moderators' }],
-    ['a public one', { visibility: 'public' }],
+    ['a public visibility', { visibility: 'public' }],
   ])('recipients with %s are refused', async (_name, more) => {
     for (const got of [await reply({ recipients, ...more }), await change({ recipients, ...more })]) {
       expectError(got, 400, 'recipients_without_visibility');
@@ -266,20 +266,20 @@ describe('rules 10: the three documented conditions are checked here', () => {
     }
     expect(writes()).toEqual([]);
   });
-  it('an empty list of recipients names nobody and is not', async () => {
+  it('an empty list of recipients is accepted', async () => {
     expect((await reply({ recipients: [] })).status).toBe(201);
   });
-  it('recipients belong to a visibility that is inherited, too', async () => {
+  it('recipients are accepted with an inherited visibility too', async () => {
     expect((await reply({ recipients }, 'alice', 2)).status).toBe(201);
     expectError(await reply({ recipients }, 'alice', 3), 400, 'recipients_without_visibility');
   });
 
-  it('all that are broken are told, the first gives the code', async () => {
+  it('all violated conditions are reported, and the first determines the code', async () => {
     const got = await reply({ visibility: 'moderators', recipients }, 'groups', 2);
     expectError(got, 400, 'visibility_not_inherited');
     expect(got.json.details.map(({ name }) => name)).toEqual(['/visibility', '/recipients', '/visibility']);
   });
-  it('are only reported under requests report', async () => {
+  it('violations are only reported under requests report', async () => {
     const config = { checks: { requests: 'report' } };
     const reporting = await startTestGateway({ upstream: fake, roles, config });
     const got = await reply({ recipients }, 'idle', 1, {}, reporting);

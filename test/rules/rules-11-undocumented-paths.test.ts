@@ -46,10 +46,10 @@ const naming = () =>
 
 const answer = (): FakeAnswer => ({ headers: { 'Content-Type': 'application/json', ETag: '"1"' }, body: naming() });
 
-/** What the upstream was asked, as it was written on the wire. */
+/** The requests that the upstream received, exactly as written. */
 const asked = () => fake.requests.map(({ method, target }) => `${method} ${target}`);
 
-describe('rules 11: what undocumented.allow names passes under enforce', () => {
+describe('rules 11: requests that undocumented.allow names pass under enforce', () => {
   it.each([
     ['GET', '/services/v2/question/17.json'],
     ['HEAD', '/services/v2/question/17.json'],
@@ -59,14 +59,14 @@ describe('rules 11: what undocumented.allow names passes under enforce', () => {
     ['PATCH', '/services/v2/space.json'],
     ['OPTIONS', '/services/v2/space.json'],
     ['DELETE', '/services/v2/comment/17.json'],
-  ])('%s %s, under the base path of the upstream and with nothing of it changed', async (method, target) => {
+  ])("%s %s, under the upstream's base path and otherwise unchanged", async (method, target) => {
     const got = await strict.call(target, { method, user: 'bob' });
     expect([got.status, got.headers['x-made-by']]).toEqual([203, 'legacy']);
     expect(asked()).toEqual([`${method} /qa${target}`]);
     expect(fake.requests[0]).toMatchObject({ user: 'bob', password: 'bob' });
   });
 
-  it('with its body and its fields, byte for byte', async () => {
+  it('with their body and headers, byte for byte', async () => {
     const body = '{"big": 9007199254740993, "big": 1e400 }';
     const headers = { 'Content-Type': 'text/odd; charset=x', 'X-Own': ['1', '2'], Cookie: 'session=1' };
     const got = await strict.call('/services/v2/space.json', { method: 'PUT', headers, body });
@@ -93,19 +93,19 @@ describe('rules 11: what undocumented.allow names passes under enforce', () => {
     ['GET', '/services/v2'],
     ['GET', '/services/v2/'],
     ['GET', '/'],
-  ])('%s %s, which it does not name, is 404 and asks the upstream nothing', async (method, target) => {
+  ])('but %s %s, which no entry names, gets 404, and nothing is sent upstream', async (method, target) => {
     expectError(await strict.call(target, { method }), 404, 'not_in_contract');
     expect(asked()).toEqual([]);
   });
 
-  it('another method of a documented address is 405 and names those that it has', async () => {
+  it('but another method on a documented path gets 405 with the permitted methods', async () => {
     const got = await strict.call('/services/v2/question.json', { method: 'DELETE' });
     expectError(got, 405, 'method_not_allowed');
     expect(got.headers.allow).toBe('GET, HEAD');
     expect(asked()).toEqual([]);
   });
 
-  it('what is documented goes through its plan although an entry names it', async () => {
+  it('but documented paths go through their plan even if an entry names them', async () => {
     const allow = [{ method: '*', path: '/services/v2/**' }];
     const all = await startTestGateway({ upstream: fake, config: { undocumented: { allow } } });
     expectError(await all.call('/services/v2/idea.json', { user: 'guest' }), 403, 'permission_denied');
@@ -113,7 +113,7 @@ describe('rules 11: what undocumented.allow names passes under enforce', () => {
     expect((await all.call('/services/v2/anything', { user: 'guest', method: 'PUT' })).status).toBe(203);
   });
 
-  it('an entry outside of /services/v2/ is a fault at start', async () => {
+  it('but an entry outside /services/v2/ is a configuration error at startup', async () => {
     const allow = [{ method: 'GET', path: '/admin/users.json' }];
     await expect(startTestGateway({ upstream: fake, config: { undocumented: { allow } } })).rejects.toMatchObject({
       faults: [{ pointer: '/undocumented/allow/0/path' }],
@@ -121,17 +121,17 @@ describe('rules 11: what undocumented.allow names passes under enforce', () => {
   });
 });
 
-describe('rules 11: an entry may ask for a permission', () => {
-  it('which a caller has', async () => {
+describe('rules 11: an entry may require a permission', () => {
+  it('that a caller has', async () => {
     expect((await schedule(strict, 'admin')).status).toBe(203);
   });
-  it('which a caller does not have: 403 with its name, and nothing is asked', async () => {
+  it('that a caller lacks: 403 with its name, and nothing is sent upstream', async () => {
     const got = await schedule(strict, 'alice');
     expectError(got, 403, 'permission_denied');
     expect(got.json.details[0]?.permission).toBe('Edit users and groups');
     expect(asked()).toEqual([]);
   });
-  it('which nobody has without a credential: 401, also where anonymous callers are let in', async () => {
+  it('that needs a credential: 401 without one, even if anonymous callers are allowed', async () => {
     const config = { undocumented: { allow: ALLOW }, authentication: { anonymous: 'allow' } };
     const open = await startTestGateway({ upstream: fake, config });
     expectError(await schedule(open, null), 401, 'credentials_required');
@@ -139,7 +139,7 @@ describe('rules 11: an entry may ask for a permission', () => {
     expect((await open.call('/services/v2/question/17.json', { user: null })).status).toBe(203);
     expect(fake.requests[0]?.user).toBeUndefined();
   });
-  it('which is counted only under permissions report', async () => {
+  it('that is only reported under permissions report', async () => {
     const config = { undocumented: { allow: ALLOW }, checks: { permissions: 'report' } };
     const reporting = await startTestGateway({ upstream: fake, config });
     const got = await schedule(reporting, 'alice');
@@ -147,7 +147,7 @@ describe('rules 11: an entry may ask for a permission', () => {
     const line = await reporting.lineOf(String(got.headers['x-request-id']));
     expect(line).toMatchObject({ checks: { permissions: 'reported' } });
   });
-  it('that no role holds, misspelt perhaps: it stays shut for everybody but the super user', async () => {
+  it('that no role has, perhaps because it is misspelled: only the super user gets access', async () => {
     const allow = [{ method: 'GET', path: '/services/v2/a.json', permission: 'Edit users and grops' }];
     const gateway = await startTestGateway({ upstream: fake, config: { undocumented: { allow } } });
     expectError(await gateway.call('/services/v2/a.json', { user: 'moderator' }), 403, 'permission_denied');
@@ -158,20 +158,20 @@ describe('rules 11: an entry may ask for a permission', () => {
 describe('rules 11: outside observe passthrough is limited to /services/v2/', () => {
   const outside = ['/', '/index.html', '/services/v1/question.json', '/services/v20/a.json', '/qa/services/v2/a.json'];
 
-  it.each(['strict', 'staging'])('%s refuses everything else', async (mode) => {
+  it.each(['strict', 'staging'])('%s refuses all other paths', async (mode) => {
     const gateway = mode === 'strict' ? strict : staging;
     for (const target of outside)
       for (const method of [...SAFE, ...UNSAFE])
         if (method !== 'HEAD') expectError(await gateway.call(target, { method }), 404, 'not_in_contract');
     expect(asked()).toEqual([]);
   });
-  it('with undocumented off, too', async () => {
+  it('with undocumented off too', async () => {
     const off = await startTestGateway({ upstream: fake, config: { checks: { undocumented: 'off' } } });
     for (const target of outside) expectError(await off.call(target), 404, 'not_in_contract');
     expect(asked()).toEqual([]);
     expect((await off.call('/services/v2/a.json')).status).toBe(203);
   });
-  it('observe lets everything through, still under the base path of the upstream', async () => {
+  it("but observe lets everything through, still under the upstream's base path", async () => {
     for (const target of outside) expect((await observe.call(target, { method: 'DELETE' })).status).toBe(203);
     expect(asked()).toEqual(outside.map((target) => `DELETE /qa${target}`));
   });
@@ -193,21 +193,21 @@ describe('rules 11: unsafe methods always need an entry', () => {
     const line = await staging.lineOf(String(got.headers['x-request-id']));
     expect(line).toMatchObject({ route: 'passthrough', checks: { undocumented: 'reported' } });
   });
-  it('a method override does not make another method of it', async () => {
+  it('a method override does not change its method', async () => {
     const headers = { 'X-HTTP-Method-Override': 'DELETE', 'X-HTTP-Method': 'DELETE', 'X-Method-Override': 'DELETE' };
     expect((await strict.call('/services/v2/question/17.json', { headers })).status).toBe(203);
     expect(JSON.stringify(fake.requests[0]?.rawHeaders)).not.toContain('DELETE');
   });
 });
 
-describe('rules 11: callers are asked for a credential there too', () => {
-  it('none is 401, a wrong one is 401, and neither reaches the upstream', async () => {
+describe('rules 11: undocumented paths require a credential too', () => {
+  it('a missing or wrong one gets 401, and the request is not forwarded', async () => {
     const target = '/services/v2/question/17.json';
     expectError(await strict.call(target, { user: null }), 401, 'credentials_required');
     expectError(await strict.call(target, { user: 'bob', password: 'bop' }), 401, 'credentials_refused');
     expect(asked()).toEqual([]);
   });
-  it('an upstream that is asked for the credential gets the call of a caller it knows', async () => {
+  it('an upstream that requires the credential gets the call of a caller it knows', async () => {
     const real = await startFakeUpstream(knowing(() => made));
     const config = { mode: 'strict', undocumented: { allow: ALLOW } };
     const gateway = await startTestGateway({ upstream: real, real: true, config });
@@ -242,7 +242,7 @@ describe('rules 11: Location is rewritten to the public address', () => {
       `http://public.example:8443/api${expected}`,
     ]);
   });
-  it('that is only a path under the base path of the upstream', async () => {
+  it("if it is only a path under the upstream's base path", async () => {
     const got = await locationOf(atPath, '/api/services/v2/a.json', '/qa/services/v2/b.json');
     expect(got).toEqual([302, '/api/services/v2/b.json']);
   });
@@ -251,10 +251,10 @@ describe('rules 11: Location is rewritten to the public address', () => {
     'http://old.example.org.evil.example/qa/x',
     'http://old.example.org/other/x',
     '../c.json',
-  ])('but not elsewhere: %s', async (location) => {
+  ])('but not otherwise: %s', async (location) => {
     expect(await locationOf(atPath, '/api/services/v2/a.json', location)).toEqual([302, location]);
   });
-  it('and stays as it came in observe', async () => {
+  it('but remains unchanged in observe', async () => {
     const location = `${fake.url}/services/v2/a.json`;
     expect(await locationOf(observe, '/services/v2/a.json', location)).toEqual([302, location]);
   });
@@ -263,17 +263,17 @@ describe('rules 11: Location is rewritten to the public address', () => {
 describe('rules 11: absolute legacy addresses in bodies', () => {
   const target = '/services/v2/question/17.json';
 
-  it('are reported and left as they are', async () => {
+  it('are reported and left unchanged', async () => {
     fake.handler = answer;
     const got = await strict.call(target);
     expect([got.text, got.headers.etag]).toEqual([naming(), '"1"']);
     expect(await strict.lineOf(String(got.headers['x-request-id']))).toMatchObject({ legacyAddress: true });
   });
-  it('and nothing is reported of an answer that holds none', async () => {
+  it('are the only reason for a report', async () => {
     const got = await strict.call(target);
     expect(await strict.lineOf(String(got.headers['x-request-id']))).not.toHaveProperty('legacyAddress');
   });
-  it('are rewritten with rewriteUrls: true, in the form in which they stand', async () => {
+  it('are rewritten with rewriteUrls: true, in the form in which they are written', async () => {
     const config = { undocumented: { allow: ALLOW }, rewriteUrls: true, publicBasePath: '/api' };
     const rewriting = await startTestGateway({ upstream: fake, config });
     fake.handler = answer;
@@ -281,7 +281,7 @@ describe('rules 11: absolute legacy addresses in bodies', () => {
     expect(got.text).toBe('{"a":"http://public.example/api/x.json","b":"http:\\/\\/public.example\\/api\\/y"}');
     expect(got.complete).toBe(true);
   });
-  it('cannot be rewritten in observe, which changes nothing: a fault at start', async () => {
+  it('cannot be rewritten in observe, which changes nothing: a configuration error at startup', async () => {
     const config = { mode: 'observe', rewriteUrls: true };
     await expect(startTestGateway({ upstream: fake, config })).rejects.toMatchObject({
       faults: [{ pointer: '/rewriteUrls' }],
@@ -289,7 +289,7 @@ describe('rules 11: absolute legacy addresses in bodies', () => {
     fake.handler = answer;
     expect((await observe.call(target)).text).toBe(naming());
   });
-  it('of documented answers are rewritten with rewriteUrls: true alone', async () => {
+  it('in documented responses are rewritten only with rewriteUrls: true', async () => {
     const config = { rewriteUrls: true };
     const rewriting = await startTestGateway({ upstream: fake, config });
     const executionURL = `${fake.url}/services/v2/e.json`;

@@ -25,7 +25,7 @@ beforeEach(() => {
 });
 const portOf = (url: string) => Number(new URL(url).port);
 
-/** A port that nobody listens on now. */
+/** A port on which no server is listening. */
 async function freePort(): Promise<number> {
   const upstream = await startFakeUpstream(exampleAnswer);
   await upstream.close();
@@ -33,7 +33,7 @@ async function freePort(): Promise<number> {
 }
 
 describe('rules 12: HOST, PORT, ADMIN_HOST and ADMIN_PORT', () => {
-  it('choose both sides, over the configuration file', async () => {
+  it('choose both sides and override the configuration file', async () => {
     const [PORT, ADMIN_PORT] = [String(await freePort()), String(await freePort())];
     const env = { HOST: '127.0.0.2', PORT, ADMIN_HOST: '127.0.0.3', ADMIN_PORT };
     const chosen = await startTestGateway({ upstream: fake, env });
@@ -41,15 +41,15 @@ describe('rules 12: HOST, PORT, ADMIN_HOST and ADMIN_PORT', () => {
     expect((await chosen.call(COMMENT)).status).toBe(200);
     expect((await chosen.admin('/livez')).status).toBe(200);
   });
-  it('both sides are on 127.0.0.1 unless told', () => {
+  it('both default to 127.0.0.1', () => {
     expect([gateway.url, gateway.adminUrl].map((url) => new URL(url).hostname)).toEqual(['127.0.0.1', '127.0.0.1']);
   });
-  it('a port that is none is a fault at start', async () => {
+  it('reject an invalid port with a configuration error at startup', async () => {
     await expect(startTestGateway({ upstream: fake, env: { PORT: 'http' } })).rejects.toMatchObject({
       faults: [{ source: 'PORT' }],
     });
   });
-  it('the admin side has nothing of the public one, and the other way round', async () => {
+  it('separate the admin side completely from the public side', async () => {
     expect((await gateway.admin(COMMENT)).status).toBe(404);
     for (const page of ['/livez', '/readyz', '/metrics', '/cache/purge'])
       expectError(await gateway.call(page), 404, 'not_in_contract');
@@ -62,12 +62,12 @@ describe('rules 12: livez, readyz and metrics need no token', () => {
   beforeAll(async () => {
     guarded = await startTestGateway({ upstream: fake, config: { adminToken: TOKEN } });
   });
-  it.each(['/livez', '/readyz', '/metrics'])('%s, with a token set and whatever the Host', async (page) => {
+  it.each(['/livez', '/readyz', '/metrics'])('%s, with a configured token and any Host', async (page) => {
     for (const one of [gateway, guarded])
       for (const Host of ['127.0.0.1', 'portico.internal'])
         expect((await one.admin(page, { headers: { Host } })).status).toBe(200);
   });
-  it('readyz is 503 with a reason while calls to the upstream are paused', async () => {
+  it('readyz returns 503 with a reason while upstream calls are paused', async () => {
     const broken = await startFakeUpstream((_request, response) => void response.socket?.destroy());
     const config = { upstream: { circuit: { failures: 1, openSeconds: 60 } } };
     const paused = await startTestGateway({ upstream: broken, config });
@@ -80,7 +80,7 @@ describe('rules 12: livez, readyz and metrics need no token', () => {
 });
 
 describe('rules 12: purge', () => {
-  it('needs no token on loopback, and drops what is kept', async () => {
+  it('needs no token on loopback, and drops the stored responses', async () => {
     const questions = '/services/v2/question.json';
     await gateway.call(questions);
     await gateway.call(questions);
@@ -90,18 +90,18 @@ describe('rules 12: purge', () => {
     expect(fake.requests).toHaveLength(2);
   });
   it.each(['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example', '10.0.0.1'])(
-    'is refused on loopback under the name %s, which a foreign page may have been given',
+    'is refused on loopback under the name %s, which a foreign page may use',
     async (Host) => {
       expect((await gateway.admin('/cache/purge', { ...PURGE, headers: { Host } })).status).toBe(403);
     },
   );
-  it.each(['http://evil.example', 'null', 'http://127.0.0.1:1'])('is refused for a page of %s', async (Origin) => {
+  it.each(['http://evil.example', 'null', 'http://127.0.0.1:1'])('is refused for a page from %s', async (Origin) => {
     expect((await gateway.admin('/cache/purge', { ...PURGE, headers: { Origin } })).status).toBe(403);
   });
-  it('is allowed for a page of its own', async () => {
+  it("is permitted for one of the console's own pages", async () => {
     expect((await gateway.admin('/cache/purge', { ...PURGE, headers: { Origin: gateway.adminUrl } })).status).toBe(200);
   });
-  it('needs the token when one is set', async () => {
+  it('needs the token if one is configured', async () => {
     const guarded = await startTestGateway({ upstream: fake, env: { PORTICO_ADMIN_TOKEN: TOKEN } });
     const purge = (Authorization?: string) =>
       guarded.admin('/cache/purge', { ...PURGE, headers: Authorization === undefined ? {} : { Authorization } });
@@ -109,7 +109,7 @@ describe('rules 12: purge', () => {
       expect((await purge(wrong)).status).toBe(401);
     expect((await purge(`Bearer ${TOKEN}`)).status).toBe(200);
   });
-  it('is shut without a token when the admin side is not on loopback', async () => {
+  it('is denied without a token if the admin side is not on loopback', async () => {
     const config = { listen: { adminHost: '0.0.0.0' } };
     const open = await startTestGateway({ upstream: fake, config });
     const adminUrl = `http://127.0.0.1:${portOf(open.adminUrl)}`;
@@ -124,29 +124,29 @@ describe('rules 12: purge', () => {
 });
 
 describe('rules 12: publicBasePath', () => {
-  it('is what clients put before /services/v2/, and nothing else is answered', async () => {
+  it('precedes /services/v2/ in requests, and all other paths are refused', async () => {
     const based = await startTestGateway({ upstream: fake, config: { publicBasePath: '/qa' } });
     expect((await based.call(`/qa${COMMENT}`)).status).toBe(200);
     expect(fake.requests.map(({ target }) => target)).toEqual([COMMENT]);
     for (const target of [COMMENT, `/qaa${COMMENT}`, `/QA${COMMENT}`, '/qa', '/'])
       expectError(await based.call(target), 404, 'not_in_contract');
   });
-  it.each(['qa', '/qa/', '/services/v2', '/a//b'])('%s is a fault at start', async (publicBasePath) => {
+  it.each(['qa', '/qa/', '/services/v2', '/a//b'])('is rejected at startup with %s', async (publicBasePath) => {
     await expect(startTestGateway({ upstream: fake, config: { publicBasePath } })).rejects.toMatchObject({
       faults: [{ pointer: '/publicBasePath' }],
     });
   });
 });
 
-describe('rules 12: connections of clients', () => {
-  it("are kept longer than a balancer's 60 s", async () => {
+describe('rules 12: client connections', () => {
+  it("are kept open longer than a balancer's 60 s", async () => {
     const client = await connectRaw(portOf(gateway.url));
     client.send(`GET ${COMMENT} HTTP/1.1`, 'Host: x', `Authorization: ${basic('alice')}`, '', '');
     const [, seconds] = /keep-alive: timeout=(\d+)/i.exec(await client.until(/\}$/)) ?? [];
     client.socket.destroy();
     expect(Number(seconds)).toBeGreaterThan(60);
   });
-  it('answer more than one request', async () => {
+  it('serve more than one request', async () => {
     const client = await connectRaw(portOf(gateway.url));
     const request = [`GET ${COMMENT} HTTP/1.1`, 'Host: x', `Authorization: ${basic('alice')}`, '', ''];
     client.send(...request);
@@ -158,8 +158,8 @@ describe('rules 12: connections of clients', () => {
   });
 });
 
-describe('rules 12: a concurrency limit towards the upstream', () => {
-  it('lets 32 requests through at one time, the others wait in a short queue', async () => {
+describe('rules 12: the concurrency limit towards the upstream', () => {
+  it('lets 32 requests through at once, and the others wait in a short queue', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     fake.handler = (request) => promise.then(() => exampleAnswer(request));
     const calls = Array.from({ length: 40 }, (_, at) => gateway.call(`/services/v2/comment/${at + 1}.json`));
@@ -171,7 +171,7 @@ describe('rules 12: a concurrency limit towards the upstream', () => {
     expect(new Set(statuses)).toEqual(new Set([200]));
     expect(fake.requests).toHaveLength(40);
   });
-  it('and sheds what is beyond the queue', async () => {
+  it('sheds requests beyond the queue', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     fake.handler = (request) => promise.then(() => exampleAnswer(request));
     const narrow = await startTestGateway({ upstream: fake, config: { upstream: { concurrency: 1, queue: 1 } } });
@@ -186,7 +186,7 @@ describe('rules 12: a concurrency limit towards the upstream', () => {
 });
 
 describe('rules 12: a drain', () => {
-  it('lets requests in flight end, tells their clients to leave, and takes no new connection', async () => {
+  it('lets requests in flight finish, asks their clients to disconnect and accepts no new connection', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     fake.handler = (request) => promise.then(() => exampleAnswer(request));
     const leaving = await startTestGateway({ upstream: fake });
@@ -194,7 +194,7 @@ describe('rules 12: a drain', () => {
     client.send(`GET ${COMMENT} HTTP/1.1`, 'Host: x', `Authorization: ${basic('alice')}`, '', '');
     await fake.received(1);
     const closed = leaving.close();
-    // Clients that the system has connected already are still served, so the listener closes a moment later.
+    // Clients that the system has already connected are still served, so the listener closes a moment later.
     let code: string | undefined;
     while (code !== 'ECONNREFUSED') {
       const late = connect(portOf(leaving.url), '127.0.0.1');
