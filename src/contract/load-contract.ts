@@ -24,37 +24,58 @@ interface CompiledOperation {
 
 /** Reads and compiles the contract; throws a StartFault with all configuration errors in it. */
 export function loadContract(options: ContractOptions): Contract {
-  const { folder } = options;
-  return folder === undefined
-    ? compileContract(options, contractFolder())
-    : withFaultsIn(folder, () => compileContract(options, folder));
+  return withFolder(options, (folder) => compileContract(options, folder));
+}
+
+/**
+ * Returns the operations of the contract for a command that checks no message: compiling the schemas takes most of the
+ * time of {@link loadContract}. Throws a StartFault with all configuration errors in the document and its overlays.
+ */
+export function loadOperations(options: ContractOptions): readonly Operation[] {
+  return withFolder(options, (folder) => {
+    const { document } = readDocument(folder, options.overlays);
+    return operationsOf(document, options).map(({ operation }) => operation);
+  });
+}
+
+/** An operation and its object in the document. */
+interface DocumentedOperation {
+  readonly operation: Operation;
+  readonly source: OperationObject;
+}
+
+/** Returns the operations that the options include, by their row in the specification's table. */
+function operationsOf(document: OpenApiDocument, { inferred }: ContractOptions): DocumentedOperation[] {
+  return Object.entries(document.paths)
+    .flatMap(([template, methods]) =>
+      Object.entries(methods).map(([method, source]) => ({
+        operation: compileOperation(document, template, method, source),
+        source,
+      })),
+    )
+    .filter(({ operation }) => inferred || operation.provenance !== 'inferred')
+    .toSorted((one, other) => byRow(one.operation, other.operation));
 }
 
 function compileContract(options: ContractOptions, folder: string): Contract {
   const { document, texts, placed, warnings } = readDocument(folder, options.overlays);
   const store = openSchemaStore(generateSchemas(document));
   const describe = createDescribeFound(personalFields(document));
-  const compiled = new Map<string, CompiledOperation>();
+  const compiled = new Map(
+    operationsOf(document, options).map(({ operation, source }) => [
+      operation.id,
+      compile(document, store, options, describe, operation, source),
+    ]),
+  );
   const paths = Object.entries(document.paths).map(([template, methods]) => {
-    const byMethod = new Map<string, Operation>();
-    const undocumentedMethods = new Set<string>();
-    for (const [method, source] of Object.entries(methods)) {
-      if (source['x-provenance'] === 'inferred' && !options.inferred) {
-        undocumentedMethods.add(method.toUpperCase());
-        continue;
-      }
-      const entry = compile(
-        document,
-        store,
-        options,
-        describe,
-        compileOperation(document, template, method, source),
-        source,
-      );
-      compiled.set(entry.operation.id, entry);
-      byMethod.set(entry.operation.method, entry.operation);
-    }
-    return { template, byMethod, undocumentedMethods } satisfies PathEntry;
+    const operations = Object.values(methods).flatMap(({ operationId }) => compiled.get(operationId)?.operation ?? []);
+    const byMethod = new Map(operations.map((operation) => [operation.method as string, operation]));
+    const all = Object.keys(methods).map((method) => method.toUpperCase());
+    return {
+      template,
+      byMethod,
+      undocumentedMethods: new Set(all.filter((method) => !byMethod.has(method))),
+    } satisfies PathEntry;
   });
   if (store.faults.length > 0) throw new StartFault(placed(store.faults));
 
@@ -67,7 +88,7 @@ function compileContract(options: ContractOptions, folder: string): Contract {
     version: digest([...texts, ...store.texts]),
     overlays: options.overlays,
     warnings,
-    operations: [...compiled.values()].map((entry) => entry.operation).toSorted(byRow),
+    operations: [...compiled.values()].map((entry) => entry.operation),
     document,
     permissions: document['x-permissions'],
     groups: document['x-groups'],
@@ -104,10 +125,14 @@ function compile(
   };
 }
 
-/** Runs `load`; configuration errors that it throws name the operator's folder instead of Portico's own. */
-function withFaultsIn<T>(folder: string, load: () => T): T {
+/**
+ * Runs `load` on the folder of the contract. If the folder is the operator's own, configuration errors name it instead of
+ * Portico's.
+ */
+function withFolder<T>({ folder }: ContractOptions, load: (folder: string) => T): T {
+  if (folder === undefined) return load(contractFolder());
   try {
-    return load();
+    return load(folder);
   } catch (error) {
     if (!(error instanceof StartFault)) throw error;
     const named = error.faults.map(({ source, ...rest }) =>

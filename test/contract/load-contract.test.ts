@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { contractFolder } from '../../src/contract/contract-files.ts';
 import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
-import { loadContract } from '../../src/contract/load-contract.ts';
+import { loadContract, loadOperations } from '../../src/contract/load-contract.ts';
 import { StartFault, type Fault } from '../../src/model/fault.ts';
 import { contract, example, operation } from './sample.ts';
 
@@ -39,6 +39,23 @@ describe('loading the contract', () => {
     expect(loadContract({ ...CONTRACT_DEFAULTS, folder: copy() }).version).toBe(contract.version);
     expect(loadContract({ ...CONTRACT_DEFAULTS, folder: copy((text) => `${text}\n# a word\n`) }).version).not.toBe(
       contract.version,
+    );
+  });
+
+  it.each([true, false])(
+    'finds the same operations without compiling schemas, inferred ones included: %s',
+    (inferred) => {
+      const options = { ...CONTRACT_DEFAULTS, inferred };
+      expect(loadOperations(options)).toEqual(loadContract(options).operations);
+    },
+  );
+
+  it("names a configuration error in the operator's own folder in both cases", () => {
+    const folder = copy((text) => text.replace('operationId: listIdeas', 'operationId: listQuestions'));
+    const [fault] = faultsOf(folder);
+    expect(fault?.source).toContain(folder);
+    expect(() => loadOperations({ ...CONTRACT_DEFAULTS, folder })).toThrow(
+      new StartFault(fault ? [fault] : []).message,
     );
   });
 

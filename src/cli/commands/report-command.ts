@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { loadContract } from '../../contract/load-contract.ts';
+import { loadOperations } from '../../contract/load-contract.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { closestName } from '../../lib/closest-name.ts';
 import { VIOLATION_CATEGORIES } from '../../model/violation.ts';
@@ -45,7 +45,7 @@ export const reportCommand: Command = {
   run: async (line, io) => {
     const request = reportRequest(line, systemClock());
     const settings = await settingsFrom(line, io);
-    const { operations } = loadContract(settings.contract);
+    const operations = loadOperations(settings.contract);
     requireKnownOperation(
       request.operation,
       operations.map(({ id }) => id),

@@ -2,7 +2,7 @@ import { readLearnDocument } from '../../assembly/learning.ts';
 import { walkToLearn } from '../../walk/learn-walk.ts';
 import { type Settings, withUpstreamUrl } from '../../config/settings.ts';
 import { assembleGateway } from '../../gateway.ts';
-import { loadContract } from '../../contract/load-contract.ts';
+import { loadOperations } from '../../contract/load-contract.ts';
 import { inMemoryOptions } from '../../ledger/store/ledger-location.ts';
 import { createLearner } from '../../learn/create-learner.ts';
 import type { Observations } from '../../learn/observations/observations.ts';
@@ -24,7 +24,7 @@ export async function sampleUpstream(
 ): Promise<Observations> {
   const maxRequests = numberFlag(line, 'max-requests', 300, [1, 100_000]);
   const delayMs = numberFlag(line, 'delay', 50, [0, 60_000]);
-  const ids = walkIds(line.all('id'), walkedParameters(loadContract(settings.contract).operations));
+  const ids = walkIds(line.all('id'), walkedParameters(loadOperations(settings.contract)));
   const authorization = await walkCredential(line, io);
   const walkSettings = toWalkSettings(withUpstreamUrl(settings, url), undefined);
   const assembly = assembleGateway(

@@ -2,7 +2,7 @@ import { assembleGateway, type Assembly } from '../../gateway.ts';
 import type { Settings } from '../../config/settings.ts';
 import { createLedger, type Ledger } from '../../ledger/record/create-ledger.ts';
 import { ledgerAt, inMemoryOptions } from '../../ledger/store/ledger-location.ts';
-import { loadContract } from '../../contract/load-contract.ts';
+import { loadOperations } from '../../contract/load-contract.ts';
 import { failures } from '../../report/fail-on.ts';
 import { shortLines } from '../../report/table-report.ts';
 import { walk } from '../../walk/walk.ts';
@@ -19,7 +19,7 @@ import { createWalkProgress, walkFailure, walkLines } from '../terminal/walk-lin
 export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<number> {
   const rules = failRules(line);
   const settings = await settingsFrom(line, io, { release: '/release', ledger: '/ledger/file' });
-  const { operations } = loadContract(settings.contract);
+  const operations = loadOperations(settings.contract);
   const bounds = walkBounds(line, walkedParameters(operations));
   const reports = openReports(line, io, settings, operations);
   const authorization = await walkCredential(line, io);
