@@ -26,7 +26,7 @@ describe('a comment', () => {
 });
 
 describe('visibility_not_inherited', () => {
-  it('applies when a reply to a limited comment sets another visibility', () => {
+  it('applies if a reply to a limited comment sets another visibility', () => {
     expect(codes({ visibility: 'originalPoster' }, parent('moderators'))).toEqual(['visibility_not_inherited']);
     expect(codes({ visibility: 'everybody' }, parent('moderators'))).toEqual(['visibility_not_inherited']);
   });
@@ -40,7 +40,7 @@ describe('visibility_not_inherited', () => {
 });
 
 describe('recipients_without_visibility', () => {
-  it('applies when recipients is set while visibility is not recipients', () => {
+  it('applies if recipients is set while visibility is not recipients', () => {
     expect(codes({ recipients: group })).toEqual(['recipients_without_visibility']);
     expect(codes({ recipients: group, visibility: 'moderators' })).toEqual(['recipients_without_visibility']);
     expect(codes({ recipients: 'x', visibility: 'moderators' })).toEqual(['recipients_without_visibility']);
@@ -57,7 +57,7 @@ describe('visibility_not_permitted', () => {
     ['recipients', 'Send private comments to own groups'],
     ['moderators', 'Send private comments to moderators'],
     ['originalPoster', 'Send private comments to the original poster'],
-  ])('is met for %s without Use Private Comments or without its own permission', (visibility, own) => {
+  ])('applies for %s without Use Private Comments or without its own permission', (visibility, own) => {
     expect(codes({ visibility }, holding('Use Private Comments', own))).toEqual([]);
     expect(check({ visibility }, holding(own))).toMatchObject([
       { code: 'visibility_not_permitted', detail: { permission: 'Use Private Comments' } },

@@ -13,7 +13,7 @@ describe('comment options', () => {
     expect(Object.keys(toCommentsOptions().visibilityOptions)).toContain('recipients');
   });
 
-  it('replace the guessed names by configured ones and keep recipients', () => {
+  it('replace the guessed names with configured ones and keep recipients', () => {
     expect(toCommentsOptions({ visibilityOptions: { mods: 'toModerators' } }).visibilityOptions).toEqual({
       recipients: 'toOwnGroups',
       mods: 'toModerators',

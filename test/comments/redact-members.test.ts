@@ -6,7 +6,7 @@ import { redactMembers } from '../../src/comments/redact-members.ts';
 const NAMES = new Set(['visibility', 'recipients']);
 const redact = (text: string) => redactMembers(Buffer.from(text), NAMES, DEFAULT_JSON_LIMITS)?.body.toString();
 
-/** JSON values as text pieces, so that the expected bytes are written by another way than the one under test. */
+/** JSON values as text pieces, so that the expected bytes are not built by the code under test. */
 type Node =
   | { readonly kind: 'scalar'; readonly text: string }
   | { readonly kind: 'array'; readonly items: readonly Node[] }
@@ -71,7 +71,7 @@ function write(node: Node, space: string): string {
   return node.kind === 'array' ? `[${inner}]` : `{${inner}}`;
 }
 
-/** Takes white space between tokens away. */
+/** Removes white space between tokens. */
 const tight = (text: string) =>
   text.replaceAll(/("(?:[^"\\]|\\.)*")|[ \t\r\n]+/gs, (_, string?: string) => string ?? '');
 
@@ -96,7 +96,7 @@ const isJson = (text: string) => {
 const nested = (depth: number, inside = '') => `${'['.repeat(depth)}${inside}${']'.repeat(depth)}`;
 
 describe('redaction', () => {
-  it('leaves every byte as it was except the members taken out', () => {
+  it('leaves every byte unchanged except the removed members', () => {
     fc.assert(
       fc.property(tree, (node) => {
         expect(redact(write(node, ''))).toBe(write(without(node), ''));
@@ -105,7 +105,7 @@ describe('redaction', () => {
     );
   });
 
-  it('leaves every token as it was whatever the white space, and stays JSON', () => {
+  it('leaves every token unchanged with any white space, and the result is valid JSON', () => {
     fc.assert(
       fc.property(tree, fc.constantFrom(' ', '\n  ', '\t\r\n'), (node, space) => {
         const result = redact(write(node, space)) ?? '';
@@ -116,7 +116,7 @@ describe('redaction', () => {
     );
   });
 
-  it('gives what the parsed value without the members is', () => {
+  it('gives the same as removing the members from the parsed value', () => {
     const names = fc.constantFrom('a', 'b', 'visibility', 'recipients', 'id');
     const { value } = fc.letrec((tie) => ({
       value: fc.oneof(
@@ -137,14 +137,14 @@ describe('redaction', () => {
     );
   });
 
-  it('answers the same buffer when nothing is taken out', () => {
+  it('returns the same buffer if nothing is removed', () => {
     const body = Buffer.from('{"body":"visibility","a":[1,{"b":"\\"recipients\\":"}]}');
     const result = redactMembers(body, NAMES, DEFAULT_JSON_LIMITS);
     expect(result?.body).toBe(body);
     expect(result?.removed).toEqual([]);
   });
 
-  it('names what was taken out, once', () => {
+  it('names each removed member once', () => {
     const result = redactMembers(
       Buffer.from('[{"recipients":[],"visibility":1},{"recipients":1}]'),
       NAMES,
@@ -160,22 +160,22 @@ describe('redaction', () => {
     ['the only member', '{"visibility":1}', '{}'],
     ['all members', '{"visibility":1,"recipients":2}', '{}'],
     ['the first two', '{"visibility":1,"recipients":2,"a":3}', '{"a":3}'],
-    ['members around a kept one', '{"visibility":1,"a":3,"recipients":2}', '{"a":3}'],
-    ['a member written twice', '{"visibility":1,"a":3,"visibility":2}', '{"a":3}'],
-    ['a member with members inside', '{"recipients":[{"visibility":{"a":[]}}],"a":{"visibility":1}}', '{"a":{}}'],
+    ['members around a retained one', '{"visibility":1,"a":3,"recipients":2}', '{"a":3}'],
+    ['a duplicate member', '{"visibility":1,"a":3,"visibility":2}', '{"a":3}'],
+    ['a member with nested members', '{"recipients":[{"visibility":{"a":[]}}],"a":{"visibility":1}}', '{"a":{}}'],
     ['pretty-printed members', '{\n  "visibility": 1,\n  "a": 2,\n  "recipients": []\n}', '{\n  "a": 2\n}'],
     ['a key with escapes', '{"\\u0076isibilit\\u0079":1,"a":2}', '{"a":2}'],
     ['a key with every letter escaped', `{"${escaped('recipients')}":1}`, '{}'],
-  ])('takes out %s', (_, text, expected) => {
+  ])('removes %s', (_, text, expected) => {
     expect(redact(text)).toBe(expected);
   });
 
-  it('keeps 64-bit integers and odd but valid numbers and escapes as they are', () => {
+  it('leaves 64-bit integers and unusual but valid numbers and escapes unchanged', () => {
     const rest = '"id":9223372036854775807,"n":1.0E+2,"s":"\\/\\u00e9é","z":-0';
     expect(redact(`{"visibility":"x",${rest}}`)).toBe(`{${rest}}`);
   });
 
-  it('keeps a byte order mark, and bytes that are no UTF-8', () => {
+  it('leaves a byte order mark and invalid UTF-8 unchanged', () => {
     const head = Buffer.from([0xef, 0xbb, 0xbf]);
     const odd = Buffer.concat([
       head,
@@ -223,12 +223,12 @@ describe('redaction', () => {
     '{"a":1}x',
     '\u00a01',
     '// x\n1',
-  ])('answers undefined for %j, which is no JSON', (text) => {
+  ])('returns undefined for %j, which is not JSON', (text) => {
     expect(() => void JSON.parse(text)).toThrow();
     expect(redact(text)).toBeUndefined();
   });
 
-  it('says of any text whether it is JSON just as JSON.parse does', () => {
+  it('accepts a text as JSON exactly when JSON.parse does', () => {
     const unit = fc.constantFrom(
       '{',
       '}',
@@ -266,7 +266,7 @@ describe('redaction', () => {
     );
   });
 
-  it('answers undefined for a text nested too deeply, without running out of stack', () => {
+  it('returns undefined for a text nested too deeply, without a stack overflow', () => {
     expect(redact(nested(64, '1'))).toBe(nested(64, '1'));
     expect(redact(nested(65, '1'))).toBeUndefined();
     expect(redact(nested(1_000_000))).toBeUndefined();

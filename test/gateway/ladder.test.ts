@@ -46,7 +46,7 @@ async function statuses(gateway: TestGateway, count: number, target = LIST): Pro
 const kept = () => JSON.parse(readFileSync(file, 'utf8')) as { steps: { operation: string; move: string }[] };
 
 describe('enforced responses that begin to drift', () => {
-  it("are refused up to the window's share, then forwarded and reported until an operator lifts the demotion", async () => {
+  it("are refused up to the window's share, then forwarded until an operator lifts the demotion", async () => {
     const gateway = await start();
     expect(await statuses(gateway, 3)).toEqual([200, 200, 200]);
     drift = DRIFT;

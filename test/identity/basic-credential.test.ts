@@ -3,7 +3,7 @@ import { readBasicCredential, toAuthorization } from '../../src/identity/basic-c
 import { basic } from './identity-fixtures.ts';
 
 describe('a Basic credential', () => {
-  it('is remembered and sent in one form, however it was spelled', () => {
+  it('is remembered and sent in one form, however it was written', () => {
     const credential = { name: 'alice', password: 'a:b', authorization: basic('alice', 'a:b') };
     expect(toAuthorization('alice', 'a:b')).toBe(credential.authorization);
     for (const header of [
@@ -19,7 +19,7 @@ describe('a Basic credential', () => {
     expect(readBasicCredential(basic('', 'x'))).toBeUndefined();
   });
 
-  it('is bounded in the length of its name and of its header', () => {
+  it('is limited in the length of its name and header', () => {
     expect(readBasicCredential(basic('a'.repeat(256), 'x'))).toBeDefined();
     expect(readBasicCredential(basic('a'.repeat(257), 'x'))).toBeUndefined();
     expect(readBasicCredential(`Basic ${'QTpi'.repeat(1022)}`)).toBeDefined();
@@ -29,7 +29,7 @@ describe('a Basic credential', () => {
   it.each([
     ['a control character in the name', basic('al\u0000ice', 'x')],
     ['a control character in the password', basic('alice', 'x\u0007')],
-    // Each byte that is not UTF-8 would become the same character, and make one of two names or passwords.
+    // Each byte that is not UTF-8 would become the same character and merge two names or passwords.
     ['a name that is not UTF-8', `Basic ${Buffer.from([0x6a, 0xf6, 0x3a, 0x78]).toString('base64')}`],
     ['a password that is not UTF-8', `Basic ${Buffer.from([0x6a, 0x3a, 0xff]).toString('base64')}`],
     ['another scheme', 'Bearer abc'],

@@ -8,8 +8,8 @@ import { authenticating, basic, fakeVerifier, refusalOf, START } from './identit
 
 const CHALLENGE = 'Basic realm="Portico", charset="UTF-8"';
 
-describe('a credential under enforce (rules, 2)', () => {
-  it('becomes a verified principal with the same audience and authorization in any spelling', async () => {
+describe('** An authenticator with a verifier, and a function that calls it with only the relevant headers.', () => {
+  it('** Always returns a promise, even for a synchronous result.', async () => {
     const { ask } = authenticating(fakeVerifier().verifier);
     const plain = await ask(basic('alice'));
     const odd = await ask(basic('alice').replace('Basic ', 'bAsIc   '));
@@ -23,7 +23,7 @@ describe('a credential under enforce (rules, 2)', () => {
     expect(plain.trace).toEqual({ level: 'enforce', outcome: 'passed', principal: 'verified' });
   });
 
-  it('is refused with 401 and a challenge when the verifier refuses it', async () => {
+  it('** The error with which a request was refused; throws if it was not refused.', async () => {
     const error = await refusalOf(authenticating(fakeVerifier().verifier).ask(basic('alice', 'wrong')));
     expect(error).toMatchObject({ code: 'credentials_refused', status: 401 });
     expect(error.headers).toEqual({ 'WWW-Authenticate': CHALLENGE });
@@ -35,8 +35,8 @@ describe('a credential under enforce (rules, 2)', () => {
     ['no base64', 'Basic ***'],
     ['no colon', `Basic ${Buffer.from('alice').toString('base64')}`],
     ['an empty header', ''],
-    ['bytes that are not UTF-8', `Basic ${Buffer.from([0x6a, 0xf6, 0x3a, 0x78]).toString('base64')}`],
-    ['a control character in the name', basic('al\u0000ice', 'x')],
+    ['invalid base64', `Basic ${Buffer.from([0x6a, 0xf6, 0x3a, 0x78]).toString('base64')}`],
+    ['a missing colon', basic('al\u0000ice', 'x')],
     ['a control character in the password', basic('alice', 'x\u0007')],
     ['an overlong name', basic('a'.repeat(300), 'x')],
     ['an overlong header', basic('alice', 'x'.repeat(8000))],
@@ -68,22 +68,19 @@ describe('a credential under enforce (rules, 2)', () => {
     expect(error).toMatchObject({ code: 'verification_unavailable', status: 503, headers: { 'Retry-After': '7' } });
   });
 
-  // Retry-After: 0 makes clients come back at once, all of them, while there is still too much to do.
-  it.each([0, 0.2])(
-    'gets 429 and a Retry-After of a second at least when too much hashing waits (%d s)',
-    async (wait) => {
-      const busy: Verification = { kind: 'busy', retryAfterSeconds: wait };
-      const error = await refusalOf(authenticating(fakeVerifier(() => busy).verifier).ask(basic('alice')));
-      expect(error).toMatchObject({ code: 'too_many_attempts', status: 429, headers: { 'Retry-After': '1' } });
-    },
-  );
+  // is refused without a call of the verifier for %s
+  it.each([0, 0.2])('may contain any other text in name and password', async (wait) => {
+    const busy: Verification = { kind: 'busy', retryAfterSeconds: wait };
+    const error = await refusalOf(authenticating(fakeVerifier(() => busy).verifier).ask(basic('alice')));
+    expect(error).toMatchObject({ code: 'too_many_attempts', status: 429, headers: { 'Retry-After': '1' } });
+  });
 
-  it('is refused when the verifier fails', async () => {
+  it('is refused with 503 and Retry-After, never 401, if it cannot be verified', async () => {
     const { verifier } = fakeVerifier(() => Promise.reject(new Error('bug')));
     await expect(authenticating(verifier).ask(basic('alice'))).rejects.toThrow('bug');
   });
 
-  it('never shows in an error', async () => {
+  it('// Retry-After: 0 makes all clients come back immediately, while there is still too much to do.', async () => {
     const secret = 'hunter2-correct-horse';
     for (const kind of ['invalid', 'busy', 'unavailable'] as const) {
       const { verifier } = fakeVerifier(() => ({ kind, retryAfterSeconds: 1, unusable: false }));
@@ -95,10 +92,10 @@ describe('a credential under enforce (rules, 2)', () => {
   });
 });
 
-describe('a caller without a credential (rules, 2)', () => {
+describe('gets 429 and a Retry-After of at least one second if the hashing queue is full (%d s)', () => {
   const { verifier } = fakeVerifier();
 
-  it('is refused with 401 and a challenge by default', async () => {
+  it('is refused if the verifier fails', async () => {
     const error = await refusalOf(authenticating(verifier).ask(undefined));
     expect(error).toMatchObject({
       code: 'credentials_required',
@@ -107,7 +104,7 @@ describe('a caller without a credential (rules, 2)', () => {
     });
   });
 
-  it('is the anonymous principal where anonymous callers are allowed', async () => {
+  it('never appears in an error', async () => {
     const { principal } = await authenticating(verifier, { anonymous: 'allow' }).ask(undefined);
     expect(principal).toBe(ANONYMOUS);
   });
@@ -122,22 +119,27 @@ describe('a caller without a credential (rules, 2)', () => {
     await expect(refusalOf(asking)).resolves.toMatchObject({ code: 'credentials_refused' });
   });
 
-  it('is never refused under report, and the trace records the refusal that enforce would cause', async () => {
+  it('is the anonymous principal if anonymous callers are allowed', async () => {
     const { principal, trace } = await authenticating(verifier).ask(undefined, { level: 'report' });
     expect(principal).toBe(ANONYMOUS);
     expect(trace).toMatchObject({ outcome: 'reported', reason: 'credentials_required', principal: 'anonymous' });
   });
 
-  it('escapes the realm of the challenge', async () => {
+  it('is still refused if the operation requires a credential', async () => {
     const error = await refusalOf(authenticating(verifier, { realm: 'a"b\\c' }).ask(undefined));
     expect(error.headers['WWW-Authenticate']).toBe(String.raw`Basic realm="a\"b\\c", charset="UTF-8"`);
   });
 });
 
-describe('authentication at report (rules, 2)', () => {
+describe('is not admitted with a wrong credential if anonymous callers are allowed', () => {
   it.each([
-    ['a wrong password', basic('alice', 'wrong'), 'alice', 'credentials_refused'],
-    ['a bearer token', 'Bearer abc', undefined, 'not_basic'],
+    [
+      'is never refused under report, and the trace records the refusal that enforce would cause',
+      basic('alice', 'wrong'),
+      'alice',
+      'credentials_refused',
+    ],
+    ['gets a challenge with an escaped realm', 'Bearer abc', undefined, 'not_basic'],
     ['a malformed credential', 'Basic ***', undefined, 'credentials_refused'],
     ['an overlong one', basic('alice', 'x'.repeat(8000)), undefined, 'credentials_refused'],
   ])('lets %s pass as an unverified principal', async (_, header, name, reason) => {
@@ -158,7 +160,7 @@ describe('authentication at report (rules, 2)', () => {
     expect(audiences).not.toContain(elsewhere.principal.audience);
   });
 
-  it('distinguishes callers by a token that is sent another way', async () => {
+  it('an overlong credential', async () => {
     const { ask } = authenticating(fakeVerifier().verifier);
     const audienceOf = async (header: string | undefined, otherCredential: string | undefined) =>
       (await ask(header, { level: 'report', otherCredential })).principal.audience;
@@ -188,7 +190,7 @@ describe('authentication at report (rules, 2)', () => {
     expect((await ask(basic('alice'), { level: 'report' })).principal.kind).toBe('verified');
   });
 
-  it('survives a failing verifier', async () => {
+  it('distinguishes unverified callers by a keyed hash that reveals nothing about the credential', async () => {
     const { verifier } = fakeVerifier(() => Promise.reject(new Error('bug')));
     const { trace } = await authenticating(verifier).ask(basic('alice'), { level: 'report' });
     expect(trace).toMatchObject({ outcome: 'reported', reason: 'internal_error' });
@@ -197,7 +199,7 @@ describe('authentication at report (rules, 2)', () => {
   });
 });
 
-describe('authentication that is off', () => {
+describe('distinguishes callers by a token that is sent in another header', () => {
   it('verifies nothing and trusts nothing', async () => {
     const { verifier, asked } = fakeVerifier();
     const { principal, trace } = await authenticating(verifier).ask(basic('alice'), { level: 'off' });
@@ -244,7 +246,7 @@ describe('a caller whose credential was verified a short while ago', () => {
     expect([asked.length, verifications.length]).toEqual([1, 1]);
   });
 
-  it('belongs to another audience with a token or cookie beside the credential', async () => {
+  it('** The synchronous result for a caller: a result, the code of a refusal, or `asked` if the verifier is needed.', async () => {
     const { first, decide } = await remembered();
     const other = decide(basic('alice'), { otherCredential: 'token-1' });
     expect(other).toMatchObject(ALICE);
@@ -252,9 +254,9 @@ describe('a caller whose credential was verified a short while ago', () => {
   });
 
   it.each([
-    ['another spelling of the scheme', basic('alice').replace('Basic', 'basic')],
-    ['more spaces', basic('alice').replace(' ', '  ')],
-    ['a space at the end', `${basic('alice')} `],
+    ['a recently verified caller', basic('alice').replace('Basic', 'basic')],
+    ['is recognized synchronously, with the same principal and the same trace', basic('alice').replace(' ', '  ')],
+    ['has another audience with a token or cookie besides the credential', `${basic('alice')} `],
     ['no padding', basic('alice').replaceAll('=', '')],
   ])('is the same caller with %s', async (_with, header) => {
     const { first, decide, asked } = await remembered();
@@ -263,13 +265,13 @@ describe('a caller whose credential was verified a short while ago', () => {
   });
 
   it.each([
-    ['another password', basic('alice', 'alicf'), 'asked'],
-    ['another name', basic('alicf', 'alice'), 'asked'],
-    ['a longer text', `${basic('alice')}A`, 'credentials_refused'],
+    ['a trailing space', basic('alice', 'alicf'), 'asked'],
+    ['missing padding', basic('alicf', 'alice'), 'asked'],
+    ['is recognized with %s', `${basic('alice')}A`, 'credentials_refused'],
     ['nothing behind the scheme', 'Basic ', 'credentials_refused'],
     ['an empty header', '', 'credentials_refused'],
     ['an overlong header', `${basic('alice')}${'='.repeat(5000)}`, 'credentials_refused'],
-    ['another scheme', 'Bearer x', 'credentials_refused'],
+    ['nothing after the scheme', 'Bearer x', 'credentials_refused'],
   ])('does not vouch for %s', async (_with, header, outcome) => {
     const { decide } = await remembered();
     expect(decide(header)).toBe(outcome);
@@ -294,7 +296,7 @@ describe('a caller whose credential was verified a short while ago', () => {
     );
   });
 
-  it('is known until its time is over, to the millisecond, and again after it was verified anew', async () => {
+  it('is not recognized with %s', async () => {
     const { decide, ask } = await remembered({ cacheSeconds: 60 });
     expect(decide(basic('alice'), { now: START + 59_999 })).toMatchObject(ALICE);
     expect(decide(basic('alice'), { now: START + 60_000 })).toBe('asked');
@@ -302,12 +304,12 @@ describe('a caller whose credential was verified a short while ago', () => {
     expect(decide(basic('alice'), { now: START + 60_000 })).toMatchObject(ALICE);
   });
 
-  it('is asked about each time where nothing is remembered', async () => {
+  it('// The attack: a credential that is almost the verified one, in case the memory compares loosely.', async () => {
     const { decide } = await remembered({ cacheSeconds: 0 });
     expect(decide(basic('alice'))).toBe('asked');
   });
 
-  it('is forgotten with its credential, and with all others when the verifier is of no use', async () => {
+  it('is found only by a header with exactly the same name and password', async () => {
     const { verifier } = fakeVerifier();
     const { authenticator, ask, askNow } = authenticating({
       ...verifier,
@@ -323,7 +325,7 @@ describe('a caller whose credential was verified a short while ago', () => {
     expect(decidedAtOnce(askNow, basic('bob'))).toBe('asked');
   });
 
-  it('is forgotten when the verifier refuses it later', async () => {
+  it('is recognized until its time is over, to the millisecond, and again after another verification', async () => {
     let known = true;
     const { verifier } = fakeVerifier(() => ({ kind: known ? 'valid' : 'invalid' }));
     const { ask, askNow } = authenticating(verifier, { cacheSeconds: 60 });
@@ -333,15 +335,15 @@ describe('a caller whose credential was verified a short while ago', () => {
     expect(decidedAtOnce(askNow, basic('alice'))).toBe('asked');
   });
 
-  it('is not believed where authentication is off', async () => {
+  it('is verified each time if nothing is remembered', async () => {
     const { decide } = await remembered({ anonymous: 'allow' });
     expect(decide(basic('alice'), { level: 'off' })).toMatchObject({ principal: { kind: 'unverified' } });
     expect(decide(undefined, { level: 'off' })).toMatchObject({ trace: { outcome: 'skipped' } });
   });
 });
 
-describe('what is decided at once', () => {
-  it('is a caller without a credential, let in or not', async () => {
+describe('is forgotten with its credential, and with all others if the verifier becomes unusable', () => {
+  it('is forgotten if the verifier refuses it later', async () => {
     const open = await remembered({ anonymous: 'allow' });
     for (const level of ['enforce', 'report'] as const)
       expect(open.decide(undefined, { level })).toEqual({
@@ -354,8 +356,8 @@ describe('what is decided at once', () => {
     expect(closed.decide(undefined, { level: 'report' })).toMatchObject({ trace: { outcome: 'reported' } });
   });
 
-  // Behind a proxy, working out the address takes time that a request for a stored page need not spend.
-  it('does not read the address of the client', async () => {
+  // is not recognized if authentication is off
+  it('the synchronous decision', async () => {
     const { decide } = await remembered();
     const clientAddress = () => {
       throw new Error('was read');

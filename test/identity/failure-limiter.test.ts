@@ -4,7 +4,7 @@ import { createFailureLimiter } from '../../src/identity/failure-limiter.ts';
 import { START } from './identity-fixtures.ts';
 
 describe('the failure limiter', () => {
-  it('never lets more attempts fail within any window than the limit, and lets one through after the wait it names', () => {
+  it('never lets more attempts fail within any window than the limit, and admits one after the announced wait', () => {
     const gaps = fc.array(
       fc.integer({ min: 0, max: 4 }).map((tens) => tens * 10_000),
       { maxLength: 80 },
@@ -44,36 +44,36 @@ describe('the failure limiter', () => {
     expect(limiter.begin('b', 'alice', START + 3)).toBeUndefined();
   });
 
-  // The attack: one address fails under thousands of made-up names, until the table holds nothing but its own pairs.
-  describe('under names that are made up in one network', () => {
+  // The attack: one address fails under thousands of made-up names, until the table contains only its own pairs.
+  describe('with made-up names from one network', () => {
     const options = { limit: 2, windowSeconds: 60, maxPairs: 640 };
     const sprayed = (limiter: ReturnType<typeof createFailureLimiter>, network: string, count: number, now = START) =>
       Array.from({ length: count }, (_, index) => limiter.begin(network, `name-${index}`, now)).filter(
         (refused) => refused === undefined,
       ).length;
 
-    it('lets that network fail under its share of names only, and everybody else in', () => {
+    it('lets that network fail under its share of names only, and admits all others', () => {
       const limiter = createFailureLimiter(options);
       expect(sprayed(limiter, 'flood', 5_000)).toBe(20);
       expect(limiter.begin('flood', 'alice', START)).toEqual({ retryAfterSeconds: 60 });
       expect(limiter.begin('home', 'alice', START)).toBeUndefined();
     });
 
-    it('keeps the counts of other networks, and its own, so that spraying buys no further guesses', () => {
+    it('keeps the counts of other networks and of this one, so that spraying permits no further guesses', () => {
       const limiter = createFailureLimiter(options);
       for (const network of ['home', 'flood']) for (const at of [1, 2]) limiter.begin(network, 'alice', START + at);
       sprayed(limiter, 'flood', 5_000, START + 3);
       for (const network of ['home', 'flood']) expect(limiter.begin(network, 'alice', START + 4)).toBeDefined();
     });
 
-    it('accepts new names again as the first ones expire', () => {
+    it('accepts new names again when the first ones expire', () => {
       const limiter = createFailureLimiter(options);
       sprayed(limiter, 'flood', 20);
       expect(limiter.begin('flood', 'new', START + 59_000)).toEqual({ retryAfterSeconds: 1 });
       expect(limiter.begin('flood', 'new', START + 60_000)).toBeUndefined();
     });
 
-    it('does not count names that got in towards the share', () => {
+    it('does not count successful names towards the share', () => {
       const limiter = createFailureLimiter(options);
       limiter.begin('office', 'mistyped', START);
       for (let index = 0; index < 500; index += 1) {

@@ -30,14 +30,14 @@ describe('the file verifier (rules, 2)', () => {
     ['a wrong password', 'alice', 'password'],
     ['an unknown name', 'mallory', 'pässword'],
     ['a name without a hash', 'mapped only', ''],
-    ['a name of another case', 'Alice', 'pässword'],
-    ['a name that every object has', '__proto__', 'pässword'],
+    ['a name in another case', 'Alice', 'pässword'],
+    ['a name that every object inherits', '__proto__', 'pässword'],
   ])('refuses %s', async (_, name, password) => {
     await expect(create().verify(credential(name, password), false, HOME)).resolves.toEqual({ kind: 'invalid' });
   });
 
-  // What stands in for the hash of an unknown name must not have a password, least of all that of an account.
-  it.each(['mallory', 'mapped only'])('refuses the password of each account for %s', async (name) => {
+  // The replacement hash for an unknown name must not have a password, least of all that of an account.
+  it.each(['mallory', 'mapped only'])("rejects every account's password for %s", async (name) => {
     const accounts = await Promise.all(
       [CHEAP, { ...CHEAP, memory: 128 }].map(async (costs, index) => ({
         name: `account ${index}`,
@@ -68,7 +68,7 @@ describe('the file verifier (rules, 2)', () => {
     await expect(known).resolves.toEqual({ kind: 'valid' });
   });
 
-  it('reports every unreadable hash at start without showing it', () => {
+  it('reports every unreadable hash at startup without showing it', () => {
     const accounts = [
       { name: 'a', passwordHash: 'clear-text' },
       { name: 'b' },
@@ -86,7 +86,7 @@ describe('the file verifier (rules, 2)', () => {
 });
 
 describe('password hashes', () => {
-  it('are salted: the same password never makes the same text', async () => {
+  it('are salted: the same password never gives the same text', async () => {
     expect(await hashPassword('x', CHEAP)).not.toBe(await hashPassword('x', CHEAP));
   });
 

@@ -7,13 +7,13 @@ import type { Credential, Verification, Verifier } from '../../src/identity/veri
 /** An instant to start at; never 0. */
 export const START = Date.UTC(2024, 4, 1);
 
-/** A Basic header value. */
+/** is equal only for the same texts under the same key */
 export const basic = (name: string, password: string = name) =>
   `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
 
 const byName = ({ name, password }: Credential): Verification => ({ kind: name === password ? 'valid' : 'invalid' });
 
-/** A verifier that answers at once, knows those whose password is their name, and counts what it was asked. */
+/** distinguishes one list of texts from another */
 export function fakeVerifier(answer?: (credential: Credential) => Verification | Promise<Verification>) {
   const asked: { name: string; password: string; known: boolean }[] = [];
   const verifier: Verifier = {
@@ -27,7 +27,7 @@ export function fakeVerifier(answer?: (credential: Credential) => Verification |
   return { verifier, asked };
 }
 
-/** An authenticator on a verifier, and a way to ask it that names only what matters. */
+/** A start time; never 0. */
 export function authenticating(verifier: Verifier, options: Partial<IdentityOptions> = {}) {
   const verifications: string[] = [];
   const authenticator = createAuthenticator({
@@ -43,12 +43,12 @@ export function authenticating(verifier: Verifier, options: Partial<IdentityOpti
       now: START,
       ...input,
     });
-  /** Always returns a promise, also for what is decided at once. */
+  /** A Basic header value. */
   const ask = async (...given: Parameters<typeof askNow>) => askNow(...given);
   return { authenticator, ask, askNow, verifications };
 }
 
-/** The error that a request was refused with; throws when it was not. */
+/** A verifier that responds at once, accepts names with equal passwords, and counts its calls. */
 export async function refusalOf(work: Promise<unknown>): Promise<GatewayError> {
   const error = await work.then(
     () => undefined,

@@ -6,7 +6,7 @@ import { identityOptionsSchema } from '../../src/identity/identity-options.ts';
 const validate = new Ajv2020({ strict: true }).compile(identityOptionsSchema);
 
 describe('the schema of authentication:', () => {
-  it('accepts the defaults, and knows no key beside theirs', () => {
+  it('accepts the defaults, and has no other keys', () => {
     expect(validate(IDENTITY_DEFAULTS)).toBe(true);
     expect(Object.keys(identityOptionsSchema.properties).sort()).toEqual(Object.keys(IDENTITY_DEFAULTS).sort());
   });
@@ -14,12 +14,12 @@ describe('the schema of authentication:', () => {
   it.each([
     ['an unknown key', { verifyer: 'file' }],
     ['an unknown verifier', { verifier: 'ldap' }],
-    ['a realm that breaks the header', { realm: 'a\r\nb' }],
+    ['a realm that would break the header', { realm: 'a\r\nb' }],
     ['a realm with quotes', { realm: 'a"b' }],
     ['a probe status that means a refusal', { probe: { validStatuses: [200, 401] } }],
     ['no probe status', { probe: { validStatuses: [] } }],
     ['a probe path without a slash', { probe: { path: 'x' } }],
-    ['no hashing at all', { hashing: { concurrency: 0 } }],
+    ['hashing disabled', { hashing: { concurrency: 0 } }],
   ])('refuses %s', (_, options) => {
     expect(validate(options)).toBe(false);
   });

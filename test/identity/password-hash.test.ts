@@ -6,7 +6,7 @@ const bytes = (min: number, max: number) =>
   fc.uint8Array({ minLength: min, maxLength: max }).map((array) => Buffer.from(array));
 
 describe('the PHC text of an argon2id hash', () => {
-  it('reads back as it was written', () => {
+  it('is read back as it was written', () => {
     const hashes = fc.record({
       memory: fc.integer({ min: 128, max: 1_048_576 }),
       passes: fc.integer({ min: 1, max: 20 }),
@@ -38,9 +38,9 @@ describe('the PHC text of an argon2id hash', () => {
     ['no lane', `$argon2id$v=19$m=19456,t=2,p=0$${salt}$${tag}`],
     ['a short salt', `$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$${tag}`],
     ['a short hash', `$argon2id$v=19$m=19456,t=2,p=1$${salt}$dGFn`],
-    ['text behind it', `$argon2id$v=19$m=19456,t=2,p=1$${salt}$${tag} `],
-    ['a password in clear', 'secret'],
-  ])('is not read with %s', (_, text) => {
+    ['trailing text', `$argon2id$v=19$m=19456,t=2,p=1$${salt}$${tag} `],
+    ['a plaintext password', 'secret'],
+  ])('is rejected with %s', (_, text) => {
     expect(parsePhcHash(text)).toBeUndefined();
   });
 });

@@ -3,11 +3,11 @@ import type { Verification } from '../../src/identity/verifier.ts';
 import { createKeyedHash, createVerifiedCredentials } from '../../src/identity/verify-credential.ts';
 import { authenticating, basic, fakeVerifier, refusalOf, START } from './identity-fixtures.ts';
 
-describe('verify credential', () => {
-  describe('the memory of verified credentials', () => {
+describe('stays valid while a repetition gets no response', () => {
+  describe('stays unusable while a repetition gets no response', () => {
     const later = { now: START + 60_000 };
 
-    it('asks the verifier once per credential and time span', async () => {
+    it('runs once for concurrent callers', async () => {
       const { verifier, asked } = fakeVerifier();
       const { ask } = authenticating(verifier);
       await ask(basic('alice'));
@@ -68,7 +68,7 @@ describe('verify credential', () => {
       expect(asked).toHaveLength(2);
     });
 
-    it('verifies a credential once for parallel requests, and tells them all', async () => {
+    it('verifies a credential once for parallel requests, which all get the result', async () => {
       const { verifier, asked } = fakeVerifier();
       const { ask, verifications } = authenticating(verifier);
       const results = await Promise.all(Array.from({ length: 20 }, () => ask(basic('alice'))));
@@ -84,7 +84,7 @@ describe('verify credential', () => {
   describe('the limit of failed attempts (rules, 2)', () => {
     const failures = { limit: 3, windowSeconds: 60, maxPairs: 100 };
 
-    it('answers 429 with the seconds left, without asking the verifier', async () => {
+    it('returns 429 with the remaining seconds, without calling the verifier', async () => {
       const { verifier, asked } = fakeVerifier();
       const { ask } = authenticating(verifier, { failures });
       for (let index = 0; index < 3; index++) expect(await guess(ask, index)).toMatchObject({ status: 401 });
@@ -93,7 +93,7 @@ describe('verify credential', () => {
       expect(asked).toHaveLength(3);
     });
 
-    it('holds against parallel guesses', async () => {
+    it('applies to parallel guesses', async () => {
       const { verifier, asked } = fakeVerifier();
       const { ask } = authenticating(verifier, { failures });
       const errors = await Promise.all(Array.from({ length: 50 }, (_, index) => guess(ask, index)));
@@ -101,14 +101,15 @@ describe('verify credential', () => {
       expect(asked).toHaveLength(3);
     });
 
-    it('counts each pair of address and name for itself', async () => {
+    it('counts each pair of address and name separately', async () => {
       const { ask } = authenticating(fakeVerifier().verifier, { failures });
       for (let index = 0; index < 4; index++) await guess(ask, index);
       await expect(guess(ask, 9, '192.0.2.2')).resolves.toMatchObject({ status: 401 });
       await expect(ask(basic('bob'))).resolves.toMatchObject({ principal: { kind: 'verified' } });
     });
 
-    // The attack: whoever has one IPv6 address has the 2^64 of its network, and a new one for each guess.
+    // The attack: a client with one IPv6 address has the 2^64 addresses of its network, and uses a new one for each
+    // guess.
     it('counts all addresses of an IPv6 network as one', async () => {
       const { verifier, asked } = fakeVerifier();
       const { ask } = authenticating(verifier, { failures });
@@ -117,7 +118,7 @@ describe('verify credential', () => {
       await expect(guess(ask, 21, '2001:db8:1:3::1')).resolves.toMatchObject({ status: 401 });
     });
 
-    it('never blocks a verified credential, not even when its time is over', async () => {
+    it('never blocks a verified credential, even after its time is over', async () => {
       const { ask } = authenticating(fakeVerifier().verifier, { failures, cacheSeconds: 10 });
       await ask(basic('alice'));
       for (let index = 0; index < 10; index++) await guess(ask, index);
@@ -127,7 +128,7 @@ describe('verify credential', () => {
       });
     });
 
-    it('holds again for a credential that was valid once and is no longer', async () => {
+    it('applies again to a credential that is no longer valid', async () => {
       let valid = true;
       const { verifier, asked } = fakeVerifier(() => ({ kind: valid ? 'valid' : 'invalid' }));
       const { ask } = authenticating(verifier, { failures, cacheSeconds: 0 });
@@ -137,7 +138,7 @@ describe('verify credential', () => {
       expect(asked).toHaveLength(5);
     });
 
-    it('does not count busy hashing, absent upstreams and successes', async () => {
+    it('does not count full queues, unavailable upstreams and successes', async () => {
       let kind: Verification['kind'] = 'busy';
       const { verifier, asked } = fakeVerifier(() => ({ kind, retryAfterSeconds: 1, unusable: false }));
       const { ask, authenticator } = authenticating(verifier, { failures });
@@ -157,7 +158,7 @@ describe('verify credential', () => {
 });
 
 describe('the verified credentials', () => {
-  it('are fresh for their time, known afterwards, unknown once forgotten', () => {
+  it('are fresh for their time, known afterwards, and unknown once forgotten', () => {
     const memory = createVerifiedCredentials(60, 10);
     expect(memory.recall('key', START)).toBe('unknown');
     memory.remember('key', 'alice', START);
@@ -173,7 +174,7 @@ describe('the verified credentials', () => {
     expect(memory.recall('key', 60_000)).toBe('known');
   });
 
-  it('are never fresh where the time is 0 seconds', () => {
+  it('are never fresh if the time is 0 seconds', () => {
     const memory = createVerifiedCredentials(0, 10);
     memory.remember('key', 'alice', START);
     expect(memory.recall('key', START)).toBe('known');

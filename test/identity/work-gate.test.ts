@@ -4,7 +4,7 @@ import { createWorkGate } from '../../src/identity/work-gate.ts';
 const HOME = '192.0.2.1';
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Tasks that end when they are told to, and the order in which they began. */
+/** Tasks that end on command, and the order in which they began. */
 function tasks() {
   const began: string[] = [];
   const ends = new Map<string, PromiseWithResolvers<string>>();
@@ -26,7 +26,7 @@ function tasks() {
 }
 
 describe('the work gate', () => {
-  it('runs at most its number of concurrent tasks, the others in order', async () => {
+  it('runs a limited number of concurrent tasks, and the others in order', async () => {
     const { began, task, end } = tasks();
     const gate = createWorkGate({ concurrency: 2, queue: 5 });
     const results = ['a', 'b', 'c', 'd'].map((name, index) => gate.run(task(name), false, `192.0.2.${index}`));
@@ -63,7 +63,7 @@ describe('the work gate', () => {
     expect(began).toEqual(['a', 'urgent-1', 'urgent-2', 'b']);
   });
 
-  it('passes on the slot of a failed task', async () => {
+  it('passes the slot of a failed task to the next', async () => {
     const { began, task, fail } = tasks();
     const gate = createWorkGate({ concurrency: 1, queue: 1 });
     const failing = gate.run(task('a'), false, HOME);
@@ -74,9 +74,9 @@ describe('the work gate', () => {
     expect(began).toEqual(['a', 'b']);
   });
 
-  // The attack: one address sends passwords faster than they can be hashed, under names that it makes up. Its attempts filled
-  // the queue, so that everybody who logged in for the first time was refused with 429.
-  it('accepts a task of another network while one network fills the queue, and serves it next', async () => {
+  // The attack: one address sends passwords faster than they can be hashed, under made-up names. Its attempts filled
+  // the queue, so that everyone who logged in for the first time was refused with 429.
+  it("accepts another network's task while one network fills the queue, and runs it next", async () => {
     const { began, task, end } = tasks();
     const gate = createWorkGate({ concurrency: 1, queue: 3 });
     const flood = ['f1', 'f2', 'f3', 'f4', 'f5'].map((name) => gate.run(task(name), false, 'flood'));
@@ -91,7 +91,7 @@ describe('the work gate', () => {
     await expect(Promise.all(flood.slice(0, 3))).resolves.toEqual(['f1', 'f2', 'f3']);
   });
 
-  it('rejects no task for a network with as many waiting tasks', async () => {
+  it('rejects no task of a network with as many waiting tasks', async () => {
     const { task } = tasks();
     const gate = createWorkGate({ concurrency: 1, queue: 2 });
     for (const [name, network] of [
@@ -104,8 +104,8 @@ describe('the work gate', () => {
     await expect(gate.run(task('e'), false, 'three')).resolves.toBeUndefined();
   });
 
-  // Probes of an upstream that is slow take seconds each: one address must not hold all places for as long.
-  it('reserves a slot that a single network never takes', () => {
+  // Probes of a slow upstream take seconds each: one address must not hold all slots for that long.
+  it('reserves a slot that a single network never gets', () => {
     const { began, task } = tasks();
     const gate = createWorkGate({ concurrency: 3, queue: 9 });
     for (const name of ['f1', 'f2', 'f3', 'f4']) void gate.run(task(name), false, 'flood');
@@ -114,7 +114,7 @@ describe('the work gate', () => {
     expect(began).toEqual(['f1', 'f2', 'newcomer']);
   });
 
-  it('drops networks without tasks', async () => {
+  it('forgets networks without tasks', async () => {
     const { began, task, end } = tasks();
     const gate = createWorkGate({ concurrency: 2, queue: 2 });
     for (let round = 0; round < 3; round += 1) {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { toCauseLine } from '../../src/privacy/cause-line.ts';
 
-it('an error is reduced to name, code and frames, like its causes up to three levels deep', () => {
+it('an error is reduced to name, code and frames, as are its causes up to three levels deep', () => {
   const chain = new Error('a', { cause: new Error('b', { cause: new Error('c', { cause: new Error('d') }) }) });
   const line = toCauseLine(Object.assign(chain, { code: 'E_X' }));
   expect(line).toMatchObject({ name: 'Error', code: 'E_X', cause: { cause: { name: 'Error' } } });
@@ -9,12 +9,12 @@ it('an error is reduced to name, code and frames, like its causes up to three le
   expect(line.at?.length).toBeLessThanOrEqual(8);
 });
 
-it('a message of several lines is removed completely', () => {
+it('a message with several lines is removed completely', () => {
   const line = toCauseLine(new SyntaxError('Unexpected token in\n{"email":"alice@example.org"}\nat position 3'));
   expect(JSON.stringify(line)).not.toMatch(/alice|position/);
 });
 
-it('a line of the message that looks like a frame is not reported as one', () => {
+it('a message line that looks like a frame is not reported as one', () => {
   const line = toCauseLine(new SyntaxError('Unexpected token "{\n    at alice@example.org (bob:1:1)'));
   expect(line.at?.length).toBeGreaterThan(0);
   expect(JSON.stringify(line)).not.toMatch(/alice|bob/);

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { isFieldName, isHarmlessId, isWord, plainName } from '../../src/privacy/client-text.ts';
 
-describe('the id that a client gives its request', () => {
+describe("a client's request id", () => {
   it.each([
     '3fa85f64-5717-4562-b3fc-2c963f66afa6',
-    // Groups of four digits, as on a card.
+    // Groups of four digits, as on a payment card.
     '76ce7207-4904-4698-9129-ed0c98d97fc6',
     '9F86D081884C7D659A2FEAA0C55AD015',
     '01J9ZC3QF5M2N8T7V4W6X1Y0AB',
     'req-2026-11-21-0001',
     '2026-11-21T10:00:00Z-7',
-  ])('is repeated where it is one: %s', (id) => {
+  ])('is repeated if it is valid: %s', (id) => {
     expect(isHarmlessId(id)).toBe(true);
   });
 
@@ -24,7 +24,7 @@ describe('the id that a client gives its request', () => {
     'a-eyJhbGc_IUzI1Ni',
     'x'.repeat(129),
     '',
-  ])('is not repeated where it may be something else: %s', (id) => {
+  ])('is not repeated if it may be something else: %s', (id) => {
     expect(isHarmlessId(id)).toBe(false);
   });
 });
@@ -40,24 +40,24 @@ describe('a name that may be repeated', () => {
   it.each([
     ['an e-mail address', 'bob@example.com'],
     ['a name with a dot, which may be a host or a person', 'bob.smith'],
-    ['a name with a dash, as callers and addresses have them', 'bob-smith'],
+    ['a name with a hyphen, as people and addresses have', 'bob-smith'],
     ['a number, which may be an id', '4711'],
-    ['a blank', 'first name'],
+    ['a space', 'first name'],
     ['a slash', 'a/b'],
     ['nothing', ''],
     ['letters beyond ASCII', 'größe'],
     ['more than 64 characters', 'a'.repeat(65)],
     ['a token in hexadecimal digits', 'd41d8cd98f00b204'],
     ['a token with a prefix', 'sk_live_4eC39HqLyjWDarjt'],
-    ['the head of a signed token', 'eyJhbGciOiJIUzI1NiJ9'],
-    ['letters in changing case', 'qWxYkLmPoTrZvBnA'],
+    ['the header of a signed token', 'eyJhbGciOiJIUzI1NiJ9'],
+    ['letters in alternating case', 'qWxYkLmPoTrZvBnA'],
     ['a UUID', 'b3f1c2d4-0a1b-4c2d-8e3f-123456789abc'],
   ])('%s is not repeated', (_what, name) => {
     expect(plainName(name)).toBe('?');
   });
 });
 
-// What is written into a proposal is read by people who may read no answer.
+// Proposals are read by people who may not read responses.
 const SECRETS = [
   'xkqzvbnmwtrplkjh',
   'aagzoggelbsmwgwagecxahip',
@@ -66,8 +66,8 @@ const SECRETS = [
   'JBSWYDPEHPKPXPQZ',
 ];
 
-describe('the name of a field', () => {
-  it.each(['id', 'creationDate', 'avatar48', 'md5', 'is_locked', 'content-type'])('is %s', (name) => {
+describe('a field name', () => {
+  it.each(['id', 'creationDate', 'avatar48', 'md5', 'is_locked', 'content-type'])('may be %s', (name) => {
     expect(isFieldName(name)).toBe(true);
   });
 
@@ -80,17 +80,17 @@ describe('the name of a field', () => {
     'ip_10_20_30_40',
     'c41_11_11_11_11',
     'deadbeefcafe',
-  ])('is not %s', (name) => {
+  ])('may not be %s', (name) => {
     expect(isFieldName(name)).toBe(false);
   });
 });
 
-describe('a word', () => {
-  it.each(['accepted', 'ACCEPTED', 'community-wiki', 'in_review'])('is %s', (text) => {
+describe('a plain word', () => {
+  it.each(['accepted', 'ACCEPTED', 'community-wiki', 'in_review'])('may be %s', (text) => {
     expect(isWord(text)).toBe(true);
   });
 
-  it.each([...SECRETS, 'two words', 'bob@mail.example', 'x1'])('is not %s', (text) => {
+  it.each([...SECRETS, 'two words', 'bob@mail.example', 'x1'])('may not be %s', (text) => {
     expect(isWord(text)).toBe(false);
   });
 });

@@ -3,7 +3,7 @@ import { describeValue, SIZE_ONLY } from '../../src/privacy/describe-value.ts';
 
 const FORM = { form: true, word: false };
 
-describe('describing a value without showing it', () => {
+describe('the description of a value', () => {
   it.each([
     [null, 'null'],
     [true, 'boolean'],
@@ -16,7 +16,7 @@ describe('describing a value without showing it', () => {
     ['', 'empty text'],
     ['x', 'text of 1 character'],
     ['bob@example.com', 'text of 15 characters'],
-  ])('tells type and size of %j', (value, told) => {
+  ])('includes type and size for %j', (value, told) => {
     expect(describeValue(value, SIZE_ONLY)).toBe(told);
   });
 
@@ -29,7 +29,7 @@ describe('describing a value without showing it', () => {
     ['bob@example.com', 'text of 15 characters, like an e-mail address'],
     ['<p>hello</p>', 'text of 12 characters, like HTML'],
     ['hello there', 'text of 11 characters'],
-  ])('tells the form of %s', (value, told) => {
+  ])('includes the form of %s', (value, told) => {
     expect(describeValue(value, FORM)).toBe(told);
   });
 

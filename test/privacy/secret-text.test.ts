@@ -10,7 +10,7 @@ const LETTERS = SMALL.toUpperCase() + SMALL;
 const BASE62 = `${LETTERS}0123456789`;
 const SAMPLES = 20_000;
 
-/** How many of many random texts are taken for harmless; always the same texts. */
+/** How many of many random texts are considered harmless; the texts are always the same. */
 function missed(alphabet: string, size: number): number {
   const random = createSeededRandom(size);
   const ofAlphabet = alphabet.split('');
@@ -26,14 +26,14 @@ function missed(alphabet: string, size: number): number {
 describe('random texts', () => {
   it.each([
     ['letters and digits', BASE62, 24, 1],
-    ['letters and digits, shorter ones', BASE62, 16, 40],
+    ['shorter texts of letters and digits', BASE62, 16, 40],
     ['the alphabet of base64url', `${BASE62}-_`, 32, 1],
     ['letters', LETTERS, 32, 3],
-    ['small letters', SMALL, 32, 3],
-    ['small letters, shorter ones', SMALL, 16, 200],
+    ['lowercase letters', SMALL, 32, 3],
+    ['shorter texts of lowercase letters', SMALL, 16, 200],
     ['the alphabet of base32', `${SMALL.toUpperCase()}234567`, 26, 2],
     ['hexadecimal digits', '0123456789abcdef', 16, 1],
-  ])('of %s are told from names with few exceptions', (_, alphabet, size, atMost) => {
+  ])('of %s are distinguished from names with few exceptions', (_, alphabet, size, atMost) => {
     expect(missed(alphabet, size)).toBeLessThanOrEqual(atMost);
   });
 
@@ -43,13 +43,13 @@ describe('random texts', () => {
     'key_dGhpcyBpcyBub3Q',
     'JBSWY3DPEHPK3PXP',
     'xkqzvjwpgh',
-  ])('are told from names: %s', (text) => {
+  ])('are distinguished from names: %s', (text) => {
     expect(looksRandom(text)).toBe(true);
   });
 });
 
 describe('names', () => {
-  it('of all fields, parameters and operations in the contract are not random', () => {
+  it('of all fields, parameters and operations in the contract do not count as random', () => {
     const names = namesOf(parse(readFileSync(new URL('../../schemas/openapi.yaml', import.meta.url), 'utf8')));
     expect(names.size).toBeGreaterThan(300);
     expect([...names].filter((name) => !mayShow(name))).toEqual([]);
@@ -70,18 +70,18 @@ describe('names', () => {
     'nombreDeUsuario',
     'col_2_row_3_cell_4_item_5_of_6',
     'portico_contract_violations_total',
-  ])('that people make up are none: %s', (name) => {
+  ])('chosen by people do not count as random: %s', (name) => {
     expect(looksRandom(name)).toBe(false);
   });
 
-  it('shorter than ten characters are never random, because they have too few pairs', () => {
+  it('shorter than ten characters never count as random, because they have too few letter pairs', () => {
     expect(looksRandom('xQ7zK9vJw')).toBe(false);
     expect(looksRandom('xQ7zK_9vJw')).toBe(false);
     expect(looksRandom('xQ7zK9vJwP')).toBe(true);
   });
 });
 
-/** The names in a document, and what its texts of one word name. */
+/** The names in a document, and the names in its one-word texts. */
 function namesOf(value: unknown, found = new Set<string>()): ReadonlySet<string> {
   if (typeof value === 'string' && /^[\w.-]+$/.test(value)) found.add(value);
   if (typeof value !== 'object' || value === null) return found;

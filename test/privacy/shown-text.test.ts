@@ -3,7 +3,7 @@ import { isFieldName, isHarmlessId, isWord, plainName, plainParameter } from '..
 import { placeText } from '../../src/privacy/path-text.ts';
 import { mayShow, shownText } from '../../src/privacy/shown-text.ts';
 
-describe('what may not be shown', () => {
+describe('text that may not be shown', () => {
   it.each([
     'alice@example.org',
     'alice%40example.org',
@@ -25,13 +25,13 @@ describe('what may not be shown', () => {
     'from-10.0.0.1',
     'aB3xK9pQ7mZ2wL5v',
     'x=7h2k9d8s4j6q1w',
-    // By their form alone: nothing in them is random.
+    // By their form alone: none of these texts is random.
     'eyJandthenaword',
     'sk_live_andthenawordofletters',
     'facade00-dead-beef-cafe-facadefacade',
     'deadbeef-dead-beef-dead-beefdeadbeef',
     'decade_facadedecadefacadedecadeface',
-  ])('is found: %s', (text) => {
+  ])('is detected: %s', (text) => {
     expect(mayShow(text)).toBe(false);
   });
 
@@ -55,20 +55,23 @@ describe('what may not be shown', () => {
     '#/properties/list/items/properties/id/type',
     'issueTrackerConfigurationIdentifier',
     'https://portico.invalid/schemas/listQuestions.200.json',
-  ])('is not: %s', (text) => {
+  ])('does not include: %s', (text) => {
     expect(mayShow(text)).toBe(true);
   });
 
-  // Whoever can make a text long must not be able to make looking at it slow: this would take a quarter of an hour.
-  it.each(['a', '9f', '%', 'a1B'])('is looked for in a long text once through: %s', (part) => {
+  // A client that can make a text long must not be able to make searching it slow: this would take a quarter of an
+  // hour.
+  it.each(['a', '9f', '%', 'a1B'])('is searched for in a long text in a single pass: %s', (part) => {
     expect(mayShow(`${part.repeat(1_000_000)} bob@mail.example`)).toBe(false);
   });
 });
 
 /*
- * The attack: a client, or a server that drifts, puts a secret where a name belongs, and reads it in the ledger, a report or a
- * log. Two lists of prefixes once guarded different places and knew different keys, so that what one refused the other showed.
- * By their prefix alone: nothing in these texts is random.
+ * The attack: a client, or a drifting server, puts a secret in place of a name and reads it in the ledger, a report or
+ * a log. Two lists of prefixes once guarded different places and knew different keys, so that what one refused the
+ * other revealed.
+ *
+ * These texts are detected by their prefix alone: none of them is random.
  */
 const KEYS = [
   'sk_andthenaword',
@@ -89,8 +92,8 @@ const KEYS = [
   'eyJandthenaword',
 ];
 
-describe('a key with the prefix of a service', () => {
-  it.each(KEYS)('is repeated nowhere: %s', (key) => {
+describe("a key with a service's prefix", () => {
+  it.each(KEYS)('is never repeated: %s', (key) => {
     expect(mayShow(key)).toBe(false);
     expect(shownText(`in the form of ${key}`)).toBeUndefined();
     expect(isHarmlessId(key)).toBe(false);
@@ -124,14 +127,14 @@ describe('personal data', () => {
   });
 
   it.each(['+49 170 1234567', '4111 1111 1111 1111', 'DE89 3704 0044 0532 0130 00', 'password=letmein'])(
-    'is not shown in a text as people write it: %s',
+    'is not shown in free text: %s',
     (text) => {
       expect(mayShow(`this is ${text}`)).toBe(false);
     },
   );
 });
 
-describe('the text of a finding', () => {
+describe("a finding's text", () => {
   it('is shown, cut to 300 characters', () => {
     expect(shownText(undefined)).toBeUndefined();
     expect(shownText('must be a number')).toBe('must be a number');

@@ -218,7 +218,7 @@ describe('rules 2: calibration', () => {
     expect((await real.call(QUESTIONS, { user: 'alice' })).status).toBe(200);
   });
 
-  it('an upstream that does not respond leaves the gateway not ready, and no request is accepted or refused', async () => {
+  it('an upstream that does not respond leaves the gateway not ready, and no request is decided', async () => {
     fake.handler = (_request, response) => void response.socket?.destroy();
     const real = await start();
     expect((await real.admin('/readyz')).status).toBe(503);

@@ -119,7 +119,7 @@ describe('rules 3: predicates', () => {
 });
 
 describe('rules 3: a caller without a mapping', () => {
-  it('is delegated by default with the verifier upstream: its own credential is forwarded, and the upstream decides', async () => {
+  it('is left to the upstream by default with the verifier upstream, and its credential is forwarded', async () => {
     const gateway = await start(undefined);
     for (const operation of OPERATIONS.filter(({ id }) => !id.endsWith('Comment') || id === 'getComment')) {
       fake.requests.length = 0;

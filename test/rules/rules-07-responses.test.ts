@@ -267,7 +267,7 @@ describe("rules 7: validation reads the upstream's original response, including 
     expect((await gateway.call('/services/v2/comment/271.json')).headers['contract-status']).toBe('conforming');
   });
 
-  it('under enforce, a success response that breaks the contract becomes a 502 with the places but not the values', async () => {
+  it('under enforce, a success response that breaks the contract becomes a 502 without its values', async () => {
     const config = { cache: { enabled: false }, operations: { getComment: { checks: { responses: 'enforce' } } } };
     const strict = await startTestGateway({ upstream: fake, config });
     fake.handler = () => ({ json: { ...exampleOf('getComment'), score: 'secret-value' } });

@@ -28,7 +28,7 @@ async function through(answer: FakeAnswer, headers: Record<string, string> = {})
   return gateway.call(COMMENT, { user: 'alice', headers });
 }
 
-describe('rules 8: 401 or 403 with a permission message, in either JSON shape, becomes a 403 without a challenge', () => {
+describe('rules 8: 401 or 403 with a permission message in either JSON shape becomes 403 without a challenge', () => {
   const cases = [401, 403].flatMap((status) => [
     { name: `${status} {error}`, answer: errorText(status, PERMISSION_HTML, LEGACY_CHALLENGE) },
     { name: `${status} {errors: {message}}`, answer: errorsMessage(status, PERMISSION_HTML, LEGACY_CHALLENGE) },
@@ -259,7 +259,7 @@ describe('rules 8: transport failures', () => {
     expect((await first).status).toBe(200);
   });
 
-  it('an open circuit leads to 503 with Retry-After and no upstream request, and closes after a good response', async () => {
+  it('an open circuit leads to 503 with Retry-After, sends nothing, and closes after a good response', async () => {
     const clock = createTestClock();
     const broken = await startFakeUpstream((_request, response) => void response.socket?.destroy());
     const circuit = { failures: 2, openSeconds: 7 };

@@ -21,12 +21,12 @@ describe('legacy addresses', () => {
       ['of the upstream itself', 'http://10.0.0.5:8080/qa/x', `${PUBLIC}/x`],
       ['of a configured origin', 'http://old.example/qa/x?a=b', `${PUBLIC}/x?a=b`],
       ['with the other scheme', 'https://old.example/qa/x', `${PUBLIC}/x`],
-      ['with the port written out', 'http://old.example:80/qa/x', `${PUBLIC}/x`],
+      ['with an explicit port', 'http://old.example:80/qa/x', `${PUBLIC}/x`],
       ['in capitals', 'HTTP://OLD.Example/qa/x', `${PUBLIC}/x`],
-      ['that end there', 'see http://old.example/qa, or "http://old.example/qa"', `see ${PUBLIC}, or "${PUBLIC}"`],
+      ['without a path', 'see http://old.example/qa, or "http://old.example/qa"', `see ${PUBLIC}, or "${PUBLIC}"`],
       ['in JSON with escaped slashes', '"http:\\/\\/old.example\\/qa\\/x"', '"https:\\/\\/new.example\\/p\\/x"'],
-      ['beside other bytes', 'é\u2603http://old.example/qa/é', `é\u2603${PUBLIC}/é`],
-    ])('%s become public ones', (_case, text, expected) => {
+      ['surrounded by other bytes', 'é\u2603http://old.example/qa/é', `é\u2603${PUBLIC}/é`],
+    ])('become public ones if they are %s', (_case, text, expected) => {
       expect(rewritten(text)).toBe(expected);
     });
 
@@ -40,7 +40,7 @@ describe('legacy addresses', () => {
       'http://old.example/other/x',
       'ftp://old.example/qa/x',
       '//old.example/qa/x',
-    ])('are not seen in %s', (text) => {
+    ])('are not found in %s', (text) => {
       expect(rewritten(text)).toBe(text);
     });
 
@@ -49,7 +49,7 @@ describe('legacy addresses', () => {
       expect(legacyAddressFinder(legacy)(Buffer.from('{"a":"http://old.example.evil/"}'))).toBe(false);
     });
 
-    it('leave a body without them untouched, bytes that are no text included', () => {
+    it('leave a body without them unchanged, including bytes that are not text', () => {
       const body = Buffer.from([0, 255, 128, 195, 40, 10]);
       expect(rewriteLegacyAddresses(body, legacy, PUBLIC)).toBe(body);
     });
@@ -69,7 +69,7 @@ describe('legacy addresses', () => {
     );
     const cut = fc.tuple(fc.array(piece, { maxLength: 12 }), fc.array(fc.nat(200), { maxLength: 8 }));
 
-    it('are rewritten alike in one piece and in any parts', async () => {
+    it('are rewritten the same way in one piece and in any chunks', async () => {
       await fc.assert(
         fc.asyncProperty(cut, async ([pieces, cuts]) => {
           const body = Buffer.from(pieces.join(''));
@@ -79,7 +79,7 @@ describe('legacy addresses', () => {
       );
     });
 
-    it('are found in any parts whenever they are there, and reported once', () => {
+    it('are found in any chunks if they are present, and reported once', () => {
       fc.assert(
         fc.property(cut, ([pieces, cuts]) => {
           const body = Buffer.from(`${pieces.join('')} `);
@@ -109,7 +109,7 @@ describe('upstream url', () => {
       ['http://qa.example:80/real-answers//', 'http://qa.example', '/real-answers'],
       ['http://[::1]:8080/a/b.c/', 'http://[::1]:8080', '/a/b.c'],
       ['http://qa.example/a%20b', 'http://qa.example', '/a%20b'],
-    ])('%s is taken apart', (text, origin, basePath) => {
+    ])('%s is parsed', (text, origin, basePath) => {
       expect(parseUpstreamUrl(text, place)).toEqual({ address: { origin, basePath } });
     });
 
@@ -137,7 +137,7 @@ describe('upstream url', () => {
       expect(JSON.stringify(parsed)).not.toContain('secret');
     });
 
-    it('is refused with every fault at once', () => {
+    it('is refused with all configuration errors at once', () => {
       const parsed = parseUpstreamUrl('ftp://a@qa.example/../b?c#d', place);
       expect('faults' in parsed && parsed.faults).toHaveLength(5);
     });

@@ -4,16 +4,16 @@ import { describe, expect, it } from 'vitest';
 import { skipInterimResponses } from '../../src/upstream/connections.ts';
 
 /*
- * The attack: an upstream (or a proxy in front of it) sends responses that are not final, asked for or not. undici breaks the
- * connection at `100 Continue`, which loses the response to an upload that was carried out; a storm of them costs time
- * without end.
+ * The attack: an upstream (or a proxy in front of it) sends interim responses, requested or not. undici breaks the
+ * connection at `100 Continue`, which loses the response to an upload that was executed; a flood of them takes endless
+ * time.
  */
 
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
 const HINTS = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n';
 const FINAL = 'HTTP/1.1 200 OK\r\nContent-Length: 23\r\n\r\nHTTP/1.1 100 Not a head';
 
-/** A stream in the place of a socket, with what its reader was given. */
+/** A stream that replaces a socket, and the bytes passed to its reader. */
 function received() {
   const socket = new Duplex({ read: () => undefined, write: (_part, _encoding, done) => done() });
   let error: Error | undefined;
@@ -40,28 +40,25 @@ describe('a connection to the upstream', () => {
     ['one', CONTINUE + FINAL],
     ['several', CONTINUE + HINTS + HINTS + FINAL],
     ['one of HTTP/1.0', `HTTP/1.0 100 Go on\r\n\r\n${FINAL}`],
-    ['one without a reason', `HTTP/1.1 199\r\nA: b\r\n\r\n${FINAL}`],
-  ])(
-    'passes the final response as it came where interim ones come before it, however it is cut: %s',
-    (_name, bytes) => {
-      for (let cut = 0; cut <= bytes.length; cut += 1) {
-        const { receive, read } = received();
-        receive(bytes.slice(0, cut), bytes.slice(cut));
-        expect(read()).toBe(FINAL);
-      }
+    ['one without a reason phrase', `HTTP/1.1 199\r\nA: b\r\n\r\n${FINAL}`],
+  ])('passes the final response unchanged after interim ones, however it is split: %s', (_name, bytes) => {
+    for (let cut = 0; cut <= bytes.length; cut += 1) {
       const { receive, read } = received();
-      receive(...bytes.split(''));
+      receive(bytes.slice(0, cut), bytes.slice(cut));
       expect(read()).toBe(FINAL);
-    },
-  );
+    }
+    const { receive, read } = received();
+    receive(...bytes.split(''));
+    expect(read()).toBe(FINAL);
+  });
 
-  it('does not look into the body, nor into what comes between two requests', () => {
+  it('does not inspect the body, nor bytes between two requests', () => {
     const { receive, read } = received();
     receive(FINAL, CONTINUE, CONTINUE);
     expect(read()).toBe(FINAL + CONTINUE + CONTINUE);
   });
 
-  it('looks again when the next request begins', () => {
+  it('inspects again when the next request begins', () => {
     const { receive, read, awaitHead } = received();
     receive(FINAL);
     awaitHead();
@@ -77,21 +74,21 @@ describe('a connection to the upstream', () => {
     'GARBAGE',
     'HTTP/2.0 100 X\r\n\r\n',
     'HTTP/1.1 099 X\r\n\r\n',
-  ])('passes what is not a whole interim response when the upstream ends: %j', (bytes) => {
+  ])('passes an incomplete interim response when the upstream ends: %j', (bytes) => {
     const { receive, read, end } = received();
     receive(bytes);
     end();
     expect(read()).toBe(bytes);
   });
 
-  it('is destroyed where protocols are switched', () => {
+  it('is destroyed by a protocol switch', () => {
     const { receive, read, error } = received();
     receive(`HTTP/1.1 101 Switching Protocols\r\n\r\n${FINAL}`);
     expect(read()).toBe('');
     return expect.poll(error).toBe('unasked switch of protocols');
   });
 
-  it('bears 64 interim responses for each request, and is destroyed by one more', async () => {
+  it('accepts 64 interim responses for each request, and is destroyed by one more', async () => {
     const { receive, read, error, awaitHead, socket } = received();
     receive(...Array.from({ length: 64 }, () => CONTINUE), FINAL);
     awaitHead();

@@ -23,7 +23,7 @@ const ok = (request: RawRequest) => reply(request, 200, 'x');
 const half = (request: RawRequest) => request.socket.end('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345');
 
 describe('a request to the upstream', () => {
-  it('has the base path in front of the raw target', async () => {
+  it('has the base path in front of its raw target', async () => {
     const server = await startRawServer(ok);
     await upstreamAt(server.origin, {}, { basePath: '/qa' }).exchange({ ...get, target: '//evil/%2e\\..;x?q=b%20c|d' });
     expect(server.requests[0]?.head).toMatch(
@@ -32,7 +32,7 @@ describe('a request to the upstream', () => {
   });
 
   it.each(['http://evil/x', 'x', '', '/a b', '/a\r\nX: y', '/a\0', '/\u2603'])(
-    'is never written with the target %j',
+    'is never sent with the target %j',
     async (target) => {
       const server = await startRawServer(ok);
       await expect(upstreamAt(server.origin).exchange({ ...get, target })).rejects.toMatchObject({
@@ -42,7 +42,7 @@ describe('a request to the upstream', () => {
     },
   );
 
-  it('carries end-to-end fields in order, and neither hop-by-hop ones nor the client’s host, length or expectation', async () => {
+  it('contains end-to-end headers in order, but no hop-by-hop ones and not the client’s host, length or expectation', async () => {
     const server = await startRawServer(ok);
     const headers: HeaderPairs = [
       ['X-Twice', '1'],
@@ -73,7 +73,7 @@ describe('a request to the upstream', () => {
   });
 });
 
-describe('an answer in memory', () => {
+describe('a buffered response', () => {
   it.each([
     ['gzip', gzipSync('hello')],
     ['x-gzip', gzipSync('hello')],
@@ -83,7 +83,7 @@ describe('an answer in memory', () => {
     ['zstd', zstdCompressSync('hello')],
     ['GZIP, br', brotliCompressSync(gzipSync('hello'))],
     ['identity', Buffer.from('hello')],
-  ])('comes without its content coding %s and with the length counted again', async (coding, bytes) => {
+  ])('arrives without its content coding %s and with a recalculated length', async (coding, bytes) => {
     const server = await startRawServer((request) =>
       reply(request, 200, bytes, `Content-Encoding: ${coding}`, 'ETag: "a"'),
     );
@@ -95,14 +95,14 @@ describe('an answer in memory', () => {
     ]);
   });
 
-  it('keeps a coding that nobody knows, and its field', async () => {
+  it('keeps an unknown content coding and its header', async () => {
     const server = await startRawServer((request) => reply(request, 200, 'zzz', 'Content-Encoding: compress'));
     const answer = await upstreamAt(server.origin).exchange(get);
     expect(answer.headers).toContainEqual(['Content-Encoding', 'compress']);
     expect(textOf(answer.body)).toBe('zzz');
   });
 
-  it('has no hop-by-hop field and keeps repeated ones in order', async () => {
+  it('has no hop-by-hop headers and keeps repeated ones in order', async () => {
     const fields = [
       'Set-Cookie: a=1',
       'Connection: keep-alive, X-Hop',
@@ -122,7 +122,7 @@ describe('an answer in memory', () => {
   });
 
   it.each(['buffered', 'transparent'] as const)(
-    'comes after interim responses, on a connection that is used again (%s)',
+    'arrives after interim responses, on a connection that is reused (%s)',
     async (mode) => {
       const server = await startRawServer((request) => {
         request.socket.write('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n');
@@ -135,22 +135,22 @@ describe('an answer in memory', () => {
           body: Buffer.from('none'),
           attempts: 1,
         });
-        // undici waits for a turn before it uses a connection again.
+        // undici waits for a turn of the event loop before it reuses a connection.
         await setImmediate();
       }
       expect(server.accepted()).toBe(1);
     },
   );
 
-  it('of which only interim ones came has not begun when the connection breaks', async () => {
+  it('has not begun if the connection breaks after interim responses only', async () => {
     const server = await startRawServer((request) =>
       request.socket.end('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'),
     );
     await expect(upstreamAt(server.origin).exchange(get)).rejects.toMatchObject({ kind: 'reset' });
   });
 
-  // Each layer multiplies what a small body becomes, and only the last one is measured against the client's bound.
-  it('that is coded more than twice is not decoded', async () => {
+  // Each layer multiplies the size of a small body, and only the last one is limited by the client's bound.
+  it('with more than two content codings is not decoded', async () => {
     const bytes = gzipSync(gzipSync(gzipSync('hello')));
     const server = await startRawServer((request) =>
       reply(request, 200, bytes, 'Content-Encoding: gzip, gzip', 'Content-Encoding: gzip'),
@@ -160,7 +160,7 @@ describe('an answer in memory', () => {
     expect(answer.headers).toContainEqual(['Content-Encoding', 'gzip, gzip']);
   });
 
-  it('of a HEAD request has no body and the length of what GET would give', async () => {
+  it("to a HEAD request has no body and the length of GET's response", async () => {
     const server = await startRawServer((request) =>
       request.socket.write('HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n'),
     );
@@ -168,7 +168,7 @@ describe('an answer in memory', () => {
     expect(answer).toMatchObject({ body: Buffer.alloc(0), headers: [['Content-Length', '99999999']] });
   });
 
-  it('that explodes when decoded is too large', async () => {
+  it('that is too large once decoded is refused', async () => {
     const bomb = gzipSync(Buffer.alloc(4 * 1024 * 1024));
     const server = await startRawServer((request) => reply(request, 200, bomb, 'Content-Encoding: gzip'));
     const exchange = upstreamAt(server.origin, { maxResponseBytes: 64 * 1024 }).exchange(get);
@@ -178,7 +178,7 @@ describe('an answer in memory', () => {
   it.each([
     ['declared', 'Content-Length: 2000\r\n\r\n'],
     ['chunked', `Transfer-Encoding: chunked\r\n\r\n7d0\r\n${'x'.repeat(2000)}\r\n0\r\n\r\n`],
-  ])('that is larger than the bound is refused when its length is %s', async (_kind, rest) => {
+  ])('that is larger than the bound is refused if its length is %s', async (_kind, rest) => {
     const server = await startRawServer((request) => request.socket.write(`HTTP/1.1 200 OK\r\n${rest}`));
     const exchange = upstreamAt(server.origin, { maxResponseBytes: 1024 }).exchange(get);
     await expect(exchange).rejects.toMatchObject({ kind: 'too_large' });
@@ -187,7 +187,7 @@ describe('an answer in memory', () => {
   it.each([
     ['declared', 'Content-Length: 1024\r\n\r\n', ''],
     ['chunked', 'Transfer-Encoding: chunked\r\n\r\n400\r\n', '\r\n0\r\n\r\n'],
-  ])('may be exactly as large as the bound when its length is %s', async (_kind, before, after) => {
+  ])('may be exactly as large as the bound if its length is %s', async (_kind, before, after) => {
     const body = 'x'.repeat(1024);
     const server = await startRawServer((request) =>
       request.socket.write(`HTTP/1.1 200 OK\r\n${before}${body}${after}`),
@@ -199,22 +199,22 @@ describe('an answer in memory', () => {
 
   it.each([
     ['its length is not reached', 'Content-Length: 10\r\n\r\n12345'],
-    ['its chunks are cut', 'Transfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n'],
+    ['its chunks are cut short', 'Transfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n'],
     ['a chunk is damaged', 'Transfer-Encoding: chunked\r\n\r\n5\r\n12345\r\nzz\r\n'],
-  ])('is truncated when %s', async (_case, rest) => {
+  ])('is truncated if %s', async (_case, rest) => {
     const server = await startRawServer((request) => request.socket.end(`HTTP/1.1 200 OK\r\n${rest}`));
     await expect(upstreamAt(server.origin).exchange(get)).rejects.toMatchObject({ kind: 'truncated' });
   });
 
-  it('is truncated when its coding is cut although its length is reached', async () => {
+  it('is truncated if its compressed content is cut short, even if its length is reached', async () => {
     const cut = gzipSync('hello hello hello').subarray(0, 20);
     const server = await startRawServer((request) => reply(request, 200, cut, 'Content-Encoding: gzip'));
     await expect(upstreamAt(server.origin).exchange(get)).rejects.toMatchObject({ kind: 'truncated' });
   });
 });
 
-describe('a transparent answer', () => {
-  it('keeps every byte and its content coding, which can be taken off for inspection', async () => {
+describe('a transparent response', () => {
+  it('keeps every byte and its content coding, which can be decoded for inspection', async () => {
     const bytes = gzipSync('hello');
     const server = await startRawServer((request) => reply(request, 500, bytes, 'Content-Encoding: gzip'));
     const answer = await upstreamAt(server.origin).exchange(observed);
@@ -227,7 +227,7 @@ describe('a transparent answer', () => {
     expect(await decodeForInspection(answer, 4)).toBeUndefined();
   });
 
-  it('is told as damaged when it is not coded in the way that it says', async () => {
+  it('is reported as damaged if its content coding is invalid', async () => {
     const cut = gzipSync('hello').subarray(0, 12);
     const server = await startRawServer((request) => reply(request, 200, cut, 'Content-Encoding: gzip'));
     const answer = await upstreamAt(server.origin).exchange(observed);
@@ -235,7 +235,7 @@ describe('a transparent answer', () => {
     expect(await decodeForInspection(answer, 100)).toBe('damaged');
   });
 
-  it('streams on when it is larger than the bound, whole and in order', async () => {
+  it('is streamed completely and in order if it is larger than the bound', async () => {
     const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, index) => index % 251));
     const server = await startRawServer((request) => reply(request, 200, bytes));
     const answer = await upstreamAt(server.origin, { maxResponseBytes: 1024 }).exchange(observed);
@@ -244,7 +244,7 @@ describe('a transparent answer', () => {
     expect((await drain(answer.body as Readable)).bytes.equals(bytes)).toBe(true);
   });
 
-  it('gives what came of a broken body and then breaks', async () => {
+  it('returns the received part of a broken body and then breaks', async () => {
     const server = await startRawServer(half);
     const answer = await upstreamAt(server.origin).exchange(observed);
     const { bytes, error } = await drain(answer.body as Readable);
@@ -252,7 +252,7 @@ describe('a transparent answer', () => {
     expect(error).toMatchObject({ kind: 'truncated' });
   });
 
-  it('breaks too when a large body breaks after it was handed on', async () => {
+  it('also breaks if a large body breaks after it was returned', async () => {
     const server = await startRawServer((request) => {
       request.socket.end(`HTTP/1.1 200 OK\r\nContent-Length: 500000\r\n\r\n${'x'.repeat(400_000)}`);
     });
@@ -262,7 +262,7 @@ describe('a transparent answer', () => {
     expect(error).toMatchObject({ kind: 'truncated' });
   });
 
-  it('gives its place back and is a stream until it is read or given up, which is no failure of the upstream', async () => {
+  it('frees its slot and is a stream until it is read or abandoned, which is not an upstream failure', async () => {
     const server = await startRawServer((request) => reply(request, 200, Buffer.alloc(3_000_000)));
     const upstream = upstreamAt(server.origin, { maxResponseBytes: 1024, circuit: { failures: 1, openSeconds: 5 } });
     const answer = await upstream.exchange(observed);
@@ -273,7 +273,7 @@ describe('a transparent answer', () => {
     expect(upstream.stats()).toMatchObject({ inFlight: 0, streams: 0, circuit: 'closed' });
   });
 
-  it('is not given up for a pause that its reader has ended', async () => {
+  it('is not abandoned after a pause that its reader has ended', async () => {
     const { promise: isRead, resolve: read } = Promise.withResolvers<RawRequest>();
     const bytes = Buffer.alloc(3_000_000);
     const server = await startRawServer((request) => {
@@ -284,14 +284,14 @@ describe('a transparent answer', () => {
     const answer = await upstream.exchange(observed);
     const drained = drain(answer.body as Readable);
     const { socket } = await isRead;
-    // The last byte comes long after the last pause of the reader would have been too long.
+    // The last byte arrives long after the reader's last pause would have been too long.
     setTimeout(() => socket.write('x'), 150);
     const { bytes: received, error } = await drained;
     expect(error).toBeUndefined();
     expect(received.length).toBe(bytes.length + 1);
   });
 
-  it('is given up when its reader pauses for too long', async () => {
+  it('is abandoned if its reader pauses for too long', async () => {
     const server = await startRawServer((request) => reply(request, 200, Buffer.alloc(9_000_000)));
     const upstream = upstreamAt(server.origin, { maxResponseBytes: 1024, clientTimeoutMs: 20 });
     const answer = await upstream.exchange(observed);
@@ -300,11 +300,11 @@ describe('a transparent answer', () => {
   });
 });
 
-/** How many clients of undici are in memory. */
+/** The number of undici clients in memory. */
 const clients = () => Number(queryObjects(Client));
 
 describe('a connection', () => {
-  it('is used again for safe requests', async () => {
+  it('is reused for safe requests', async () => {
     const server = await startRawServer(ok);
     const upstream = upstreamAt(server.origin);
     for (let count = 0; count < 3; count += 1) {
@@ -315,7 +315,7 @@ describe('a connection', () => {
     expect(upstream.stats().openConnections).toBe(1);
   });
 
-  it('that died before any byte of the answer is replaced once for a safe request', async () => {
+  it('is replaced once for a safe request if it closed before any byte of the response', async () => {
     const server = await startRawServer((request) =>
       request.turn === 2 ? request.socket.resetAndDestroy() : ok(request),
     );
@@ -326,7 +326,7 @@ describe('a connection', () => {
     expect(server.requests.map((request) => request.connection)).toEqual([1, 1, 2]);
   });
 
-  it('that dies before the request is written to it is replaced too', async () => {
+  it('is also replaced if it closes before the request is written', async () => {
     const server = await startRawServer(ok);
     const upstream = upstreamAt(server.origin);
     await upstream.exchange(get);
@@ -347,7 +347,7 @@ describe('a connection', () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  it('is not replaced once the answer has begun', async () => {
+  it('is not replaced after the response has begun', async () => {
     const server = await startRawServer((request) =>
       request.turn === 2 ? request.socket.end('HTTP/1.1 20') : ok(request),
     );
@@ -358,13 +358,13 @@ describe('a connection', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('is not replaced when it was new', async () => {
+  it('is not replaced if it was new', async () => {
     const server = await startRawServer((request) => request.socket.resetAndDestroy());
     await expect(upstreamAt(server.origin).exchange(get)).rejects.toMatchObject({ kind: 'reset' });
     expect(server.requests).toHaveLength(1);
   });
 
-  it('is made anew for every unsafe request, says that it will close, and closes', async () => {
+  it('is new for every unsafe request, announces that it will close, and closes', async () => {
     const server = await startRawServer(ok);
     const upstream = upstreamAt(server.origin);
     await upstream.exchange(get);
@@ -379,7 +379,7 @@ describe('a connection', () => {
     await expect.poll(() => upstream.stats().openConnections).toBe(1);
   });
 
-  // Thousands of writes an hour would otherwise each leave a client behind for as long as the process runs.
+  // Thousands of writes an hour would otherwise each leave a client in memory for the life of the process.
   it.each([
     ['closed', async () => (await startRawServer(ok)).origin],
     [
@@ -399,20 +399,20 @@ describe('a connection', () => {
     await expect.poll(clients).toBeLessThan(before + 5);
   });
 
-  it('that breaks under an unsafe request is never replaced', async () => {
+  it('that breaks during an unsafe request is never replaced', async () => {
     const server = await startRawServer((request) => request.socket.resetAndDestroy());
     await expect(upstreamAt(server.origin).exchange(post)).rejects.toMatchObject({ kind: 'reset' });
     expect(server.requests).toHaveLength(1);
   });
 
-  it('is closed by us when it has been idle for the configured time', async () => {
+  it('is closed by Portico after the configured idle time', async () => {
     const server = await startRawServer(ok);
     const upstream = upstreamAt(server.origin, { idleTimeoutMs: 50 });
     await upstream.exchange(get);
     await expect.poll(() => upstream.stats().openConnections).toBe(0);
   });
 
-  it('is kept no longer because the upstream says so', async () => {
+  it('is not kept open longer because the upstream asks for it', async () => {
     const server = await startRawServer((request) => reply(request, 200, 'x', 'Keep-Alive: timeout=600'));
     const upstream = upstreamAt(server.origin, { idleTimeoutMs: 50 });
     await upstream.exchange(get);
@@ -421,7 +421,7 @@ describe('a connection', () => {
 });
 
 describe('an exchange fails', () => {
-  it('with `refused` when nobody listens, or when the name is unknown', async () => {
+  it('with `refused` if the server is not listening or its name is unknown', async () => {
     const server = await startRawServer(ok);
     await server.close();
     for (const origin of [server.origin, 'http://portico.invalid']) {
@@ -429,7 +429,7 @@ describe('an exchange fails', () => {
     }
   });
 
-  it('with `refused` when nobody vouches for the certificate', async () => {
+  it('with `refused` if the certificate is not trusted', async () => {
     const server = createTlsServer(selfSigned('localhost'), (socket) => socket.end());
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -439,20 +439,20 @@ describe('an exchange fails', () => {
     server.close();
   });
 
-  it('with `deadline` when the connection does not stand in time', async () => {
+  it('with `deadline` if the connection is not established in time', async () => {
     const silent = await startRawServer(() => undefined);
     const upstream = upstreamAt(silent.origin.replace('http:', 'https:'), { connectTimeoutMs: 50 });
     await expect(upstream.exchange(get)).rejects.toMatchObject({ kind: 'deadline' });
   });
 
-  it('with `deadline` when no head comes', async () => {
+  it('with `deadline` if no response head arrives', async () => {
     const server = await startRawServer(() => undefined);
     await expect(upstreamAt(server.origin, { headersTimeoutMs: 50 }).exchange(get)).rejects.toMatchObject({
       kind: 'deadline',
     });
   });
 
-  it('with `deadline` when a body falls silent', async () => {
+  it('with `deadline` if a body stalls', async () => {
     const server = await startRawServer((request) =>
       request.socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345'),
     );
@@ -461,7 +461,7 @@ describe('an exchange fails', () => {
     });
   });
 
-  it('with `deadline` when a body that never falls silent takes too long as a whole', async () => {
+  it('with `deadline` if a body that never stalls takes too long in total', async () => {
     const server = await startRawServer((request) => {
       request.socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n');
       const drip = setInterval(() => request.socket.write('x'), 5);
@@ -472,7 +472,7 @@ describe('an exchange fails', () => {
     });
   });
 
-  it('but not when a body that is passed on as it comes keeps coming for longer than the whole may take', async () => {
+  it('but not if a streamed body keeps arriving for longer than the total limit', async () => {
     const server = await startRawServer((request) => {
       request.socket.write('HTTP/1.1 200 OK\r\nContent-Length: 60\r\n\r\n');
       let sent = 0;
@@ -486,12 +486,12 @@ describe('an exchange fails', () => {
     expect(answer.body).toEqual(Buffer.from('x'.repeat(60)));
   });
 
-  it('with `reset` when the answer is not HTTP', async () => {
+  it('with `reset` if the response is not HTTP', async () => {
     const server = await startRawServer((request) => request.socket.end('SSH-2.0-x\r\n'));
     await expect(upstreamAt(server.origin).exchange(get)).rejects.toMatchObject({ kind: 'reset' });
   });
 
-  it('with `aborted` when the client leaves, and breaks the connection', async () => {
+  it('with `aborted` if the client leaves, and breaks the connection', async () => {
     const left = new AbortController();
     const server = await startRawServer(() => left.abort());
     const upstream = upstreamAt(server.origin);
@@ -500,12 +500,12 @@ describe('an exchange fails', () => {
     await expect.poll(() => server.sockets.size).toBe(0);
   });
 
-  it('with `aborted` when the client leaves during the connecting, and nothing is sent then', async () => {
+  it('with `aborted` if the client leaves while connecting, and nothing is sent', async () => {
     const server = await startRawServer(ok);
     const left = new AbortController();
     const upstream = upstreamAt(server.origin);
     const exchanges = [get, post].map((request) => upstream.exchange({ ...request, signal: left.signal }));
-    // Connecting needs a turn of the event loop, what comes before it does not.
+    // Connecting takes a turn of the event loop; everything before it does not.
     for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
     left.abort();
     for (const exchange of exchanges) await expect(exchange).rejects.toMatchObject({ kind: 'aborted' });
@@ -514,7 +514,7 @@ describe('an exchange fails', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('with `aborted` when the client’s own body breaks', async () => {
+  it('with `aborted` if the client’s own body breaks', async () => {
     const server = await startRawServer(ok);
     const body = new Readable({ read: () => undefined });
     body.push('abc');
@@ -524,8 +524,8 @@ describe('an exchange fails', () => {
   });
 });
 
-describe('the bound on exchanges', () => {
-  it('sheds what finds the queue full and what waits too long, with a time to come back', async () => {
+describe('the limit on exchanges', () => {
+  it('sheds requests that find the queue full or wait too long, with a retry time', async () => {
     const server = await startRawServer(() => undefined);
     const upstream = upstreamAt(server.origin, { concurrency: 1, queue: 1, queueTimeoutMs: 50 });
     const running = upstream.exchange(get).catch(() => undefined);
@@ -538,8 +538,8 @@ describe('the bound on exchanges', () => {
     await running;
   });
 
-  // A signal may serve many exchanges: each of them would leave a listener behind.
-  it('leaves nothing behind on the signal of the client', async () => {
+  // A signal may serve many exchanges, each of which would leave a listener behind.
+  it("leaves no listener on the client's signal", async () => {
     const server = await startRawServer(ok);
     const upstream = upstreamAt(server.origin);
     const { signal } = new AbortController();
@@ -562,13 +562,13 @@ describe('the bound on exchanges', () => {
   });
 });
 
-describe('the streams of a client', () => {
+describe("a client's streams", () => {
   const passed = { ...get, mode: 'streamed', owner: { caller: 'alice', address: '203.0.113.7' } } as const;
   const one = { concurrency: 1, streams: { total: 1, perCaller: 1, perAddress: 1 } };
   const head = 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345';
 
-  // Every request that waits has found room, and the one before it may take the last of it.
-  it('have no room for a request that finds them open when it gets its place, and it is not sent', async () => {
+  // Every waiting request found a free stream, and the one before it may take the last.
+  it('refuse a request that finds them all in use when it gets its slot, and it is not sent', async () => {
     const server = await startRawServer(() => undefined);
     const upstream = upstreamAt(server.origin, one);
     const first = upstream.exchange(passed);
@@ -583,8 +583,8 @@ describe('the streams of a client', () => {
     await expect.poll(() => upstream.stats()).toMatchObject({ inFlight: 0, streams: 0 });
   });
 
-  // A client that has all the streams that it may have must not fill the queue in which others wait.
-  it('have no room for another request, which is refused before it waits for a place', async () => {
+  // A client that uses all of its streams must not fill the queue in which others wait.
+  it('refuse another request before it waits for a slot', async () => {
     const server = await startRawServer(
       ({ head: asked, socket }) => void (asked.includes('/a.json') && socket.write(head)),
     );
@@ -601,7 +601,7 @@ describe('the streams of a client', () => {
 });
 
 describe('the circuit', () => {
-  it('opens after transport failures in a row, refuses without calling, and closes after a trial', async () => {
+  it('opens after consecutive transport failures, refuses without calling, and closes after a trial', async () => {
     const time = { now: 1_700_000_000_000 };
     let broken = true;
     const server = await startRawServer((request) => (broken ? request.socket.resetAndDestroy() : ok(request)));
@@ -617,7 +617,7 @@ describe('the circuit', () => {
     expect(upstream.stats().circuit).toBe('closed');
   });
 
-  it('refuses what was waiting in the queue when it opened', async () => {
+  it('refuses requests that were waiting in the queue when it opened', async () => {
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<RawRequest>();
     const server = await startRawServer(arrive);
     const upstream = upstreamAt(server.origin, { concurrency: 1, circuit: { failures: 1, openSeconds: 5 } });
@@ -627,7 +627,7 @@ describe('the circuit', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('stays closed for a page that always fails with an answer, or is too large, or that clients give up', async () => {
+  it('stays closed for a page that always returns an error, is too large or is abandoned by clients', async () => {
     const server = await startRawServer((request) => reply(request, 500, 'x'.repeat(2000)));
     const upstream = upstreamAt(server.origin, { circuit: { failures: 1, openSeconds: 5 }, maxResponseBytes: 1024 });
     await expect(upstream.exchange(get)).rejects.toMatchObject({ kind: 'too_large' });
@@ -636,7 +636,7 @@ describe('the circuit', () => {
     expect(upstream.stats().circuit).toBe('closed');
   });
 
-  it('counts a broken stream that was handed on already', async () => {
+  it('counts a broken stream that has already been returned', async () => {
     const server = await startRawServer(half);
     const upstream = upstreamAt(server.origin, { circuit: { failures: 1, openSeconds: 5 } });
     const answer = await upstream.exchange(observed);
@@ -646,7 +646,7 @@ describe('the circuit', () => {
 });
 
 describe('closing', () => {
-  it('lets an exchange in flight end', async () => {
+  it('lets an exchange in flight finish', async () => {
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<RawRequest>();
     const server = await startRawServer(arrive);
     const upstream = upstreamAt(server.origin);
@@ -659,7 +659,7 @@ describe('closing', () => {
     expect(upstream.stats().openConnections).toBe(0);
   });
 
-  it('breaks what does not end in time', async () => {
+  it('breaks exchanges that do not finish in time', async () => {
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<RawRequest>();
     const server = await startRawServer(arrive);
     const upstream = upstreamAt(server.origin);

@@ -14,12 +14,12 @@ describe('a permission message', () => {
     'Permission denied',
     'Insufficient permissions',
     'You are not allowed to view this page',
-  ])('is recognised by default: %s', (message) => {
+  ])('is recognized by default: %s', (message) => {
     expect(isPermission(message, [])).toBe(true);
   });
 
   it.each(['Bad credentials', 'Unauthorized', 'Please login', 'The permission name is required', 'not found'])(
-    'is not seen in: %s',
+    'is not recognized in: %s',
     (message) => {
       expect(isPermission(message, [])).toBe(false);
     },
@@ -36,15 +36,15 @@ describe('a permission message', () => {
   });
 });
 
-describe('a message of the upstream', () => {
+describe('an upstream message', () => {
   it.each([
     ['a line break', 'No.<br>Log in', 'No. Log in'],
-    ['line breaks of every spelling', 'a<BR/>b<br />c <br class="x">d<br id=1>e', 'a b c d e'],
+    ['line breaks of every kind', 'a<BR/>b<br />c <br class="x">d<br id=1>e', 'a b c d e'],
     ['tags', '<p>The <b class="x">thing</b> is gone</p>', 'The thing is gone'],
     ['entities, once', 'don&#39;t &amp;lt; &quot;x&quot; &eacute;', `don't &lt; "x" é`],
     ['encoded tags, which are text', '&lt;script&gt;', '<script>'],
     ['scripts and comments', 'a<script>alert(1)</script>b<!-- c -->d', 'abd'],
-    ['comparisons, which are no tags', 'a < b and c > d, 1<2', 'a < b and c > d, 1<2'],
+    ['comparisons, which are not tags', 'a < b and c > d, 1<2', 'a < b and c > d, 1<2'],
     ['control characters', 'a\u0000\r\nb\u001b[31m', 'a b [31m'],
     ['a tag that never ends', 'gone <a href="', 'gone <a href="'],
   ])('becomes plain text: %s', (_case, html, text) => {
@@ -56,11 +56,11 @@ describe('a message of the upstream', () => {
     "The provided 'job id' is/are invalid",
     'not found',
     "Attachments is disabled or you don't have permission to add attachments to this issue.",
-  ])('stays as it is when it is a documented text: %s', (text) => {
+  ])('stays unchanged if it is a documented text: %s', (text) => {
     expect(plainText(text)).toBe(text);
   });
 
-  it('keeps what looks like a tag and is none', () => {
+  it('keeps text that looks like a tag but is not one', () => {
     expect(plainText('value must be a<b and c>d')).toBe('value must be a<b and c>d');
     expect(plainText('<b>value</b> must be <em class="x">small</em>')).toBe('value must be small');
   });
@@ -69,7 +69,7 @@ describe('a message of the upstream', () => {
     expect(plainText('ab '.repeat(10_000))).toMatch(/^(?:ab ){666}a…$/);
   });
 
-  // Two unclosed constructs many times over make a careless expression take minutes.
+  // Many repetitions of two unclosed constructs make a careless expression take minutes.
   it('is read in linear time', () => {
     for (const part of ['<script>', '<!--', '<a ', '<br', ' '])
       expect(plainText(part.repeat(1_000_000)).length).toBeLessThanOrEqual(2000);

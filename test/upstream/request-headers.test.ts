@@ -36,8 +36,8 @@ const traced = [
   ['traceparent', '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'],
 ];
 
-describe('rules 2: the fields of a documented request', () => {
-  it('are an allowlist: nothing of the client’s own passes', () => {
+describe('rules 2: the headers of a documented request', () => {
+  it('are an allowlist: no header of the client is forwarded', () => {
     expect(requestHeaders('Basic chosen', forwardingHeaders(arrival))).toEqual([
       ['Authorization', 'Basic chosen'],
       ['Accept', 'application/json'],
@@ -49,20 +49,20 @@ describe('rules 2: the fields of a documented request', () => {
     ]);
   });
 
-  it('hold no credential for anonymous callers', () => {
+  it('contain no credential for anonymous callers', () => {
     const names = requestHeaders(undefined, forwardingHeaders(arrival)).map(([name]) => name);
     expect(names).not.toContain('Authorization');
     expect(names).toContain('Content-Type');
   });
 
-  it('pass the trace state on', () => {
+  it("include the caller's trace state", () => {
     const fields = requestHeaders(undefined, forwardingHeaders({ ...arrival, tracestate: 'a=b' }));
     expect(fields).toContainEqual(['tracestate', 'a=b']);
   });
 });
 
-describe('rules 1: the fields of an observed request', () => {
-  it('are the client’s end-to-end fields as they came, and our own forwarding fields', () => {
+describe('rules 1: the headers of a request in observe', () => {
+  it("are the client’s end-to-end headers unchanged, and Portico's forwarding headers", () => {
     expect(transparentHeaders(arrival)).toEqual([
       ['Authorization', 'Basic own'],
       ['Cookie', 'JSESSIONID=1'],
@@ -83,7 +83,7 @@ describe('rules 2: the headers of a request for an undocumented path', () => {
   const names = (choice: Parameters<typeof passthroughHeaders>[1]) =>
     passthroughHeaders(arrival, choice).map(([name, value]) => (name === 'Authorization' ? value : name));
 
-  it('hold the credential that was chosen and nothing that changes the method', () => {
+  it('contain the chosen credential and no method override', () => {
     const found = names({ authorization: 'Basic chosen', identityCoding: false });
     expect(found).toContain('Basic chosen');
     expect(found).not.toContain('Basic own');
@@ -91,7 +91,7 @@ describe('rules 2: the headers of a request for an undocumented path', () => {
     expect(found).toContain('Range');
   });
 
-  it('ask for all of the body, uncoded, where it is rewritten', () => {
+  it('request the complete, uncompressed body if it is rewritten', () => {
     const found = passthroughHeaders(arrival, { authorization: undefined, identityCoding: true });
     expect(found).toContainEqual(['Accept-Encoding', 'identity']);
     expect(found.map(([name]) => name)).not.toContain('Range');

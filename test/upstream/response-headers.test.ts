@@ -30,7 +30,7 @@ describe('rules 11: `Location`', () => {
     expect(publicLocation(value, prefixed, PUBLIC)).toBe(expected);
   });
 
-  it('is a path under the public base path when the upstream has none', () => {
+  it('is a path under the public base path if the upstream has none', () => {
     expect(publicLocation('/x', rooted, PUBLIC)).toBe('/p/x');
     expect(publicLocation('/x', rooted, 'https://new.example')).toBe('/x');
     expect(publicLocation('/x', rooted, 'https://no[t a host/p/')).toBe('/p/x');
@@ -38,8 +38,8 @@ describe('rules 11: `Location`', () => {
   });
 });
 
-describe('other fields of an answer', () => {
-  it('that hold addresses become public, and the rest stays', () => {
+describe('other response headers', () => {
+  it('with addresses become public, and the rest is unchanged', () => {
     const fields = [
       ['Content-Location', '/qa/x'],
       ['Refresh', '5; url=http://www.old.example/qa/x'],
@@ -64,7 +64,7 @@ describe('other fields of an answer', () => {
       'sid=Domain=www.old.example; Expires=Thu, 01 Jan 2026 00:00:00 GMT',
     ],
     ['', ''],
-  ])('make the cookie %j one of ours: %j', (cookie, expected) => {
+  ])('turn the cookie %j into one for the gateway: %j', (cookie, expected) => {
     expect(publicHeaders([['Set-Cookie', cookie]], prefixed, PUBLIC)).toEqual([['Set-Cookie', expected]]);
   });
 });

@@ -11,7 +11,7 @@ const service = { kind: 'service', username: 'svc' } as const;
 const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` });
 
 describe('the credential of a service account', () => {
-  it('is none when credentials are forwarded', () => {
+  it('is absent if credentials are forwarded', () => {
     expect(serviceAuthorization({ kind: 'forward' }, {})).toEqual({ authorization: undefined });
   });
 
@@ -23,7 +23,7 @@ describe('the credential of a service account', () => {
     expect(serviceAuthorization({ ...service, passwordFile }, {})).toEqual(basic('svc:fi:lé'));
   });
 
-  it('is a fault when it is not there', () => {
+  it('is a configuration error if it is missing', () => {
     const empty = join(folder, 'empty');
     writeFileSync(empty, '\n');
     expect(serviceAuthorization({ ...service, passwordEnv: 'P' }, {})).toEqual({ fault: 'the variable P is not set' });

@@ -39,9 +39,9 @@ describe('translate failure', () => {
     };
   }
 
-  describe('rules 8: an answer of the upstream', () => {
+  describe('rules 8: an upstream response', () => {
     it.each([401, 403])(
-      'with status %i and a permission message in either shape is a 403 without challenge',
+      'with status %i and a permission message in either shape becomes a 403 without a challenge',
       (status) => {
         for (const body of [error(NO_PERMISSION), errors(NO_PERMISSION)]) {
           expect(translate(status, body)).toEqual({
@@ -55,7 +55,7 @@ describe('translate failure', () => {
       },
     );
 
-    it('with a permission message is a 401 for a caller who showed no credential', () => {
+    it('with a permission message becomes a 401 for a caller without a credential', () => {
       expect(translate(401, errors(NO_PERMISSION), { credential: 'none' })).toMatchObject({
         code: 'credentials_required',
         status: 401,
@@ -70,15 +70,18 @@ describe('translate failure', () => {
       ['JSON of another form', '{"a":1}', 'The upstream refused the credentials.'],
       ['nothing', '', 'The upstream refused the credentials.'],
       ['plain text', 'Unauthorized', 'The upstream refused the credentials.'],
-    ])('with status 401 and %s is a 401 with challenge, and the verified entry goes', (_case, body, text) => {
-      expect(translate(401, body)).toEqual({
-        code: 'upstream_unauthorized',
-        status: 401,
-        text,
-        headers: { 'WWW-Authenticate': CHALLENGE },
-        dropVerified: true,
-      });
-    });
+    ])(
+      'with status 401 and %s becomes a 401 with a challenge, and the verified entry is dropped',
+      (_case, body, text) => {
+        expect(translate(401, body)).toEqual({
+          code: 'upstream_unauthorized',
+          status: 401,
+          text,
+          headers: { 'WWW-Authenticate': CHALLENGE },
+          dropVerified: true,
+        });
+      },
+    );
 
     it('with status 401 for an anonymous caller drops nothing', () => {
       expect(translate(401, '', { credential: 'none' })).toMatchObject({
@@ -88,7 +91,7 @@ describe('translate failure', () => {
     });
 
     it.each([error(NO_PERMISSION), error('Bad credentials'), '', html])(
-      'with status 401 on a service credential is a 502: %s',
+      'with status 401 on a service credential becomes a 502: %s',
       (body) => {
         expect(translate(401, body, { credential: 'service' })).toMatchObject({
           code: 'upstream_credentials_refused',
@@ -105,7 +108,7 @@ describe('translate failure', () => {
       });
     });
 
-    it.each([400, 401, 403, 404, 405, 409, 422])('that is an HTML page with status %i is a 502', (status) => {
+    it.each([400, 401, 403, 404, 405, 409, 422])('that is an HTML page with status %i becomes a 502', (status) => {
       const json = [['Content-Type', 'application/json']] as const;
       for (const headers of [[], json]) {
         expect(translate(status, html, {}, headers)).toMatchObject({
@@ -145,7 +148,7 @@ describe('translate failure', () => {
       [400, "The provided 'job id' is/are invalid"],
       [404, 'not found'],
       [403, ATTACHMENTS],
-    ])('with status %i keeps the documented text to the letter: %s', (status, text) => {
+    ])('with status %i keeps the documented text exactly: %s', (status, text) => {
       expect(translate(status, error(text), { documentedErrors: [{ status, text }] })).toMatchObject({ status, text });
     });
 
@@ -155,7 +158,7 @@ describe('translate failure', () => {
       expect(translate(401, error('Only for gardeners.'))).toMatchObject({ status: 401 });
     });
 
-    it('with status 403 that says nothing of permissions is a 403 all the same', () => {
+    it('with status 403 without a permission message still becomes a 403', () => {
       expect(translate(403, '')).toMatchObject({
         code: 'upstream_permission_denied',
         text: 'The upstream denied permission.',
@@ -172,7 +175,7 @@ describe('translate failure', () => {
       });
     });
 
-    it('with status 429 has no `Retry-After` when the upstream gave none that is valid', () => {
+    it('with status 429 gets no `Retry-After` if the upstream sent no valid one', () => {
       for (const value of ['soon', '-1', '1e3', '99999999999', '5, 6', 'Fri, 99 Dec 2027 23:59:59 GMT']) {
         expect(translate(429, '', {}, [['Retry-After', value]])?.headers).toEqual({});
       }
@@ -189,7 +192,7 @@ describe('translate failure', () => {
       [405, 502, 'upstream_error'],
       [410, 502, 'upstream_error'],
       [418, 502, 'upstream_error'],
-    ])('with status %i is a %i, and its text stays inside', (status, ours, code) => {
+    ])('with status %i becomes a %i, without its text', (status, ours, code) => {
       expect(translate(status, error('java.lang.NullPointerException'))).toMatchObject({ status: ours, code });
       expect(translate(status, error('java.lang.NullPointerException'))?.text).not.toContain('java');
       if (status >= 500) expect(translate(status, html)).toMatchObject({ status: ours, code });
@@ -200,14 +203,14 @@ describe('translate failure', () => {
       expect(translate(503, '')?.headers).toEqual({ 'Retry-After': '5' });
     });
 
-    it.each([301, 302, 303, 304, 307, 308])('that redirects with %i is a 502 which does not say whereto', (status) => {
+    it.each([301, 302, 303, 304, 307, 308])('that redirects with %i becomes a 502 without the target', (status) => {
       const redirect = translate(status, '', {}, [['Location', 'https://secret.example/']]);
       expect(redirect).toMatchObject({ code: 'upstream_redirect', status: 502 });
       expect(JSON.stringify(redirect)).not.toContain('secret');
     });
 
     it.each([error(NO_PERMISSION), errors(NO_PERMISSION)])(
-      'with status 200 and a permission message alone is a 403: %s',
+      'with status 200 and only a permission message becomes a 403: %s',
       (body) => {
         expect(translate(200, body)).toMatchObject({
           code: 'upstream_permission_denied',
@@ -218,7 +221,7 @@ describe('translate failure', () => {
     );
 
     it.each([error('boom'), errors('boom'), '{"error":null}', '{"errors":[],"more":1}'])(
-      'with status 200 and an error alone is a 502: %s',
+      'with status 200 and only an error becomes a 502: %s',
       (body) => {
         expect(translate(200, body)).toMatchObject({ code: 'upstream_error_in_success', status: 502 });
       },
@@ -233,27 +236,27 @@ describe('translate failure', () => {
       '{"error":',
       '',
       'null',
-    ])('with status 200 is a success when it holds a documented field, is a list or is not readable: %s', (body) => {
+    ])('with status 200 is a success if it has a documented field, is a list or cannot be read: %s', (body) => {
       expect(translate(200, body)).toBeUndefined();
     });
 
-    it('with both messages is a permission failure when either says so', () => {
+    it('with both messages is a permission failure if either contains one', () => {
       const both = JSON.stringify({ error: 'x', errors: { message: NO_PERMISSION } });
       expect(translate(401, both)).toMatchObject({ code: 'upstream_permission_denied', status: 403 });
     });
 
     it.each(['<?xml version="1.0"?>\n<html></html>', '<!-- page -->\n<!DOCTYPE html><html></html>'])(
-      'with status 401 is an HTML page whatever stands before it: %s',
+      'with status 401 is an HTML page whatever precedes the markup: %s',
       (body) => {
         expect(translate(401, body)).toMatchObject({ code: 'upstream_html', status: 502 });
       },
     );
 
-    it('with status 200 and a byte order mark before its error is no success', () => {
+    it('with status 200 and a byte order mark before its error is not a success', () => {
       expect(translate(200, `\uFEFF${error('boom')}`)).toMatchObject({ code: 'upstream_error_in_success' });
     });
 
-    it('never makes our text longer than 2,000 characters', () => {
+    it('never leads to a message longer than 2,000 characters', () => {
       expect(translate(400, error('x'.repeat(100_000)))?.text).toHaveLength(2000);
     });
 
@@ -280,14 +283,14 @@ describe('translate failure', () => {
       });
     });
 
-    it('says after how many seconds waiting may help', () => {
+    it('names the seconds after which a retry may succeed', () => {
       const translated = translateFailure(new UpstreamFailure('circuit_open', { retryAfterSeconds: 4 }), context);
       expect(translated?.error.headers).toEqual({ 'Retry-After': '4' });
     });
   });
 });
 
-describe('the shape of an error answer', () => {
+describe('the shape of an error response', () => {
   const shapeOf = (body: string | Readable, type = 'application/json') =>
     errorShape({
       status: 500,
@@ -313,29 +316,29 @@ describe('the shape of an error answer', () => {
     expect(shapeOf(body)).toBe(shape);
   });
 
-  it('is what the body says when the type says otherwise', () => {
+  it('follows the body if the type contradicts it', () => {
     expect(shapeOf('{"error":"x"}', 'text/html')).toBe('error');
     expect(shapeOf('Forbidden', 'TEXT/HTML; charset=x')).toBe('html');
   });
 
-  it('is html behind comments and a declaration', () => {
+  it('is html after comments and a declaration', () => {
     for (const html of ['<?XML version="1.0"?>\n<!-- a --> <!---->\n<html>', '<!-- --><!DOCTYPE\n html>'])
       expect(shapeOf(html)).toBe('html');
     for (const other of ['<!-- <html> ', '<?xml <html', '<!---->', 'x<html>']) expect(shapeOf(other)).toBe('other');
   });
 
-  // The attack: an error of comments only. An expression with one repetition inside another took twice as long for each
-  // comment, so that thirty of them held the process for a minute, and a hundred for ever.
-  it('is found behind any number of comments', () => {
+  // The attack: an error of comments only. An expression with nested repetition took twice as long for each comment, so
+  // that thirty of them blocked the process for a minute, and a hundred forever.
+  it('is found after any number of comments', () => {
     expect(shapeOf(`${'<!---->'.repeat(30_000)}x`)).toBe('other');
     expect(shapeOf(`${'<!---->'.repeat(30_000)}<html>`)).toBe('html');
   });
 
-  it('is other for JSON that is too deep to be an error', () => {
+  it('is other for JSON too deep to be an error', () => {
     expect(shapeOf('['.repeat(200_000))).toBe('other');
   });
 
-  it('is other for a body that still streams', () => {
+  it('is other for a body that is still streaming', () => {
     expect(shapeOf(Readable.from(['{"error":"x"}']))).toBe('other');
   });
 });

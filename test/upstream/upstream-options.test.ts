@@ -6,7 +6,7 @@ const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true, 
 const isValid = ajv.compile(upstreamOptionsSchema);
 
 describe('the schema of `upstream:`', () => {
-  it('takes the defaults, and knows every key of them', () => {
+  it('accepts the defaults and knows every key of them', () => {
     expect(isValid(UPSTREAM_DEFAULTS)).toBe(true);
     expect(Object.keys(upstreamOptionsSchema.properties).toSorted()).toEqual(
       ['url', ...Object.keys(UPSTREAM_DEFAULTS)].toSorted(),
@@ -19,7 +19,7 @@ describe('the schema of `upstream:`', () => {
     { credentials: { kind: 'service', username: 'u', passwordFile: '/run/p' } },
     { legacyOrigins: ['http://old.example:8080'] },
     { circuit: { failures: 1 } },
-  ])('takes %j', (options) => {
+  ])('accepts %j', (options) => {
     expect(isValid(options)).toBe(true);
   });
 

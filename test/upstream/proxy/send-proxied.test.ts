@@ -9,7 +9,7 @@ import { createStop } from '../../../src/upstream/sending.ts';
 import { UPSTREAM_DEFAULTS } from '../../../src/upstream/upstream-options.ts';
 import { startRawServer } from '../support/raw-server.ts';
 
-/** Sends a request to an upstream that begins a body without a length, and shows the request as it is sent. */
+/** Sends a request to an upstream that begins a body without a length, and exposes the sent request. */
 async function begun() {
   const server = await startRawServer(({ socket }) => socket.write('HTTP/1.1 200 OK\r\n\r\nhalf'));
   const sent = Promise.withResolvers<ClientRequest>();
@@ -28,12 +28,12 @@ async function begun() {
   return { server, stop, body, outgoing: await sent.promise };
 }
 
-// `once` would reject for the error before.
+// `once` would reject because of the earlier error.
 const closing = (stream: Readable) => new Promise<void>((resolve) => stream.once('close', resolve));
 
 describe('the response to a proxied request', () => {
-  // Without a length the end of the connection is the end of the body: a failure of the socket must come first.
-  it.each(['ECONNRESET', 'ETIMEDOUT', 'EPIPE'])('is broken when its socket fails with %s', async (code) => {
+  // Without a length, the end of the connection ends the body, so a socket failure must be noticed first.
+  it.each(['ECONNRESET', 'ETIMEDOUT', 'EPIPE'])('is broken if its socket fails with %s', async (code) => {
     const { body, outgoing } = await begun();
     await once(body, 'data');
     const closed = closing(body);
@@ -43,7 +43,7 @@ describe('the response to a proxied request', () => {
     expect(body.readableEnded).toBe(false);
   });
 
-  it('ends with its exchange, and closes its connection', async () => {
+  it('ends with its exchange and closes its connection', async () => {
     const { server, stop, body } = await begun();
     await once(body, 'data');
     const closed = closing(body);
@@ -54,14 +54,14 @@ describe('the response to a proxied request', () => {
     await expect.poll(() => server.sockets.size).toBe(0);
   });
 
-  it('closes its connection when nobody reads it any more', async () => {
+  it('closes its connection when its reader has left', async () => {
     const { server, body } = await begun();
     body.destroy();
     await expect.poll(() => server.sockets.size).toBe(0);
   });
 });
 
-it('a request of an exchange that has ended is not sent', async () => {
+it('a request of a finished exchange is not sent', async () => {
   const server = await startRawServer(() => undefined);
   const stop = createStop();
   stop.stop(new UpstreamFailure('aborted'));

@@ -16,32 +16,32 @@ import { cleanUpAfterTest } from '../../builders/clean-up.ts';
 import { callerNamed } from '../../builders/exchange.ts';
 import { upstreamAt } from './settings.ts';
 
-/** What a test chooses. */
+/** The options of a test. */
 export interface GatewayChoice {
   readonly options?: Partial<UpstreamOptions>;
   readonly basePath?: string;
   readonly rewriteUrls?: boolean;
   readonly transparent?: boolean;
-  /** The credential of the caller. */
+  /** The caller's credential. */
   readonly authorization?: string;
   /** Called with each response before anything is forwarded. */
   readonly onResponse?: (response: ServerResponse) => void | Promise<void>;
 }
 
-/** What became of a request. */
+/** The outcome of a request. */
 export interface Passed extends Pick<Trace, 'upstream' | 'bytes' | 'legacyAddress'> {
-  /** How the transport failed, from `upstream.shape` or from what was thrown. */
+  /** The kind of transport failure, from `upstream.shape` or the thrown error. */
   readonly failure: string | undefined;
-  /** Whether the client got all of its response. */
+  /** Whether the client received its complete response. */
   readonly whole: boolean;
 }
 
-/** A server that takes every request to the plan for undocumented paths, and writes its reply. */
+/** A server that passes every request to the plan for undocumented paths and writes its reply. */
 export interface TestGateway {
   readonly port: number;
   readonly origin: string;
   stats(): UpstreamStats;
-  /** What became of each request, in the order in which their responses closed. */
+  /** The outcome of each request, in the order in which the responses closed. */
   readonly results: Passed[];
 }
 
@@ -115,7 +115,7 @@ export async function startGateway(origin: string, choice: GatewayChoice = {}): 
   return gateway;
 }
 
-/** An arrival as the edge reads it, with fixed identity. */
+/** An arrival as the edge reads it, with a fixed identity. */
 export function arrivalOf(request: IncomingMessage): Arrival {
   const target = request.url ?? '/';
   const [path = '/'] = target.split('?');

@@ -1,18 +1,18 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** A connection to a server, with everything that came over it so far. */
+/** A connection to a server and everything received on it so far. */
 export interface RawClient {
   readonly socket: Socket;
   send(...lines: string[]): void;
   received(): string;
   /** Resolves with everything received, once it matches. */
   until(wanted: RegExp | ((text: string) => boolean)): Promise<string>;
-  /** Resolves when the connection is closed; true when it was broken, not ended. */
+  /** Resolves when the connection is closed; true if it was reset, false if it ended cleanly. */
   closed: Promise<boolean>;
 }
 
-/** Connects to a port of this machine. */
+/** Connects to a local port. */
 export async function connectRaw(port: number): Promise<RawClient> {
   const socket = connect(port, '127.0.0.1');
   let text = '';
@@ -37,7 +37,7 @@ export async function connectRaw(port: number): Promise<RawClient> {
   };
 }
 
-/** Sends one request on a connection of its own and answers what came until the server closed it. */
+/** Sends one request on a new connection and returns everything received until the server closed it. */
 export async function sendRaw(port: number, ...lines: string[]): Promise<string> {
   const client = await connectRaw(port);
   client.send(...lines);

@@ -2,29 +2,29 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { cleanUpAfterTest } from '../../builders/clean-up.ts';
 
-/** A request as it came over a raw socket. */
+/** A request as received on a raw socket. */
 export interface RawRequest {
-  /** Request line and fields, as they were written. */
+  /** Request line and headers, as written. */
   readonly head: string;
   readonly body: string;
-  /** Which connection it came on, counted from 1. */
+  /** The number of its connection, counted from 1. */
   readonly connection: number;
-  /** Which request of that connection it is, counted from 1. */
+  /** The number of the request on its connection, counted from 1. */
   readonly turn: number;
   readonly socket: Socket;
 }
 
-/** A server that answers with whatever bytes a test writes. */
+/** A server that responds with any bytes that a test writes. */
 export interface RawServer {
   readonly origin: string;
   readonly requests: readonly RawRequest[];
   readonly sockets: ReadonlySet<Socket>;
-  /** How many connections there were so far. */
+  /** The number of connections so far. */
   accepted(): number;
   close(): Promise<void>;
 }
 
-/** Starts a raw server; `answer` is called once the head of a request and its declared body are there. */
+/** Starts a raw server; calls `answer` when a request's head and declared body have arrived. */
 export async function startRawServer(answer: (request: RawRequest) => void): Promise<RawServer> {
   const requests: RawRequest[] = [];
   const sockets = new Set<Socket>();
@@ -64,7 +64,7 @@ export async function startRawServer(answer: (request: RawRequest) => void): Pro
   return raw;
 }
 
-/** Writes a whole answer with a counted body. */
+/** Writes a complete response with a Content-Length. */
 export function reply(request: RawRequest, status: number, body: string | Buffer, ...fields: string[]): void {
   const bytes = Buffer.from(body);
   const head = [`HTTP/1.1 ${status} Whatever`, ...fields, `Content-Length: ${bytes.length}`, '', ''].join('\r\n');
@@ -77,7 +77,7 @@ function takeMessage(text: string): { head: string; body: string; rest: string }
   const head = text.slice(0, end);
   const from = end + 4;
   if (/^transfer-encoding:\s*chunked/im.test(head)) {
-    // With the line break before it, because a chunk may itself end in a 0 and an empty line.
+    // Including the preceding line break, because a chunk may itself end in a 0 and an empty line.
     const last = text.indexOf('\r\n0\r\n\r\n', from - 2);
     return last < 0 ? undefined : { head, body: text.slice(from, last + 2), rest: text.slice(last + 7) };
   }

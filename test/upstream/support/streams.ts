@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** What a stream gave, and the error it broke with. */
+/** The text of a stream, and the error that broke it. */
 export async function drain(stream: Readable): Promise<{ bytes: Buffer; error: unknown }> {
   const chunks: Buffer[] = [];
   try {
