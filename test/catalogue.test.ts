@@ -18,7 +18,7 @@ describe('the page of errors', () => {
     expect(documented).toEqual(known);
   });
 
-  it('lists each code once and says when it is returned', () => {
+  it('lists each code once and describes when it is returned', () => {
     expect(rows).toHaveLength(Object.keys(ERRORS).length);
     expect(rows.filter((row) => row['when'] === '')).toEqual([]);
   });
@@ -33,12 +33,12 @@ describe('the page of metrics', () => {
   });
 });
 
-/** A part of the configuration's schema, as far as this test looks at it. */
+/** A part of the configuration's schema, with the members that this test reads. */
 interface SchemaPart {
   readonly properties?: Readonly<Record<string, SchemaPart>>;
 }
 
-/** Dotted names of all keys that hold no further named keys. */
+/** Dotted names of all keys without named subkeys. */
 function leaves({ properties }: SchemaPart, trail: readonly string[] = []): string[] {
   const children = Object.entries(properties ?? {});
   if (children.length === 0) return [trail.join('.')];
@@ -71,7 +71,7 @@ describe('the page of the configuration', () => {
   });
 });
 
-/** Defaults that depend on something, or that are too long for a table, with what the page says instead. */
+/** Defaults that depend on something or are too long for a table, with the text of the page. */
 const IN_WORDS: Readonly<Record<string, string>> = {
   mode: 'by upstream',
   errors: 'by mode',

@@ -62,7 +62,7 @@ function fields(): { name: string; schema: SchemaObject }[] {
 }
 
 describe('the operations of the contract', () => {
-  it('are the sixteen of the table, and two inferred writes', () => {
+  it('are the sixteen of the table and two inferred writes', () => {
     expect(contract.operations.map(({ id, row, method, path }) => [row, id, method, path])).toEqual([
       [1, 'uploadGdprFile', 'POST', '/services/v2/users/gdpr/upload.json'],
       [2, 'getGdprJob', 'GET', '/services/v2/jobs/gdpr/{jobId}.json'],
@@ -85,7 +85,7 @@ describe('the operations of the contract', () => {
     ]);
   });
 
-  it('take the parameters of the table', () => {
+  it('accept the parameters of the table', () => {
     const paging = ['page', 'pageSize', 'sort'];
     const projection = ['include', 'exclude', 'includeOnly'];
     const search = ['q', 'type', 'lang'];
@@ -117,7 +117,7 @@ describe('the operations of the contract', () => {
     }
   });
 
-  it('require what rules, 3, decide', () => {
+  it('require the permissions that rules, 3, define', () => {
     const read: Requirement = {
       all: [{ permission: 'View answers in the question page' }, { permission: 'View the question page' }],
     };
@@ -146,7 +146,7 @@ describe('the operations of the contract', () => {
     for (const { id, requires } of contract.operations) expect([id, requires]).toEqual([id, expected[id]]);
   });
 
-  it('were added in the versions that are known', () => {
+  it('have the known versions in which they were added', () => {
     const since = Object.fromEntries(contract.operations.map((one) => [one.id, one.since]));
     expect(
       Object.keys(since)
@@ -168,7 +168,7 @@ describe('the operations of the contract', () => {
     expect(new Set(fresh.map(({ name }) => name))).toEqual(new Set(['visibility', 'recipients']));
   });
 
-  it('need a credential where rules, 2, say so', () => {
+  it('need a credential if rules, 2, say so', () => {
     expect(contract.operations.filter(({ needsCredential }) => needsCredential).map(({ id }) => id)).toEqual([
       'uploadGdprFile',
       'getGdprJob',
@@ -180,7 +180,7 @@ describe('the operations of the contract', () => {
     ]);
   });
 
-  it('let a service account stand in only for lists without private fields', () => {
+  it('permit a service account only for lists without private fields', () => {
     const impersonal = contract.operations.filter(({ identityIndependent }) => identityIndependent);
     expect(impersonal.map(({ row }) => row)).toEqual([6, 8, 9, 10, 13, 14, 15]);
     for (const one of impersonal) {
@@ -190,7 +190,7 @@ describe('the operations of the contract', () => {
     }
   });
 
-  it('are cacheable as rules, 6, say, each page with a tag', () => {
+  it('are cacheable according to rules, 6, each page with a tag', () => {
     const kept = contract.operations.filter(({ cacheability }) => cacheability?.byDefault).map(({ row }) => row);
     expect(kept).toEqual([6, 8, 9, 10, 13, 14, 15, 16]);
     const optional = contract.operations.filter(({ cacheability }) => cacheability?.byDefault === false);
@@ -198,7 +198,7 @@ describe('the operations of the contract', () => {
     for (const { method, cacheability } of contract.operations) if (cacheability) expect(method).toBe('GET');
   });
 
-  it('purge only tags that some kept page can have', () => {
+  it('purge only tags that some stored page can have', () => {
     const known = new Set(contract.operations.flatMap(({ cacheability }) => kinds(cacheability?.tags ?? [])));
     for (const { id, purges } of contract.operations)
       for (const kind of kinds(purges)) expect([id, kind, known.has(kind)]).toEqual([id, kind, true]);
@@ -206,7 +206,7 @@ describe('the operations of the contract', () => {
     expect(purging).toEqual(['uploadGdprFile', 'unmarkFavorite', 'cancelWiki', 'updateComment', 'createComment']);
   });
 
-  it('have pages wherever they take a page, and page 0 first for followers only', () => {
+  it('have page bounds if they accept a page, and page 0 first for followers only', () => {
     for (const { id, paging, parameters, row } of contract.operations) {
       expect([id, paging !== undefined]).toEqual([id, parameters.some(({ name }) => name === 'page')]);
       if (paging) expect([id, paging.firstPage]).toEqual([id, row === 10 || row === 14 ? 0 : 1]);
@@ -237,19 +237,19 @@ describe('the operations of the contract', () => {
     ]);
   });
 
-  it('need a feature only where the specification says so', () => {
+  it('need a feature only if the specification says so', () => {
     const needing = contract.operations.filter(({ needsFeature }) => needsFeature !== undefined);
     expect(needing.map(({ row, needsFeature }) => [row, needsFeature])).toEqual([[3, 'issue-tracker']]);
   });
 
-  it('tell a permission failure of 9 in the one shape that was shown', () => {
+  it('report a permission failure of 9 in the one documented shape', () => {
     for (const status of ['401', '403']) {
       const refusal = Object.fromEntries(responsesOf(sourceOf('listGroupUsers')))[status];
       expect(refusal).toMatchObject({ 'x-provenance': 'observed', 'x-status-provenance': 'inferred' });
       const says = (json: unknown) => judge('listGroupUsers', json, { status: Number(status) }).verdict;
       expect(says({ errors: { message: 'No permission.<br>Please log in as another user' } })).toBe('valid');
       expect(says({ errors: { message: 'No permission.' } })).toBe('violations');
-      // With 401 it may be a credential that is refused.
+      // With 401 it may be a refused credential.
       const text = says({ error: 'No permission.<br>Please log in as another user' });
       expect(text).toBe(status === '401' ? 'valid' : 'violations');
     }
@@ -263,19 +263,19 @@ describe('the operations of the contract', () => {
 });
 
 describe.each(places)('$source.operationId', ({ path, source }) => {
-  it('says what it does, how it is known and where its items are', () => {
+  it('describes its purpose, its provenance and the place of its items', () => {
     expect(source.summary).not.toBe('');
     expect(source['x-provenance']).toBe(source['x-row'] === undefined ? 'inferred' : 'observed');
     expect(path).toMatch(/^\/services\/v2\/.*\.json$/);
   });
 
-  it('documents 401, 403, 500 and every other error, and 404 and 400 where it takes an id', () => {
+  it('documents 401, 403, 500 and every other error, and 404 and 400 if it accepts an id', () => {
     const statuses = Object.keys(source.responses);
     expect(statuses).toEqual(expect.arrayContaining(['400', '401', '403', '500', 'default']));
     if (path.includes('{')) expect(statuses).toContain('404');
   });
 
-  it('has a body, a provenance and an example for each answer', () => {
+  it('has a body, a provenance and an example for each response', () => {
     for (const [status, response] of responsesOf(source)) {
       const media = response.content['application/json'];
       expect([status, media?.schema !== undefined, response['x-provenance'] !== undefined]).toEqual([
@@ -287,7 +287,7 @@ describe.each(places)('$source.operationId', ({ path, source }) => {
     }
   });
 
-  it('has examples of answers that its own schemas accept', () => {
+  it('has response examples that its own schemas accept', () => {
     for (const [status, response] of responsesOf(source)) {
       const media = response.content['application/json'];
       if (!media) continue;
@@ -302,14 +302,14 @@ describe.each(places)('$source.operationId', ({ path, source }) => {
     }
   });
 
-  it('has examples of request bodies that its own schema accepts', () => {
+  it('has request body examples that its own schema accepts', () => {
     const media = source.requestBody?.content['application/json'];
     for (const [name, value] of media ? examplesOf(media) : [])
       expect([name, contract.judgeRequest(operation(source.operationId), value)]).toEqual([name, []]);
     if (media) expect(examplesOf(media).length).toBeGreaterThan(0);
   });
 
-  it('has an example of each parameter, and takes them all at once', () => {
+  it('has an example of each parameter, and accepts them all at once', () => {
     const parameters = parametersOf(source);
     for (const { name, example } of parameters) expect([name, example === undefined]).toEqual([name, false]);
     const texts = (location: string) =>
@@ -332,7 +332,7 @@ describe.each(places)('$source.operationId', ({ path, source }) => {
 });
 
 describe('parameters', () => {
-  it('that page are bounded and single wherever they occur', () => {
+  it('named page are bounded and single wherever they occur', () => {
     for (const { source } of places)
       for (const parameter of parametersOf(source).filter(({ name }) => name === 'page' || name === 'pageSize')) {
         const schema = resolve<SchemaObject>(document, 'schemas', parameter.schema);
@@ -345,27 +345,27 @@ describe('parameters', () => {
       }
   });
 
-  it('are single exactly where rules, 4, say so', () => {
+  it('are single exactly if rules, 4, say so', () => {
     const single = contract.operations.flatMap(({ parameters }) =>
       parameters.filter((one) => one.single && one.location === 'query').map(({ name }) => name),
     );
     expect(new Set(single)).toEqual(new Set(['page', 'pageSize', 'sort', 'spaceId', 'details', 'active']));
   });
 
-  it('have no enum where values were not shown', () => {
+  it('have no enum if their values are not documented', () => {
     for (const { source } of places)
       for (const { schema } of parametersOf(source))
         expect(resolve<SchemaObject>(document, 'schemas', schema)).not.toHaveProperty('enum');
   });
 
-  it('are inferred where the form of an id in the path was not shown', () => {
+  it('are inferred if the form of an id in the path is not documented', () => {
     const inferred = contract.operations.flatMap(({ parameters }) =>
       parameters.filter((one) => one.location === 'path' && one.provenance !== 'observed').map(({ name }) => name),
     );
     expect(inferred).toEqual(['issueId', 'groupId']);
   });
 
-  it('say which order the members of a group have without one', () => {
+  it('state the order of group members if none is requested', () => {
     const sort = parametersOf(sourceOf('listGroupUsers')).find(({ name }) => name === 'sort');
     expect(sort?.schema['default']).toBe('reputation');
   });
@@ -424,7 +424,7 @@ describe('fields', () => {
     ]);
   });
 
-  it('with bounds that were not stated say that these are inferred', () => {
+  it('with undocumented bounds state that these are inferred', () => {
     for (const { name, schema } of fields())
       if (['minimum', 'maximum', 'minLength', 'maxLength'].some((bound) => bound in schema))
         expect([name, schema['x-bounds-provenance'] ?? schema['x-provenance'] ?? 'observed']).toEqual([
@@ -433,7 +433,7 @@ describe('fields', () => {
         ]);
   });
 
-  it('that are private are marked, and are those of the field rule', () => {
+  it('with private data are marked, and are those of the field rule', () => {
     const marked = new Set(fields().flatMap(({ name, schema }) => (schema['x-private-field'] ? [name] : [])));
     expect([...marked].toSorted()).toEqual(['recipients', 'visibility']);
     const rule = {
@@ -454,20 +454,20 @@ describe('fields', () => {
     ]);
   });
 
-  it('that are required are described', () => {
+  it('are described if they are required', () => {
     for (const { name, schema } of fields())
       for (const required of schema.required ?? [])
         expect([name, Object.keys(schema.properties ?? {}).includes(required)]).toEqual([name, true]);
   });
 
-  it('of unknown names are allowed everywhere', () => {
+  it('with unknown names are allowed everywhere', () => {
     for (const { name, schema } of fields()) {
       expect([name, 'additionalProperties' in schema]).toEqual([name, false]);
       expect([name, 'unevaluatedProperties' in schema]).toEqual([name, false]);
     }
   });
 
-  it('that were not shown are open and marked so', () => {
+  it('without a documented form are open and marked', () => {
     expect(document.components.schemas['NotShown']).toEqual({
       description: 'A shape that was not shown; anything is accepted.',
       'x-provenance': 'not shown',
@@ -478,7 +478,7 @@ describe('fields', () => {
     });
   });
 
-  it('say of each resource what it is and how it is known', () => {
+  it('have a description and provenance for each resource', () => {
     for (const [name, schema] of Object.entries(document.components.schemas)) {
       expect([name, typeof schema['description']]).toEqual([name, 'string']);
       expect([name, schema['x-provenance'] !== undefined]).toEqual([name, true]);
@@ -487,7 +487,7 @@ describe('fields', () => {
 });
 
 describe('catalogues', () => {
-  it('hold every permission of the specification with its category of roles', () => {
+  it('contain every permission of the specification with its role category', () => {
     expect(permissionsOf('anonymous')).toEqual([
       'View the question page',
       'View the questions list',
@@ -507,7 +507,7 @@ describe('catalogues', () => {
       expect([name, used.includes(JSON.stringify(name))]).toEqual([name, true]);
   });
 
-  it('know three private options, of which one name was observed', () => {
+  it('contain three private options, one of them with an observed name', () => {
     expect(contract.privateOptions).toHaveLength(3);
     const shown = contract.privateOptions.filter(({ optionProvenance }) => optionProvenance === 'observed');
     expect(shown.map(({ option }) => option)).toEqual(['recipients']);
@@ -524,7 +524,7 @@ describe('docs/contract.md', () => {
     expect([...namesIn(page)].toSorted()).toEqual([...namesIn(extensions)].toSorted());
   });
 
-  it('is about extensions that the document uses', () => {
+  it('describes extensions that the document uses', () => {
     const unused = [...namesIn(extensions)].filter((name) => !namesIn(text).has(name));
     expect(unused).toEqual([]);
   });

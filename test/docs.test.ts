@@ -3,20 +3,20 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readText, ROOT } from './readme/tables.ts';
 
-/** Files below a folder of the repository with one of these endings, by path from the root. */
+/** Files in a folder of the repository with one of these extensions, by path from the root. */
 function filesOf(folder: string, ...endings: readonly string[]): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((path) => endings.some((ending) => path.endsWith(ending)))
     .map((path) => `${folder}/${path.replaceAll('\\', '/')}`);
 }
 
-/** The sections that a text names: "(rules, 6 and 11)", "rules, 3, say" and "rules 8: …". */
+/** The sections that a text refers to: "(rules, 6 and 11)", "rules, 3, say" and "rules 8: …". */
 function sectionsNamedIn(text: string): number[] {
   const mentions = text.matchAll(/\brules,? (?<numbers>\d+(?:(?:, | and )\d+)*)(?=[),:;.]|, |$)/g);
   return [...mentions].flatMap((mention) => (mention.groups?.['numbers']?.match(/\d+/g) ?? []).map(Number));
 }
 
-/** GitHub's anchors of the headings of a page. */
+/** GitHub's anchors for the headings of a page. */
 function anchorsOf(markdown: string): string[] {
   return [...markdown.matchAll(/^#+ (.+)$/gm)].map((heading) =>
     (heading[1] ?? '')
@@ -26,7 +26,7 @@ function anchorsOf(markdown: string): string[] {
   );
 }
 
-/** Relative links of a page that lead nowhere, by file or by heading. */
+/** The broken relative links of a page, to files or headings. */
 function brokenLinks(page: string): string[] {
   const text = readText(page);
   const prose = text.replaceAll(/```.*?```/gs, '');
@@ -48,7 +48,7 @@ describe('the page of the rules', () => {
     expect(headings).toEqual(Array.from({ length: 12 }, (_, index) => index + 1));
   });
 
-  it('has every section that comments and tests name', () => {
+  it('has every section that comments and tests refer to', () => {
     const named = code.flatMap((path) => sectionsNamedIn(readText(path)).map((section) => ({ path, section })));
     expect(named.length).toBeGreaterThan(50);
     expect(named.filter(({ section }) => !headings.includes(section))).toEqual([]);
@@ -61,7 +61,7 @@ describe('the page of the field facts', () => {
   );
   const page = readText('docs/field-facts.md');
 
-  it('explains every grade that comments name', () => {
+  it('explains every grade that comments use', () => {
     const explained = new Set([...page.matchAll(/^\| ([A-Z]) +\|/gm)].map((row) => row[1]));
     expect(mentions.length).toBeGreaterThan(0);
     expect(mentions.filter(({ grade }) => grade !== undefined && !explained.has(grade))).toEqual([]);
@@ -97,7 +97,7 @@ describe('the lines of the documents', () => {
 });
 
 describe('the links of the documents', () => {
-  it.each(PAGES)('lead to files and headings of the repository: %s', (page) => {
+  it.each(PAGES)('lead to existing files and headings: %s', (page) => {
     expect(brokenLinks(page)).toEqual([]);
   });
 

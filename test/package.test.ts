@@ -19,7 +19,9 @@ const read = (name: string): unknown => JSON.parse(readFileSync(join(import.meta
 const manifest = read('package.json') as Manifest;
 const { packages } = read('package-lock.json') as { packages: Readonly<Record<string, LockedPackage>> };
 
-/** What `require` would find for a name seen from a locked package: its own folder first, then those above it. */
+/**
+ * The package that `require` would find for a name from a locked package: in its own folder first, then in those above.
+ */
 function lockedFrom(from: string, name: string, all: Readonly<Record<string, LockedPackage>>): string | undefined {
   const parts = from === '' ? [''] : ['', ...from.split(/\/?node_modules\//).slice(1)];
   for (let depth = parts.length; depth > 0; depth--) {
@@ -39,14 +41,14 @@ const missingOptional = (all: Readonly<Record<string, LockedPackage>>): string[]
 
 describe('the package', () => {
   it.each(Object.entries({ ...manifest.dependencies, ...manifest.devDependencies }))(
-    'depends on exactly one version of %s, which is the locked one',
+    'depends on exactly one version of %s, the locked one',
     (name, version) => {
       expect(version).toMatch(/^\d+\.\d+\.\d+$/);
       expect(packages[`node_modules/${name}`]?.version).toBe(version);
     },
   );
 
-  it('brings its own Node and lets that one run its install script', () => {
+  it("includes its own Node and permits only Node's install script", () => {
     expect(manifest.engines).toEqual({ node: '>=24.7' });
     expect(manifest.allowScripts).toEqual({ node: true });
     expect(manifest.devDependencies['node']).toMatch(/^(2[4-9]|[3-9]\d)\./);
@@ -60,7 +62,7 @@ describe('the lock file', () => {
     expect(Object.values(packages).some(({ optionalDependencies }) => optionalDependencies !== undefined)).toBe(true);
   });
 
-  it('without one of them would be found out', () => {
+  it('is rejected without one of them', () => {
     const [place, { optionalDependencies = {} }] = Object.entries(packages).find(
       ([, locked]) => locked.optionalDependencies !== undefined,
     ) ?? ['', {}];
@@ -69,7 +71,7 @@ describe('the lock file', () => {
     expect(missingOptional(rest)).toContain(`${place} → ${name}`);
   });
 
-  it('pins what every entry holds', () => {
+  it('pins the content of every entry', () => {
     const loose = Object.entries(packages).filter(([place, { integrity }]) => place !== '' && integrity === undefined);
     expect(loose.map(([place]) => place)).toEqual([]);
   });

@@ -53,7 +53,7 @@ const besideHello = (app: Express, portico: Portico) => {
 };
 
 describe('createPortico', () => {
-  it('answers documented requests beside another route of the same Express app', async () => {
+  it('serves documented requests beside another route of the same Express app', async () => {
     const upstream = await startFakeUpstream(exampleAnswer);
     const { url } = await mounted({ mode: 'observe' }, upstream, besideHello);
     expect(await callAt(url, '/hello')).toMatchObject({ status: 200, json: { hello: 'world' } });
@@ -62,7 +62,7 @@ describe('createPortico', () => {
     expect(upstream.requests.map(({ target }) => target)).toContain(QUESTIONS);
   });
 
-  it('checks what it checks with listeners of its own', async () => {
+  it('applies the checks that it has with its own listeners', async () => {
     const upstream = await startFakeUpstream(knowing(exampleAnswer));
     const { url } = await mounted({ mode: 'strict' }, upstream, besideHello);
     expect(await callAt(url, QUESTIONS, { user: null })).toMatchObject({
@@ -72,8 +72,9 @@ describe('createPortico', () => {
     expect(await callAt(url, '/services/v2/elsewhere.json', { user: null })).toMatchObject({ status: 401 });
   });
 
-  // A team's own listener does not check heads as ours does, and Node alone takes the first of two Host headers.
-  it('refuses requests that can be read in two ways on the listener of the application', async () => {
+  // A team's own listener does not check request heads as Portico's does, and Node alone uses the first of two Host
+  // headers.
+  it("refuses ambiguous requests on the application's listener", async () => {
     const upstream = await startFakeUpstream(exampleAnswer);
     const { url } = await mounted({ mode: 'observe' }, upstream, besideHello);
     const port = Number(new URL(url).port);
@@ -82,7 +83,7 @@ describe('createPortico', () => {
     expect(upstream.requests.filter(({ target }) => target === QUESTIONS)).toEqual([]);
   });
 
-  it('works below a path of the application, whose prefix the upstream does not see', async () => {
+  it('works under a path of the application, whose prefix the upstream does not see', async () => {
     const upstream = await startFakeUpstream(exampleAnswer);
     const { url } = await mounted({ mode: 'observe' }, upstream, (app, portico) => void app.use('/qa', portico));
     expect((await callAt(url, `/qa${QUESTIONS}`)).status).toBe(200);
@@ -90,7 +91,7 @@ describe('createPortico', () => {
     expect((await callAt(url, QUESTIONS)).status).toBe(404);
   });
 
-  it('says that it is mounted behind a body parser instead of forwarding an empty body', async () => {
+  it('reports that it is mounted after a body parser instead of forwarding an empty body', async () => {
     const upstream = await startFakeUpstream(exampleAnswer);
     const { url } = await mounted({ mode: 'observe' }, upstream, (app, portico) => {
       app.use(express.json());
@@ -107,7 +108,7 @@ describe('createPortico', () => {
     expect(upstream.requests.filter(({ method }) => method === 'POST')).toEqual([]);
   });
 
-  it('gives the admin side as an app of its own, and the plans', async () => {
+  it('returns the admin side as a separate app, and the plans', async () => {
     const upstream = await startFakeUpstream(exampleAnswer);
     const { portico } = await mounted({ mode: 'observe' }, upstream, besideHello);
     const admin = await listening(createServer(portico.admin));

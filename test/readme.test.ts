@@ -23,14 +23,14 @@ checkout, or \`portico COMMAND\` if the package is installed. The exit codes are
 and failures, and 2 for usage errors.
 `;
 
-/** Runs the program as a checkout does, with no configuration but the repository's own. */
+/** Runs the program from a checkout, with only the repository's own configuration. */
 const portico = (...args: readonly string[]) =>
   run(process.execPath, [join(ROOT, 'bin', 'portico.mjs'), ...args], {
     cwd: ROOT,
     env: { PATH: process.env['PATH'] },
   });
 
-/** The arguments of every command line of the program in the shell blocks of the pages. */
+/** The arguments of every command line of the program in the pages' shell blocks. */
 function shownCommands(): string[][] {
   const blocks = [
     ...PAGES.map(readText)
@@ -55,7 +55,7 @@ describe('the commands of the documentation', () => {
     expect(stderr).toBe('');
   });
 
-  it('are listed in the README, and no other', () => {
+  it('are exactly those that the README lists', () => {
     const documented = tableBy(sectionOf(readme, 'Commands'), 'command').map((row) => row['command']);
     expect(documented).toEqual(COMMANDS.map((command) => command.name));
   });
@@ -78,12 +78,12 @@ describe('the commands of the documentation', () => {
   });
 });
 
-describe('the two commands of the set-up', () => {
-  it.each(['npm ci && npm start', 'npm ci && npm test'])('are alone in a block: %s', (command) => {
+describe('the two setup commands', () => {
+  it.each(['npm ci && npm start', 'npm ci && npm test'])('are the only ones in their block: %s', (command) => {
     expect(readme).toContain(`\`\`\`sh\n${command}\n\`\`\``);
   });
 
-  it('are scripts of the package, and CI runs the second one', () => {
+  it('are package scripts, and CI runs the second one', () => {
     const { scripts } = JSON.parse(readText('package.json')) as { scripts: Record<string, string> };
     expect(Object.keys(scripts)).toEqual(expect.arrayContaining(['start', 'test']));
     expect(readText('.ci/run')).toContain('npm ci && npm test');
@@ -100,10 +100,10 @@ describe("the README's table of modes", () => {
   });
 });
 
-describe('the drawing of a request', () => {
+describe('the diagram of a request', () => {
   const section = sectionOf(readme, 'The path of a request');
 
-  it('shows every stage, in the order of the program', async () => {
+  it("shows every stage, in the program's order", async () => {
     const file = join(tempFolder(), 'portico.yaml');
     // `rewrite-addresses` is the only stage that needs a setting.
     writeFileSync(file, JSON.stringify({ rewriteUrls: true, roles: { file: join(ROOT, 'config', 'roles.yaml') } }));

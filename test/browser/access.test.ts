@@ -41,7 +41,7 @@ needsProgram('chromium', 'the console', (path) => {
     });
   });
 
-  describe('with names that are markup', () => {
+  describe('with names that contain markup', () => {
     const file = parse(readFileSync(new URL('../../config/roles.yaml', import.meta.url), 'utf8')) as {
       roles: Record<string, unknown>;
     };
@@ -52,7 +52,7 @@ needsProgram('chromium', 'the console', (path) => {
       config: { authentication: { realm: NASTY } },
     });
 
-    it('shows them as text: a role, a value of the configuration, a target to be explained', async () => {
+    it('shows them as text: a role, a configuration value, a target to explain', async () => {
       await visit('#/permissions', async (page) => {
         await page.getByRole('columnheader', { name: NASTY }).first().waitFor();
         await page.getByLabel('Target').fill(`/services/v2/${NASTY.replaceAll(' ', '')}`);
@@ -67,7 +67,7 @@ needsProgram('chromium', 'the console', (path) => {
       });
     });
 
-    it('shows of a field of the upstream only what the ledger keeps', async () => {
+    it('shows only what the ledger stores about an upstream field', async () => {
       await gateway().call('/services/v2/idea.json', { user: 'moderator' });
       await visit('#/violations', async (page) => {
         await page.locator('tbody a').first().waitFor();
@@ -84,7 +84,7 @@ needsProgram('chromium', 'the console', (path) => {
       config: { checks: { authentication: 'enforce', permissions: 'enforce' }, mode: 'staging' },
     });
 
-    it('shows where each value comes from, and no secret', async () => {
+    it('shows the source of each value, and no secret', async () => {
       await visit('#/configuration', async (page) => {
         const row = (name: string) => page.getByRole('row', { name: new RegExp(`^${name} `) });
         expect(await row('upstream.credentials.password').innerText()).toMatch(/secret[^]*environment/);

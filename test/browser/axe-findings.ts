@@ -7,12 +7,12 @@ interface Finding {
   readonly nodes: readonly { readonly html: string }[];
 }
 
-/** The rules of axe whose result depends on colours: the rest finds the same in a dark and a light page. */
+/** The axe rules whose result depends on colors; all others find the same in a dark and a light page. */
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 
 /**
- * Returns what axe finds against the accessibility of a page as lines, minor findings too. With `colours` only the rules
- * about colours run: for a page that was checked with all rules in another colour scheme.
+ * Returns axe's accessibility findings for a page as lines, including minor ones. With `colours`, only the color rules
+ * run: for a page that was checked with all rules in another color scheme.
  */
 export async function axeFindings(page: Page, rules: 'all' | 'colours' = 'all'): Promise<string[]> {
   if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(axe.source);

@@ -7,7 +7,7 @@ import { withConsole } from './console-fixture.ts';
 const GONE = 'The gateway is not responding.';
 const NETWORK = { tolerate: /ERR_FAILED/ };
 
-/** As if the gateway were not there, until the function that comes back is called. */
+/** Simulates an unreachable gateway until the returned function is called. */
 async function cutOff(page: Page): Promise<() => Promise<void>> {
   await page.route('**/api/**', (route) => route.abort());
   return () => page.unroute('**/api/**');
@@ -16,7 +16,7 @@ async function cutOff(page: Page): Promise<() => Promise<void>> {
 needsProgram('chromium', 'while the gateway is gone, the console', (path) => {
   const { visit } = withConsole(path);
 
-  it('says so once, keeps what it knows, and goes on by itself afterwards', async () => {
+  it('reports this once, keeps its data, and continues by itself afterwards', async () => {
     await visit(
       '#/traffic',
       async (page) => {
@@ -24,7 +24,7 @@ needsProgram('chromium', 'while the gateway is gone, the console', (path) => {
         const before = await page.locator('main tr').count();
         const back = await cutOff(page);
         await page.getByText('Out of date').waitFor();
-        // The page's own data is asked for as often as the head's: it fails at about the same time.
+        // The page requests its own data as often as the header's, so both fail at about the same time.
         await page.waitForRequest(/api\/traffic/);
         expect(await page.getByText(GONE).count()).toBe(1);
         expect(await page.locator('main tr').count()).toBe(before);
@@ -37,7 +37,7 @@ needsProgram('chromium', 'while the gateway is gone, the console', (path) => {
     );
   }, 40_000);
 
-  it('explains a decision once it is back', async () => {
+  it('explains a decision once it is reachable again', async () => {
     await visit(
       '#/traffic',
       async (page) => {
@@ -52,7 +52,7 @@ needsProgram('chromium', 'while the gateway is gone, the console', (path) => {
     );
   }, 40_000);
 
-  it('shows the API docs once the gateway is back', async () => {
+  it('shows the API docs once the gateway is reachable again', async () => {
     await visit(
       '#/traffic',
       async (page) => {

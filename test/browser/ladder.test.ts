@@ -11,7 +11,7 @@ needsProgram('chromium', 'the page of the ladder', (path) => {
     },
   });
 
-  it('shows a demotion with its numbers, and lifts it', async () => {
+  it('shows a demotion with its counts, and lifts it', async () => {
     const statuses: number[] = [];
     for (const page of [1, 2, 3, 4])
       statuses.push((await gateway().call(`/services/v2/question.json?page=${page}`)).status);

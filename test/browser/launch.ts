@@ -1,6 +1,6 @@
 import { chromium, type Browser } from 'playwright-core';
 
-// A machine of a test has no display, no other user, and no network that a browser would want at its start.
+// A test machine has no display and no other user, and no network that a browser could use at startup.
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -11,7 +11,7 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-/** Starts a headless Chromium with a profile of its own. */
+/** Starts a headless Chromium with a separate profile. */
 export function launch(executablePath: string): Promise<Browser> {
   return chromium.launch({ executablePath, headless: true, args: FLAGS });
 }

@@ -27,8 +27,8 @@ needsProgram('chromium', 'how the console looks', (path) => {
   });
 
   describe.each(PAGES)('on the page %s', (name) => {
-    // One visit for all, which begins as a dark phone: what is loaded that way must be right before anything changes it.
-    it('needs no sideways scrolling on a narrow phone, and axe finds nothing in any colours or width', async () => {
+    // One visit for all tests, which begins as a dark phone: content loaded that way must be right before any change.
+    it('needs no horizontal scrolling on a narrow phone, and axe finds nothing in any color scheme or width', async () => {
       await visit(
         `#/${name}`,
         async (page) => {
@@ -37,7 +37,7 @@ needsProgram('chromium', 'how the console looks', (path) => {
             '[document.documentElement.scrollWidth, innerWidth]',
           );
           expect([width <= room, room]).toEqual([true, 360]);
-          // Its name in the row of pages, which is longer than the screen.
+          // Its name in the navigation, which is wider than the screen.
           const [left, right] = await page.evaluate<[number, number]>(
             '(({ left, right }) => [left, right])(document.querySelector("nav [aria-current]").getBoundingClientRect())',
           );
@@ -61,7 +61,7 @@ needsProgram('chromium', 'how the console looks', (path) => {
     });
   });
 
-  it('has no finding of axe on a violation either', async () => {
+  it('a violation page has no axe findings either', async () => {
     await visit('#/violations', async (page) => {
       await page.locator('tbody a').first().click();
       await page.getByRole('heading', { name: 'Sample requests' }).waitFor();
@@ -69,7 +69,7 @@ needsProgram('chromium', 'how the console looks', (path) => {
     });
   });
 
-  it('is light or dark as the system wants it, the charts too', async () => {
+  it("follows the system's color scheme, including the charts", async () => {
     await visit(
       '',
       async (page) => {
@@ -84,7 +84,7 @@ needsProgram('chromium', 'how the console looks', (path) => {
     );
   });
 
-  it('moves nothing where that is not wanted', async () => {
+  it('shows no motion if the system asks for reduced motion', async () => {
     const moving = 'getComputedStyle(document.querySelector(".skip")).transitionDuration';
     await visit(
       '',
@@ -99,7 +99,7 @@ needsProgram('chromium', 'how the console looks', (path) => {
     });
   });
 
-  it('can be used by keyboard alone: skip link, pages, a filter, a dialog and back', async () => {
+  it('can be used with the keyboard alone: skip link, pages, a filter, a dialog and back', async () => {
     await visit('#/traffic', async (page) => {
       await shown(page);
       await page.keyboard.press('Tab');
@@ -130,7 +130,7 @@ needsProgram('chromium', 'how the console looks', (path) => {
       await page.getByRole('button', { name: 'Size' }).first().focus();
       await page.keyboard.press('Enter');
       await page.locator('th[aria-sort="descending"]').waitFor();
-      // A focus that is seen.
+      // A visible focus.
       expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
     });
   });

@@ -3,19 +3,19 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 /** The token of the tests' gateways. */
 export const TOKEN = 'browser-test-token';
 
-/** A page of the console, and what must not happen on it. */
+/** A console page, and the events that must not happen on it. */
 export interface OpenConsole {
   readonly page: Page;
-  /** Errors of scripts and of the browser's console, where broken policies are told too, and requests to other hosts. */
+  /** Errors from scripts and the browser's console, including policy violations, and requests to other hosts. */
   readonly troubles: readonly string[];
   close(): Promise<void>;
 }
 
-/** How the console is opened. */
+/** The options for opening the console. */
 export interface OpenOptions extends BrowserContextOptions {
-  /** The token that the browser answers a challenge with; the tests' own unless given, none for null. */
+  /** The token that the browser sends for a challenge; defaults to the tests' token, null for none. */
   readonly token?: string | null;
-  /** What the browser tells of answers that the test wants to be refused. */
+  /** Browser messages about responses that the test expects to be refused. */
   readonly tolerate?: RegExp;
 }
 

@@ -5,7 +5,7 @@ import { withConsole } from './console-fixture.ts';
 needsProgram('chromium', 'the page of permissions', (path) => {
   const { visit } = withConsole(path, { token: false });
 
-  it('shows what each role and account may do', async () => {
+  it('shows the permissions of each role and account', async () => {
     await visit('#/permissions', async (page) => {
       const accounts = page.getByRole('region', { name: 'What each account may do' });
       await accounts.getByRole('columnheader', { name: 'alice' }).waitFor();
@@ -16,7 +16,7 @@ needsProgram('chromium', 'the page of permissions', (path) => {
     });
   });
 
-  it('explains a decision down to its verdict, and is an address that can be passed on', async () => {
+  it('explains a decision step by step at an address that can be shared', async () => {
     await visit('#/permissions', async (page) => {
       await page.getByLabel('Target').fill('/services/v2/group/1/user.json');
       await page.getByLabel('Account', { exact: true }).fill('alice');
@@ -30,7 +30,7 @@ needsProgram('chromium', 'the page of permissions', (path) => {
     });
   });
 
-  it('says what is wrong with a target', async () => {
+  it('reports what is wrong with a target', async () => {
     await visit(
       '#/permissions',
       async (page) => {
@@ -38,7 +38,7 @@ needsProgram('chromium', 'the page of permissions', (path) => {
         await page.getByRole('button', { name: 'Explain' }).click();
         await page.getByText('The target must begin with a slash').waitFor();
         expect(await page.getByLabel('Target').getAttribute('aria-invalid')).toBe('true');
-        // The browser's own console tells of the 400.
+        // The browser's own console reports the 400.
       },
       { tolerate: /400/ },
     );

@@ -34,7 +34,7 @@ async function send(page: Page, id: string): Promise<string> {
 needsProgram('chromium', 'the API docs in a browser', (path) => {
   const { gateway, visit } = withConsole(path);
 
-  it('shows every operation with its address, and nothing else', async () => {
+  it('shows every operation with its path, and nothing else', async () => {
     await visit('reference', async (page) => {
       await ready(page);
       const ids = await idsOn(page);
@@ -45,7 +45,7 @@ needsProgram('chromium', 'the API docs in a browser', (path) => {
     });
   });
 
-  it('tells parameters, permissions, cache, errors, rules and how each is known', async () => {
+  it('shows parameters, permissions, cache, errors, rules and their provenance', async () => {
     await visit('reference#listQuestions', async (page) => {
       await ready(page);
       const text = await operation(page, 'listQuestions').innerText();
@@ -65,7 +65,7 @@ needsProgram('chromium', 'the API docs in a browser', (path) => {
     });
   });
 
-  it('opens what an answer holds level by level, and its examples', async () => {
+  it('expands the content of a response level by level, and shows its examples', async () => {
     await visit('reference#getComment', async (page) => {
       const comment = operation(page, 'getComment');
       await comment.getByText('200 The comment').click();
@@ -81,7 +81,7 @@ needsProgram('chromium', 'the API docs in a browser', (path) => {
     });
   });
 
-  it('finds operations by words, and leads to one by its address', async () => {
+  it('finds operations by words, and opens one by its address', async () => {
     await visit('reference#unwikify', async (page) => {
       await ready(page);
       await page.getByLabel('Search').fill('COMMENT  get');
@@ -99,7 +99,7 @@ needsProgram('chromium', 'the API docs in a browser', (path) => {
     });
   });
 
-  it('tries a request with a credential, and shows status, verdict, headers and body', async () => {
+  it('sends a request with a credential, and shows status, verdict, headers and body', async () => {
     await visit('reference#listQuestions', async (page) => {
       await ready(page);
       await signIn(page, 'alice');
@@ -116,7 +116,7 @@ needsProgram('chromium', 'the API docs in a browser', (path) => {
     });
   });
 
-  it('shows refusals of the gateway as it answers them', async () => {
+  it("shows the gateway's refusals exactly", async () => {
     await visit('reference#listQuestions', async (page) => {
       await ready(page);
       expect(await send(page, 'listQuestions')).toBe('401 Unauthorized');
@@ -129,7 +129,7 @@ needsProgram('chromium', 'the API docs in a browser', (path) => {
     });
   });
 
-  it('sends what changes something, with its body', async () => {
+  it('sends a write with its body', async () => {
     await visit('reference#uploadGdprFile', async (page) => {
       await ready(page);
       await signIn(page, 'admin');
@@ -140,7 +140,7 @@ needsProgram('chromium', 'the API docs in a browser', (path) => {
     });
   });
 
-  it('keeps the credential nowhere: not in the address, not in storage, and it is gone with the page', async () => {
+  it('stores the credential nowhere, neither in the address nor in storage, and forgets it with the page', async () => {
     await visit('reference', async (page) => {
       await ready(page);
       await signIn(page, 'alice');
@@ -155,8 +155,8 @@ needsProgram('chromium', 'the API docs in a browser', (path) => {
     });
   });
 
-  // One visit for all, which begins as a dark phone: what is loaded that way must be right before anything changes it.
-  it('has no finding of axe and needs no sideways scrolling on a desk and a phone, light and dark', async () => {
+  // One visit for all tests, which begins as a dark phone: content loaded that way must be right before any change.
+  it('has no axe findings and needs no horizontal scrolling on a desktop and a phone, light and dark', async () => {
     await visit(
       'reference#getComment',
       async (page) => {
@@ -218,14 +218,14 @@ needsProgram('chromium', 'the API docs of a contract with an overlay', (path) =>
   writeFileSync(join(folder, 'more.yaml'), JSON.stringify(overlay));
   const { visit } = withConsole(path, { config: { contract: { overlays: [join(folder, 'more.yaml')] } } });
 
-  it.each(names)('leads to an operation whose name is a common word: %s', async (id) => {
+  it.each(names)('opens an operation whose name is a common word: %s', async (id) => {
     await visit(`reference#${id}`, async (page) => {
       await page.locator(`article#${id} h3:focus`).waitFor();
       await operation(page, id).getByRole('heading', { name: '<b>Finds</b> things' }).waitFor();
     });
   });
 
-  it('takes an address that names nothing', async () => {
+  it('accepts an address that names nothing', async () => {
     await visit('reference#%', async (page) => ready(page));
   });
 });
@@ -233,7 +233,7 @@ needsProgram('chromium', 'the API docs of a contract with an overlay', (path) =>
 needsProgram('chromium', 'the API docs without an admin token', (path) => {
   const { visit } = withConsole(path, { token: false });
 
-  it('tries what changes nothing, and says why the rest cannot be tried', async () => {
+  it('sends only safe requests, and explains why others cannot be sent', async () => {
     await visit('reference#uploadGdprFile', async (page) => {
       await ready(page);
       await signIn(page, 'alice');

@@ -24,7 +24,7 @@ const WHOLE = reportOf(
   ],
 );
 
-/** Run by the browser: what its parser makes of a JUnit report. */
+/** Runs in the browser: parses a JUnit report. */
 const READ_XML = `(xml) => {
   const document = new DOMParser().parseFromString(xml, 'application/xml');
   const count = (name) => document.querySelectorAll(name).length;
@@ -59,7 +59,7 @@ needsProgram('chromium', 'reports in a browser', (path) => {
     return { page, asked, said };
   }
 
-  it('the HTML report asks for nothing but itself, and breaks no policy', async () => {
+  it('the HTML report loads nothing external and violates no policy', async () => {
     const { page, asked, said } = await shown(renderHtml(HOSTILE_REPORT, PLAIN), 'light');
     expect(asked).toHaveLength(1);
     expect(said).toEqual([]);
@@ -68,10 +68,10 @@ needsProgram('chromium', 'reports in a browser', (path) => {
     await page.close();
   });
 
-  it.each(['light', 'dark'] as const)('the HTML report can be read by everybody, %s', async (scheme) => {
+  it.each(['light', 'dark'] as const)('the HTML report is accessible, %s', async (scheme) => {
     const { page } = await shown(renderHtml(WHOLE, PLAIN), scheme);
     await page.locator('summary').first().click();
-    // The policy of the page lets no script in, so that the checker is handed over by the debugger.
+    // The page's policy permits no scripts, so that the checker is injected by the debugger.
     const { violations } = (await page.evaluate(
       `(async () => { ${axe.source}; return window.axe.run(document); })()`,
     )) as {
@@ -91,8 +91,8 @@ needsProgram('chromium', 'reports in a browser', (path) => {
   });
 
   it.each([
-    ['a whole one', WHOLE, { cases: 3, failures: 2, skipped: 1 }],
-    ['one with texts from the wire', HOSTILE_REPORT, { cases: 3, failures: 2, skipped: 1 }],
+    ['a complete one', WHOLE, { cases: 3, failures: 2, skipped: 1 }],
+    ['one with texts from requests and responses', HOSTILE_REPORT, { cases: 3, failures: 2, skipped: 1 }],
     ['an empty one', reportOf(snapshotWith([])), { cases: 1, failures: 0, skipped: 1 }],
   ])('the JUnit report is well-formed XML: %s', async (_name, report, counts) => {
     const page = await browser.newPage();

@@ -5,7 +5,7 @@ import { withConsole } from './console-fixture.ts';
 needsProgram('chromium', 'the page of traffic', (path) => {
   const { gateway, visit } = withConsole(path, { token: false });
 
-  it('shows calls soon after they were made, by operation, with errors and hits', async () => {
+  it('shows calls shortly after they are made, by operation, with errors and hits', async () => {
     await visit('', async (page) => {
       await page.getByRole('heading', { name: 'Traffic', level: 1 }).waitFor();
       await page.getByRole('row', { name: /^listQuestions GET \S+ 0 / }).waitFor();
@@ -15,17 +15,18 @@ needsProgram('chromium', 'the page of traffic', (path) => {
       const row = page.getByRole('row', { name: /^listQuestions GET \S+ 3 / });
       await row.waitFor();
       const cells = await row.getByRole('cell').allInnerTexts();
-      // Requests, 4xx, 5xx and hit ratio; the rate and the latencies are as long as the test takes.
+      // Requests, 4xx, 5xx and hit ratio; the rate and the latencies depend on the duration of the test.
       expect([cells[0], cells[2], cells[3], cells[6]]).toEqual(['3', '1', '0', '50 %']);
     });
   });
 
-  it('draws what happened once only, and says what percentiles are made from', async () => {
+  it('draws a single event, and states the source of the percentiles', async () => {
     await gateway().call('/services/v2/topic/1/followers.json', { user: 'alice' });
     await visit('#/traffic?operation=listTopicFollowers', async (page) => {
       await page.getByText(/^1 in /).waitFor();
       await page.getByText(/^p50 and p99 are estimates: .* upper bounds 1 ms, 5 ms, .*, 10 s\.$/).waitFor();
-      // A line needs two points: this is a dot. Pixels of the chart that are as colourful as its line, and no grid.
+      // A line needs two points: this is a dot. Counts the chart's pixels that are as colorful as its line, and not the
+      // grid.
       const drawn = `[...document.querySelectorAll('canvas')].map((canvas) => {
         const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
         let found = 0;
@@ -39,7 +40,7 @@ needsProgram('chromium', 'the page of traffic', (path) => {
     });
   });
 
-  it('offers to show by itself only what is counted by itself', async () => {
+  it('offers to show separately only what is counted separately', async () => {
     await visit('', async (page) => {
       await page.route('**/api/traffic*', async (route) => {
         const answer = await route.fetch();
@@ -59,7 +60,7 @@ needsProgram('chromium', 'the page of traffic', (path) => {
     });
   });
 
-  it('has every chart as a table too, and one operation by itself', async () => {
+  it('shows every chart as a table too, and a single operation separately', async () => {
     await gateway().call('/services/v2/idea.json');
     await visit('#/traffic?operation=listIdeas', async (page) => {
       await page.getByText('Requests as a table').click();
@@ -71,7 +72,7 @@ needsProgram('chromium', 'the page of traffic', (path) => {
     });
   });
 
-  it('is read again by itself until it is paused', async () => {
+  it('refreshes itself until it is paused', async () => {
     await visit('', async (page) => {
       await page.getByRole('button', { name: 'Pause' }).click();
       await page.getByRole('button', { name: 'Paused' }).waitFor();

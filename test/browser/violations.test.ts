@@ -8,7 +8,7 @@ import { withConsole } from './console-fixture.ts';
 needsProgram('chromium', 'the page of violations', (path) => {
   const { gateway, visit } = withConsole(path, { chaos: ['wrong-type:creationDate@6', 'missing-field:title@13'] });
 
-  it('shows what the upstream does wrong, filtered by category, operation and text', async () => {
+  it("shows the upstream's violations, filtered by category, operation and text", async () => {
     await gateway().call('/services/v2/question.json');
     await gateway().call('/services/v2/article.json');
     await gateway().call('/services/v2/question.json?page=x');
@@ -31,7 +31,7 @@ needsProgram('chromium', 'the page of violations', (path) => {
     });
   });
 
-  it('leads to each with where, how often, and the requests it was seen in', async () => {
+  it('shows for each one where and how often it occurred, and in which requests', async () => {
     const { headers } = await gateway().call('/services/v2/article.json?page=2');
     const requestId = String(headers['x-request-id']);
     await visit('#/violations?category=missing', async (page) => {
@@ -44,7 +44,7 @@ needsProgram('chromium', 'the page of violations', (path) => {
     });
   });
 
-  it('cannot accept where no baseline is configured, and says so', async () => {
+  it('cannot accept one without a configured baseline, and explains why', async () => {
     await visit('#/violations', async (page) => {
       await page.getByRole('link', { name: '/list/*/title is missing' }).click();
       expect(await page.getByRole('button', { name: 'Accept into the baseline' }).isDisabled()).toBe(true);
@@ -52,7 +52,7 @@ needsProgram('chromium', 'the page of violations', (path) => {
     });
   });
 
-  describe('where a baseline is configured', () => {
+  describe('with a configured baseline', () => {
     const folder = mkdtempSync(join(tmpdir(), 'portico-console-'));
     const file = join(folder, 'baseline.yaml');
     afterAll(() => rmSync(folder, { recursive: true }));

@@ -28,7 +28,7 @@ describe('replace file', () => {
   ])('%s', (name, replace) => {
     const file = join(folder, name, 'kept.json');
 
-    it('makes the folder for its owner only, and leaves nothing unfinished in it', async () => {
+    it('creates the folder for its owner only, and leaves no temporary file in it', async () => {
       await replace(file, 'one', 0o600);
       await replace(file, 'two', 0o600);
       expect(readFileSync(file, 'utf8')).toBe('two');
@@ -39,7 +39,7 @@ describe('replace file', () => {
       expect(readdirSync(join(folder, name))).toEqual(['kept.json']);
     });
 
-    it('takes its draft away when the place cannot be taken', async () => {
+    it('removes its temporary file if the target cannot be replaced', async () => {
       const taken = join(folder, `${name}-taken`);
       mkdirSync(join(taken, 'kept.json'), { recursive: true });
       await expect((async () => replace(join(taken, 'kept.json'), 'text', 0o600))()).rejects.toThrow();
@@ -47,7 +47,7 @@ describe('replace file', () => {
     });
   });
 
-  describe('a replacement that is not wanted any more', () => {
+  describe('a canceled replacement', () => {
     it('leaves no trace', async () => {
       const file = join(folder, 'unwanted', 'kept.json');
       await replaceFile(file, 'text', 0o600, () => false);
@@ -65,34 +65,34 @@ describe('make folder', () => {
   afterEach(() => rmSync(root, { recursive: true, force: true }));
 
   describe('making a folder', () => {
-    it('makes those above it too, for this user alone', () => {
+    it('creates parent folders too, for this user only', () => {
       makeFolder(join(root, 'a', 'b'));
       for (const path of ['a', 'a/b']) expect(statSync(join(root, path)).mode & 0o777).toBe(0o700);
     });
 
-    it('leaves one alone that is there', () => {
+    it('leaves an existing one unchanged', () => {
       makeFolder(join(root, 'a'));
       writeFileSync(join(root, 'a', 'kept'), '');
       makeFolder(join(root, 'a'));
       expect(statSync(join(root, 'a', 'kept')).isFile()).toBe(true);
     });
 
-    // Node's recursive way tries for ever there.
-    it('fails where nobody can make one', () => {
+    // Node's recursive option retries forever there.
+    it('fails if no folder can be created there', () => {
       expect(() => makeFolder('/proc/portico/ledger')).toThrow('ENOENT');
     });
 
-    it('fails below what is no folder', () => {
+    it('fails below a path that is not a folder', () => {
       writeFileSync(join(root, 'file'), '');
       expect(() => makeFolder(join(root, 'file', 'a'))).toThrow('ENOTDIR');
     });
   });
 });
 
-describe('whether a file can be written', () => {
+describe('the check that a file can be written', () => {
   const folder = tempFolder();
 
-  it('is answered with the reason why not, and leaves nothing behind where it can', async () => {
+  it('returns the reason if not, and leaves nothing behind otherwise', async () => {
     writeFileSync(join(folder, 'plain'), '');
     expect(await whyUnwritable(join(folder, 'plain', 'kept.json'))).toMatch(/^[A-Z]+$/);
     expect(await whyUnwritable(join(folder, 'new', 'kept.json'))).toBeUndefined();
@@ -100,7 +100,7 @@ describe('whether a file can be written', () => {
     expect(await whyUnwritable(':memory:')).toBeUndefined();
   });
 
-  it('is tried through no link that somebody put in its place', async () => {
+  it('does not follow a link at that path', async () => {
     const other = join(folder, 'other.txt');
     writeFileSync(other, 'untouched');
     const file = join(folder, 'kept.json');

@@ -4,17 +4,17 @@ import { join } from 'node:path';
 /** The repository's root. */
 export const ROOT = join(import.meta.dirname, '..', '..');
 
-/** The text of a file of the repository. */
+/** The text of a file in the repository. */
 export const readText = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
-/** The lines of a Markdown text under a heading of the second level, up to the next one. */
+/** The lines of a Markdown text under a second-level heading, up to the next one. */
 export function sectionOf(markdown: string, heading: string): string {
   const [, rest] = markdown.split(`\n## ${heading}\n`);
   if (rest === undefined) throw new Error(`there is no section "${heading}"`);
   return rest.split('\n## ')[0] ?? '';
 }
 
-/** The rows of every table of a Markdown text, each by the words of its header; code marks are taken off. */
+/** The rows of every table in a Markdown text, keyed by its column headers; code marks are removed. */
 export function tablesOf(markdown: string): readonly (readonly Readonly<Record<string, string>>[])[] {
   const blocks = markdown.match(/(?:^\|.*\|$\n?)+/gm) ?? [];
   return blocks.map((block) => {
