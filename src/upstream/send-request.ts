@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { HeaderPairs } from '../model/header-pairs.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
-import { headersOf, isFinalHead, sendingFailure, type SendProgress, type Stop, type WireRequest } from './sending.ts';
+import { readHead, sendingFailure, type SendProgress, type Stop, type WireRequest } from './sending.ts';
 import type { ExchangePhase } from './transport-failure.ts';
 
 /** The head of a response whose body is still being received. */
@@ -66,10 +66,11 @@ export function sendRequest(
       },
       onResponseStart(given, status, _headers, reason) {
         progress.answered = true;
-        if (!isFinalHead(status, reason)) return giveUp(new UpstreamFailure('reset'));
+        const headers = readHead({ status, reason, rawHeaders: given.rawHeaders });
+        if (headers instanceof UpstreamFailure) return giveUp(headers);
         phase = 'body';
         body = readableOf(given, () => clearTimeout(pause), finish);
-        resolve({ status, reason: reasonBytes(reason), headers: headersOf(given), body });
+        resolve({ status, reason: reasonBytes(reason), headers, body });
       },
       onResponseData(given, chunk) {
         if (body?.push(chunk) !== false) return;

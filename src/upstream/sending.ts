@@ -31,22 +31,36 @@ export function sendingFailure(error: unknown, request: WireRequest, phase: Exch
   return isOurs ? new UpstreamFailure('aborted', { cause: error }) : toTransportFailure(error, phase);
 }
 
-/** Returns the end-to-end headers of a response from its raw headers. */
-export function headersOf(controller: Dispatcher.DispatchController): HeaderPairs {
-  return Array.isArray(controller.rawHeaders) ? endToEnd(toHeaderPairs(controller.rawHeaders)) : [];
-}
-
 // RFC 9112 §4: a reason phrase consists of spaces, tabs and visible characters.
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const CONTROL = /[\0-\u0008\u000a-\u001f\u007f]/;
 
-/**
- * Returns true if a final response has a status and a reason phrase that HTTP allows (RFC 9110 §15, RFC 9112 §4). Any
- * other response is malformed and cannot be forwarded in any mode.
- */
-export function isFinalHead(status: number | undefined, reason: string | undefined): boolean {
-  return status !== undefined && status >= 200 && status <= 599 && (reason === undefined || !CONTROL.test(reason));
+/** The beginning of a response as a parser read it. */
+interface ReceivedHead {
+  readonly status: number | undefined;
+  readonly reason: string | undefined;
+  /** Alternating names and values. */
+  readonly rawHeaders: unknown;
 }
+
+/**
+ * Returns the end-to-end headers of a final response. Returns a failure if it cannot be forwarded in any mode: its
+ * status or reason phrase is malformed (RFC 9110 §15, RFC 9112 §4), or it has a transfer coding that the gateway did
+ * not ask for and cannot remove. Without its header, which concerns this connection only, the client would take the
+ * coded bytes for the content (RFC 9112 §6.1).
+ */
+export function readHead({ status, reason, rawHeaders }: ReceivedHead): HeaderPairs | UpstreamFailure {
+  const isFinal = status !== undefined && status >= 200 && status <= 599;
+  if (!isFinal || (reason !== undefined && CONTROL.test(reason))) return new UpstreamFailure('reset');
+  const headers = Array.isArray(rawHeaders) ? toHeaderPairs(rawHeaders as (string | Buffer)[]) : [];
+  for (const [name, value] of headers)
+    if (name.length === 17 && name.toLowerCase() === 'transfer-encoding' && !KNOWN_CODING.test(value))
+      return new UpstreamFailure('reset', { cause: new Error('the transfer coding is not chunked') });
+  return endToEnd(headers);
+}
+
+// Old servers write `identity` for a body without a transfer coding (RFC 2616 §3.6).
+const KNOWN_CODING = /^(?:chunked|identity)$/i;
 
 /** A signal that stops one exchange before its response is complete; a lightweight AbortController. */
 export interface Stop {
@@ -136,10 +150,11 @@ export function sendBuffered(
       },
       onResponseStart(given, code, _headers, reason) {
         progress.answered = true;
-        if (!isFinalHead(code, reason)) return giveUp(new UpstreamFailure('reset'));
+        const head = readHead({ status: code, reason, rawHeaders: given.rawHeaders });
+        if (head instanceof UpstreamFailure) return giveUp(head);
         phase = 'body';
         status = code;
-        headers = headersOf(given);
+        headers = head;
         const declared = Number(headerValue(headers, 'content-length') ?? 0);
         if (declared > limit && request.method !== 'HEAD') giveUp(new UpstreamFailure('too_large'));
       },

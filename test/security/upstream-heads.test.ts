@@ -40,17 +40,33 @@ const SUCCESS = '200 OK';
  * line.
  */
 async function send(way: keyof typeof WAYS, mode: string, before: string, status = SUCCESS): Promise<Answer> {
-  const [method, target, json] = WAYS[way];
-  const body = JSON.stringify(json);
+  const body = JSON.stringify(WAYS[way][2]);
   const head = [`HTTP/1.1 ${status}`, 'Content-Type: application/json', `Content-Length: ${body.length}`, '', ''];
+  return exchange(way, mode, before + head.join('\r\n') + body);
+}
+
+/** Sends a request by one of these paths; the upstream writes these bytes, one per character. */
+async function exchange(way: keyof typeof WAYS, mode: string, bytes: string): Promise<Answer> {
+  const [method, target] = WAYS[way];
   fake.requests.length = 0;
-  fake.handler = (_request, { socket }) => void socket?.end(Buffer.from(before + head.join('\r\n') + body, 'latin1'));
+  fake.handler = (_request, { socket }) => void socket?.end(Buffer.from(bytes, 'latin1'));
   const gateway = gateways.get(mode) as TestGateway;
   return gateway.call(target, {
     method,
     ...(method === 'POST' && { body: operationOf('uploadGdprFile').body }),
     headers: { 'Portico-Force': 'true' },
   });
+}
+
+/** Sends a request for which the upstream writes a chunked response with this header. */
+async function sendCoded(way: keyof typeof WAYS, mode: string, header: string, status: string): Promise<Answer> {
+  const body = JSON.stringify(WAYS[way][2]);
+  const chunked = `${Buffer.byteLength(body).toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+  return exchange(
+    way,
+    mode,
+    [`HTTP/1.1 ${status}`, 'Content-Type: application/json', header, '', chunked].join('\r\n'),
+  );
 }
 
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
@@ -93,6 +109,27 @@ describe.each(IN_EVERY_MODE)('%s in %s', (way, mode) => {
     const { status, text } = await send(way, mode, '', line);
     expect(status).toBe(502);
     expect(text).not.toContain('internal_error');
+  });
+
+  // The header concerns one connection and is removed, so the client would take the coded bytes for the content.
+  it.each([
+    'gzip, chunked',
+    'gzip',
+    'chunked, gzip',
+    'chunked, chunked',
+    'xchunked',
+    'chunked\r\nTransfer-Encoding: gzip',
+  ])('becomes a 502 for the transfer coding %j', async (coding) => {
+    expect((await sendCoded(way, mode, `Transfer-Encoding: ${coding}`, success)).status).toBe(502);
+  });
+
+  it.each(['Transfer-Encoding: chunked', 'transfer-encoding: Chunked'])('is forwarded with %s', async (header) => {
+    expect((await sendCoded(way, mode, header, success)).json).toEqual(WAYS[way][2]);
+  });
+
+  it('is forwarded with the former coding that changes nothing', async () => {
+    const head = `HTTP/1.1 ${success}\r\nContent-Type: application/json\r\nTransfer-Encoding: identity\r\n\r\n`;
+    expect((await exchange(way, mode, head + JSON.stringify(WAYS[way][2]))).json).toEqual(WAYS[way][2]);
   });
 
   it.each(['a\u0001b', 'a\u0000b', 'a\u007fb'])('never becomes a 500 for a header with the value %j', async (value) => {

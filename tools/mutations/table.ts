@@ -336,17 +336,24 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/upstream/send-request.ts',
-    find: "if (!isFinalHead(status, reason)) return giveUp(new UpstreamFailure('reset'));",
+    find: 'if (headers instanceof UpstreamFailure) return giveUp(headers);',
     replace: '',
     test: 'test/security/upstream-heads.test.ts',
     why: 'a malformed or interim head is taken for the head of a streamed response',
   },
   {
     file: 'src/upstream/sending.ts',
-    find: "if (!isFinalHead(code, reason)) return giveUp(new UpstreamFailure('reset'));",
+    find: 'if (head instanceof UpstreamFailure) return giveUp(head);',
     replace: '',
     test: 'test/security/upstream-heads.test.ts',
     why: 'a malformed or interim head is taken for the head of a buffered response',
+  },
+  {
+    file: 'src/upstream/sending.ts',
+    find: '&& !KNOWN_CODING.test(value)',
+    replace: "&& value === ''",
+    test: 'test/security/upstream-heads.test.ts',
+    why: 'a body in a transfer coding is forwarded without the header that says so',
   },
   {
     file: 'src/upstream/connections.ts',

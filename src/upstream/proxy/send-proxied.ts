@@ -2,8 +2,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { createSilenceWatch } from '../../lib/silence-watch.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
-import { isFinalHead, type Stop } from '../sending.ts';
-import { endToEnd, toHeaderPairs } from '../request-headers.ts';
+import { readHead, type Stop } from '../sending.ts';
 import { MAX_INTERIM_RESPONSES } from '../connections.ts';
 import type { StreamedResponse } from '../send-request.ts';
 import { toTransportFailure, type ExchangePhase } from '../transport-failure.ts';
@@ -92,7 +91,8 @@ export function sendProxied(
       // The response may arrive together with the bytes that caused the failure.
       if (ended) return void given.destroy();
       const { statusCode: status = 0, statusMessage: reason = '' } = given;
-      if (!isFinalHead(status, reason)) return fail(new UpstreamFailure('reset'));
+      const headers = readHead({ status, reason, rawHeaders: given.rawHeaders });
+      if (headers instanceof UpstreamFailure) return fail(headers);
       incoming = given;
       phase = 'body';
       // While reading is paused, any delay is caused by the client.
@@ -116,7 +116,7 @@ export function sendProxied(
         watch.stop();
         body?.push(null);
       });
-      return resolve({ status, reason, headers: endToEnd(toHeaderPairs(given.rawHeaders)), body });
+      return resolve({ status, reason, headers, body });
     };
 
     const end = proxy(request, { onRequest, onResponse, onError });
