@@ -85,10 +85,10 @@ function countJson(bytes: Buffer, { depth: maxDepth, values: maxValues }: JsonLi
   // The start of the number or white space before the next structural byte.
   let bareFrom = 0;
   const escapes = { left: maxValues * ESCAPES_PER_VALUE };
-  // Beyond this byte, such a run alone exceeds the remaining values.
+  // Beyond this byte, such a run alone exceeds the remaining values. It is moved only when it is reached.
   const farthest = () => Math.min(length, bareFrom + (maxValues - values + 1) * 2 ** BARE_SHIFT);
   let end = farthest();
-  for (let at = 0; at < end; at += 1) {
+  for (let at = 0; at < end || at < (end = farthest()); at += 1) {
     const kind = KIND[bytes[at] as number];
     if (kind === 0) continue;
     values += (at - bareFrom) >>> BARE_SHIFT;
@@ -104,7 +104,6 @@ function countJson(bytes: Buffer, { depth: maxDepth, values: maxValues }: JsonLi
       if (depth > maxDepth) return 'depth';
     }
     bareFrom = at + 1;
-    end = farthest();
   }
   values += Math.max(0, length - bareFrom) >>> BARE_SHIFT;
   return end < length || values > maxValues ? 'values' : members;
