@@ -8,8 +8,8 @@ import { authenticating, basic, fakeVerifier, refusalOf, START } from './identit
 
 const CHALLENGE = 'Basic realm="Portico", charset="UTF-8"';
 
-describe('** An authenticator with a verifier, and a function that calls it with only the relevant headers.', () => {
-  it('** Always returns a promise, even for a synchronous result.', async () => {
+describe('a credential under enforce (rules, 2)', () => {
+  it('becomes a verified principal with the same audience and authorization in any spelling', async () => {
     const { ask } = authenticating(fakeVerifier().verifier);
     const plain = await ask(basic('alice'));
     const odd = await ask(basic('alice').replace('Basic ', 'bAsIc   '));
@@ -23,7 +23,7 @@ describe('** An authenticator with a verifier, and a function that calls it with
     expect(plain.trace).toEqual({ level: 'enforce', outcome: 'passed', principal: 'verified' });
   });
 
-  it('** The error with which a request was refused; throws if it was not refused.', async () => {
+  it('is refused with 401 and a challenge when the verifier refuses it', async () => {
     const error = await refusalOf(authenticating(fakeVerifier().verifier).ask(basic('alice', 'wrong')));
     expect(error).toMatchObject({ code: 'credentials_refused', status: 401 });
     expect(error.headers).toEqual({ 'WWW-Authenticate': CHALLENGE });
@@ -32,22 +32,22 @@ describe('** An authenticator with a verifier, and a function that calls it with
   it.each([
     ['an empty name', basic('', 'x')],
     ['another scheme', 'Bearer abc'],
-    ['no base64', 'Basic ***'],
-    ['no colon', `Basic ${Buffer.from('alice').toString('base64')}`],
+    ['invalid base64', 'Basic ***'],
+    ['a missing colon', `Basic ${Buffer.from('alice').toString('base64')}`],
     ['an empty header', ''],
-    ['invalid base64', `Basic ${Buffer.from([0x6a, 0xf6, 0x3a, 0x78]).toString('base64')}`],
-    ['a missing colon', basic('al\u0000ice', 'x')],
+    ['bytes that are not UTF-8', `Basic ${Buffer.from([0x6a, 0xf6, 0x3a, 0x78]).toString('base64')}`],
+    ['a control character in the name', basic('al\u0000ice', 'x')],
     ['a control character in the password', basic('alice', 'x\u0007')],
     ['an overlong name', basic('a'.repeat(300), 'x')],
     ['an overlong header', basic('alice', 'x'.repeat(8000))],
-  ])('is refused unasked for %s', async (_, header) => {
+  ])('is refused without a call of the verifier for %s', async (_, header) => {
     const { verifier, asked } = fakeVerifier(() => ({ kind: 'valid' }));
     const error = await refusalOf(authenticating(verifier).ask(header));
     expect(error).toMatchObject({ code: 'credentials_refused', headers: { 'WWW-Authenticate': CHALLENGE } });
     expect(asked).toEqual([]);
   });
 
-  it('may hold any other text in name and password', async () => {
+  it('may contain any other text in name and password', async () => {
     const text = fc
       .string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
       .filter((s) => !/[\p{Cc}\u{FFFD}]/u.test(s));
@@ -68,19 +68,22 @@ describe('** An authenticator with a verifier, and a function that calls it with
     expect(error).toMatchObject({ code: 'verification_unavailable', status: 503, headers: { 'Retry-After': '7' } });
   });
 
-  // is refused without a call of the verifier for %s
-  it.each([0, 0.2])('may contain any other text in name and password', async (wait) => {
-    const busy: Verification = { kind: 'busy', retryAfterSeconds: wait };
-    const error = await refusalOf(authenticating(fakeVerifier(() => busy).verifier).ask(basic('alice')));
-    expect(error).toMatchObject({ code: 'too_many_attempts', status: 429, headers: { 'Retry-After': '1' } });
-  });
+  // Retry-After: 0 makes all clients come back immediately, while there is still too much to do.
+  it.each([0, 0.2])(
+    'gets 429 and a Retry-After of at least one second if the hashing queue is full (%d s)',
+    async (wait) => {
+      const busy: Verification = { kind: 'busy', retryAfterSeconds: wait };
+      const error = await refusalOf(authenticating(fakeVerifier(() => busy).verifier).ask(basic('alice')));
+      expect(error).toMatchObject({ code: 'too_many_attempts', status: 429, headers: { 'Retry-After': '1' } });
+    },
+  );
 
-  it('is refused with 503 and Retry-After, never 401, if it cannot be verified', async () => {
+  it('is refused if the verifier fails', async () => {
     const { verifier } = fakeVerifier(() => Promise.reject(new Error('bug')));
     await expect(authenticating(verifier).ask(basic('alice'))).rejects.toThrow('bug');
   });
 
-  it('// Retry-After: 0 makes all clients come back immediately, while there is still too much to do.', async () => {
+  it('never appears in an error', async () => {
     const secret = 'hunter2-correct-horse';
     for (const kind of ['invalid', 'busy', 'unavailable'] as const) {
       const { verifier } = fakeVerifier(() => ({ kind, retryAfterSeconds: 1, unusable: false }));
@@ -92,10 +95,10 @@ describe('** An authenticator with a verifier, and a function that calls it with
   });
 });
 
-describe('gets 429 and a Retry-After of at least one second if the hashing queue is full (%d s)', () => {
+describe('a caller without a credential (rules, 2)', () => {
   const { verifier } = fakeVerifier();
 
-  it('is refused if the verifier fails', async () => {
+  it('is refused with 401 and a challenge by default', async () => {
     const error = await refusalOf(authenticating(verifier).ask(undefined));
     expect(error).toMatchObject({
       code: 'credentials_required',
@@ -104,51 +107,46 @@ describe('gets 429 and a Retry-After of at least one second if the hashing queue
     });
   });
 
-  it('never appears in an error', async () => {
+  it('is the anonymous principal if anonymous callers are allowed', async () => {
     const { principal } = await authenticating(verifier, { anonymous: 'allow' }).ask(undefined);
     expect(principal).toBe(ANONYMOUS);
   });
 
-  it('is refused even then if the operation needs a credential', async () => {
+  it('is still refused if the operation requires a credential', async () => {
     const asking = authenticating(verifier, { anonymous: 'allow' }).ask(undefined, { needsCredential: true });
     await expect(refusalOf(asking)).resolves.toMatchObject({ code: 'credentials_required' });
   });
 
-  it('is not admitted with a wrong credential where anonymous callers are allowed', async () => {
+  it('is not admitted with a wrong credential if anonymous callers are allowed', async () => {
     const asking = authenticating(verifier, { anonymous: 'allow' }).ask(basic('alice', 'wrong'));
     await expect(refusalOf(asking)).resolves.toMatchObject({ code: 'credentials_refused' });
   });
 
-  it('is the anonymous principal if anonymous callers are allowed', async () => {
+  it('is never refused under report, and the trace records the refusal that enforce would cause', async () => {
     const { principal, trace } = await authenticating(verifier).ask(undefined, { level: 'report' });
     expect(principal).toBe(ANONYMOUS);
     expect(trace).toMatchObject({ outcome: 'reported', reason: 'credentials_required', principal: 'anonymous' });
   });
 
-  it('is still refused if the operation requires a credential', async () => {
+  it('gets a challenge with an escaped realm', async () => {
     const error = await refusalOf(authenticating(verifier, { realm: 'a"b\\c' }).ask(undefined));
     expect(error.headers['WWW-Authenticate']).toBe(String.raw`Basic realm="a\"b\\c", charset="UTF-8"`);
   });
 });
 
-describe('is not admitted with a wrong credential if anonymous callers are allowed', () => {
+describe('authentication at report (rules, 2)', () => {
   it.each([
-    [
-      'is never refused under report, and the trace records the refusal that enforce would cause',
-      basic('alice', 'wrong'),
-      'alice',
-      'credentials_refused',
-    ],
-    ['gets a challenge with an escaped realm', 'Bearer abc', undefined, 'not_basic'],
+    ['a wrong password', basic('alice', 'wrong'), 'alice', 'credentials_refused'],
+    ['a bearer token', 'Bearer abc', undefined, 'not_basic'],
     ['a malformed credential', 'Basic ***', undefined, 'credentials_refused'],
-    ['an overlong one', basic('alice', 'x'.repeat(8000)), undefined, 'credentials_refused'],
+    ['an overlong credential', basic('alice', 'x'.repeat(8000)), undefined, 'credentials_refused'],
   ])('lets %s pass as an unverified principal', async (_, header, name, reason) => {
     const { principal, trace } = await authenticating(fakeVerifier().verifier).ask(header, { level: 'report' });
     expect(principal).toMatchObject({ kind: 'unverified', name, authorization: header });
     expect(trace).toEqual({ level: 'report', outcome: 'reported', principal: 'unverified', reason });
   });
 
-  it('distinguishes unverified callers by a keyed hash that reveals nothing of the credential', async () => {
+  it('distinguishes unverified callers by a keyed hash that reveals nothing about the credential', async () => {
     const { ask } = authenticating(fakeVerifier().verifier);
     const headers = [basic('alice', 'wrong'), basic('alice', 'wrong2'), 'Bearer abc', 'Bearer abd'];
     const audiences = await Promise.all(
@@ -160,7 +158,7 @@ describe('is not admitted with a wrong credential if anonymous callers are allow
     expect(audiences).not.toContain(elsewhere.principal.audience);
   });
 
-  it('an overlong credential', async () => {
+  it('distinguishes callers by a token that is sent in another header', async () => {
     const { ask } = authenticating(fakeVerifier().verifier);
     const audienceOf = async (header: string | undefined, otherCredential: string | undefined) =>
       (await ask(header, { level: 'report', otherCredential })).principal.audience;
@@ -190,7 +188,7 @@ describe('is not admitted with a wrong credential if anonymous callers are allow
     expect((await ask(basic('alice'), { level: 'report' })).principal.kind).toBe('verified');
   });
 
-  it('distinguishes unverified callers by a keyed hash that reveals nothing about the credential', async () => {
+  it('survives a failing verifier', async () => {
     const { verifier } = fakeVerifier(() => Promise.reject(new Error('bug')));
     const { trace } = await authenticating(verifier).ask(basic('alice'), { level: 'report' });
     expect(trace).toMatchObject({ outcome: 'reported', reason: 'internal_error' });
@@ -199,7 +197,7 @@ describe('is not admitted with a wrong credential if anonymous callers are allow
   });
 });
 
-describe('distinguishes callers by a token that is sent in another header', () => {
+describe('authentication that is off', () => {
   it('verifies nothing and trusts nothing', async () => {
     const { verifier, asked } = fakeVerifier();
     const { principal, trace } = await authenticating(verifier).ask(basic('alice'), { level: 'off' });
@@ -209,7 +207,7 @@ describe('distinguishes callers by a token that is sent in another header', () =
   });
 });
 
-/** What is decided at once about a caller: a result, the code of a refusal, or `asked` where the verifier has to be asked. */
+/** The synchronous result for a caller: a result, the code of a refusal, or `asked` if the verifier is needed. */
 function decidedAtOnce(
   askNow: ReturnType<typeof authenticating>['askNow'],
   header: string | undefined,
@@ -235,8 +233,8 @@ const remembered = async (options: Parameters<typeof authenticating>[1] = {}) =>
 };
 const ALICE = { principal: { kind: 'verified', name: 'alice', authorization: basic('alice') } };
 
-describe('a caller whose credential was verified a short while ago', () => {
-  it('is known at once, with the same principal and the same trace', async () => {
+describe('a recently verified caller', () => {
+  it('is recognized synchronously, with the same principal and the same trace', async () => {
     const { first, decide, asked, verifications } = await remembered();
     expect(decide(basic('alice'))).toEqual(first);
     expect(decide(basic('alice'), { level: 'report' })).toEqual({
@@ -246,7 +244,7 @@ describe('a caller whose credential was verified a short while ago', () => {
     expect([asked.length, verifications.length]).toEqual([1, 1]);
   });
 
-  it('** The synchronous result for a caller: a result, the code of a refusal, or `asked` if the verifier is needed.', async () => {
+  it('has another audience with a token or cookie besides the credential', async () => {
     const { first, decide } = await remembered();
     const other = decide(basic('alice'), { otherCredential: 'token-1' });
     expect(other).toMatchObject(ALICE);
@@ -254,31 +252,31 @@ describe('a caller whose credential was verified a short while ago', () => {
   });
 
   it.each([
-    ['a recently verified caller', basic('alice').replace('Basic', 'basic')],
-    ['is recognized synchronously, with the same principal and the same trace', basic('alice').replace(' ', '  ')],
-    ['has another audience with a token or cookie besides the credential', `${basic('alice')} `],
-    ['no padding', basic('alice').replaceAll('=', '')],
-  ])('is the same caller with %s', async (_with, header) => {
+    ['another spelling of the scheme', basic('alice').replace('Basic', 'basic')],
+    ['more spaces', basic('alice').replace(' ', '  ')],
+    ['a trailing space', `${basic('alice')} `],
+    ['missing padding', basic('alice').replaceAll('=', '')],
+  ])('is recognized with %s', async (_with, header) => {
     const { first, decide, asked } = await remembered();
     expect(decide(header)).toEqual(first);
     expect(asked).toHaveLength(1);
   });
 
   it.each([
-    ['a trailing space', basic('alice', 'alicf'), 'asked'],
-    ['missing padding', basic('alicf', 'alice'), 'asked'],
-    ['is recognized with %s', `${basic('alice')}A`, 'credentials_refused'],
-    ['nothing behind the scheme', 'Basic ', 'credentials_refused'],
+    ['another password', basic('alice', 'alicf'), 'asked'],
+    ['another name', basic('alicf', 'alice'), 'asked'],
+    ['a longer text', `${basic('alice')}A`, 'credentials_refused'],
+    ['nothing after the scheme', 'Basic ', 'credentials_refused'],
     ['an empty header', '', 'credentials_refused'],
     ['an overlong header', `${basic('alice')}${'='.repeat(5000)}`, 'credentials_refused'],
-    ['nothing after the scheme', 'Bearer x', 'credentials_refused'],
-  ])('does not vouch for %s', async (_with, header, outcome) => {
+    ['another scheme', 'Bearer x', 'credentials_refused'],
+  ])('is not recognized with %s', async (_with, header, outcome) => {
     const { decide } = await remembered();
     expect(decide(header)).toBe(outcome);
   });
 
-  // The attack: a credential that is almost the verified one, in the hope that the memory compares loosely.
-  it('is found by no header that does not hold the very same name and password', async () => {
+  // The attack: a credential that is almost the verified one, in case the memory compares loosely.
+  it('is found only by a header with exactly the same name and password', async () => {
     const { decide, first } = await remembered();
     const right = basic('alice');
     const bent = fc
@@ -296,7 +294,7 @@ describe('a caller whose credential was verified a short while ago', () => {
     );
   });
 
-  it('is not recognized with %s', async () => {
+  it('is recognized until its time is over, to the millisecond, and again after another verification', async () => {
     const { decide, ask } = await remembered({ cacheSeconds: 60 });
     expect(decide(basic('alice'), { now: START + 59_999 })).toMatchObject(ALICE);
     expect(decide(basic('alice'), { now: START + 60_000 })).toBe('asked');
@@ -304,12 +302,12 @@ describe('a caller whose credential was verified a short while ago', () => {
     expect(decide(basic('alice'), { now: START + 60_000 })).toMatchObject(ALICE);
   });
 
-  it('// The attack: a credential that is almost the verified one, in case the memory compares loosely.', async () => {
+  it('is verified each time if nothing is remembered', async () => {
     const { decide } = await remembered({ cacheSeconds: 0 });
     expect(decide(basic('alice'))).toBe('asked');
   });
 
-  it('is found only by a header with exactly the same name and password', async () => {
+  it('is forgotten with its credential, and with all others if the verifier becomes unusable', async () => {
     const { verifier } = fakeVerifier();
     const { authenticator, ask, askNow } = authenticating({
       ...verifier,
@@ -325,7 +323,7 @@ describe('a caller whose credential was verified a short while ago', () => {
     expect(decidedAtOnce(askNow, basic('bob'))).toBe('asked');
   });
 
-  it('is recognized until its time is over, to the millisecond, and again after another verification', async () => {
+  it('is forgotten if the verifier refuses it later', async () => {
     let known = true;
     const { verifier } = fakeVerifier(() => ({ kind: known ? 'valid' : 'invalid' }));
     const { ask, askNow } = authenticating(verifier, { cacheSeconds: 60 });
@@ -335,15 +333,15 @@ describe('a caller whose credential was verified a short while ago', () => {
     expect(decidedAtOnce(askNow, basic('alice'))).toBe('asked');
   });
 
-  it('is verified each time if nothing is remembered', async () => {
+  it('is not recognized if authentication is off', async () => {
     const { decide } = await remembered({ anonymous: 'allow' });
     expect(decide(basic('alice'), { level: 'off' })).toMatchObject({ principal: { kind: 'unverified' } });
     expect(decide(undefined, { level: 'off' })).toMatchObject({ trace: { outcome: 'skipped' } });
   });
 });
 
-describe('is forgotten with its credential, and with all others if the verifier becomes unusable', () => {
-  it('is forgotten if the verifier refuses it later', async () => {
+describe('the synchronous decision', () => {
+  it('covers a caller without a credential, admitted or not', async () => {
     const open = await remembered({ anonymous: 'allow' });
     for (const level of ['enforce', 'report'] as const)
       expect(open.decide(undefined, { level })).toEqual({
@@ -356,8 +354,8 @@ describe('is forgotten with its credential, and with all others if the verifier 
     expect(closed.decide(undefined, { level: 'report' })).toMatchObject({ trace: { outcome: 'reported' } });
   });
 
-  // is not recognized if authentication is off
-  it('the synchronous decision', async () => {
+  // Behind a proxy, determining the address takes time that a request for a stored page need not spend.
+  it("does not read the client's address", async () => {
     const { decide } = await remembered();
     const clientAddress = () => {
       throw new Error('was read');

@@ -4,16 +4,16 @@ import { createAuthenticator } from '../../src/identity/create-authenticator.ts'
 import { IDENTITY_DEFAULTS, type IdentityOptions } from '../../src/identity/identity-options.ts';
 import type { Credential, Verification, Verifier } from '../../src/identity/verifier.ts';
 
-/** An instant to start at; never 0. */
+/** A start time; never 0. */
 export const START = Date.UTC(2024, 4, 1);
 
-/** is equal only for the same texts under the same key */
+/** A Basic header value. */
 export const basic = (name: string, password: string = name) =>
   `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
 
 const byName = ({ name, password }: Credential): Verification => ({ kind: name === password ? 'valid' : 'invalid' });
 
-/** distinguishes one list of texts from another */
+/** A verifier that responds at once, accepts names with equal passwords, and counts its calls. */
 export function fakeVerifier(answer?: (credential: Credential) => Verification | Promise<Verification>) {
   const asked: { name: string; password: string; known: boolean }[] = [];
   const verifier: Verifier = {
@@ -27,7 +27,7 @@ export function fakeVerifier(answer?: (credential: Credential) => Verification |
   return { verifier, asked };
 }
 
-/** A start time; never 0. */
+/** An authenticator with a verifier, and a function that calls it with only the relevant headers. */
 export function authenticating(verifier: Verifier, options: Partial<IdentityOptions> = {}) {
   const verifications: string[] = [];
   const authenticator = createAuthenticator({
@@ -43,12 +43,12 @@ export function authenticating(verifier: Verifier, options: Partial<IdentityOpti
       now: START,
       ...input,
     });
-  /** A Basic header value. */
+  /** Always returns a promise, even for a synchronous result. */
   const ask = async (...given: Parameters<typeof askNow>) => askNow(...given);
   return { authenticator, ask, askNow, verifications };
 }
 
-/** A verifier that responds at once, accepts names with equal passwords, and counts its calls. */
+/** The error with which a request was refused; throws if it was not refused. */
 export async function refusalOf(work: Promise<unknown>): Promise<GatewayError> {
   const error = await work.then(
     () => undefined,

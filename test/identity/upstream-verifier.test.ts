@@ -11,7 +11,7 @@ const ALICE = { name: 'alice', password: 'alice', authorization: toAuthorization
 
 const statusOf = (status: number | (() => number)) => (typeof status === 'number' ? status : status());
 
-/** covers a caller without a credential, admitted or not */
+/** An upstream that returns `right` to alice and `wrong` to all others; a function may throw. */
 function upstream(right: number | (() => number), wrong: number | (() => number)) {
   const state = { right, wrong, now: START };
   const probed: string[] = [];
@@ -28,7 +28,7 @@ function upstream(right: number | (() => number), wrong: number | (() => number)
   return { state, probed, verifier };
 }
 
-/** Behind a proxy, determining the address takes time that a request for a stored page need not spend. */
+/** A verifier with five milliseconds for each probe. */
 const verifierOf = (probe: (signal: AbortSignal) => Promise<{ status: number }>) =>
   createUpstreamVerifier({
     options: { ...IDENTITY_DEFAULTS.probe, timeoutMs: 5 },
@@ -41,28 +41,22 @@ const refused = () => {
   throw new UpstreamFailure('refused', { retryAfterSeconds: 9 });
 };
 
-describe("does not read the client's address", () => {
-  it.each([200, 400, 404])(
-    '** An upstream that returns `right` to alice and `wrong` to all others; a function may throw.',
-    async (status) => {
-      await expect(upstream(status, 401).verifier.verify(ALICE, false, HOME)).resolves.toEqual({ kind: 'valid' });
-    },
-  );
+describe('the upstream verifier (rules, 2)', () => {
+  it.each([200, 400, 404])('accepts a credential on status %i', async (status) => {
+    await expect(upstream(status, 401).verifier.verify(ALICE, false, HOME)).resolves.toEqual({ kind: 'valid' });
+  });
 
-  it.each([201, 204, 301, 302, 401, 403, 405, 410, 418])(
-    '** A verifier with five milliseconds for each probe.',
-    async (status) => {
-      await expect(upstream(status, 401).verifier.verify(ALICE, false, HOME)).resolves.toEqual({ kind: 'invalid' });
-    },
-  );
+  it.each([201, 204, 301, 302, 401, 403, 405, 410, 418])('refuses a credential on status %i', async (status) => {
+    await expect(upstream(status, 401).verifier.verify(ALICE, false, HOME)).resolves.toEqual({ kind: 'invalid' });
+  });
 
-  it.each([408, 429, 500, 502, 503, 504])('learns nothing of a credential from status %i', async (status) => {
+  it.each([408, 429, 500, 502, 503, 504])('does not decide about a credential on status %i', async (status) => {
     await expect(upstream(status, 401).verifier.verify(ALICE, false, HOME)).resolves.toMatchObject({
       kind: 'unavailable',
     });
   });
 
-  it('accepts a credential on status %i', async () => {
+  it('turns a transport failure into 503 with its retry time, never into 401', async () => {
     const { ask } = authenticating(upstream(refused, 401).verifier);
     await expect(ask(basic('alice'))).rejects.toMatchObject({
       code: 'verification_unavailable',
@@ -70,7 +64,7 @@ describe("does not read the client's address", () => {
     });
   });
 
-  it('refuses a credential on status %i', async () => {
+  it('distinguishes a slow upstream, a closed connection and a failing status', async () => {
     const slow = verifierOf(
       (signal) =>
         new Promise((_resolve, reject) => {
@@ -82,7 +76,7 @@ describe("does not read the client's address", () => {
     await expect(failing.verify(ALICE, false, HOME)).resolves.toMatchObject({ cause: new ProbeFailure(503) });
   });
 
-  it('does not decide about a credential on status %i', async () => {
+  it('is unavailable, rather than refusing, if too many probes are waiting', async () => {
     const { verifier } = upstream(200, 401);
     await verifier.calibrate();
     const both = [
@@ -94,7 +88,7 @@ describe("does not read the client's address", () => {
 });
 
 describe('the calibration of the probe (rules, 2)', () => {
-  it('distinguishes a slow upstream, a closed connection and a failing status', async () => {
+  it('precedes the first verification, with a random credential', async () => {
     const { verifier, probed } = upstream(404, 401);
     await verifier.verify(ALICE, false, HOME);
     await verifier.verify(ALICE, false, HOME);
@@ -104,7 +98,7 @@ describe('the calibration of the probe (rules, 2)', () => {
     expect(probed[3]).not.toBe(probed[0]);
   });
 
-  it('is unavailable, rather than refusing, if too many probes are waiting', async () => {
+  it('reports a probe that accepts every credential as unusable, with a configuration error', async () => {
     const { verifier } = upstream(404, 404);
     await expect(verifier.calibrate()).resolves.toMatchObject({
       kind: 'unusable',
@@ -117,7 +111,7 @@ describe('the calibration of the probe (rules, 2)', () => {
     await expect(ask(basic('alice'))).rejects.toMatchObject({ code: 'verification_unavailable' });
   });
 
-  it('is pending while the upstream does not respond, and verifies no credential until it does', async () => {
+  it('is pending until the upstream responds, and no credential is verified before', async () => {
     const { verifier, state } = upstream(200, refused);
     await expect(verifier.calibrate()).resolves.toMatchObject({ kind: 'pending' });
     await expect(verifier.verify(ALICE, false, HOME)).resolves.toMatchObject({ kind: 'unavailable', unusable: false });
@@ -125,7 +119,7 @@ describe('the calibration of the probe (rules, 2)', () => {
     await expect(verifier.verify(ALICE, false, HOME)).resolves.toEqual({ kind: 'valid' });
   });
 
-  it('is renewed periodically, and its failure clears verified credentials', async () => {
+  it('is repeated periodically, and its failure clears verified credentials', async () => {
     const { verifier, state } = upstream(200, 401);
     const { ask } = authenticating(verifier, { cacheSeconds: 3600 });
     await ask(basic('alice'));
@@ -140,7 +134,7 @@ describe('the calibration of the probe (rules, 2)', () => {
     await expect(ask(basic('alice'))).resolves.toBeDefined();
   });
 
-  it('stays valid while a renewal gets no response', async () => {
+  it('stays valid while a repetition gets no response', async () => {
     const { verifier, state } = upstream(200, 401);
     await verifier.calibrate();
     state.now += 300_000;
@@ -149,14 +143,14 @@ describe('the calibration of the probe (rules, 2)', () => {
     await expect(verifier.verify(ALICE, false, HOME)).resolves.toEqual({ kind: 'valid' });
   });
 
-  it('is pending until the upstream responds, and no credential is verified before', async () => {
+  it('stays unusable while a repetition gets no response', async () => {
     const { verifier, state } = upstream(200, 200);
     await verifier.calibrate();
     state.wrong = refused;
     await expect(verifier.calibrate()).resolves.toMatchObject({ kind: 'unusable' });
   });
 
-  it('is repeated periodically, and its failure clears verified credentials', async () => {
+  it('runs once for concurrent callers', async () => {
     const { verifier, probed } = upstream(200, 401);
     await Promise.all([verifier.calibrate(), verifier.calibrate(), verifier.verify(ALICE, false, HOME)]);
     expect(probed).toHaveLength(2);

@@ -3,11 +3,11 @@ import type { Verification } from '../../src/identity/verifier.ts';
 import { createKeyedHash, createVerifiedCredentials } from '../../src/identity/verify-credential.ts';
 import { authenticating, basic, fakeVerifier, refusalOf, START } from './identity-fixtures.ts';
 
-describe('stays valid while a repetition gets no response', () => {
-  describe('stays unusable while a repetition gets no response', () => {
+describe('verify credential', () => {
+  describe('the memory of verified credentials', () => {
     const later = { now: START + 60_000 };
 
-    it('runs once for concurrent callers', async () => {
+    it('asks the verifier once per credential and time span', async () => {
       const { verifier, asked } = fakeVerifier();
       const { ask } = authenticating(verifier);
       await ask(basic('alice'));
@@ -195,13 +195,13 @@ describe('the verified credentials', () => {
 });
 
 describe('the keyed hash', () => {
-  it('is the same for the same texts under the same key only', () => {
+  it('is equal only for the same texts under the same key', () => {
     const key = Buffer.alloc(32, 1);
     expect(createKeyedHash(key)('a', 'b')).toBe(createKeyedHash(key)('a', 'b'));
     expect(createKeyedHash()('a', 'b')).not.toBe(createKeyedHash()('a', 'b'));
   });
 
-  it('does not take one list of texts for another', () => {
+  it('distinguishes one list of texts from another', () => {
     const hash = createKeyedHash();
     const lists = [['ab', 'c'], ['a', 'bc'], ['abc'], ['a', 'b', 'c'], ['1:a', ''], ['', '1:a']];
     expect(new Set(lists.map((list) => hash(...list))).size).toBe(lists.length);

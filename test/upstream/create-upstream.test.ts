@@ -42,7 +42,7 @@ describe('a request to the upstream', () => {
     },
   );
 
-  it('contains end-to-end headers in order, but no hop-by-hop ones and not the client’s host, length or expectation', async () => {
+  it('contains end-to-end headers in order, without hop-by-hop ones and the client’s host, length and Expect', async () => {
     const server = await startRawServer(ok);
     const headers: HeaderPairs = [
       ['X-Twice', '1'],
