@@ -19,15 +19,8 @@ export async function hashPassword(password: string, costs: HashCosts = STANDARD
 
 /** Returns whether a password matches a hash, compared in constant time. */
 export async function verifyPassword(password: string, hash: PhcHash): Promise<boolean> {
-  const { memory, passes, parallelism, salt: nonce, tag } = hash;
-  const made = await derive('argon2id', {
-    memory,
-    passes,
-    parallelism,
-    nonce,
-    message: password,
-    tagLength: tag.length,
-  });
+  const { salt: nonce, tag, ...costs } = hash;
+  const made = await derive('argon2id', { ...costs, nonce, message: password, tagLength: tag.length });
   return timingSafeEqual(made, tag);
 }
 

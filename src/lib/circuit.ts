@@ -27,18 +27,15 @@ export function createCircuit(options: CircuitOptions, clock: Clock): Circuit {
   let openUntilAt: number | undefined;
   let onTrial = false;
 
-  const close = () => {
+  const reset = (until: number | undefined) => {
     failures = 0;
-    openUntilAt = undefined;
+    openUntilAt = until;
   };
-  const open = () => {
-    failures = 0;
-    openUntilAt = clock() + options.openSeconds * 1000;
-  };
+  const open = () => reset(clock() + options.openSeconds * 1000);
 
   const settleTrial = (outcome: CircuitOutcome) => {
     onTrial = false;
-    if (outcome === 'success') close();
+    if (outcome === 'success') reset(undefined);
     else if (outcome === 'failure') open();
   };
   const settle = (outcome: CircuitOutcome) => {

@@ -62,12 +62,10 @@ export function unmappedPolicyOf(
   if (policy === 'delegate' || policy === 'deny') return { kind: policy };
   if (roles.roles.has(policy)) return { kind: 'role', role: policy };
   const suggestion = closestName(policy, ['delegate', 'deny', ...roles.roles.keys()]);
-  throw new StartFault([
-    {
-      source: configured === undefined ? roles.source : 'configuration',
-      pointer: configured === undefined ? '/unmapped' : '/roles/unmapped',
-      message: `"${policy}" is not delegate, deny or a role`,
-      ...(suggestion === undefined ? {} : { suggestion }),
-    },
-  ]);
+  const place =
+    configured === undefined
+      ? { source: roles.source, pointer: '/unmapped' }
+      : { source: 'configuration', pointer: '/roles/unmapped' };
+  const message = `"${policy}" is not delegate, deny or a role`;
+  throw new StartFault([{ ...place, message, ...(suggestion === undefined ? {} : { suggestion }) }]);
 }

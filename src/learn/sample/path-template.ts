@@ -1,37 +1,11 @@
 import { isWord } from '../../privacy/client-text.ts';
 
 /** Path segments that are known from real deployments, in addition to those of the contract. */
-const FIELD_WORDS = [
-  'services',
-  'v2',
-  'accept',
-  'anonymize',
-  'auth',
-  'badge',
-  'close',
-  'count',
-  'delete',
-  'execution',
-  'favorite',
-  'follow',
-  'getByUsername',
-  'issuetracker',
-  'key',
-  'latest',
-  'markfavorite',
-  'open',
-  'revision',
-  'schedule',
-  'search',
-  'space',
-  'status',
-  'ticket',
-  'token',
-  'unfollow',
-  'unmarkwiki',
-  'vote',
-  'wiki',
-] as const;
+const FIELD_WORDS = (
+  'services v2 accept anonymize auth badge close count delete execution favorite follow getByUsername ' +
+  'issuetracker key latest markfavorite open revision schedule search space status ticket token ' +
+  'unfollow unmarkwiki vote wiki'
+).split(' ');
 
 const MAX_SEGMENTS = 10;
 const PREFIX = 'services/v2';

@@ -30,15 +30,11 @@ function undocumentedRefusal(
   code: 'not_in_contract' | 'method_not_allowed',
   allow: readonly string[],
 ): GatewayError {
-  if (code === 'method_not_allowed')
-    return new GatewayError(
-      code,
-      `${method.slice(0, 20)} is not a method of this address; it has ${allow.join(', ')}.`,
-      {
-        details: [{ in: 'method', message: `use ${allow.join(' or ')}` }],
-        headers: { Allow: allow.join(', ') },
-      },
-    );
+  if (code === 'method_not_allowed') {
+    const text = `${method.slice(0, 20)} is not a method of this address; it has ${allow.join(', ')}.`;
+    const details = [{ in: 'method', message: `use ${allow.join(' or ')}` }];
+    return new GatewayError(code, text, { details, headers: { Allow: allow.join(', ') } });
+  }
   return new GatewayError(code, 'This address is not in the contract.', {
     details: [
       { in: 'path', message: 'paths are exact: mind upper and lower case, slashes and the ending .json' },
