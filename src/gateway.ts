@@ -23,7 +23,7 @@ import { explain, type ExplainRequest } from './pipeline/explain.ts';
 import type { CompiledGateway } from './pipeline/compiled-gateway.ts';
 import { planLine } from './pipeline/plan.ts';
 import { undocumentedPlanLine } from './pipeline/undocumented/plan.ts';
-import { bytesTo, createLineBatch } from './telemetry/line-batch.ts';
+import { bytesTo, createLineBatch } from './telemetry/logs.ts';
 
 /** Replacements for the system's clock, environment, output and random numbers, and for the loader of contracts. */
 interface GatewayParts {

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { measureRequestFiles } from '../tools/structure.ts';
 
 // The files that a newcomer has to read to follow a request through the sources. A limit may only decrease.
-const MAX_HIT = 36;
-const MAX_MISS = 66;
+const MAX_HIT = 35;
+const MAX_MISS = 63;
 
 // The files that both a hit and a miss enter, and those that only a miss enters.
-const BOTH = ['http/write-reply.ts', 'pipeline/dispatch.ts', 'cache/page-cache.ts', 'telemetry/access-log.ts'];
+const BOTH = ['http/write-reply.ts', 'pipeline/dispatch.ts', 'cache/page-cache.ts', 'telemetry/logs.ts'];
 const MISS = ['contract/compile/check-response.ts', 'upstream/create-upstream.ts'];
 
 describe('the source files that a request enters', () => {

@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { loadSettings } from '../src/config/load-settings.ts';
 import { withUpstreamUrl } from '../src/config/settings.ts';
 import { createGateway } from '../src/gateway.ts';
-import { type ByteDestination, bytesTo, createLineBatch } from '../src/telemetry/line-batch.ts';
+import { type ByteDestination, bytesTo, createLineBatch } from '../src/telemetry/logs.ts';
 
 /*
  * Prints, as JSON, the files of `src` in which a function ran for one request: for a hit, and for a miss whose response

@@ -19,8 +19,7 @@ import { createAuthorLookup, createOwnership, type Ownership } from '../permissi
 import { termsOf } from '../permissions/vocabulary.ts';
 import type { ShadowContract } from '../pipeline/shadow-contract.ts';
 import { createLookup, type Lookup } from '../pipeline/look-up.ts';
-import { createAccessLog } from '../telemetry/access-log.ts';
-import { createLogger } from '../telemetry/logger.ts';
+import { createAccessLog, createLogger } from '../telemetry/logs.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { createTrafficHistory, type TrafficHistory } from '../telemetry/traffic-history.ts';
 import { createUpstream, type Upstream } from '../upstream/create-upstream.ts';

@@ -8,7 +8,7 @@ import { ledgerOptionsSchema } from '../ledger/ledger-options.ts';
 import { MODE_NAMES } from '../model/checks.ts';
 import { operationPagingSchema, pagingOptionsSchema } from '../paging/paging-options.ts';
 import { permissionsOptionsSchema, rolesOptionsSchema } from '../permissions/permissions-options.ts';
-import { LOG_LEVELS } from '../telemetry/logger.ts';
+import { LOG_LEVELS } from '../telemetry/logs.ts';
 import { upstreamOptionsSchema } from '../upstream/upstream-options.ts';
 import { contractKeySchema } from './contract-key.ts';
 import { checksSchema, errorsSchema, referenceSchema, undocumentedSchema } from './general-options.ts';

@@ -2,7 +2,7 @@ import type { ContractOptions } from '../contract/contract-options.ts';
 import type { GdprOptions } from '../gdpr/gdpr-options.ts';
 import type { LedgerOptions } from '../ledger/ledger-options.ts';
 import type { Checks, ErrorStyle, ModeName } from '../model/checks.ts';
-import type { LogLevel } from '../telemetry/logger.ts';
+import type { LogLevel } from '../telemetry/logs.ts';
 import type { AllowedPath } from './general-options.ts';
 import type { ListenOptions } from './listen-options.ts';
 

@@ -10,7 +10,7 @@ import type { Fault } from '../model/fault.ts';
 import type { Checks, ErrorStyle, Mode } from '../model/checks.ts';
 import type { OperationPagingConfig, PagingOptions } from '../paging/paging-options.ts';
 import type { PermissionsOptions, RolesOptions } from '../permissions/permissions-options.ts';
-import type { LogLevel } from '../telemetry/logger.ts';
+import type { LogLevel } from '../telemetry/logs.ts';
 import type { UpstreamOptions } from '../upstream/upstream-options.ts';
 import type { AllowedPath, ReferenceOptions } from './general-options.ts';
 import type { ListenOptions } from './listen-options.ts';

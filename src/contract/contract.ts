@@ -11,7 +11,7 @@ import type {
   PrivateOption,
 } from './openapi-document.ts';
 import type { OperationValidators } from './compile/compile-validators.ts';
-import type { ParameterValues } from './parameter-values.ts';
+import type { ParameterValues } from './values.ts';
 import type { PathMatch } from './paths.ts';
 
 /** The contract, compiled once at start. Nothing in it is compiled or changed later. */

@@ -1,7 +1,6 @@
 import type { Operation } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
-import { type Item, itemsOf, toArray, toObject } from './items.ts';
-import { type ParameterValues, survives } from './parameter-values.ts';
+import { type Item, itemsOf, type ParameterValues, survives, toArray, toObject } from './values.ts';
 import { responseViolation } from './violations.ts';
 
 /** `listCount` is the number of items in `list`. */

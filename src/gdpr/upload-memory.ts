@@ -64,8 +64,3 @@ export function createUploadMemory(clock: Clock, options: Pick<GdprOptions, 'dup
     },
   };
 }
-
-/** Returns whether `Portico-Force` forces a repeated upload. */
-export function isForced(header: string | readonly string[] | undefined): boolean {
-  return typeof header === 'string' && header.trim().toLowerCase() === 'true';
-}

@@ -6,8 +6,7 @@ import type { SampledPath, SampledResponse } from './sample/sampled-response.ts'
 import { sampleBody } from './sample/sample-body.ts';
 import { samplePageSize } from './sample/page-sizes.ts';
 import { createSwitchComparison } from './sample/switches.ts';
-import { countShapes, redactObservations } from './observations/redact-observations.ts';
-import type { Observations, PathCounts } from './observations/observations.ts';
+import { countShapes, type Observations, type PathCounts, redactObservations } from './observations/observations.ts';
 import { compilePathTemplate } from './sample/path-template.ts';
 import { createPersonalMemory } from '../privacy/personal-memory.ts';
 import { emptyShape, SHAPE_LIMITS } from './shape/shape.ts';

@@ -1,4 +1,4 @@
-import type { CheckLevel } from './checks.ts';
+import type { CheckLevel, CheckName } from './checks.ts';
 import type { Decision } from './requirement.ts';
 import type { Violation } from './violation.ts';
 
@@ -129,4 +129,28 @@ export function createTrace(
     bytes: undefined,
     seconds: undefined,
   };
+}
+
+/** Returns the verdict of a check that found these violations at this level. */
+export function toVerdict(level: CheckLevel, violations: readonly Violation[]): CheckVerdict {
+  if (level === 'off') return { level, outcome: 'skipped', reason: 'off' };
+  if (violations.length === 0) return { level, outcome: 'passed' };
+  return { level, outcome: level === 'enforce' ? 'refused' : 'reported' };
+}
+
+/** Returns the verdict of a check that failed at this level because of an internal error. */
+export function failedVerdict(level: CheckLevel): CheckVerdict & { readonly outcome: 'failed' } {
+  return { level, outcome: 'failed', reason: 'error' };
+}
+
+/**
+ * Records that a check failed because of an internal error. The failure appears in the log and metrics, and the
+ * exchange continues without a verdict.
+ */
+export function checkFailed(trace: Trace, check: CheckName, level: CheckLevel, error: unknown): void {
+  trace.cause ??= error;
+  const failed = failedVerdict(level);
+  if (check === 'responses') trace.responses = { ...failed, verdict: 'skipped' };
+  else if (check === 'authentication') return;
+  else trace[check] = failed;
 }

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { ParameterValues } from '../contract/parameter-values.ts';
+import type { ParameterValues } from '../contract/values.ts';
 import type { Cancellation } from '../lib/ending.ts';
 import type { Arrival } from '../model/arrival.ts';
 import type { Principal } from '../model/principal.ts';

@@ -1,4 +1,4 @@
-import type { ParameterValues } from '../contract/parameter-values.ts';
+import type { ParameterValues } from '../contract/values.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { Arrival } from '../model/arrival.ts';
 import { CHECK_NAMES, type ModeName } from '../model/checks.ts';

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { itemTags } from '../cache/tags.ts';
-import { itemValues, toObject } from '../contract/items.ts';
+import { itemValues, toObject } from '../contract/values.ts';
 import type { ItemsAt, Operation } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
 import type { PlannedOperation } from './planned-operation.ts';

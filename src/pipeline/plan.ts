@@ -5,7 +5,7 @@ import { UpstreamFailure } from '../model/upstream-failure.ts';
 import type { PlannedOperation } from './planned-operation.ts';
 import type { Reply } from './reply.ts';
 import type { Handler, Stage, StagePlanner } from './stage.ts';
-import { checkFailed } from './request-refusal.ts';
+import { checkFailed } from '../model/trace.ts';
 
 /** The plan of one operation: its composed handler and the names of its stages, outermost first. */
 export interface Plan extends PlannedOperation {

@@ -1,18 +1,18 @@
 import { LRUCache } from 'lru-cache';
 import type { DecodedParameters } from '../contract/compile/decode-parameters.ts';
 import type { Contract } from '../contract/contract.ts';
-import type { ParameterValues } from '../contract/parameter-values.ts';
+import type { ParameterValues } from '../contract/values.ts';
 import type { PathMatch } from '../contract/paths.ts';
 import type { ErrorCode } from '../errors/catalogue.ts';
 import type { GatewayError } from '../errors/gateway-error.ts';
 import type { Arrival } from '../model/arrival.ts';
 import type { CheckLevel } from '../model/checks.ts';
-import type { CheckVerdict } from '../model/trace.ts';
+import { type CheckVerdict, failedVerdict, toVerdict } from '../model/trace.ts';
 import type { Violation } from '../model/violation.ts';
 import { canonicalTarget, type RequestedPage, toRequestedPage } from '../paging/requested-page.ts';
 import type { Plan } from './plan.ts';
 import type { PlannedOperation } from './planned-operation.ts';
-import { failedVerdict, requestRefusal, toVerdict } from './request-refusal.ts';
+import { requestRefusal } from './request-refusal.ts';
 import { type UndocumentedPolicy, undocumentedVerdict, type UndocumentedVerdict } from './undocumented/policy.ts';
 
 /** The meaning of a request target. It depends only on its text, the method and the contract. */

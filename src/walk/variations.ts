@@ -1,4 +1,4 @@
-import { itemsOf, toObject } from '../contract/items.ts';
+import { itemsOf, toObject } from '../contract/values.ts';
 import type { Operation } from '../model/operation.ts';
 import { RANK } from './first-requests.ts';
 

@@ -6,7 +6,7 @@ import {
 } from '../../src/cache/cache-options.ts';
 import type { Arrival } from '../../src/model/arrival.ts';
 import { MODES } from '../../src/model/checks.ts';
-import type { ParameterValues } from '../../src/contract/parameter-values.ts';
+import type { ParameterValues } from '../../src/contract/values.ts';
 import type { HeaderPairs } from '../../src/model/header-pairs.ts';
 import type { Operation } from '../../src/model/operation.ts';
 import type { Principal } from '../../src/model/principal.ts';

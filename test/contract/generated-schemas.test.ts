@@ -6,8 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { bundlePlace, contractFolder, SCHEMA_BASE } from '../../src/contract/contract-files.ts';
 import { bundleSchemas, GENERATED } from '../../src/contract/generate/bundle-schemas.ts';
 import { compareSchemas } from '../../src/contract/generate/schema-folder.ts';
-import { generateSchemas, stripSchema } from '../../src/contract/generate/generate-schemas.ts';
-import { projectSchema } from '../../src/contract/generate/project-schema.ts';
+import { generateSchemas, projectSchema, stripSchema } from '../../src/contract/generate/generate-schemas.ts';
 import { document } from './sample.ts';
 
 const generated = generateSchemas(document);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createUploadMemory, isForced, type UploadAttempt } from '../../src/gdpr/upload-memory.ts';
+import { createUploadMemory, type UploadAttempt } from '../../src/gdpr/upload-memory.ts';
 
 const body = Buffer.from('{"content":"email\\na@example.org"}');
 
@@ -104,19 +104,5 @@ describe('a repeated upload', () => {
     upload(201);
     begin();
     expect(begin().verdict).toBe('first');
-  });
-});
-
-describe('Portico-Force', () => {
-  it('forces an upload only with the value true', () => {
-    expect(['true', ' TRUE ', 'false', '1', '', undefined, ['true', 'true']].map((value) => isForced(value))).toEqual([
-      true,
-      true,
-      false,
-      false,
-      false,
-      false,
-      false,
-    ]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type AdminAppServices, createAdminApp } from '../../src/http/admin-app.ts';
-import { createLogger } from '../../src/telemetry/logger.ts';
+import { createLogger } from '../../src/telemetry/logs.ts';
 import { callAt, type Call } from '../builders/call.ts';
 import { serve } from './serve.ts';
 

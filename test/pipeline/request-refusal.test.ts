@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { documentedText, requestRefusal, toDetail, toVerdict } from '../../src/pipeline/request-refusal.ts';
+import { documentedText, requestRefusal, toDetail } from '../../src/pipeline/request-refusal.ts';
 import { operationWith, violationWith } from '../builders/exchange.ts';
 
 describe('the refusal of a request', () => {
@@ -31,22 +31,5 @@ describe('the refusal of a request', () => {
       suggestion: 'pageSize',
     });
     expect(toDetail(violationWith())).not.toHaveProperty('suggestion');
-  });
-});
-
-describe('verdict', () => {
-  it.each([
-    ['off', 1, 'skipped'],
-    ['report', 0, 'passed'],
-    ['report', 1, 'reported'],
-    ['enforce', 0, 'passed'],
-    ['enforce', 1, 'refused'],
-  ] as const)('a check at %s that found %i violations is %s', (level, count, outcome) => {
-    expect(
-      toVerdict(
-        level,
-        Array.from({ length: count }, () => violationWith()),
-      ),
-    ).toMatchObject({ level, outcome });
   });
 });

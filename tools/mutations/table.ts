@@ -100,10 +100,10 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'an observer of traces that throws ends the process',
   },
   {
-    file: 'src/telemetry/access-log.ts',
+    file: 'src/telemetry/logs.ts',
     find: 'if (trace.background === true) return;',
     replace: '',
-    test: 'test/telemetry/access-log.test.ts',
+    test: 'test/telemetry/logs.test.ts',
     why: 'work that no client waits for has a line of its own in the access log',
   },
   {
@@ -494,14 +494,14 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'the hours of a release grow without bound',
   },
   {
-    file: 'src/ledger/record/traffic-counts.ts',
+    file: 'src/ledger/record/pending-counts.ts',
     find: 'hours.size < MAX_HOURS ? undefined : hours.values().next().value',
     replace: 'undefined',
     test: 'test/ledger/record/create-ledger.test.ts',
     why: 'the hours that wait for a store grow without bound',
   },
   {
-    file: 'src/ledger/record/traffic-counts.ts',
+    file: 'src/ledger/record/pending-counts.ts',
     find: 'trace.startedAt < startsAt || trace.startedAt >= endsAt',
     replace: 'trace.startedAt >= endsAt',
     test: 'test/ledger/record/create-ledger.test.ts',

@@ -1,5 +1,5 @@
 import { systemClock } from '../../../src/lib/clock.ts';
-import { createAccessLog } from '../../../src/telemetry/access-log.ts';
+import { createAccessLog } from '../../../src/telemetry/logs.ts';
 import type { Stage } from '../stage.ts';
 
 /** The text of the access log for a hit. */

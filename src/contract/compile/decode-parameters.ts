@@ -3,7 +3,7 @@ import type { Operation, Parameter } from '../../model/operation.ts';
 import type { Violation, ViolationCategory } from '../../model/violation.ts';
 import { plainParameter } from '../../privacy/client-text.ts';
 import { describeValue, SIZE_ONLY } from '../../privacy/describe-value.ts';
-import { type ParameterValues, toProjection } from '../parameter-values.ts';
+import { type ParameterValues, toProjection } from '../values.ts';
 import { parameterViolation } from '../violations.ts';
 
 /** The decoded parameters of a request, and the violations in them. */

@@ -1,18 +1,18 @@
+import { closestName } from '../../lib/closest-name.ts';
+import { escapePointer, pointerTo } from '../../lib/json-pointer.ts';
 import type { Fault } from '../../model/fault.ts';
 import type { Requirement } from '../../model/requirement.ts';
-import { CONTRACT_SOURCE } from '../contract-files.ts';
+import { CONTRACT_SOURCE, resourceFile } from '../contract-files.ts';
 import {
   type OpenApiDocument,
   type OperationObject,
   type ParameterObject,
   referencedName,
   resolve,
+  type SchemaOrBoolean,
 } from '../openapi-document.ts';
+import { MAX_SEGMENTS, PLACEHOLDER } from '../paths.ts';
 import { SEMANTIC_RULES } from '../semantic-rules.ts';
-import { closestName } from '../../lib/closest-name.ts';
-import { escapePointer, pointerTo } from '../../lib/json-pointer.ts';
-import { checkPaths, checkResourceNames } from './check-names.ts';
-import { checkReferences } from './check-references.ts';
 
 // Metric labels and inherited property names.
 const RESERVED = new Set(['undocumented', 'other', ...Object.getOwnPropertyNames(Object.prototype)]);
@@ -121,4 +121,64 @@ function unknownName(pointer: string, kind: string, name: string, known: Iterabl
 
 function fault(pointer: string, message: string): Fault {
   return { source: CONTRACT_SOURCE, pointer, message };
+}
+
+/** Checks that every path can match requests and that no other path matches the same ones. */
+function checkPaths(paths: readonly string[]): Fault[] {
+  const shapes = new Map<string, string>();
+  return paths.flatMap((path) => {
+    const pointer = `/paths/${escapePointer(path)}`;
+    if (!path.startsWith('/')) return [fault(pointer, 'must begin with a slash')];
+    const segments = path.slice(1).split('/');
+    if (segments.length >= MAX_SEGMENTS) return [fault(pointer, `has more than ${MAX_SEGMENTS - 1} segments`)];
+    const odd = segments.find((segment) => /[{}]/.test(segment.replace(PLACEHOLDER, '$2')));
+    if (odd !== undefined) return [fault(pointer, 'a segment can contain one placeholder, at its start')];
+    const shape = segments.map((segment) => segment.replace(PLACEHOLDER, '{}$2')).join('/');
+    const other = shapes.get(shape);
+    shapes.set(shape, path);
+    return other === undefined ? [] : [fault(pointer, `matches the same requests as ${other}`)];
+  });
+}
+
+/** Checks that the generated files of all resources have different names. */
+function checkResourceNames({ components }: Pick<OpenApiDocument, 'components'>): Fault[] {
+  const files = new Map<string, string>();
+  return Object.keys(components.schemas).flatMap((name) => {
+    const pointer = `/components/schemas/${escapePointer(name)}`;
+    if (!/^[A-Za-z]\w*$/.test(name)) return [fault(pointer, 'must have a name of letters, digits and _')];
+    const file = resourceFile(name);
+    const other = files.get(file);
+    files.set(file, name);
+    return other === undefined ? [] : [fault(pointer, `differs from ${other} only in upper and lower case`)];
+  });
+}
+
+/**
+ * Finds endless references: schemas that apply themselves to the same value, and components that are only references.
+ */
+function checkReferences({ components }: Pick<OpenApiDocument, 'components'>): Fault[] {
+  const { schemas } = components;
+  const reaches = (from: string, target: string, seen: Set<string>): boolean =>
+    appliedTo(schemas[from] ?? true).some((next) => {
+      if (next === target || seen.has(next)) return next === target;
+      seen.add(next);
+      return reaches(next, target, seen);
+    });
+  const cycles = Object.keys(schemas)
+    .filter((name) => reaches(name, name, new Set()))
+    .map((name) => fault(`/components/schemas/${escapePointer(name)}`, 'refers to itself without end'));
+  const aliases = (['parameters', 'responses'] as const).flatMap((kind) =>
+    Object.entries(components[kind])
+      .filter(([, component]) => '$ref' in component)
+      .map(([name]) => fault(`/components/${kind}/${escapePointer(name)}`, 'must not be a reference')),
+  );
+  return [...cycles, ...aliases];
+}
+
+/** Returns the names of the resources that a schema applies to its own value, not to a value inside it. */
+function appliedTo(schema: SchemaOrBoolean): string[] {
+  if (typeof schema === 'boolean') return [];
+  const { $ref, allOf = [], anyOf = [], oneOf = [], not = true } = schema;
+  const own = $ref === undefined ? [] : [referencedName($ref)];
+  return [...own, ...[...allOf, ...anyOf, ...oneOf, not].flatMap(appliedTo)];
 }

@@ -9,8 +9,7 @@ import { type LedgerBatch, countRows } from '../ledger-batch.ts';
 import type { OpenedStore } from '../ledger-store.ts';
 import type { KindOf } from './fingerprint.ts';
 import { createShownText } from '../../privacy/shown-text.ts';
-import { createPendingEntries, entryFactsOf } from './pending-entries.ts';
-import { createTrafficCounts } from './traffic-counts.ts';
+import { createPendingEntries, createTrafficCounts, entryFactsOf } from './pending-counts.ts';
 
 /** What a ledger needs. */
 export interface LedgerParts {

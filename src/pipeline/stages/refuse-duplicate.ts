@@ -1,5 +1,5 @@
 import { GatewayError } from '../../errors/gateway-error.ts';
-import { isForced, type UploadMemory } from '../../gdpr/upload-memory.ts';
+import type { UploadMemory } from '../../gdpr/upload-memory.ts';
 import type { StagePlanner } from '../stage.ts';
 
 /** Refuses a GDPR upload that the same caller has just made, unless the caller forces it (rules, 9). */
@@ -37,4 +37,9 @@ function duplicate(because: 'in flight' | 'accepted'): GatewayError {
   return new GatewayError('duplicate_upload', text, {
     details: [{ in: 'header', name: 'Portico-Force', message: 'send "Portico-Force: true" to upload it again' }],
   });
+}
+
+/** Returns whether `Portico-Force` forces a repeated upload. */
+export function isForced(header: string | readonly string[] | undefined): boolean {
+  return typeof header === 'string' && header.trim().toLowerCase() === 'true';
 }

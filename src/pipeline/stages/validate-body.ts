@@ -8,7 +8,8 @@ import type { Operation } from '../../model/operation.ts';
 import type { Violation } from '../../model/violation.ts';
 import type { Exchange } from '../exchange.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
-import { checkFailed, documentedText, requestRefusal, toDetail, toVerdict } from '../request-refusal.ts';
+import { checkFailed, toVerdict } from '../../model/trace.ts';
+import { documentedText, requestRefusal, toDetail } from '../request-refusal.ts';
 import type { StagePlanner } from '../stage.ts';
 
 /** The result of checking a request body: the violations, with the code and details for a refusal. */

@@ -32,7 +32,7 @@ import type { Exchange } from '../exchange.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
 import type { StagePlanner } from '../stage.ts';
 import { endedEarly, recordServerError } from '../upstream-violation.ts';
-import { checkFailed, toVerdict } from '../request-refusal.ts';
+import { checkFailed, toVerdict } from '../../model/trace.ts';
 
 /** Services that response validation needs. */
 export interface ValidateResponseServices {

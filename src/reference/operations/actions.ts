@@ -6,7 +6,7 @@ import { type LegacyRoute, readPathId } from '../http/route.ts';
 import { readPageRequest } from '../lists/paging.ts';
 import { project, readProjection } from '../lists/projection.ts';
 import { toAction } from '../render/to-action.ts';
-import { cancelAction, favoriteCount, recordAction } from '../store/actions.ts';
+import { cancelAction, favoriteCount, recordAction } from '../store/nodes.ts';
 import type { ActionRow } from '../store/sql.ts';
 
 /** Operation 7: the action log, newest first. A `moreResults` value sent as a parameter requests older actions. */

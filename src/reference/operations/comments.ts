@@ -1,5 +1,4 @@
-import { readCommentDraft } from '../comments/comment-draft.ts';
-import { decideVisibility, setVisibility } from '../comments/decide-visibility.ts';
+import { decideVisibility, readCommentDraft, setVisibility } from '../comment-visibility.ts';
 import { demandCredential, demandPermissions } from '../http/caller.ts';
 import { missingPermission, refuse } from '../http/errors.ts';
 import { findNode, visibleNodes } from '../render/visible-nodes.ts';
@@ -8,8 +7,7 @@ import { type LegacyRoute, readPathId } from '../http/route.ts';
 import { listNodes } from '../lists/list-nodes.ts';
 import { project, readProjection } from '../lists/projection.ts';
 import { toNode } from '../render/to-node.ts';
-import { recordAction } from '../store/actions.ts';
-import { addNode, editBody } from '../store/nodes.ts';
+import { addNode, editBody, recordAction } from '../store/nodes.ts';
 import type { NodeRow } from '../store/sql.ts';
 
 /** Operation 4: one comment. */

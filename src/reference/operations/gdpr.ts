@@ -1,9 +1,8 @@
-import { findCsvUsers, parseGdprCsv } from '../gdpr/csv.ts';
+import { findCsvUsers, parseGdprCsv, toGdprJob } from '../gdpr-jobs.ts';
 import { demandAdministrator, demandCredential } from '../http/caller.ts';
 import { notFound, plainError, refuse } from '../http/errors.ts';
 import { jsonResponse } from '../http/legacy-response.ts';
 import { type LegacyRoute, readPathId } from '../http/route.ts';
-import { toGdprJob } from '../gdpr/jobs.ts';
 import { type GdprJobRow, nextId } from '../store/sql.ts';
 
 function contentOf(body: unknown): string {

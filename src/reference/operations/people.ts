@@ -3,8 +3,7 @@ import { notFound, refuse } from '../http/errors.ts';
 import { findNode } from '../render/visible-nodes.ts';
 import { jsonResponse } from '../http/legacy-response.ts';
 import { type LegacyRoute, readPathId } from '../http/route.ts';
-import { listFollowers, listUsers } from '../lists/list-people.ts';
-import { listTopics } from '../lists/list-topics.ts';
+import { listFollowers, listTopics, listUsers } from '../lists/list-people.ts';
 
 /** Operation 9: the users of a group. */
 export const listGroupUsers: LegacyRoute = {

@@ -1,5 +1,4 @@
 import type { SeededRandom } from '../../lib/seeded-random.ts';
-import { type NodeDraft, type PrivateVisibility, rootOf } from './node-draft.ts';
 import { PROBLEMS, SEED_END, SEED_START, SENTENCES, SUBJECTS } from './seed-words.ts';
 
 const COUNTS = { question: 500, answer: 900, comment: 1500, idea: 120, kbentry: 60 } as const;
@@ -178,4 +177,32 @@ interface SeedIds {
   readonly users: readonly number[];
   readonly spaces: readonly number[];
   readonly topics: readonly number[];
+}
+
+/** The private option of a seeded comment. */
+type PrivateVisibility = 'recipients' | 'originalPoster' | 'moderators';
+
+/** A node before it is inserted. Ids follow the order of creation, so a parent's id is always lower. */
+export interface NodeDraft {
+  id: number;
+  readonly type: 'question' | 'answer' | 'comment' | 'idea' | 'ideacomment' | 'kbentry';
+  readonly at: number;
+  readonly authorId: number;
+  readonly parent: NodeDraft | undefined;
+  readonly spaceId: number;
+  readonly topics: readonly number[];
+  readonly title: string | undefined;
+  readonly body: string;
+  readonly wiki: boolean;
+  marked: boolean;
+  readonly states: readonly string[];
+  readonly recipients: readonly { readonly kind: 'user' | 'group'; readonly id: number }[];
+  readonly visibility: PrivateVisibility | undefined;
+  lastActiveAt: number;
+  lastActiveUserId: number;
+}
+
+/** Returns the node at the top of a draft's thread. */
+export function rootOf(draft: NodeDraft): NodeDraft {
+  return draft.parent === undefined ? draft : rootOf(draft.parent);
 }

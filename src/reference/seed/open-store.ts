@@ -1,7 +1,13 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { seedStore } from './seed-store.ts';
+import { createSeededRandom } from '../../lib/seeded-random.ts';
 import { openSql, type Sql, TABLES } from '../store/sql.ts';
+import { draftContent } from './draft-content.ts';
+import { seedActions } from './seed-actions.ts';
+import { seedGdprJobs } from './seed-gdpr-jobs.ts';
+import { seedAttachments, seedFollows, seedNodes } from './seed-nodes.ts';
+import { seedSpaces, seedTopics } from './seed-places.ts';
+import { seedUsers } from './seed-users.ts';
 
 // Increase it whenever the tables change: existing database files are not migrated.
 const LAYOUT = 1;
@@ -33,4 +39,22 @@ export function openStore(path: string, seed: number): Sql {
     sql.close();
     throw error;
   }
+}
+
+/** Fills empty tables with content that depends only on the seed, not on the current time. */
+function seedStore(sql: Sql, seed: number): void {
+  const random = createSeededRandom(seed);
+  const users = seedUsers(sql, random);
+  const spaces = seedSpaces(sql);
+  const topics = seedTopics(sql, random, users);
+  const nodes = draftContent(random, { users, spaces, topics });
+  seedNodes(sql, random, nodes);
+  const actions = seedActions(sql, random, { users, nodes });
+  seedAttachments(sql, random, nodes);
+  seedFollows(sql, random, { users, topics, nodes });
+  const afterJobs = seedGdprJobs(sql);
+  const lastContent = Math.max(...nodes.map(({ id }) => id));
+  const next = { content: lastContent + 1, actions: actions + 1, revisions: 50_000, gdpr: afterJobs };
+  for (const [name, value] of Object.entries(next))
+    sql.run('INSERT INTO sequences (name, next) VALUES (?, ?)', name, value);
 }

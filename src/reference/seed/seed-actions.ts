@@ -1,6 +1,6 @@
 import type { SeededRandom } from '../../lib/seeded-random.ts';
 import type { Sql } from '../store/sql.ts';
-import type { NodeDraft } from './node-draft.ts';
+import type { NodeDraft } from './draft-content.ts';
 import { SEED_END } from './seed-words.ts';
 
 interface ActionDraft {

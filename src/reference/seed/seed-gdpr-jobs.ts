@@ -1,4 +1,4 @@
-import { applyGdprOperation } from '../gdpr/jobs.ts';
+import { applyGdprOperation } from '../gdpr-jobs.ts';
 import type { Sql } from '../store/sql.ts';
 import { SEED_END } from './seed-words.ts';
 

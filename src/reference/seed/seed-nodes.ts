@@ -1,7 +1,7 @@
 import type { SeededRandom } from '../../lib/seeded-random.ts';
 import { toSlug } from '../store/nodes.ts';
 import type { Sql } from '../store/sql.ts';
-import { type NodeDraft, rootOf } from './node-draft.ts';
+import { type NodeDraft, rootOf } from './draft-content.ts';
 import { SEED_END, SEED_START } from './seed-words.ts';
 
 const INSERT = `INSERT INTO nodes (id, type, space_id, parent_id, root_id, author_id, title, slug, body, lang, created_at,

@@ -1,5 +1,5 @@
 import type { SeededRandom } from '../../lib/seeded-random.ts';
-import { passwordHash } from '../store/password-hash.ts';
+import { passwordHash } from '../http/caller.ts';
 import { REFERENCE_ACCOUNTS, type ReferenceAccount } from '../reference-accounts.ts';
 import type { Sql } from '../store/sql.ts';
 import { FIRST_NAMES, GROUP_NAMES, LAST_NAMES, SEED_START } from './seed-words.ts';

@@ -20,10 +20,6 @@ interface Issues {
   file(id: string): IssueFile | undefined;
 }
 
-function toCreated(at: number): string {
-  return new Date(at).toISOString().replace('Z', '+0000');
-}
-
 function trackerAuthor(url: string): Record<string, unknown> {
   const avatar = (size: string): string => `${url}/secure/useravatar?size=${size}`;
   return {
@@ -62,7 +58,7 @@ export function createIssues(url: () => string, clock: () => number): Issues {
         id,
         filename: file.name,
         author: trackerAuthor(url()),
-        created: toCreated(clock()),
+        created: new Date(clock()).toISOString().replace('Z', '+0000'),
         size: file.bytes.byteLength,
         mimeType: file.mimeType,
         content: `${url()}/secure/attachment/${id}/${name}`,

@@ -2,7 +2,7 @@ import { demandAdministrator, demandCredential } from '../http/caller.ts';
 import { jsonResponse } from '../http/legacy-response.ts';
 import { notFound, plainError, refuse } from '../http/errors.ts';
 import { type LegacyRoute, readPathId } from '../http/route.ts';
-import { readScheduleRequest, runDueJobs, toGdprJob } from '../gdpr/jobs.ts';
+import { readScheduleRequest, runDueJobs, toGdprJob } from '../gdpr-jobs.ts';
 import { type GdprJobRow, nextId } from '../store/sql.ts';
 
 /** The route that schedules a job for an uploaded file, and the one that returns the status of an execution. */

@@ -3,7 +3,7 @@ import { htmlErrorPage, jsonResponse } from '../http/legacy-response.ts';
 import { missingPermission, plainError, refuse } from '../http/errors.ts';
 import { type LegacyRoute, readPathId } from '../http/route.ts';
 import { toAction } from '../render/to-action.ts';
-import { favoriteCount, recordAction } from '../store/actions.ts';
+import { favoriteCount, recordAction } from '../store/nodes.ts';
 import { findNode } from '../render/visible-nodes.ts';
 
 const markFavorite: LegacyRoute = {

@@ -1,7 +1,7 @@
 import { demandPermissions } from '../http/caller.ts';
 import { jsonResponse } from '../http/legacy-response.ts';
 import type { LegacyRoute } from '../http/route.ts';
-import { listTopics } from '../lists/list-topics.ts';
+import { listTopics } from '../lists/list-people.ts';
 import { readPageRequest, toPagedList } from '../lists/paging.ts';
 import { project, readProjection } from '../lists/projection.ts';
 import { toFormattedDate } from '../render/text.ts';

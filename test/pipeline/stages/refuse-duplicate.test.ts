@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../../src/errors/gateway-error.ts';
 import { createUploadMemory } from '../../../src/gdpr/upload-memory.ts';
-import { refuseDuplicate } from '../../../src/pipeline/stages/refuse-duplicate.ts';
+import { isForced, refuseDuplicate } from '../../../src/pipeline/stages/refuse-duplicate.ts';
 import {
   arrivalWith,
   createNext,
@@ -77,5 +77,19 @@ describe('refuse-duplicate', () => {
     await send({ body: Readable.from([]) });
     await send({ body: Readable.from([]) });
     expect(next.asked).toHaveLength(2);
+  });
+});
+
+describe('Portico-Force', () => {
+  it('forces an upload only with the value true', () => {
+    expect(['true', ' TRUE ', 'false', '1', '', undefined, ['true', 'true']].map((value) => isForced(value))).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+      false,
+      false,
+    ]);
   });
 });

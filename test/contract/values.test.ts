@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { survives, toProjection } from '../../src/contract/parameter-values.ts';
+import { survives, toProjection } from '../../src/contract/values.ts';
 
 const projection = (parts: Partial<{ include: string[]; exclude: string[]; includeOnly: string[] }>) => ({
   include: [],

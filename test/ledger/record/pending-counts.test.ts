@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EntryFacts } from '../../../src/ledger/ledger-batch.ts';
-import { createPendingEntries } from '../../../src/ledger/record/pending-entries.ts';
+import { createPendingEntries } from '../../../src/ledger/record/pending-counts.ts';
 import { NOW } from '../../builders/ledger.ts';
 
 const factsOf = (fingerprint: string, keyword: string): EntryFacts => ({
