@@ -8,7 +8,7 @@ const ANSWERS =
   'HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n';
 
 for (const size of [1, 7, 100, 10_000]) {
-  test(`answers are told apart when they come in pieces of ${size} bytes`, () => {
+  test(`responses are distinguished in pieces of ${size} bytes`, () => {
     const statuses: number[] = [];
     const count = createAnswerCounter((status) => void statuses.push(status));
     const all = Buffer.from(ANSWERS);
@@ -20,7 +20,7 @@ for (const size of [1, 7, 100, 10_000]) {
   });
 }
 
-test('an answer whose end cannot be told is an error', () => {
+test('a response without a recognizable end is an error', () => {
   const count = createAnswerCounter(() => undefined);
   const head = Buffer.from('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n');
   assert.throws(() => count(head, head.length), /without a length/);

@@ -7,17 +7,17 @@ import { FULL, QUICK } from '../scenarios/effort.ts';
 
 const NAMES = ['hit', 'hit-2k', 'miss-same', 'miss-distinct'];
 
-test('a name means its own part only, the beginning of names all that begin so', () => {
+test('a name selects one part, and a prefix selects all names that start with it', () => {
   const named = (only: string) => NAMES.filter((name) => isNamed(name, [only], NAMES));
   assert.deepEqual(named('hit'), ['hit']);
   assert.deepEqual(named('miss'), ['miss-same', 'miss-distinct']);
 });
 
-test('a name that nothing has is refused with the names that there are', () => {
+test('an unknown name is refused with the list of names', () => {
   assert.match(readArguments(['--only', 'hot'], NAMES) as string, /no part called hot; the names: hit, /);
 });
 
-test('two ways of running at a time are refused', () => {
+test('two ways of running at once are refused', () => {
   assert.equal(typeof readArguments(['--micro', '--profile', 'hit'], NAMES), 'string');
 });
 
@@ -25,7 +25,7 @@ test('an unknown option is refused', () => {
   assert.equal(typeof readArguments(['--fast'], NAMES), 'string');
 });
 
-test('a part that a quick run leaves out is measured when it is named, with every server', () => {
+test('a part that a quick run leaves out is measured with every server if it is named', () => {
   assert.equal(
     wantedScenarios(QUICK, []).some(({ id }) => id === 'hit-256c'),
     false,
@@ -34,25 +34,25 @@ test('a part that a quick run leaves out is measured when it is named, with ever
   assert.equal(named?.entries.length, 4);
 });
 
-test('each server of a scenario has an id of its own', () => {
+test('each server of a scenario has a unique id', () => {
   for (const { id, entries } of [...wantedScenarios(FULL, []), ...wantedScenarios(QUICK, [])]) {
     const ids = entries.map(({ peer }) => peer.id);
     assert.deepEqual([...new Set(ids)], ids, id);
   }
 });
 
-test('what a quick run leaves out exists', () => {
+test('all parts that a quick run leaves out exist', () => {
   const all = wantedScenarios({ ...QUICK, without: [], withoutPeers: [] }, []);
   const known = new Set(all.flatMap(({ id, entries }) => entries.flatMap(({ peer }) => [peer.id, `${id}/${peer.id}`])));
   for (const one of QUICK.withoutPeers) assert.ok(known.has(one), one);
   for (const one of QUICK.without) assert.ok(partNames().includes(one), one);
 });
 
-test('every part has a name of its own', () => {
+test('every part has a unique name', () => {
   assert.equal(new Set(partNames()).size, partNames().length);
 });
 
-test('a full run is estimated below fifteen minutes and a quick one below three, packages not included', () => {
+test('a full run is estimated below fifteen minutes and a quick one below three, without installation', () => {
   assert.ok(estimateSeconds(FULL, wantedScenarios(FULL, [])) < 14 * 60);
   assert.ok(estimateSeconds(QUICK, wantedScenarios(QUICK, [])) < 2.5 * 60);
 });

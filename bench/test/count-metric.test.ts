@@ -9,7 +9,7 @@ portico_cache_requests_total{operation="a",result="miss"} 100
 portico_cache_entries 7
 `;
 
-test('lines that match are summed over their other labels', () => {
+test('matching lines are summed over their other labels', () => {
   assert.equal(sumOfLines(TEXT, /^portico_cache_requests_total\{.*result="hit"/), 7);
 });
 
@@ -17,6 +17,6 @@ test('a metric without labels is read by its whole name', () => {
   assert.equal(sumOfLines(TEXT, /^portico_cache_entries /), 7);
 });
 
-test('nothing that matches is zero', () => {
+test('the value is zero if nothing matches', () => {
   assert.equal(sumOfLines(TEXT, /^portico_errors_total/), 0);
 });

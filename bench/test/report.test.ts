@@ -17,20 +17,20 @@ test('a table shows the ratios of Portico over each server', () => {
   assert.match(line ?? '', /20\.0 \| 20\.0–20\.0 \| 1\.50 × \| 50,000 \| 50,000–50,000 \| 0\.50 ×/);
 });
 
-test('configurations are shown without the numbers of ports', () => {
+test('configurations are shown without port numbers', () => {
   const text = toMarkdown(resultsOf(HIT), undefined);
   assert.match(text, /listen 127\.0\.0\.1:PORT;/);
   assert.match(text, /"port": PORT/);
   assert.doesNotMatch(text, /8123|4711/);
 });
 
-test('a part that failed is told before any number', () => {
+test('a failed part is reported before any number', () => {
   const text = toMarkdown(resultsOf(HIT, { failures: [{ part: 'memory', message: 'no\nmore' }] }), undefined);
   assert.ok(text.indexOf('**memory failed: no**') < text.indexOf('| verdict |'));
   assert.ok(text.includes('**memory failed: no**'));
 });
 
-test('a machine that was busy is told', () => {
+test('a busy machine is reported', () => {
   const { machine } = resultsOf({});
   assert.match(toMarkdown(resultsOf({}, { machine: { ...machine, busyBefore: 0.4 } }), undefined), /40 % busy/);
 });

@@ -1,5 +1,5 @@
-// Each program of the benchmark starts and does its work once, with counts too small to measure anything. Whatever needs wrk or
-// the packages that only a run installs is left out.
+// Each program of the benchmark starts and does its work once, with counts too small to measure anything. Parts that
+// need wrk or packages that only a run installs are left out.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -41,11 +41,11 @@ function start(program: string, ...args: readonly string[]): void {
   started.push(spawn(process.execPath, [join(BENCH, program), ...args], { stdio: ['ignore', 'ignore', 'inherit'] }));
 }
 
-/** Waits until a server answers the page; asks again while nothing listens yet. */
+/** Waits until a server returns the page; retries while it is not listening. */
 const untilAnswered = (port: number) =>
   vi.waitFor(async () => expect((await rawRequest(port, PAGE_PATH)).status).toBe(200), { timeout: 15_000 });
 
-/** What a program that ends by itself prints. */
+/** The output of a program that ends by itself. */
 async function outputOf(flags: readonly string[], program: string, ...args: readonly string[]): Promise<string> {
   const child = spawn(process.execPath, [...flags, join(BENCH, program), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -57,13 +57,13 @@ async function outputOf(flags: readonly string[], program: string, ...args: read
   return output;
 }
 
-test('the benchmark names its parts without installing anything', () => {
+test('the benchmark lists its parts without installing anything', () => {
   const { status, stdout } = spawnSync(process.execPath, [join(BENCH, 'main.mjs'), '--help'], { encoding: 'utf8' });
   expect(status).toBe(0);
   for (const name of partNames()) expect(stdout).toContain(name);
 });
 
-test('the upstream answers the page', async () => {
+test('the upstream returns the page', async () => {
   const { body } = await rawRequest(upstreamPort, PAGE_PATH);
   expect(body.equals(questionPage('29k'))).toBe(true);
 });
@@ -71,7 +71,7 @@ test('the upstream answers the page', async () => {
 test.each([
   ['node-http', () => '29k'],
   ['http-proxy-middleware', () => String(upstreamPort)],
-])('the peer %s answers the page', async (peer, lastArgument) => {
+])('the peer %s returns the page', async (peer, lastArgument) => {
   const port = await freePort();
   start(join('peers', 'programs', `${peer}.ts`), String(port), lastArgument());
   await untilAnswered(port);
@@ -89,7 +89,7 @@ test('every stage of a request is measured once', async () => {
   for (const { name, nsPerCall } of lines) expect(nsPerCall.median, name).toBeGreaterThan(0);
 }, 60_000);
 
-test('the paced load counts what it sent, and the closed one asks for each key', async () => {
+test('the paced load counts its requests, and the closed one requests each key', async () => {
   const asked = { port: upstreamPort, headers: {}, connections: 2 };
   const load: PacedLoad = { ...asked, path: PAGE_PATH, perSecond: 50, warmSeconds: 0.1, seconds: 0.1 };
   const result = JSON.parse(await outputOf([], 'paced-load.ts', JSON.stringify(load))) as PacedResult;

@@ -3,11 +3,11 @@ import { test } from 'vitest';
 import { slopeOf } from '../slope.ts';
 import { spreadOf } from '../spread.ts';
 
-test('the median of an odd number of rounds is the one in the middle, whatever their order', () => {
+test('the median of an odd number of rounds is the middle one, in any order', () => {
   assert.deepEqual(spreadOf([30, 10, 20]), { median: 20, min: 10, max: 30 });
 });
 
-test('the median of an even number of rounds lies between the two in the middle', () => {
+test('the median of an even number of rounds is between the middle two', () => {
   assert.deepEqual(spreadOf([40, 10, 20, 30]), { median: 25, min: 10, max: 40 });
 });
 
@@ -15,7 +15,7 @@ test('rounds are compared as numbers, not as texts', () => {
   assert.equal(spreadOf([9, 100, 20]).median, 20);
 });
 
-test('no rounds at all are an error', () => {
+test('an empty list of rounds is an error', () => {
   assert.throws(() => spreadOf([]), RangeError);
 });
 
@@ -30,6 +30,6 @@ test('the slope of points on a line is that of the line', () => {
   );
 });
 
-test('the slope of a single point is nothing', () => {
+test('the slope of a single point is undefined', () => {
   assert.equal(slopeOf([[5, 5]]), 0);
 });

@@ -25,7 +25,7 @@ const PROFILE: CpuProfile = {
   timeDeltas: [0, 100, 100, 100, 300],
 };
 
-test('a sample lasts until the next one, waiting is left out and so is what lies outside of the window', () => {
+test('a sample lasts until the next one, without waiting and times outside the window', () => {
   const root = toStacks(PROFILE, { fromUs: 1050, toUs: 1350 });
   const self = Object.fromEntries([...framesOf(root)].map((frame) => [frame.name, frame.self]));
   // 1100: writev for 100; 1200: idle for 100; 1300: answer for 300.
@@ -37,7 +37,7 @@ test('a window without work is an error', () => {
   assert.throws(() => toStacks(PROFILE, { fromUs: 5000, toUs: 6000 }), /no sample/);
 });
 
-test('functions belong to the kind of work that they do', () => {
+test('functions are grouped by the kind of work that they do', () => {
   const group = (functionName: string, url: string) => groupOf({ functionName, url, lineNumber: 0 });
   assert.equal(group('writev', ''), 'system calls on sockets and files');
   assert.equal(group('(garbage collector)', ''), 'V8: garbage collection');
@@ -49,7 +49,7 @@ test('functions belong to the kind of work that they do', () => {
   assert.equal(group('x', `${HERE}node_modules/a/node_modules/@b/c/d.js`), 'package @b/c');
 });
 
-test('a flame graph names files without where the checkout lies', () => {
+test('a flame graph names files without the path of the checkout', () => {
   const picture = flameGraph(toStacks(PROFILE, { fromUs: 0, toUs: 9999 }), 'a < b');
   assert.ok(picture.includes('src/http/public-handler.ts:10'));
   assert.ok(!picture.includes(HERE.replace('file://', '')));

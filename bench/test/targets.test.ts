@@ -10,7 +10,7 @@ function verdict(results: Results, what: RegExp, path = /./): Verdict {
   return found[0] as Verdict;
 }
 
-test('a target of which nothing was measured neither holds nor is missed', () => {
+test('a target without measurements is neither met nor missed', () => {
   const states = judgeTargets(resultsOf({})).map(({ state }) => state);
   assert.deepEqual([...new Set(states)], ['not measured']);
 });
@@ -25,7 +25,7 @@ test('a hit is compared with nginx by processor time', () => {
   assert.ok(Math.abs(missed.gap - 0.25) < 1e-9);
 });
 
-test('a gzip hit that is not coded does not count', () => {
+test('a gzip hit that is not compressed does not count', () => {
   const at = (encoding: string | undefined) =>
     verdict(
       resultsOf({ 'hit-gzip': [row('nginx-gzip', 1, 100), row('portico-hit', 1, 500, { encoding })] }),
@@ -35,21 +35,21 @@ test('a gzip hit that is not coded does not count', () => {
   assert.equal(at('gzip').state, 'holds');
 });
 
-test('of enforce and report the slower one counts', () => {
+test('the slower of enforce and report counts', () => {
   const rows = [row('portico-enforce', 1, 200), row('portico-report', 1, 90), row('http-proxy-middleware', 1, 100)];
   const { value, state } = verdict(resultsOf({ 'miss-distinct': rows }), /http-proxy-middleware/, /distinct/);
   assert.equal(value, 0.9);
   assert.equal(state, 'missed');
 });
 
-test('what judging costs is told beside the same page parsed and not judged', () => {
+test('the cost of checking is shown beside the same page parsed but not checked', () => {
   const rows = [row('portico-report', 1, 94), row('portico-responses-off', 1, 100)];
   const { value, state } = verdict(resultsOf({ 'miss-distinct': rows }), /responses off/);
   assert.equal(value, 0.94);
   assert.equal(state, 'missed');
 });
 
-test('with only one of enforce and report nothing is said', () => {
+test('no cost is shown with only one of enforce and report', () => {
   const rows = [row('portico-enforce', 1, 200), row('http-proxy-middleware', 1, 100)];
   assert.equal(
     verdict(resultsOf({ 'miss-distinct': rows }), /http-proxy-middleware/, /distinct/).state,
@@ -57,14 +57,14 @@ test('with only one of enforce and report nothing is said', () => {
   );
 });
 
-test('the row farthest from one key counts, up or down, and other servers do not', () => {
+test('the row that differs most from one key counts, up or down, and other servers do not', () => {
   const keys = [row('portico-1', 20, 1), row('portico-1000', 17, 1), row('portico-100000', 21, 1), row('nginx', 99, 1)];
   const { value, state } = verdict(resultsOf({ keys }), /many keys/);
   assert.ok(value !== undefined && Math.abs(value - 15) < 1e-9);
   assert.equal(state, 'missed');
 });
 
-test('a miss whose cost is a straight line through the sizes of pages holds', () => {
+test('a miss meets its target if its cost grows linearly with the page size', () => {
   const at = (large: number) =>
     verdict(
       resultsOf({
@@ -79,7 +79,7 @@ test('a miss whose cost is a straight line through the sizes of pages holds', ()
   assert.equal(at(300).state, 'missed');
 });
 
-test('memory is flat when the line through its last half hardly rises; a short run says nothing', () => {
+test('memory counts as flat if it hardly rises over the last half; a short run proves nothing', () => {
   const at = (lastHalfSlope: number, keys = 1_000_000) =>
     verdict(
       resultsOf(

@@ -1,38 +1,38 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import type { Body } from './body.ts';
 
-/** What a client sees of an answer. */
+/** The response as a client sees it. */
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];
   readonly bytes: Buffer;
   readonly text: string;
-  /** The parsed body, as whatever the test knows it to be; undefined when it is no JSON. */
+  /** The parsed body, typed as the test expects; undefined if it is not JSON. */
   readonly json: Body;
-  /** Whether the whole body that was promised came. */
+  /** Whether the whole declared body arrived. */
   readonly complete: boolean;
 }
 
-/** What a call may say beside its target. */
+/** The options of a call besides its target. */
 export interface Call {
-  /** Basic credential with the password equal to the name; null sends none. */
+  /** Basic credential with a password equal to the name; null sends none. */
   readonly user?: string | null;
   readonly password?: string;
   readonly method?: string;
-  /** In this order; a name may occur more than once. */
+  /** Sent in this order; a name may occur more than once. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  /** Sent as JSON unless it is a text or bytes, which go as they are. */
+  /** Sent as JSON, or unchanged if it is a text or bytes. */
   readonly body?: unknown;
   readonly signal?: AbortSignal;
 }
 
-/** The value of `Authorization` for a name, whose password it is too unless told. */
+/** The value of `Authorization` for a name; the password defaults to the name. */
 export function basic(user: string, password = user): string {
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }
 
-/** Sends one request on a connection of its own; the target goes as it is written. */
+/** Sends one request on a new connection; the target is sent unchanged. */
 export function callAt(origin: string, target: string, call: Call = {}): Promise<Answer> {
   const { user = 'admin', password = user ?? '', method = 'GET', headers = {}, body, signal } = call;
   const { hostname, port } = new URL(origin);
@@ -55,7 +55,7 @@ export function callAt(origin: string, target: string, call: Call = {}): Promise
     sent.on('response', (answer) => {
       const parts: Buffer[] = [];
       answer.on('data', (part: Buffer) => parts.push(part));
-      // A cut body is something to look at, not a failure of the test.
+      // Tests inspect truncated bodies, so they are not errors.
       answer.on('error', () => undefined);
       answer.on('close', () => {
         const all = Buffer.concat(parts);

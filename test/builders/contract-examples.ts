@@ -5,14 +5,14 @@ type Tree = Readonly<Record<string, unknown>>;
 
 const document = parse(readFileSync(new URL('../../schemas/openapi.yaml', import.meta.url), 'utf8')) as Tree;
 
-/** A body that tests bend. */
+/** A body that tests modify. */
 export interface Example extends Record<string, unknown> {
   author: Example;
   list: [Example, ...Example[]];
   result: Example;
 }
 
-/** The body of the first documented success of an operation; a new copy each time. */
+/** The body of an operation's first documented success response; a new copy each time. */
 export function exampleOf(operationId: string): Example {
   for (const methods of childrenOf(document, 'paths')) {
     for (const operation of Object.values(methods) as Tree[]) {

@@ -7,7 +7,7 @@ export interface DriftRow {
   readonly operations: readonly string[] | undefined;
   /** The upstream's own status; `ok` for that of a success, `-` for none. */
   readonly status: string;
-  /** Category, keyword and place, as the ledger has them. */
+  /** Category, keyword and place, as in the ledger. */
   readonly violation: string;
 }
 

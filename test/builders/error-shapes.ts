@@ -1,9 +1,9 @@
 import type { FakeAnswer } from './fake-upstream.ts';
 
-/** The message of a missing permission, as the legacy server words it. */
+/** The message about a missing permission, in the legacy server's words. */
 export const PERMISSION_HTML = "You don't have permission to do this action.<br>Please login as another user";
 
-/** The same as clients of Portico read it. */
+/** The same message as clients of Portico get it. */
 export const PERMISSION_TEXT = "You don't have permission to do this action. Please login as another user";
 
 /** An error in the first JSON shape. */
@@ -16,7 +16,7 @@ export function errorsMessage(status: number, message: string, headers: FakeAnsw
   return { status, headers, json: { errors: { message } } };
 }
 
-/** An error page of the servlet container, under whatever address. */
+/** An error page of the servlet container, for any path. */
 export function htmlPage(status: number): FakeAnswer {
   return {
     status,

@@ -20,7 +20,7 @@ import type { Exchange } from '../../src/pipeline/exchange.ts';
 import type { PlannedOperation } from '../../src/pipeline/planned-operation.ts';
 import type { Handler, StagePlanner } from '../../src/pipeline/stage.ts';
 
-/** A documented list that takes pages and is kept. */
+/** A documented list that accepts pages and is cached. */
 export function operationWith(more: Partial<Operation> = {}): Operation {
   return {
     id: 'listThings',
@@ -52,13 +52,13 @@ export function operationWith(more: Partial<Operation> = {}): Operation {
   };
 }
 
-/** What `more` may say of a planned operation: parts of the operation and of its levels too. */
+/** The overrides of a planned operation, including parts of the operation and its levels. */
 export type PlannedParts = Partial<Omit<PlannedOperation, 'operation' | 'checks'>> & {
   readonly operation?: Partial<Operation>;
   readonly checks?: Partial<PlannedOperation['checks']>;
 };
 
-/** An operation planned as in `strict`, not kept unless told. */
+/** An operation planned as in `strict`, not cached by default. */
 export function plannedWith({ operation, checks, ...more }: PlannedParts = {}): PlannedOperation {
   return {
     operation: operationWith(operation),
@@ -73,12 +73,12 @@ export function plannedWith({ operation, checks, ...more }: PlannedParts = {}): 
   };
 }
 
-/** How answers are kept: 30 s fresh, 30 s stale while revalidating, 300 s stale on errors, unless told. */
+/** Cache options: by default 30 s fresh, 30 s stale while revalidating, 300 s stale on errors. */
 export function kept(config: OperationCacheConfig = {}): NonNullable<PlannedOperation['cache']> {
   return toOperationCacheOptions(DEFAULT_CACHE_OPTIONS, { byDefault: true, on: true }, config);
 }
 
-/** A request that came in; its body is empty unless told. */
+/** An incoming request, with an empty body by default. */
 export function arrivalWith(more: Partial<Arrival> = {}): Arrival {
   return {
     method: 'GET',
@@ -102,7 +102,7 @@ export function arrivalWith(more: Partial<Arrival> = {}): Arrival {
   };
 }
 
-/** A request whose body is these bytes. */
+/** A request with these bytes as its body. */
 export function arrivalOf(body: string | Buffer, more: Partial<Arrival> = {}): Arrival {
   return arrivalWith({ method: 'POST', body: Readable.from([Buffer.from(body)]), ...more });
 }
@@ -112,12 +112,12 @@ export function callerNamed(name: string, more: Partial<Principal> = {}): Princi
   return { kind: 'verified', name, audience: `name:${name}`, authorization: `Basic ${name}`, ...more };
 }
 
-/** Grants of a caller whom the roles file knows. */
+/** The grants of a caller in the roles file. */
 export function grantsWith(more: Partial<Grants> = {}): Grants {
   return { bits: new Uint32Array(1), roles: ['standard'], delegated: false, denied: false, key: 'key', ...more };
 }
 
-/** What `more` may say of an exchange. */
+/** The overrides of an exchange. */
 export type ExchangeParts = Partial<Omit<Exchange, 'values'>> & { readonly values?: Partial<ParameterValues> };
 
 /** An exchange of a verified caller. */
@@ -165,7 +165,7 @@ export function pageOf(ids: readonly number[], pageCount = 3): unknown {
   return { list: ids.map((id) => ({ id })), pageCount, totalCount: pageCount * 15 };
 }
 
-/** A judged JSON answer of the upstream. */
+/** A checked JSON response from the upstream. */
 export function replyWith(json: unknown, more: Partial<Reply> = {}): Reply {
   const { pageCount } = (json ?? {}) as { readonly pageCount?: number };
   return {
@@ -178,10 +178,10 @@ export function replyWith(json: unknown, more: Partial<Reply> = {}): Reply {
   };
 }
 
-/** The one field of a plain JSON answer. */
+/** The only header of a plain JSON response. */
 export const JSON_TYPE: HeaderPairs = [['Content-Type', 'application/json;charset=UTF-8']];
 
-/** The rest of a plan that answers what a test says and remembers what it was asked. */
+/** A replacement for the following stages of a plan, which returns the test's replies and records the exchanges. */
 export interface FakeNext {
   readonly handle: Handler;
   readonly asked: Exchange[];
@@ -189,7 +189,7 @@ export interface FakeNext {
   answer: (exchange: Exchange) => Reply | Promise<Reply>;
 }
 
-/** Makes a fake of the rest of a plan; a body is answered again and again. */
+/** Creates such a replacement; it may return the same body any number of times. */
 export function createNext(answer: Reply | FakeNext['answer'] = replyWith(pageOf([1]))): FakeNext {
   const next: FakeNext = {
     asked: [],
@@ -202,7 +202,7 @@ export function createNext(answer: Reply | FakeNext['answer'] = replyWith(pageOf
   return next;
 }
 
-/** The handler of one stage in front of a fake of the rest, always with a promise; throws where the stage has no work. */
+/** The handler of one stage in front of such a replacement, always with a promise; throws if the stage has no work. */
 export function stageIn(
   planner: StagePlanner,
   planned: PlannedOperation,
@@ -214,7 +214,7 @@ export function stageIn(
   return async (exchange) => handle(exchange);
 }
 
-/** A violation, with what matters to a test. */
+/** A violation, with the members that matter to a test. */
 export function violationWith(more: Partial<Violation> = {}): Violation {
   return {
     check: 'requests',
@@ -229,7 +229,7 @@ export function violationWith(more: Partial<Violation> = {}): Violation {
   };
 }
 
-/** What a promise is rejected with; an error when it is not. */
+/** The error that a promise rejects with; returns an error if it resolves. */
 export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;
@@ -239,7 +239,7 @@ export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   throw new Error('nothing was thrown');
 }
 
-/** The text of a body that is whole. */
+/** The text of a complete body. */
 export function textOf(body: Reply['body'] | undefined): string {
   if (!Buffer.isBuffer(body)) throw new Error('the body is not whole');
   return body.toString();

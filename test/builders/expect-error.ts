@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { anyList, anyText, textLike } from '../reference/matchers.ts';
 import type { Answer } from './call.ts';
 
-/** Expects the one form of our errors: whatever went wrong, it names the request, holds no markup and is not to be kept. */
+/** Expects the usual form of Portico's errors, with the request id, without markup and with no-store. */
 export function expectError(answer: Answer, status: number, code: string): void {
   expect(answer.json).toMatchObject({ code, status, error: anyText, details: anyList });
   expect(answer.status).toBe(status);

@@ -11,14 +11,14 @@ import { compileLegacyAddresses } from '../../src/upstream/addresses.ts';
 import { fakeExchanges } from './fake-exchanges.ts';
 import { callerNamed, createNext, exchangeWith, type FakeNext, grantsWith, plannedWith } from './exchange.ts';
 
-/** What a test chooses of a gateway. */
+/** The options of a fake gateway. */
 export interface FakeGatewayParts extends Partial<CompiledGateway> {
-  /** What its one plan is; undefined for a gateway that documents nothing. */
+  /** The gateway's only plan; undefined for a gateway without documented paths. */
   readonly plan?: Partial<Plan> | undefined;
   readonly authenticate?: (input: AuthenticationInput) => AuthenticationResult | Promise<AuthenticationResult>;
   readonly verdict?: UndocumentedVerdict;
   readonly match?: Partial<PathMatch>;
-  /** How the upstream responds to undocumented paths; with 299 where nothing is said. */
+  /** The upstream's response on undocumented paths; 299 by default. */
   readonly passed?: () => ExchangedResponse | Promise<ExchangedResponse>;
   readonly serviceCredential?: boolean;
 }
@@ -98,5 +98,5 @@ export function gatewayWith({ plan: planParts = {}, ...parts }: FakeGatewayParts
   return { gateway, next, plan, authenticated, judged, sent };
 }
 
-/** The parts of a fake gateway that tests look into. */
+/** The parts of a fake gateway that tests inspect. */
 export type FakeHouse = ReturnType<typeof gatewayWith> & { readonly next: FakeNext };

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { cleanUpAfterFile } from './clean-up.ts';
 import { until } from './until.ts';
 
-/** A request as the upstream got it. */
+/** A request as the upstream received it. */
 export interface FakeRequest {
   readonly method: string;
   /** Raw, with the query. */
@@ -14,12 +14,12 @@ export interface FakeRequest {
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];
   readonly body: Buffer;
-  /** The name in its Basic credential, if it carries one. */
+  /** The name in its Basic credential, if there is one. */
   readonly user: string | undefined;
   readonly password: string | undefined;
 }
 
-/** An answer; `json` is written as JSON, `body` goes as it is. */
+/** A response; `json` is written as JSON, `body` is sent unchanged. */
 export interface FakeAnswer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
@@ -27,20 +27,20 @@ export interface FakeAnswer {
   readonly body?: string | Buffer;
 }
 
-/** Answers a request, or writes to the response itself and gives undefined. */
+/** Returns the response to a request, or writes it directly and returns undefined. */
 export type FakeHandler = (
   request: FakeRequest,
   response: ServerResponse,
 ) => FakeAnswer | undefined | Promise<FakeAnswer | undefined>;
 
-/** An upstream that answers what a test says and remembers what it was asked. */
+/** An upstream that returns the test's responses and records the requests. */
 export interface FakeUpstream {
   readonly url: string;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly requests: FakeRequest[];
   /** May be replaced at any time. */
   handler: FakeHandler;
-  /** Resolves once so many requests have come. */
+  /** Resolves once this many requests have arrived. */
   received(count: number): Promise<void>;
   close(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parse, stringify } from 'yaml';
 import { hashPassword } from '../../src/identity/password-hash.ts';
 
-/** An account as the roles file has it. */
+/** An account in the format of the roles file. */
 export interface RolesAccount {
   readonly name: string;
   readonly roles: readonly string[];
@@ -11,10 +11,10 @@ export interface RolesAccount {
   readonly demo?: boolean;
 }
 
-/** Somebody who is known and may do nothing. */
+/** A known user without any permission. */
 const NOBODY: RolesAccount = { name: 'nobody', roles: [] };
 
-/** The package's roles file and more accounts, with hashes that cost next to nothing; a password is the account's name. */
+/** The package's roles file and more accounts, with very cheap hashes; passwords equal names. */
 export async function fastRoles(
   more: readonly RolesAccount[] = [],
   also: { readonly roles?: object } = {},
@@ -23,7 +23,7 @@ export async function fastRoles(
   return build(more, also);
 }
 
-// Most gateways of the tests have this one, and YAML is slow to read and write.
+// Most gateways of the tests use this one, and YAML is slow to read and write.
 let plain: Promise<string> | undefined;
 
 async function build(more: readonly RolesAccount[], also: { readonly roles?: object }): Promise<string> {

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** A program of the system that some tests run: the names it goes by, the variable that says where it is, its Debian package. */
+/** A system program that some tests run: its names, the variable with its path, and its Debian package. */
 interface SystemProgram {
   readonly commands: readonly string[];
   readonly variable: string;
@@ -17,14 +17,14 @@ const PROGRAMS = {
   },
 } as const satisfies Record<string, SystemProgram>;
 
-/** The name of a program that tests may ask for. */
+/** The name of a program that tests may use. */
 export type ProgramName = keyof typeof PROGRAMS;
 
-/** Where a program is; else how to get it, and whether the tests that need it must fail for that. */
+/** A program's path; otherwise how to install it, and whether tests that need it must fail without it. */
 export type FoundProgram =
   { readonly path: string } | { readonly path: undefined; readonly advice: string; readonly required: boolean };
 
-/** Finds a program: by its variable, else on the PATH; it is required where PORTICO_REQUIRE_PROGRAMS is 1. */
+/** Finds a program by its variable, or on the PATH; it is required if PORTICO_REQUIRE_PROGRAMS is 1. */
 export function findProgram(
   name: ProgramName,
   env: Readonly<Record<string, string | undefined>> = process.env,

@@ -4,7 +4,9 @@ import type { FakeAnswer, FakeHandler } from './fake-upstream.ts';
 /** The default probe of the upstream verifier. */
 export const PROBE = '/services/v2/jobs/gdpr/0.json';
 
-/** An upstream that knows whoever has the name for a password, answers the probe, and everything else by `answer`. */
+/**
+ * An upstream that accepts users whose password equals their name, responds to the probe, and calls `answer` otherwise.
+ */
 export function knowing(answer: FakeHandler = exampleAnswer, valid: FakeAnswer = { status: 404 }): FakeHandler {
   return (request, response) => {
     if (request.path !== PROBE) return answer(request, response);

@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { basic } from './call.ts';
 
 /**
- * Secrets as people and programs write them otherwise: in groups, encoded, with other letters. All of them can be told for
- * what they are by their form alone, and none occurs by chance.
+ * Secrets in other forms used by people and programs: grouped, encoded, with other letters. All of them are
+ * recognizable by their form alone, and none occurs by chance.
  */
 export type OddSecrets = Readonly<Record<(typeof KINDS)[number], string>>;
 
@@ -35,7 +35,7 @@ const letters = (size: number) => drawn('abcdefghijklmnopqrstuvwxyz', size);
 const hex = (size: number) => drawn('0123456789abcdef', size);
 const byte = fc.integer({ min: 100, max: 249 });
 
-/** Odd secrets that differ from run to run. */
+/** Unusual secrets that differ from run to run. */
 export const anyOddSecrets: fc.Arbitrary<OddSecrets> = fc
   .tuple(fc.array(digits(4), { minLength: 40, maxLength: 40 }), fc.array(letters(8), { minLength: 20, maxLength: 20 }))
   .chain(([group, word]) =>
@@ -61,7 +61,7 @@ export const anyOddSecrets: fc.Arbitrary<OddSecrets> = fc
     }),
   );
 
-/** A text as the name of a field of the header, of a parameter, of a type: with nothing in it that such a name must not have. */
+/** A text as the name of a header, parameter or media type, without characters that such a name must not contain. */
 const asToken = (text: string) => text.replaceAll(/[^\w!#$%&'*+.^`|~-]/g, '-');
 /** A text as bytes of a message. */
 const asBytes = (text: string) => Buffer.from(text).toString('latin1');
@@ -76,7 +76,7 @@ export function oddForms(secrets: OddSecrets): string[] {
     forms.add(text.replaceAll(' ', '_'));
     forms.add(text.replaceAll(/\W/g, ''));
     forms.add(Buffer.from(text).toString('base64').replace(/=+$/, ''));
-    // What has lost its @ is told by nothing any more.
+    // Without its @, nothing can recognize it.
     if (!/[@%]/.test(text)) forms.add(asToken(text)).add(asId(text));
   }
   return [...forms];
@@ -86,7 +86,7 @@ const LIST = '/services/v2/question.json';
 const COMMENT = '/services/v2/node/5/comment.json';
 const UPLOAD = '/services/v2/jobs/gdpr/upload.json';
 
-/** Fields that any client or anything between may send. */
+/** Headers that any client or intermediary may send. */
 const FIELDS =
   `ETag If-None-Match If-Match If-Range Range Accept Accept-Language Accept-Charset X-Forwarded-For X-Forwarded-Host
   X-Forwarded-Proto X-Forwarded-User X-Real-IP Forwarded traceparent tracestate baggage Portico-Force Portico-Odd Cookie Origin
@@ -94,7 +94,7 @@ const FIELDS =
     /\s+/,
   );
 
-/** Fields that any server may answer. */
+/** Headers that any server may send. */
 const ANSWER_FIELDS =
   `Retry-After Location Server Via Warning Set-Cookie Vary ETag Cache-Control Allow WWW-Authenticate Link Age
   Expires Date Content-Language Content-Disposition X-Request-Id Contract-Status Cache-Status traceparent`.split(/\s+/);
@@ -103,7 +103,7 @@ const ANSWER_FIELDS =
 const head = (line: string, ...fields: readonly string[]) =>
   [`${line} HTTP/1.1`, 'Host: qa.example', 'Connection: close', ...fields].join('\r\n');
 
-/** Whole requests as bytes, by the place where they have the secret; `id` names each of them. */
+/** Whole requests as bytes, by the place of their secret; `id` identifies each of them. */
 export function oddRequests(secret: string, id: string): readonly string[] {
   const [token, bytes, encoded] = [asToken(secret), asBytes(secret), encodeURIComponent(secret)];
   const spaceless = secret.replaceAll(' ', '_');
@@ -118,19 +118,19 @@ export function oddRequests(secret: string, id: string): readonly string[] {
   const parameters = ['sort', 'page', 'pageSize', 'spaceId', 'details', 'includeOnly', 'topics', 'wrap', 'q'];
   const utf16 = Buffer.from(JSON.stringify({ body: secret }), 'utf16le').toString('latin1');
   return [
-    // Paths, whole and taken apart, encoded twice, raw.
+    // Paths: complete, split, encoded twice, raw.
     get(`/services/v2/${encoded}.json`),
     get(`/services/v2/question/${secret.split('.').map(encodeURIComponent).join('/')}/x.json`),
     get(`/services/v2/node/${encodeURIComponent(encoded)}/comment.json`),
     get(`/services/v2/user/${asBytes(secret).replaceAll(' ', '%20')}.json`),
     get(`http://user:${token}@qa.example${LIST}`),
     get(`http://${token}.example${LIST}`),
-    // Queries: values, names, as lists and objects are written, without a name.
+    // Queries: values, names, in list and object notation, without a name.
     get(`${LIST}?${parameters.map((name) => `${name}=${encoded}`).join('&')}`),
     get(`${LIST}?colour=${encodeURIComponent(encoded)}&size=${secret.replaceAll(' ', '+').replaceAll(/[^ -~]/g, '')}`),
     get(`${LIST}?${encoded}=1&${encodeURIComponent(encoded)}=2&${encoded}`),
     get(`${LIST}?a[${encoded}]=1&b.${encodeURIComponent(spaceless)}=1&${encodeURIComponent(spaceless)}=1`),
-    // Header fields: names, values, the parts of some.
+    // Headers: names, values, parts of values.
     get(LIST, `X-${token}: 1`, ...FIELDS.map((name) => `${name}: ${bytes}`)),
     get(LIST, `Accept-Encoding: ${token}`, `Upgrade: ${token}`),
     get(LIST, `Expect: ${bytes}`),
@@ -138,11 +138,11 @@ export function oddRequests(secret: string, id: string): readonly string[] {
     ...[`Basic ${secret}`, `Digest username="${secret}"`, `${token} x`, basic(secret, secret)].map(
       (credential) => `${head(`GET ${LIST}`, `Authorization: ${asBytes(credential)}`)}\r\n\r\n`,
     ),
-    // Ids, unless it is told by what no id has, or is what many ids are: hexadecimal digits.
+    // Ids, except in forms that ids never or often have, such as hexadecimal digits.
     ...(/[@%]|^from |^[\da-f]+$/.test(secret) ? [] : [asId(secret), spaceless, `id-${asId(secret)}`]).map(
       (own) => `${head(`GET ${LIST}`, `X-Request-Id: ${asBytes(own)}`)}\r\n\r\n`,
     ),
-    // What is no HTTP.
+    // Messages that are not HTTP.
     `${token} ${LIST} HTTP/1.1\r\nHost: x\r\n\r\n`,
     `GET ${LIST} HTTP/${bytes}\r\nHost: x\r\n\r\n`,
     `${bytes}\r\n\r\n`,
@@ -151,7 +151,7 @@ export function oddRequests(secret: string, id: string): readonly string[] {
     `${head(`POST ${COMMENT}`, ...known, 'Transfer-Encoding: chunked')}\r\n\r\n${bytes}\r\n`,
     // Chunk extensions and trailers.
     `${head(`POST ${COMMENT}`, ...known, 'Content-Type: application/json', 'Transfer-Encoding: chunked', `Trailer: X-${token}`)}\r\n\r\n2;ext=${token}\r\n{}\r\n0\r\nX-${token}: ${bytes}\r\n\r\n`,
-    // Types of bodies, their parameters, names of files.
+    // Media types, their parameters, file names.
     post(COMMENT, '{}', `Content-Type: application/${token}`),
     post(COMMENT, '{}', `Content-Type: application/json; charset="${bytes}"; boundary=${token}`),
     post(COMMENT, '{}', 'Content-Type: application/json', `Content-Encoding: ${token}`),
@@ -161,7 +161,7 @@ export function oddRequests(secret: string, id: string): readonly string[] {
       'Content-Type: multipart/form-data; boundary=b',
     ),
     `${head(`POST ${COMMENT}`, ...known, 'Content-Type: application/json; charset=utf-16', `Content-Length: ${utf16.length}`)}\r\n\r\n${utf16}`,
-    // Bodies: keys and values at any depth, what is no JSON and no CSV.
+    // Bodies: keys and values at any depth, invalid JSON and invalid CSV.
     json(COMMENT, { body: 'x', [secret]: 1, [spaceless]: 1, deep: { [secret]: { [spaceless]: [secret] } } }),
     json(COMMENT, { body: 5, visibility: secret, recipients: [{ [spaceless]: secret, type: secret }] }),
     json(COMMENT, `{"body": ${secret}`),
@@ -171,7 +171,7 @@ export function oddRequests(secret: string, id: string): readonly string[] {
   ];
 }
 
-/** Whole answers as bytes, by the place where they have the secret. */
+/** Whole responses as bytes, by the place of their secret. */
 export function oddAnswers(secret: string): readonly string[] {
   const [token, bytes, encoded] = [asToken(secret), asBytes(secret), encodeURIComponent(secret)];
   const spaceless = secret.replaceAll(' ', '_');
@@ -216,7 +216,7 @@ export function oddAnswers(secret: string): readonly string[] {
     ok({ listCount: 1, list: [{ id: 1, avatar: `http://${token}.example/${encoded}` }] }),
     ok(`{"list":[${secret}`),
     ok(`{"a":\n    at ${secret} (file:1:1)`),
-    // Broken off, and no HTTP.
+    // Truncated responses, and bytes that are not HTTP.
     `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n{"${bytes}"`,
     `HTTP/1.1 200 OK\r\nContent-Length: ${bytes}\r\n\r\n`,
     `HTTP/1.1 200 OK\r\nTransfer-Encoding: ${token}\r\n\r\n`,

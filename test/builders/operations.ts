@@ -1,4 +1,4 @@
-/** Ids that a target is built from. */
+/** The ids from which a target is built. */
 export interface Ids {
   readonly job: string;
   readonly node: string;
@@ -10,7 +10,7 @@ export interface Ids {
   readonly answer: string;
 }
 
-/** Ids as the examples of the contract have them. */
+/** Ids from the contract's examples. */
 export const EXAMPLE_IDS: Ids = {
   job: '42',
   node: '118',
@@ -30,23 +30,23 @@ export interface OperationCase {
   readonly body?: unknown;
   /** A demo account that may use it. */
   readonly allowed: string;
-  /** An account that may not; absent where every known caller may. */
+  /** An account that may not; absent if every known caller may. */
   readonly denied?: string;
   readonly success: number;
-  /** What makes its parameters wrong: a path id that is no number, or a query. */
+  /** The invalid part of its parameters: a path id that is not a number, or a query. */
   readonly badId?: keyof Ids;
   readonly badQuery?: string;
-  /** The documented text of a 400 and of a 403, where there is one. */
+  /** The documented text of a 400 and of a 403, if there is one. */
   readonly text400?: string;
   readonly text403?: string;
-  /** True where answers name a `pageCount`. */
+  /** True if responses contain a `pageCount`. */
   readonly counted?: boolean;
-  /** True where `pageSize` is taken. */
+  /** True if it accepts `pageSize`. */
   readonly paged?: boolean;
-  /** True where a credential is needed even when anonymous callers are allowed. */
+  /** True if a credential is required even when anonymous callers are allowed. */
   readonly needsCredential?: boolean;
   readonly cached?: boolean;
-  /** The methods of its path, as `Allow` names them. */
+  /** The methods of its path, as `Allow` lists them. */
   readonly allow: string;
 }
 
@@ -274,7 +274,7 @@ export const OPERATIONS: readonly OperationCase[] = [
   },
 ];
 
-/** The operation of an id. */
+/** Returns the operation with an id. */
 export function operationOf(id: string): OperationCase {
   const found = OPERATIONS.find((operation) => operation.id === id);
   if (found === undefined) throw new Error(`no operation ${id}`);
@@ -287,7 +287,7 @@ export function targetOf(operation: OperationCase, query = '', ids: Ids = EXAMPL
   return query === '' ? target : `${target}?${query}`;
 }
 
-/** A target whose parameters are wrong. */
+/** A target with invalid parameters. */
 export function badTargetOf(operation: OperationCase, ids: Ids = EXAMPLE_IDS): string {
   const { badId, badQuery } = operation;
   return targetOf(operation, badQuery, badId === undefined ? ids : { ...ids, [badId]: 'abc' });

@@ -6,9 +6,9 @@ import { exampleOf } from './contract-examples.ts';
 import type { FakeAnswer } from './fake-upstream.ts';
 import type { OperationCase } from './operations.ts';
 
-/** Things that nobody but their owner should read, each in a form that cannot occur by chance. */
+/** Values that only their owner should read, each in a form that cannot occur by chance. */
 export interface Secrets {
-  /** A person's name: nothing about it tells that it is one. */
+  /** A person's name, without any sign that it is one. */
   readonly name: string;
   readonly email: string;
   readonly token: string;
@@ -45,7 +45,7 @@ export const anySecrets: fc.Arbitrary<Secrets> = fc.record({
   ip: fc.tuple(byte, byte, byte).map((parts) => `203.${parts.join('.')}`),
 });
 
-/** What can be searched for: every secret as it is and in the forms that programs bring texts into. */
+/** The texts to search for: every secret unchanged and in the forms into which programs convert texts. */
 function formsOf(secrets: Secrets): string[] {
   const texts = [
     ...(Object.values(secrets) as string[]),
@@ -60,22 +60,22 @@ function formsOf(secrets: Secrets): string[] {
   ]);
 }
 
-/** The secrets that texts or the bytes of files hold, whatever their case. */
+/** The secrets contained in texts or file contents, ignoring case. */
 export function findSecrets(searched: Searched, ...of: readonly Secrets[]): string[] {
   return findTexts(searched, of.flatMap(formsOf));
 }
 
-/** Texts, or the bytes of files. */
+/** Texts, or the contents of files. */
 type Searched = string | Buffer | readonly (string | Buffer)[];
 
-/** Those of the wanted texts, each of eight characters at least, that texts or the bytes of files hold, whatever their case. */
+/** The wanted texts, of at least eight characters each, that texts or file contents contain, ignoring case. */
 export function findTexts(searched: Searched, wanted: readonly string[]): string[] {
   const texts = (Array.isArray(searched) ? searched : [searched]) as readonly (string | Buffer)[];
   const text = texts
     .map((one) => (typeof one === 'string' ? one : one.toString('latin1')))
     .join('\n')
     .toLowerCase();
-  // Thousands of texts are looked for in millions of characters: once through, by how each of them begins.
+  // Thousands of texts are searched for in millions of characters: in a single pass, by their first characters.
   const begins = Map.groupBy(new Set(wanted), (form) => form.toLowerCase().slice(0, HEAD));
   const mayBegin = new Uint8Array(65_536);
   for (const head of begins.keys()) mayBegin[marked(head, 0)] = 1;
@@ -90,14 +90,14 @@ export function findTexts(searched: Searched, wanted: readonly string[]): string
 
 const HEAD = 8;
 
-/** A number of 16 bits that the characters from a place on have in common with all that begin like them. */
+/** A 16-bit number that is the same for equal characters after a position. */
 function marked(text: string, at: number): number {
   let mark = 0;
   for (let step = 0; step < HEAD; step += 2) mark = (mark * 31 + text.charCodeAt(at + step)) & 65_535;
   return mark;
 }
 
-/** Header fields that any client may send, with secrets in all of them. */
+/** Headers that any client may send, all with secrets. */
 export function secretHeaders({ name, email, token, password }: Secrets): Record<string, string> {
   return {
     Cookie: `session=${token}; user=${encodeURIComponent(email)}`,
@@ -130,7 +130,7 @@ export function secretQueries({ name, email, token }: Secrets): string[] {
   ];
 }
 
-/** Targets with secrets as path segments, documented and not. */
+/** Targets with secrets as path segments, documented and undocumented. */
 export function secretTargets({ name, email, token }: Secrets): string[] {
   return [name, encodeURIComponent(email), encodeURIComponent(token)].flatMap((segment) => [
     `/services/v2/comment/${segment}.json`,
@@ -140,7 +140,7 @@ export function secretTargets({ name, email, token }: Secrets): string[] {
   ]);
 }
 
-/** Request bodies with secrets: uploads, comments, and such as break their schema or are no JSON. */
+/** Request bodies with secrets: uploads, comments, and bodies that break their schema or are not JSON. */
 export function secretBodies({ name, email, token, password }: Secrets): unknown[] {
   return [
     { content: `userId,username\n,${email}\n,${name}\n` },
@@ -155,7 +155,7 @@ export function secretBodies({ name, email, token, password }: Secrets): unknown
   ];
 }
 
-/** Answers in which the upstream shows secrets: in every field, in errors of each shape, in pages and in fields of the header. */
+/** Responses in which the upstream sends secrets: in every field, in errors of each shape, in pages and in headers. */
 export function secretAnswers(operation: OperationCase, secrets: Secrets): FakeAnswer[] {
   const { name, email, token } = secrets;
   const example: unknown = exampleOf(operation.id);
@@ -197,8 +197,8 @@ function personalNames(): ReadonlySet<string> {
 }
 
 /**
- * An answer with secrets in it. In personal fields anything may stand; elsewhere stand forms that can be told for what they
- * are, and so do names that nobody knows: a plain word as the name of a field is what the ledger is there to show.
+ * A response with secrets in it. Personal fields may contain any text; all other places contain forms that are
+ * recognizable, as do unknown field names: the ledger is meant to show a plain word that is a field name.
  */
 function planted(value: unknown, secrets: Secrets, where: 'personal' | 'unknown' | 'everything'): unknown {
   const { name, email, token, ip } = secrets;

@@ -1,6 +1,6 @@
 import { parse } from 'yaml';
 
-/** One request of a case and what must come of it. */
+/** One request of a case and its expected results. */
 export interface CaseStep {
   readonly method: string;
   readonly target: string;
@@ -8,15 +8,15 @@ export interface CaseStep {
   readonly user: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** How often the request is sent, all of them before the upstream responds. */
+  /** How many times the request is sent, all before the upstream responds. */
   readonly together: number;
-  /** What the upstream would answer: `example`, `breaks`, or a status and a body. */
+  /** The upstream's response: `example`, `breaks`, or a status and a body. */
   readonly upstream: { readonly answer: string; readonly headers: Readonly<Record<string, string>> };
   /** Requests that reach the upstream in this step. */
   readonly asked: number;
   readonly status: number;
   readonly code: string | undefined;
-  /** Fields of the answer by name; `absent` for none. */
+  /** Response headers by name; `absent` if there must be none. */
   readonly fields: Readonly<Record<string, string>>;
   /** Values in the body by JSON pointer, as JSON. */
   readonly values: Readonly<Record<string, string>>;
@@ -38,7 +38,7 @@ interface Block {
 
 const BLOCKS = new Set(['config', 'request', 'upstream', 'expect', 'trace']);
 
-/** Reads a case file; throws for what it does not understand, so that no line goes unchecked. */
+/** Reads a case file; throws for unknown lines, so that every line is checked. */
 export function readCase(text: string): Case {
   const [title = '', ...rest] = text.trim().split(/\n\s*\n/);
   const blocks = rest.map(toBlock);
@@ -93,7 +93,7 @@ function toStep(blocks: readonly Block[]): CaseStep {
   };
 }
 
-/** Lines that begin with one of the words: what follows it, as texts or as names and values. */
+/** The lines that begin with one of the words: the rest of each line, as text or as names and values. */
 function facts(lines: readonly string[], words: readonly string[]) {
   const all = lines.map((line) => {
     const [word = ''] = line.split(' ', 1);

@@ -3,13 +3,13 @@ import type { Ids } from './operations.ts';
 
 type Thing = Readonly<Record<string, unknown>> & { readonly id: number };
 
-/** The first of several things that passes a test. */
+/** Returns the first of several items that passes a test. */
 async function some<T>(things: readonly T[], test: (thing: T) => Promise<boolean> | boolean): Promise<T> {
   for (const thing of things) if (await test(thing)) return thing;
   throw new Error('the reference server has no such thing');
 }
 
-/** Things of a seeded reference server of which every operation shows at least one item; the comment is alice's own. */
+/** Ids of a seeded reference server for which every operation returns at least one item; the comment is alice's own. */
 export async function referenceIds(url: string): Promise<Ids> {
   const get = async (path: string) =>
     (await callAt(url, `/services/v2${path}`)).json as unknown as Readonly<Record<string, unknown>>;

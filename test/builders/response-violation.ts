@@ -1,6 +1,6 @@
 import type { Violation } from '../../src/model/violation.ts';
 
-/** A violation of an answer, with what the test is about written over it. */
+/** A response violation, with the members that a test overrides. */
 export function responseViolation(more: Partial<Violation> = {}): Violation {
   return {
     check: 'responses',

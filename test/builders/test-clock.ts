@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/lib/clock.ts';
 
-/** A clock that stands until a test moves it. */
+/** A clock that stands still until a test moves it. */
 export interface TestClock extends Clock {
   advance(seconds: number): void;
 }

@@ -13,25 +13,27 @@ import { cleanUpAfterFile } from './clean-up.ts';
 import { fastRoles } from './fast-roles.ts';
 import { until } from './until.ts';
 
-/** What a test chooses of a gateway. */
+/** The options of a test gateway. */
 export interface TestGatewayOptions {
-  /** What is behind it. */
+  /** The upstream behind it. */
   readonly upstream: string | { readonly url: string };
-  /** The configuration file; ports are chosen here. */
+  /** The configuration file, without the ports, which are chosen here. */
   readonly config?: Readonly<Record<string, unknown>>;
   /**
-   * True configures the upstream as a real one (`upstream.url`), so that its defaults hold: observe, verifier upstream,
-   * no demo accounts. Otherwise it stands in for the embedded one: strict, verifier file, demo accounts.
+   * True configures the upstream as a real one (`upstream.url`), with its defaults: observe, verifier upstream, no demo
+   * accounts. Otherwise it replaces the embedded one: strict, verifier file, demo accounts.
    */
   readonly real?: boolean;
-  /** Text of the roles file in place of the package's. */
+  /** Text of the roles file; replaces the package's. */
   readonly roles?: string;
-  /** Flags of the accounts of the package's roles file are taken away, so that they count with a real upstream too. */
+  /**
+   * Removes the demo flag from the accounts of the package's roles file, so that they work with a real upstream too.
+   */
   readonly keepAccounts?: boolean;
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
   readonly random?: () => number;
-  /** True compiles the contract for this gateway alone. */
+  /** True compiles the contract for this gateway only. */
   readonly ownContract?: boolean;
 }
 
@@ -40,11 +42,11 @@ export interface TestGateway {
   readonly url: string;
   readonly adminUrl: string;
   readonly gateway: Gateway;
-  /** Every log line so far. */
+  /** All log lines so far. */
   readonly log: readonly string[];
-  /** Resolves with the access log's line of a request, as data, once it is written: everything is recorded by then. */
+  /** Resolves with a request's access log entry once it is written; everything is recorded by then. */
   lineOf(requestId: string): Promise<Record<string, unknown>>;
-  /** The value of a series of the metrics, as `name{labels}`. */
+  /** The value of a metric series, as `name{labels}`. */
   metric(series: string): Promise<number>;
   call(target: string, call?: Call): Promise<Answer>;
   admin(target: string, call?: Call): Promise<Answer>;
@@ -79,7 +81,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
       gateway,
       log,
       async lineOf(requestId) {
-        // From the end: what a test waits for is among the last lines, and a log may have thousands.
+        // Starts at the end: the expected line is among the last ones, and a log may have thousands.
         const find = () =>
           log.findLast((line) => line.includes(`"requestId":"${requestId}"`) && line.includes('"operation"'));
         await until(() => find() !== undefined);
@@ -117,7 +119,7 @@ function complete(config: Readonly<Record<string, unknown>>, url: string | undef
   const settled = url === undefined ? upstream : { url, ...upstream };
   return {
     ...config,
-    // Nothing is written to disk unless a test asks for it.
+    // Nothing is written to disk unless a test requests it.
     ledger: { file: ':memory:', ...ledger },
     ladder: { file: ':memory:', ...ladder },
     learn: { file: ':memory:', ...learn },

@@ -1,9 +1,9 @@
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 
-/** Lets the event loop turn until the condition holds; the test's own time limit ends what never comes. */
+/** Yields to the event loop until the condition is true; the test's own time limit ends an endless wait. */
 export async function until(condition: () => boolean): Promise<void> {
   for (let turns = 0; !condition(); turns += 1) {
-    // What takes longer than some turns is left the processor that this loop would use up.
+    // After some turns, the loop pauses to leave the processor to the work it waits for.
     await (turns < 20 ? turn() : wait(1));
   }
 }

@@ -10,8 +10,8 @@ import { createTestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
- * One scenario per file, readable by an operator: what is asked, what the upstream would answer, what comes back, and what
- * the log says of it. Every line of a file is checked.
+ * One scenario per file, readable by an operator: the request, the upstream's response, the reply and the log entry.
+ * Every line of a file is checked.
  */
 
 const folder = new URL('.', import.meta.url);
@@ -20,7 +20,7 @@ const cases = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .map((name) =>
     Object.assign(readCase(readFileSync(new URL(name, folder), 'utf8')), { name: name.replace('.case.txt', '') }),
   );
-/** The names of the cases in a folder of this one. */
+/** The names of the cases in a subfolder of this folder. */
 const namesIn = (inner: string) =>
   cases.filter(({ name }) => dirname(name) === inner).map(({ name }) => basename(name));
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 
 const gateways = new Map<string, Promise<TestGateway>>();
-/** Cases with one configuration share a gateway, whose memory is emptied between them. */
+/** Cases with the same configuration share a gateway, whose memory is cleared between them. */
 async function gatewayFor(config: Readonly<Record<string, unknown>>): Promise<TestGateway> {
   const key = JSON.stringify(config);
   const starting = gateways.get(key) ?? startTestGateway({ upstream: fake, config, clock });
@@ -52,13 +52,13 @@ function handlerOf({ answer, headers }: CaseStep['upstream']): FakeHandler {
   });
 }
 
-/** A field or a value as a case file writes it. */
+/** A header or value as a case file writes it. */
 function textOf(value: unknown): string {
   if (value === undefined) return 'absent';
   return Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Holds what the upstream responds until so many requests have asked the memory of the gateway for their page. */
+/** Holds the upstream's response until this many requests have looked up their page in the gateway's cache. */
 function holdUntil(count: number, { gateway: { services } }: TestGateway): void {
   const { lookup } = services.cache;
   const { handler } = fake;
@@ -111,15 +111,15 @@ describe('cases', () => {
     for (const [index, step] of steps.entries()) await take(gateway, step, `${basename(name)}-${index}`);
   });
 
-  it('there is one for each operation of the contract, named as it is, whose log lines name it', () => {
+  it('exist for each operation of the contract, with its name in the file name and the log', () => {
     expect(namesIn('operations').toSorted()).toEqual(OPERATIONS.map(({ id }) => id).toSorted());
     for (const { name, steps } of cases.filter((one) => dirname(one.name) === 'operations'))
       expect(new Set(steps.map(({ trace }) => trace['/operation']))).toEqual(new Set([basename(name)]));
   });
 
-  it('there is one for each stage that a request can pass', async () => {
+  it('exist for each stage that a request can pass through', async () => {
     const { gateway } = await gatewayFor({ rewriteUrls: true });
-    // Without an entry in `undocumented.allow` nothing undocumented passes, so that its plan has no stages.
+    // Without an entry in `undocumented.allow`, no undocumented request passes, so that its plan has no stages.
     const stages = gateway.planLines.slice(0, -1).flatMap(
       (line) =>
         line
@@ -130,7 +130,7 @@ describe('cases', () => {
     expect(namesIn('stages').toSorted()).toEqual([...new Set(stages)].toSorted());
   });
 
-  it('a line that is not understood is an error, so that none goes unchecked', () => {
+  it('fail on an unknown line, so that every line is checked', () => {
     const request = 'request\n  GET /x\n  as bob';
     for (const text of [
       `T\n\n${request}\n  wth header`,

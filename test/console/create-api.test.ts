@@ -26,7 +26,7 @@ describe('the data of the console', () => {
       expect([status, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
     });
 
-    it.each(WRITES)('cannot be changed, and says what would have to be set: %s', async (path) => {
+    it.each(WRITES)('cannot be changed, and reports which setting is missing: %s', async (path) => {
       const { status, json } = await api(gateway, path, { method: 'POST', body: { all: true } });
       expect([status, json.error]).toEqual([403, expect.stringContaining('PORTICO_ADMIN_TOKEN')]);
       expect((await gateway.call('/services/v2/article.json?page=2')).status).toBe(200);
@@ -69,7 +69,7 @@ describe('the data of the console', () => {
       'traffic?minutes=-1&minutes=2',
       'cache?limit=x&tag=a&tag=b',
       'violations?page=1e9',
-    ])('keeps within its bounds: %s', async (path) => {
+    ])('stays within its bounds: %s', async (path) => {
       expect((await api(gateway, path)).status).toBe(200);
     });
   });
@@ -92,7 +92,7 @@ describe('the data of the console', () => {
       for (const headers of [bearer, basic]) expect((await api(gateway, 'status', { headers })).status).toBe(200);
     });
 
-    // A browser sends Basic by itself, for a page of another site too.
+    // A browser sends Basic automatically, even for another site's page.
     it('accepts changes with Basic only from the console’s own pages', async () => {
       expect((await purge({ headers: { ...basic, ...json } })).status).toBe(403);
       for (const site of ['cross-site', 'same-site', 'none'])
@@ -121,7 +121,7 @@ describe('the data of the console', () => {
       ['ladder/lift', { operation: 'listQuestions', check: 'constructor' }, 400],
       ['ladder/lift', { operation: 'listQuestions', check: 'responses' }, 409],
       ['violations/0000000000000000/accept', { reason: 'a', owner: 'b' }, 404],
-    ])('says what is wrong with a change: %s %j', async (path, body, status) => {
+    ])('reports what is wrong with a change: %s %j', async (path, body, status) => {
       const answer = await api(gateway, path, { method: 'POST', body, headers: bearer });
       expect([answer.status, typeof answer.json.error]).toEqual([status, 'string']);
     });

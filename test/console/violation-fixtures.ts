@@ -1,7 +1,7 @@
 import type { ViolationRow } from '../../src/console/violations-api.ts';
 import type { LedgerEntry } from '../../src/model/ledger-entry.ts';
 
-/** An entry of the ledger of which only what matters is named. */
+/** A ledger entry with only the relevant members set. */
 export function entryWith(parts: Partial<LedgerEntry> = {}): LedgerEntry {
   return {
     fingerprint: '0123456789abcdef',

@@ -43,7 +43,7 @@ describe('loading the contract', () => {
   });
 
   it.each([true, false])(
-    'finds the same operations without compiling schemas, inferred ones included: %s',
+    'finds the same operations without compiling schemas, including inferred ones: %s',
     (inferred) => {
       const options = { ...CONTRACT_DEFAULTS, inferred };
       expect(loadOperations(options)).toEqual(loadContract(options).operations);
@@ -85,9 +85,9 @@ describe('loading the contract', () => {
       'x-cash:',
       { message: 'x-cash is not an extension known here', suggestion: 'x-cache' },
     ],
-    ['a bad extension of a field', 'x-pii: ip', 'x-pi: ip', { suggestion: 'x-pii' }],
+    ['an invalid extension of a field', 'x-pii: ip', 'x-pi: ip', { suggestion: 'x-pii' }],
     ['an unknown provenance', 'x-provenance: observed', 'x-provenance: seen', {}],
-    ['a reference into nothing', "schemas/QuestionList'", "schemas/QuestionLst'", { suggestion: 'QuestionList' }],
+    ['a reference to nothing', "schemas/QuestionList'", "schemas/QuestionLst'", { suggestion: 'QuestionList' }],
     [
       'an unknown permission',
       'permission: View list idea',
@@ -106,7 +106,7 @@ describe('loading the contract', () => {
       'operationId: listQuestions',
       { message: 'is used twice' },
     ],
-    ['a method that nothing documents', '    get:', '    delete:', { message: 'delete is not known here' }],
+    ['an undocumented method', '    get:', '    delete:', { message: 'delete is not known here' }],
   ];
   it.each(cases)('reports %s', (_name, from, to, fault) => {
     const folder = copy((text) => text.replace(from, () => to));

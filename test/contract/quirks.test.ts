@@ -14,7 +14,7 @@ interface Quirk {
 
 const QUIRKS: readonly Quirk[] = [
   {
-    name: 'ideas have string ids, plug in place of slug, topic names, and null parents',
+    name: 'ideas have string ids, plug instead of slug, topic names, and null parents',
     operation: 'listIdeas',
     sample: 'ideas',
     deviations: [
@@ -37,7 +37,7 @@ const QUIRKS: readonly Quirk[] = [
     ],
   },
   {
-    name: 'questions have integer ids, slugs and whole topics, and no parent',
+    name: 'questions have integer ids, slugs and complete topics, and no parent',
     operation: 'listQuestions',
     sample: 'questions',
     deviations: [
@@ -63,7 +63,7 @@ const QUIRKS: readonly Quirk[] = [
     ],
   },
   {
-    name: 'question, idea, article and answer-comment lists offer sorts, of known names',
+    name: 'question, idea, article and answer-comment lists offer sorts with known names',
     operation: 'listQuestions',
     sample: 'questions',
     deviations: [
@@ -125,7 +125,7 @@ const QUIRKS: readonly Quirk[] = [
     ],
   },
   {
-    name: 'follow relations are open, their envelope is not',
+    name: 'follow relations are open, but their envelope is not',
     operation: 'listNodeFollowers',
     sample: 'followRelations',
     query: 'details=true',
@@ -164,7 +164,7 @@ const QUIRKS: readonly Quirk[] = [
     tolerated: [['recipients', []]],
   },
   {
-    name: 'actions carry either of two date forms, a null extra and the instant to read on from',
+    name: 'actions contain either of two date forms, a null extra and the instant from which to continue',
     operation: 'listActions',
     sample: 'actions',
     deviations: [
@@ -182,7 +182,7 @@ const QUIRKS: readonly Quirk[] = [
     ],
   },
   {
-    name: 'a pending job has a schedule time of its own form and a known status',
+    name: 'a pending job has a schedule time in its own form and a known status',
     operation: 'getGdprJob',
     sample: 'pendingJob',
     deviations: [
@@ -193,13 +193,13 @@ const QUIRKS: readonly Quirk[] = [
     tolerated: [['operations', 'anon-delete']],
   },
   {
-    name: 'a finished job tells its executions',
+    name: 'a finished job lists its executions',
     operation: 'getGdprJob',
     sample: 'finishedJob',
     deviations: [['executions.0.executionURL', undefined, 'required /executions/0/executionURL']],
   },
   {
-    name: 'attachments look as the tracker makes them',
+    name: "attachments have the tracker's shape",
     operation: 'copyAttachments',
     sample: 'trackerAttachments',
     deviations: [
@@ -210,7 +210,7 @@ const QUIRKS: readonly Quirk[] = [
     tolerated: [['0.thumbnail', undefined]],
   },
   {
-    name: 'taking a favourite away answers the action and the count',
+    name: 'removing a favorite returns the action and the count',
     operation: 'unmarkFavorite',
     sample: 'unfavorite',
     deviations: [
@@ -219,7 +219,7 @@ const QUIRKS: readonly Quirk[] = [
     ],
   },
   {
-    name: 'taking the wiki mark away answers the action',
+    name: 'removing the wiki mark returns the action',
     operation: 'cancelWiki',
     sample: 'unwikify',
     deviations: [['result.wikifyAction', undefined, 'required /result/wikifyAction']],

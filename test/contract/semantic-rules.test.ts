@@ -197,7 +197,7 @@ describe('semantic rules', () => {
   });
 
   it.each([null, 5, 'text', [], {}, [null], { list: {} }, { list: [null, 5] }, { actions: 'x' }, { result: [] }])(
-    'bear %j',
+    'have the verdict %j',
     (json) => {
       for (const { id } of contract.operations) expect(() => judge(id, json)).not.toThrow();
     },

@@ -10,12 +10,12 @@ import { faultsOf } from '../config/load-in-folder.ts';
 const read = (...path: string[]) => readFileSync(join(packageRoot, ...path), 'utf8');
 const files = readdirSync(join(packageRoot, 'deploy')).map((name) => ({ name, text: read('deploy', name) }));
 
-describe('the examples for running it', () => {
-  it.each(files.filter(({ name }) => name.endsWith('.yaml')))('$name is YAML', ({ text }) => {
+describe('the deployment examples', () => {
+  it.each(files.filter(({ name }) => name.endsWith('.yaml')))('$name is valid YAML', ({ text }) => {
     expect(parseAllDocuments(text).flatMap((document) => document.errors)).toEqual([]);
   });
 
-  it('point Prometheus at the rules that there are, under the job that they ask for', () => {
+  it('point Prometheus at the existing rules, under the job name that these use', () => {
     const document: unknown = parse(read('deploy', 'prometheus.yaml'));
     const { scrape_configs: jobs, rule_files: rules } = document as {
       scrape_configs: { job_name: string }[];
@@ -28,7 +28,7 @@ describe('the examples for running it', () => {
     expect(read('config', 'prometheus', 'alerts.yml')).toContain('up{job="portico"}');
   });
 
-  it('set variables that are read', () => {
+  it('set only variables that the program reads', () => {
     const known = new Set([...Object.keys(VARIABLES), 'PORTICO_CONFIG']);
     const used = files.flatMap(({ text }) =>
       [...text.matchAll(/\b((?:PORTICO|UPSTREAM)_[A-Z_]+)\b/g)].map(([, name]) => name),
@@ -37,14 +37,14 @@ describe('the examples for running it', () => {
     expect(used.filter((name) => name !== undefined && !known.has(name))).toEqual([]);
   });
 
-  it('hold a configuration without faults', () => {
+  it('contain a configuration without errors', () => {
     const [config] = parseAllDocuments(read('deploy', 'kubernetes.yaml'));
     const data: unknown = config?.getIn(['data', 'portico.yaml']);
     expect(data).toContain('upstream:');
     expect(faultsOf(String(data))).toEqual([]);
   });
 
-  it('start it where it may write: the ledger, the ladder and what was observed are kept there', () => {
+  it('start it in a folder where it may write: the ledger, the ladder and the observations are stored there', () => {
     const started = {
       Dockerfile: /^WORKDIR (.+)\nVOLUME \1$/m.exec(read('deploy', 'Dockerfile'))?.[1],
       'kubernetes.yaml': /workingDir: (.+)$/m.exec(read('deploy', 'kubernetes.yaml'))?.[1],
@@ -59,7 +59,7 @@ describe('the examples for running it', () => {
     expect(read('deploy', 'portico.service')).toContain('StateDirectory=portico');
   });
 
-  it('give the drain more time than it takes', () => {
+  it('give the drain more time than it needs', () => {
     const seconds = files.flatMap(({ text }) =>
       [...text.matchAll(/(?:terminationGracePeriodSeconds: |TimeoutStopSec=)(\d+)/g)].map(([, number]) =>
         Number(number),

@@ -20,12 +20,12 @@ describe('the dashboard for Grafana', () => {
     known = withRecorded(await seriesOfGateway(), recordingRules());
   });
 
-  it('asks for metrics, labels and values that a gateway or a recording rule has', () => {
+  it('queries only metrics, labels and values that a gateway or a recording rule has', () => {
     expect(dashboardQueries().length).toBeGreaterThan(40);
     expect(dashboardQueries().flatMap((query) => strangeNames(query, known))).toEqual([]);
   });
 
-  it('fills its variables from labels that there are', () => {
+  it('fills its variables from existing labels', () => {
     const queries = dashboard.templating.list.flatMap(({ definition }) => definition ?? []);
     expect(queries).toHaveLength(3);
     for (const query of queries) {
@@ -34,7 +34,7 @@ describe('the dashboard for Grafana', () => {
     }
   });
 
-  it('shows every metric of the gateway, itself or through a recording rule', () => {
+  it('shows every metric of the gateway, directly or through a recording rule', () => {
     const rules = new Map(recordingRules().map(({ record, expr }) => [record, expr]));
     const shown = new Set<string>();
     const visit = (query: string) => {
@@ -51,7 +51,7 @@ describe('the dashboard for Grafana', () => {
     expect(missing.map(({ name }) => name)).toEqual([]);
   });
 
-  it('names in its legends only labels that the query keeps', () => {
+  it('uses only labels in its legends that the query keeps', () => {
     const wrong = panels.flatMap(({ title, targets = [] }) =>
       targets.flatMap(({ expr, legendFormat }) => {
         const { metrics, labels } = promqlUse(expr);
@@ -65,7 +65,7 @@ describe('the dashboard for Grafana', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('gives each panel an id of its own, a title, a sentence, a unit and the chosen data source', () => {
+  it('gives each panel a unique id, a title, a description, a unit and the selected data source', () => {
     const ids = dashboard.panels.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     for (const { title, description, datasource, fieldConfig, targets = [] } of panels) {
@@ -79,7 +79,7 @@ describe('the dashboard for Grafana', () => {
     }
   });
 
-  it('lays no panel over another', () => {
+  it('overlaps no panels', () => {
     const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, index) => `${x + (index % w)},${y + Math.floor(index / w)}`),
     );

@@ -1,18 +1,18 @@
 import { startTestGateway } from '../builders/test-gateway.ts';
 import { promqlUse } from './promql-use.ts';
 
-/** Names of metrics with the labels they carry, and the values that each label can have; `undefined` where any may come. */
+/** Metric names with their labels, and the possible values of each label; `undefined` if any value is possible. */
 export type KnownSeries = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string> | undefined>>;
 
 const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? \S+$/;
 const PAIR = /(\w+)="((?:[^"\\]|\\.)*)"/g;
-/** What differs from one process to the next. */
+/** The labels that differ from one process to the next. */
 const ANY_VALUE = new Set(['version', 'contract', 'node']);
-/** What Prometheus itself adds, and records of every scrape. */
+/** The metrics that Prometheus itself adds to every scrape. */
 const ADDED = ['job', 'instance'];
 const SCRAPES = ['up', 'scrape_duration_seconds'];
 
-/** Every series of a real gateway's scrape, as Prometheus will have them. */
+/** Every series of a real gateway's scrape, as Prometheus stores them. */
 export async function seriesOfGateway(): Promise<KnownSeries> {
   const gateway = await startTestGateway({ upstream: 'http://127.0.0.1:9' });
   const { text } = await gateway.admin('/metrics');
@@ -34,7 +34,7 @@ export async function seriesOfGateway(): Promise<KnownSeries> {
   return known;
 }
 
-/** The same with what recording rules add: such a series has the labels that its rule keeps. */
+/** The same with the series of recording rules: such a series has the labels that its rule keeps. */
 export function withRecorded(
   known: KnownSeries,
   rules: readonly { readonly record: string; readonly expr: string }[],
@@ -46,7 +46,7 @@ export function withRecorded(
   return new Map([...known, ...recorded]);
 }
 
-/** Everything in a query that no scrape and no rule provides, in words. */
+/** A description of everything in a query that no scrape and no rule provides. */
 export function strangeNames(query: string, known: KnownSeries): string[] {
   const { metrics, labels } = promqlUse(query);
   const carried = new Set(metrics.flatMap(({ name }) => [...(known.get(name)?.keys() ?? [])]));

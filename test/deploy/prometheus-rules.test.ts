@@ -35,11 +35,11 @@ describe('the rules for Prometheus', () => {
     ['portico_errors_total{kode="internal_error"}', 'no label kode on portico_errors_total'],
     ['portico_errors_total{code=~"internal_error|infernal"}', 'no code infernal on portico_errors_total'],
     ['sum by (operation) (portico_errors_total)', 'no label operation'],
-  ])('would be caught with %s', (query, fault) => {
+  ])('would be rejected with %s', (query, fault) => {
     expect(strangeNames(query, known)).toEqual([fault]);
   });
 
-  it('record nothing that no alert and no panel reads', () => {
+  it('record nothing that no alert or panel reads', () => {
     const read = new Set(
       [...alerts.map(({ expr }) => expr), ...dashboardQueries()].flatMap((expr) =>
         promqlUse(expr).metrics.map(({ name }) => name),
@@ -48,14 +48,14 @@ describe('the rules for Prometheus', () => {
     expect(recordingRules().filter(({ record }) => !read.has(record))).toEqual([]);
   });
 
-  it('say of every alert whom it is for and what happened', () => {
+  it('state for every alert its audience and what happened', () => {
     for (const { alert, labels, annotations } of alerts) {
       expect(['page', 'ticket', 'info'], alert).toContain(labels?.['severity']);
       expect(annotations?.['summary'], alert).toMatch(/^.{15,}\.$/);
     }
   });
 
-  it('say of every alert what to do, and where the page about operations tells of it', () => {
+  it('state for every alert what to do, and link to its section on the operations page', () => {
     const page = readFileSync(join(packageRoot, 'docs', 'operations.md'), 'utf8');
     for (const { alert = '', annotations } of alerts) {
       expect(annotations?.['description'], alert).toMatch(/^.{30,}\.$/);
@@ -68,7 +68,7 @@ describe('the rules for Prometheus', () => {
     expect(named.filter((name) => !alerts.some(({ alert }) => alert === name))).toEqual([]);
   });
 
-  it('have a test for every alert that fires, one that is silent before it, and silence on a healthy gateway', () => {
+  it('have tests for each alert: one that fires, silence before that, and silence on a healthy gateway', () => {
     const cases = alertCases();
     const names = alerts.map(({ alert }) => alert ?? '');
     const tested = (wanted: (one: (typeof cases)[number]) => boolean) =>
@@ -85,13 +85,13 @@ describe('the rules for Prometheus', () => {
 });
 
 needsProgram('promtool', 'promtool and the rules for Prometheus', (promtool) => {
-  it('finds no fault in them', async () => {
+  it('accepts them', async () => {
     const { stdout } = await run(promtool, ['check', 'rules', ...files]);
     expect(stdout.match(/SUCCESS: \d+ rules found/g)).toHaveLength(files.length);
   });
 
   it.each(ruleTestFiles().map((path) => [basename(path), path]))(
-    'sees what %s expects',
+    'matches the expectations of %s',
     async (_, path) => {
       const { stdout } = await run(promtool, ['test', 'rules', path], { timeout: 60_000 });
       expect(stdout).toContain('SUCCESS');
@@ -99,14 +99,14 @@ needsProgram('promtool', 'promtool and the rules for Prometheus', (promtool) => 
     60_000,
   );
 
-  describe('and rules that were broken', () => {
-    it('sees alerts that do not fire and alerts that are not silent', async () => {
+  describe('with broken rules', () => {
+    it('detects alerts that do not fire and alerts that are not silent', async () => {
       const folder = tempFolder();
       mkdirSync(join(folder, 'tests'));
       copyFileSync(join(RULES_FOLDER, 'recording.yml'), join(folder, 'recording.yml'));
       const text = readFileSync(join(RULES_FOLDER, 'alerts.yml'), 'utf8');
       const path = join(folder, 'tests', 'alerts.test.yml');
-      // Of the tests only those of the two broken alerts, because all of them take most of a minute.
+      // Runs only the tests of the two broken alerts, because all of them take most of a minute.
       const all = parse(readFileSync(join(RULES_FOLDER, 'tests', 'alerts.test.yml'), 'utf8')) as RuleTests;
       const tests = all.tests.filter(
         ({ alert_rule_test: cases = [] }) =>

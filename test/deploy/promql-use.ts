@@ -1,10 +1,10 @@
-/** One place of a query that reads a metric: its name and the labels that it is selected by, with their values. */
+/** A use of a metric in a query: its name and label matchers. */
 export interface MetricUse {
   readonly name: string;
   readonly matchers: readonly { readonly label: string; readonly value: string; readonly isPattern: boolean }[];
 }
 
-/** What a query speaks of. */
+/** The names used in a query. */
 export interface PromqlUse {
   readonly metrics: readonly MetricUse[];
   /** Labels of `by`, `without`, `on`, `ignoring` and `group_left`. */
@@ -17,7 +17,7 @@ const NAME = /(?<![\w:$.])([a-zA-Z_:][\w:]*)\s*(\(|\{(?:[^}"]|"[^"]*")*\})?/g;
 const MATCHER = /(\w+)\s*(=~|!~|!=|=)\s*"([^"]*)"/g;
 const WORDS = new Set(['and', 'or', 'unless', 'bool']);
 
-/** Reads the names out of a PromQL query; promtool judges its grammar elsewhere. */
+/** Extracts the names from a PromQL query; promtool checks its syntax elsewhere. */
 export function promqlUse(query: string): PromqlUse {
   const labels: string[] = [];
   const rest = query

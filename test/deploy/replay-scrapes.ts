@@ -10,8 +10,8 @@ const MINUTES = 130;
 const FIRED = `count by (alertname) (max_over_time(ALERTS{alertstate="firing"}[${MINUTES}m]))`;
 
 /**
- * What the committed rules make of two scrapes of one gateway: the first holds for ten minutes, then what lies between
- * both happens again every minute for two hours. Answers the names of the alerts that fired.
+ * Evaluates the committed rules on two scrapes of one gateway: the first is repeated for ten minutes, then the
+ * difference between both recurs every minute for two hours. Returns the names of the alerts that fired.
  */
 export async function alertsBetween(promtool: string, before: string, after: string): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'portico-replay-'));
@@ -19,7 +19,7 @@ export async function alertsBetween(promtool: string, before: string, after: str
     const file = join(folder, 'replay.yml');
     const document = {
       rule_files: [join(RULES_FOLDER, 'recording.yml'), join(RULES_FOLDER, 'alerts.yml')],
-      // What counts is which alerts fire within two hours, not in which minute: each evaluation takes its time.
+      // The test checks which alerts fire within two hours, not in which minute: each evaluation takes time.
       evaluation_interval: '4m',
       tests: [
         {
@@ -28,7 +28,7 @@ export async function alertsBetween(promtool: string, before: string, after: str
             { series: 'up{instance="a",job="portico"}', values: `1x${MINUTES + 10}` },
             ...replay(before, after),
           ],
-          // Never met, so that promtool tells what it got instead.
+          // Never true, so that promtool reports the actual result.
           promql_expr_test: [
             { expr: FIRED, eval_time: `${MINUTES + 10}m`, exp_samples: [{ labels: 'nothing', value: -1 }] },
           ],

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { packageRoot } from '../../src/files/package-root.ts';
 
-/** Where the rules of Prometheus are. */
+/** The folder with the Prometheus rules. */
 export const RULES_FOLDER = join(packageRoot, 'config', 'prometheus');
 
-/** A rule of a rule file; either it records or it alerts. */
+/** A rule in a rule file: a recording or an alerting rule. */
 export interface Rule {
   readonly record?: string;
   readonly alert?: string;
@@ -28,13 +28,13 @@ export interface RuleTests {
 
 const read = (path: string): unknown => parse(readFileSync(path, 'utf8'));
 
-/** The rules of one of the rule files. */
+/** The rules in one of the rule files. */
 export function rulesOf(file: 'alerts.yml' | 'recording.yml'): Rule[] {
   const { groups } = read(join(RULES_FOLDER, file)) as { groups: { rules: Rule[] }[] };
   return groups.flatMap(({ rules }) => rules);
 }
 
-/** The recording rules, by what they record. */
+/** The recording rules, keyed by the recorded name. */
 export function recordingRules(): { record: string; expr: string }[] {
   return rulesOf('recording.yml').flatMap(({ record, expr }) => (record === undefined ? [] : [{ record, expr }]));
 }
@@ -45,7 +45,7 @@ export function ruleTestFiles(): string[] {
   return readdirSync(folder).map((name) => join(folder, name));
 }
 
-/** What those files expect of alerts. */
+/** The alert expectations in those files. */
 export function alertCases(): (AlertCase & { readonly test: string })[] {
   return ruleTestFiles().flatMap((path) =>
     (read(path) as RuleTests).tests.flatMap(({ name, alert_rule_test: cases = [] }) =>

@@ -12,7 +12,7 @@ afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
-/** Runs the example as it is written, with the sources in the place of the installed package; returns where it listens. */
+/** Runs the example as written, with the sources in place of the installed package; returns its address. */
 async function runExample(env: Readonly<Record<string, string>>): Promise<string> {
   const copy = join(root, 'examples', `.running-${process.pid}.ts`);
   const text = readFileSync(join(root, 'examples', 'express-app.ts'), 'utf8');
@@ -35,7 +35,7 @@ async function runExample(env: Readonly<Record<string, string>>): Promise<string
 }
 
 describe('the Express example', () => {
-  it('runs as it is written: its own route and the gateway behind one listener', async () => {
+  it('runs as written: its own route and the gateway behind one listener', async () => {
     const upstream = await startFakeUpstream(exampleAnswer);
     const url = await runExample({ UPSTREAM_URL: upstream.url, PORT: '0', ADMIN_PORT: '0' });
     expect(await callAt(url, '/hello')).toMatchObject({ status: 200, json: { hello: 'world' } });

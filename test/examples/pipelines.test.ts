@@ -14,7 +14,7 @@ import { processIoOf } from '../cli/process-io-of.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** A pipeline as far as a machine runs it: what is set, the scripts in their order, and what is run in the end whatever happened. */
+/** The executable part of a pipeline: variables, scripts in order, and the commands that always run at the end. */
 interface Pipeline {
   readonly variables: Readonly<Record<string, string>>;
   readonly scripts: readonly string[];
@@ -71,8 +71,9 @@ async function freePort(): Promise<number> {
 }
 
 /**
- * Puts a program `portico` into a folder. It starts a process only for `reference`, which runs in the background until a
- * signal ends it. Every other command runs in this process, because starting Node for each of them takes most of the time.
+ * Puts a program `portico` into a folder. It starts a process only for `reference`, which runs in the background until
+ * a signal ends it. Every other command runs in this process, because starting Node for each of them takes most of the
+ * time.
  */
 async function installPortico(folder: string, env: Readonly<Record<string, string>>): Promise<void> {
   let runs = 0;
@@ -121,12 +122,12 @@ interface Step {
   readonly said: string;
 }
 
-/** A run of a pipeline in a folder of its own. */
+/** A run of a pipeline in a separate folder. */
 interface Run extends Step {
   readonly violations: readonly { fingerprint: string; operation: string; at: string }[];
   /** The reports that were written. */
   readonly wrote: readonly string[];
-  /** Repeats the last command of the pipeline, which decides, with the baseline that accepts these violations. */
+  /** Repeats the deciding last command of the pipeline, with a baseline that accepts these violations. */
   decideAgain(accepted: readonly string[]): Promise<Step>;
 }
 
@@ -188,7 +189,7 @@ describe.each([
   ['GitHub Actions', github()],
   ['GitLab', gitlab()],
 ])('the pipeline for %s', (_name, pipeline) => {
-  it('passes while the server keeps to the contract', { timeout: 60_000 }, async () => {
+  it('passes while the server follows the contract', { timeout: 60_000 }, async () => {
     const { code, said, violations, wrote } = await runPipeline(pipeline);
     expect(said).toContain('Walked 11 of 12 safe operations');
     expect({ code, violations, wrote }).toEqual({
@@ -209,7 +210,7 @@ describe.each([
   });
 });
 
-it('both pipelines keep their reports whatever became of the job, and GitHub is only sent what is there', () => {
+it('both pipelines keep their reports whatever the result of the job, and GitHub uploads only existing ones', () => {
   const { contract } = parse(readFileSync(join(ROOT, 'docs/examples/gitlab-ci.yml'), 'utf8')) as {
     contract: { artifacts: { when: string; reports: { junit: string } } };
   };

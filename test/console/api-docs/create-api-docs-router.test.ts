@@ -21,7 +21,7 @@ async function room(token?: string) {
 }
 
 describe('the relay of the API docs', () => {
-  it('returns the response of the gateway, requested with the credential of the form', async () => {
+  it("returns the gateway's response to a request with the form's credential", async () => {
     const { attempt, upstream } = await room();
     const answer = await attempt(LIST);
     expect([answer.status, answer.json.status]).toEqual([200, 200]);

@@ -87,9 +87,9 @@ describe('trying a request', () => {
   it.each([
     ['an image', { 'Content-Type': 'image/png' }, Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xff])],
     ['bytes with zeros', { 'Content-Type': 'text/plain' }, Buffer.from('a\0b')],
-    ['what is compressed', { 'Content-Encoding': 'gzip' }, Buffer.from('not looked at')],
-    ['a set that nobody knows', { 'Content-Type': 'text/plain; charset=x-none' }, Buffer.from('a')],
-  ])('does not show as text what is none: %s', async (_, headers, body) => {
+    ['compressed data', { 'Content-Encoding': 'gzip' }, Buffer.from('not looked at')],
+    ['an unknown character set', { 'Content-Type': 'text/plain; charset=x-none' }, Buffer.from('a')],
+  ])('does not show binary data as text: %s', async (_, headers, body) => {
     const { address } = await fake(() => ({ headers, body }));
     expect(await sendTry(address, '', asked)).toMatchObject({ text: false, body: '', bytes: body.length });
   });
@@ -103,7 +103,7 @@ describe('try request', () => {
   const form = (more: object = {}) =>
     readTryRequest({ method: 'GET', target: '/services/v2/question.json?page=1', ...more });
 
-  describe('a request to be tried', () => {
+  describe('a request of the form', () => {
     it('consists of method, target, listed headers, body and credential', () => {
       expect(
         form({
@@ -163,7 +163,7 @@ describe('try request', () => {
       { Accept: 'a\r\nHost: elsewhere' },
       { Accept: 17 },
       { Accept: 'a'.repeat(1001) },
-    ])('has only header fields that frame nothing and name nobody: not %j', (headers) => {
+    ])('has only headers that frame nothing and identify no one: not %j', (headers) => {
       expect(form({ headers })).toMatchObject({ ok: false, field: 'headers' });
     });
 
@@ -183,7 +183,7 @@ describe('try request', () => {
       expect(form({ credential })).toMatchObject({ ok: false, field: 'credential' });
     });
 
-    it.each([undefined, null, [], 'text'])('is no %j', (given) => {
+    it.each([undefined, null, [], 'text'])('is not %j', (given) => {
       expect(readTryRequest(given)).toMatchObject({ ok: false, field: 'method' });
     });
   });

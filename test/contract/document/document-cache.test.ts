@@ -86,7 +86,7 @@ describe('a parsed document', () => {
     ['cut short', (text: string) => text.slice(0, -20)],
     ['empty', () => ''],
     ['something else', () => 'null'],
-    ['changed in one letter', (text: string) => text.replace('small', 'smart')],
+    ['changed in one character', (text: string) => text.replace('small', 'smart')],
   ])('is ignored and stored again when its file is %s', (_what, damage) => {
     const folder = newFolder();
     parseWithCache(source, folder);
@@ -159,9 +159,9 @@ describe('a parsed document that another user may have written', () => {
   };
 
   it.each([
-    ['its folder can be written by everybody', (folder: string) => chmodSync(folder, 0o777)],
+    ['its folder is writable by everyone', (folder: string) => chmodSync(folder, 0o777)],
     ['its folder can be written by a group', (folder: string) => chmodSync(folder, 0o770)],
-    ['its file can be written by everybody', (folder: string) => chmodSync(filesIn(folder)[0] ?? '', 0o666)],
+    ['its file is writable by everyone', (folder: string) => chmodSync(filesIn(folder)[0] ?? '', 0o666)],
     [
       'its file is a link',
       (folder: string) => {

@@ -21,7 +21,7 @@ const explanationOf = openExplanations(files, { ...SETTINGS, strict: true, schem
 const explanationOfOne = (schema: SchemaObject) =>
   openExplanations(new Map([['one.json', schema]]), { ...SETTINGS, strict: false })('one.json');
 
-/** What Ajv reports with its own keywords, as an explanation has it. */
+/** Ajv's errors with its own keywords, in the form of an explanation. */
 function ajvOf(schemas: ReadonlyMap<string, SchemaObject>) {
   const options = { strict: true, allowUnionTypes: true, ownProperties: true, validateSchema: false, meta: false };
   const ajv = new Ajv2020({ ...options, allErrors: true, verbose: true, schemas: [...schemas.values()] });
@@ -51,7 +51,7 @@ const escapeKey = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1
 
 const JUNK: readonly unknown[] = [null, true, false, '', 'text', -1, -0, 0, 1.5, 2 ** 60, [], {}, [[]], { a: 1 }];
 
-/** A value that mostly keeps to a schema. */
+/** A value that mostly conforms to a schema. */
 function valueFor(random: SeededRandom, schema: SchemaOrBoolean, file: string): unknown {
   if (typeof schema === 'boolean' || random.chance(0.06)) return random.pick(JUNK);
   const of = (part: SchemaOrBoolean) => valueFor(random, part, file);
@@ -73,7 +73,7 @@ function valueFor(random: SeededRandom, schema: SchemaOrBoolean, file: string): 
 }
 
 describe('the explanation of errors', () => {
-  it('has of every generated schema what Ajv reports, in its order', () => {
+  it('contains the errors that Ajv reports for every generated schema, in the same order', () => {
     const ajv = ajvOf(files);
     const random = createSeededRandom(7);
     const keywords = new Set<string>();
@@ -86,7 +86,7 @@ describe('the explanation of errors', () => {
         if (expected.length === 0) continue;
         const explained = explain(value);
         const reported = expected.map(textOf);
-        // Of a choice, only the alternative that was meant.
+        // For a choice, only the errors of the intended alternative.
         const isChoice = expected.some(({ keyword }) => keyword === 'anyOf');
         const texts = explained.map(textOf).filter((text) => !isChoice || !reported.includes(text));
         expect(texts, `${file} ${JSON.stringify(value)}`).toEqual(isChoice ? [] : reported);
@@ -98,8 +98,9 @@ describe('the explanation of errors', () => {
     expect([...written].filter((keyword) => !KNOWN.has(keyword))).toEqual([]);
   });
 
-  // Ledgers and baselines of teams name violations by these texts. A change of the contract may change rows here; a change of code may not.
-  it('has the places, keywords and limits that were recorded', () => {
+  // Ledgers and baselines of teams identify violations by these texts. A change to the contract may change rows here; a
+  // change to the code may not.
+  it('has the recorded places, keywords and limits', () => {
     const rows = recorded as readonly RecordedErrors[];
     const explained = rows.map(({ file, operation, copies, at, value }) => {
       const body = exampleOf(operation);
@@ -110,21 +111,21 @@ describe('the explanation of errors', () => {
   });
 
   const cases: readonly [name: string, schema: SchemaObject, value: unknown][] = [
-    ['a type after keywords of its own', { type: 'object', allOf: [{ type: 'string' }], required: ['a'] }, 1],
-    ['a type before keywords of others', { type: 'string', enum: ['a'] }, 1],
+    ['a type after its own keywords', { type: 'object', allOf: [{ type: 'string' }], required: ['a'] }, 1],
+    ['a type before other keywords', { type: 'string', enum: ['a'] }, 1],
     ['one of several types', { type: ['string', 'null'], minLength: 2 }, 1],
-    ['numbers that are no integers', { type: 'integer', minimum: 0, maximum: 9 }, -1.5],
-    ['the bounds of texts in characters', { type: 'string', minLength: 2, maxLength: 3 }, '𝒳'],
-    ['the bounds of lists', { type: 'array', minItems: 1, maxItems: 2, items: { type: 'string' } }, [1, 2, 'c']],
+    ['numbers that are not integers', { type: 'integer', minimum: 0, maximum: 9 }, -1.5],
+    ['the limits of texts in characters', { type: 'string', minLength: 2, maxLength: 3 }, '𝒳'],
+    ['the limits of lists', { type: 'array', minItems: 1, maxItems: 2, items: { type: 'string' } }, [1, 2, 'c']],
     [
       'names with slashes and tildes',
       { type: 'object', required: ['a/b'], properties: { 'c~d': { type: 'null' } } },
       { 'c~d': 1 },
     ],
     ['inherited names', { type: 'object', required: ['constructor'], properties: { toString: { type: 'null' } } }, {}],
-    ['a choice that is right', { anyOf: [{ type: 'null' }, { type: 'integer' }], type: 'integer', minimum: 3 }, 1],
+    ['a valid choice', { anyOf: [{ type: 'null' }, { type: 'integer' }], type: 'integer', minimum: 3 }, 1],
     [
-      'what must not be',
+      'a forbidden value',
       { type: 'object', properties: { a: { not: {} }, b: { not: { type: 'string' } } } },
       { a: 1, b: 'x' },
     ],
@@ -133,13 +134,13 @@ describe('the explanation of errors', () => {
       { allOf: [{ type: 'string' }], anyOf: [{ type: 'null' }], not: {}, enum: [2], const: 3, minimum: 9 },
       1,
     ],
-    ['bounds that are not reached', { type: 'number', exclusiveMinimum: 1, exclusiveMaximum: 1, multipleOf: 2 }, 1],
+    ['limits that are not reached', { type: 'number', exclusiveMinimum: 1, exclusiveMaximum: 1, multipleOf: 2 }, 1],
     ['the number of fields', { type: 'object', minProperties: 2, maxProperties: 0 }, { a: 1 }],
     ['one of several that fit', { oneOf: [{ type: 'integer' }, { type: 'number' }] }, 1],
-    ['further fields of a kind', { type: 'object', additionalProperties: { type: 'null' } }, { a: 1, b: null }],
+    ['additional fields of one type', { type: 'object', additionalProperties: { type: 'null' } }, { a: 1, b: null }],
     ['equal objects', { enum: [{ a: [1, { b: -0 }] }] }, { a: [1, { b: 1 }] }],
   ];
-  it.each(cases)('has what Ajv reports about %s', (_name, schema, value) => {
+  it.each(cases)('contains the errors that Ajv reports about %s', (_name, schema, value) => {
     const validate = new Ajv2020({ strict: false, ownProperties: true, allErrors: true }).compile(schema);
     if (validate(value)) return;
     const reported = (validate.errors ?? []).map((error) =>
@@ -163,10 +164,10 @@ describe('the explanation of errors', () => {
       true,
       ['const '],
     ],
-    ['that is one of two like it', [{ required: ['a'] }, { required: ['c'] }], {}, ['anyOf ']],
+    ['that equals another one', [{ required: ['a'] }, { required: ['c'] }], {}, ['anyOf ']],
     ['of none', [{ type: 'string' }, { type: 'null' }], 1, ['anyOf ']],
   ] as readonly [string, SchemaObject[], unknown, string[]][])(
-    'has only what is wrong with the alternative that was meant: the one %s',
+    'contains only the errors of the intended alternative: the one %s',
     (_name, anyOf, value, told) => {
       const errors = explanationOfOne({ anyOf })(value);
       const named = errors.filter(({ keyword }) => keyword === 'anyOf');
@@ -174,7 +175,7 @@ describe('the explanation of errors', () => {
     },
   );
 
-  it('leaves the errors before a choice as they are', () => {
+  it('leaves the errors before a choice unchanged', () => {
     const explain = explanationOfOne({
       required: ['a'],
       properties: { a: { type: 'null' }, b: { anyOf: [{ type: 'null' }, { type: 'array', items: { type: 'null' } }] } },
@@ -183,19 +184,19 @@ describe('the explanation of errors', () => {
     expect(explain({ a: 1, b: [2] }).map(({ at }) => at)).toEqual(['/a', '/b/0']);
   });
 
-  it('reports a choice of exactly one without what is wrong with its alternatives', () => {
+  it('reports a choice of exactly one without the errors of its alternatives', () => {
     const explain = explanationOfOne({ oneOf: [{ type: 'null' }, { type: 'string' }] });
     expect(explain(1).map(({ keyword }) => keyword)).toEqual(['oneOf']);
   });
 
-  it('names the fields that must not be there', () => {
+  it('names the forbidden fields', () => {
     const explain = explanationOfOne({ type: 'object', properties: { a: {} }, additionalProperties: false });
     expect(explain({ a: 1, b: 2 })).toEqual([
       { keyword: 'additionalProperties', at: '/b', schema: 'one.json#', limit: 'b' },
     ]);
   });
 
-  // The attack: a name that holds somebody's address, which would be stored in the ledger.
+  // The attack: a field name that contains someone's address, which would be stored in the ledger.
   it('does not repeat a name that may be personal', () => {
     const closed = explanationOfOne({ type: 'object', additionalProperties: false });
     expect(closed({ 'ann@example.com': 1 }).map(({ at }) => at)).toEqual(['/?']);
@@ -206,32 +207,32 @@ describe('the explanation of errors', () => {
     expect(open({ 'ann/x@example.com': [1], b: [2] }).map(({ at }) => at)).toEqual(['/?/0', '/b/0']);
   });
 
-  it('looks at the first elements of each array', () => {
+  it('examines the first elements of each array', () => {
     const explain = explanationOfOne({ items: { items: { type: 'null' } } });
     expect(explain(Array.from({ length: 60 }, () => Array.from({ length: 60 }, () => 1)))).toHaveLength(25 * 25);
   });
 
-  it('has the first error of all where those elements are right', () => {
+  it('contains the first error of the whole array if those elements are valid', () => {
     const explain = explanationOfOne({ items: { anyOf: [{ type: 'null' }, { type: 'array', maxItems: 30 }] } });
     const value = Array.from({ length: 60 }, (_, index) => (index < 40 ? Array.from({ length: 30 }, () => 1) : 'x'));
     expect(explain(value).map(({ at, keyword }) => `${keyword} ${at}`)).toEqual(['type /40']);
   });
 
-  it('says that something is wrong where Ajv does not say what', () => {
+  it('reports that something is wrong if Ajv gives no reason', () => {
     expect(explanationOfOne({ properties: { a: false } })({ a: 1 })).toEqual([
       { keyword: 'schema', at: '', schema: 'one.json#', limit: undefined },
     ]);
   });
 });
 
-/** An error as one line. */
+/** An error in one line. */
 const textOf = ({ keyword, at, schema, limit }: SchemaError) => `${keyword} ${at} ${schema} ${JSON.stringify(limit)}`;
 
-/** The errors of an operation's example after the value at a place was replaced, or left out where there is none. */
+/** The errors of an operation's example after the value at a place was replaced, or removed if none is given. */
 interface RecordedErrors {
   readonly file: string;
   readonly operation: string;
-  /** The number of copies of the first item that make the list. */
+  /** The number of copies of the first item that form the list. */
   readonly copies?: number;
   readonly at: string;
   readonly value?: unknown;
@@ -259,7 +260,7 @@ const KNOWN = new Set(
   ),
 );
 
-/** The keywords of a schema and of all below it. */
+/** The keywords of a schema and its subschemas. */
 function keywordsIn(schema: SchemaOrBoolean): string[] {
   if (typeof schema === 'boolean') return [];
   const { items = true, allOf = [], anyOf = [], properties = {} } = schema;
@@ -267,7 +268,7 @@ function keywordsIn(schema: SchemaOrBoolean): string[] {
   return [...Object.keys(schema), ...children.flatMap(keywordsIn)];
 }
 
-/** A value that counts how many of its members or elements are read. */
+/** A value that counts reads of its members or elements. */
 function counted<T extends object>(value: T) {
   const count = { read: 0 };
   const get = (target: T, key: string | symbol): unknown => {
@@ -277,15 +278,15 @@ function counted<T extends object>(value: T) {
   return { count, value: new Proxy(value, { get }) };
 }
 
-// The attacks: a sender can write more wrong members and elements than anybody wants to be told of.
+// The attacks: a sender can send more invalid members and elements than anyone wants reported.
 describe('the work of an explanation', () => {
-  it('ends after so many members that the contract does not allow', () => {
+  it('ends after a maximum number of undocumented members', () => {
     const { count, value } = counted(Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`a${at}`, at])));
     expect(explanationOfOne({ type: 'object', additionalProperties: { type: 'null' } })(value)).toHaveLength(1000);
     expect(count.read).toBe(1000);
   });
 
-  it('ends after so many errors in nested arrays', () => {
+  it('ends after a maximum number of errors in nested arrays', () => {
     const row = Array.from({ length: 25 }, () => Array.from({ length: 25 }, () => 1));
     const { count, value } = counted(Array.from({ length: 25 }, () => row));
     const explain = explanationOfOne({ items: { items: { items: { type: 'null' } } } });
@@ -293,14 +294,14 @@ describe('the work of an explanation', () => {
     expect(count.read).toBe(2);
   });
 
-  it('reads the first elements of a long array only', () => {
+  it('reads only the first elements of a long array', () => {
     const { count, value } = counted(Array.from({ length: 100_000 }, (_, at) => at));
     expect(explanationOfOne({ items: { type: 'null' } })(value)).toHaveLength(25);
     expect(count.read).toBe(25);
   });
 
-  // The attack: large broken values, each of which would stay in memory until the next one.
-  it('leaves nothing of the value in memory', async () => {
+  // The attack: large invalid values, each of which would stay in memory until the next one.
+  it('leaves no part of the value in memory', async () => {
     const schema: SchemaObject = { anyOf: [{ type: 'null' }, { type: 'string' }] };
     const explain = explanationOfOne(schema);
     explain([]);

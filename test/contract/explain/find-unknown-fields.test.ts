@@ -6,14 +6,14 @@ import type { SchemaObject } from '../../../src/contract/openapi-document.ts';
 const shapeOf = (schema: SchemaObject, more: Readonly<Record<string, SchemaObject>> = {}) =>
   compileFieldShape(new Map(Object.entries({ 'a.json': schema, ...more })), 'a.json');
 
-/** Pointers to the fields of a value that a schema does not know. */
+/** Pointers to the fields of a value that a schema does not define. */
 const unknownTo = (schema: SchemaObject, value: unknown, more: Readonly<Record<string, SchemaObject>> = {}) =>
   findUnknownFields(shapeOf(schema, more), value, 20).map(({ at }) => at);
 
 const PERSON: SchemaObject = { type: 'object', properties: { id: { type: 'integer' }, name: { type: 'string' } } };
 
-describe('finding fields that a schema does not know', () => {
-  it('looks into objects and lists, at every level', () => {
+describe('finding undocumented fields', () => {
+  it('searches objects and lists at every level', () => {
     const schema: SchemaObject = {
       properties: { list: { items: { properties: { author: PERSON, tags: { items: PERSON } } } }, count: {} },
     };
@@ -27,9 +27,9 @@ describe('finding fields that a schema does not know', () => {
     expect(unknownTo(schema, { list: [{ author: { id: 1 }, tags: [] }], count: { any: 1 } })).toEqual([]);
   });
 
-  // The attack: a hundred thousand fields that nobody knows, or as many items with one each. Every name was compared with the
-  // forms of secrets and put into a path of its own.
-  it('looks at a bounded number of them', () => {
+  // The attack: a hundred thousand undocumented fields, or as many items with one each. Every name was compared with
+  // the forms of secrets and became a separate path.
+  it('examines a bounded number of them', () => {
     let looked = 0;
     const counting = (fields: object) =>
       new Proxy(fields, {
@@ -48,25 +48,25 @@ describe('finding fields that a schema does not know', () => {
     expect(looked).toBeLessThanOrEqual(5001);
   });
 
-  it('tells a field that many items have once, for the first of them', () => {
+  it('reports a field of many items once, for the first of them', () => {
     const list = [{ id: 1 }, { id: 2, x: 1 }, { id: 3, x: 1, y: 1 }, { id: 4, x: 1 }];
     expect(unknownTo({ items: PERSON }, list)).toEqual(['/1/x', '/2/y']);
   });
 
   it.each<[string, SchemaObject]>([
     ['a schema that accepts anything', {}],
-    ['an object whose fields are not named', { type: 'object' }],
-    ['a field that is left open', { properties: { a: { type: 'object', required: ['id'] } } }],
+    ['an object without declared fields', { type: 'object' }],
+    ['an open field', { properties: { a: { type: 'object', required: ['id'] } } }],
     ['an open alternative', { anyOf: [PERSON, {}] }],
-    ['fields named by patterns', { properties: { a: PERSON }, patternProperties: { '^b': {} } }],
+    ['fields defined by patterns', { properties: { a: PERSON }, patternProperties: { '^b': {} } }],
     ['fields that depend on others', { properties: { a: {} }, if: {}, else: { properties: { z: {} } } }],
     ['fields that the contract allows', { properties: { a: {} }, additionalProperties: true }],
-    ['a closed object, of which the schema itself tells', { properties: { a: {} }, additionalProperties: false }],
-  ])('tells nothing of %s', (_what, schema) => {
+    ['a closed object, which the schema itself reports', { properties: { a: {} }, additionalProperties: false }],
+  ])('reports nothing for %s', (_what, schema) => {
     expect(unknownTo(schema, { a: { id: 1, z: 2 } })).toEqual([]);
   });
 
-  it('knows every field of what an object must be all at once', () => {
+  it('knows every field of all parts that an object must match', () => {
     const schema: SchemaObject = {
       allOf: [
         { $ref: 'base.json' },
@@ -78,14 +78,14 @@ describe('finding fields that a schema does not know', () => {
     expect(unknownTo(schema, { page: 1, list: [{ id: 1, z: 1 }], size: 2 }, more)).toEqual(['/size', '/list/0/z']);
   });
 
-  it('joins the field schemas of several parts', () => {
+  it('combines the field schemas of several parts', () => {
     const schema: SchemaObject = {
       allOf: [{ properties: { who: PERSON } }, { properties: { who: { properties: { age: {} } } } }],
     };
     expect(unknownTo(schema, { who: { id: 1, name: 'x', age: 2, z: 3 } })).toEqual(['/who/z']);
   });
 
-  it('knows every field of what an object may be, and takes no text for an object', () => {
+  it('knows every field of the alternatives of an object, and does not treat text as an object', () => {
     const schema: SchemaObject = {
       anyOf: [
         { type: 'string' },
@@ -98,24 +98,24 @@ describe('finding fields that a schema does not know', () => {
     expect(unknownTo({ oneOf: [PERSON, { type: 'array' }] }, { id: 1, z: 1 })).toEqual(['/z']);
   });
 
-  it('follows a schema that holds itself, down to the last level', () => {
+  it('follows a recursive schema down to the last level', () => {
     const topic = { type: 'object', properties: { id: {}, parents: { items: { $ref: 'topic.json' } } } };
     const value = { id: 1, parents: [{ id: 2, parents: [{ id: 3, z: 1 }] }] };
     expect(unknownTo({ $ref: 'topic.json' }, value, { 'topic.json': topic })).toEqual(['/parents/0/parents/0/z']);
   });
 
-  it('ends in a value nested without end', () => {
+  it('ends for a value of unlimited depth', () => {
     const node = { type: 'object', properties: { below: { $ref: 'node.json' } } };
     let value: unknown = { z: 1 };
     for (let depth = 0; depth < 50_000; depth += 1) value = { below: value };
     expect(unknownTo({ $ref: 'node.json' }, value, { 'node.json': node })).toEqual([]);
   });
 
-  it('knows a field that must be absent: the schema tells of it', () => {
+  it('does not report a field that must be absent, because the schema reports it', () => {
     expect(unknownTo({ properties: { id: {}, title: { not: {} } } }, { id: 1, title: 'x' })).toEqual([]);
   });
 
-  it('finds it whatever the order of the fields, and whatever came before', () => {
+  it('finds a field whatever the order of the fields', () => {
     const shape = shapeOf(PERSON);
     const found = (value: unknown) => findUnknownFields(shape, value, 20).map(({ at }) => at);
     for (const good of [{ id: 1, name: 'a' }, { name: 'a', id: 1 }, { name: 'a' }, {}]) expect(found(good)).toEqual([]);
@@ -125,17 +125,17 @@ describe('finding fields that a schema does not know', () => {
     expect(found(JSON.parse('{"id":1,"__proto__":{"x":1}}'))).toEqual(['/__proto__']);
   });
 
-  it('repeats no name that may be a secret, and tells such names of one object once', () => {
+  it('repeats no name that may be a secret, and reports such names of one object once', () => {
     const value = { id: 1, 'bob@example.com': 1, eyJhbGciOiJIUzI1NiJ9: 2, 'a/b': 3 };
     expect(unknownTo(PERSON, value)).toEqual(['/?']);
   });
 
-  it('tells as many as it may', () => {
+  it('reports no more than its maximum', () => {
     const value = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`extra${index}`, 1]));
     expect(findUnknownFields(shapeOf(PERSON), value, 7)).toHaveLength(7);
   });
 
-  it('takes more alternatives than can be laid side by side for open', () => {
+  it('treats more alternatives than can be combined as open', () => {
     const choice: SchemaObject = { anyOf: Array.from({ length: 9 }, (_, at) => ({ properties: { [`f${at}`]: {} } })) };
     expect(unknownTo({ allOf: [choice, choice, PERSON] }, { z: 1 })).toEqual([]);
     expect(unknownTo({ allOf: [choice, PERSON] }, { z: 1, f3: 1, id: 1 })).toEqual(['/z']);

@@ -1,34 +1,34 @@
 import { describe, expect, it } from 'vitest';
 import { bent, contract, example, judge, operation } from '../sample.ts';
 
-/** Everything that is told of an answer, in short: `keyword at`. */
+/** The violations of a response, in the short form `keyword at`. */
 function told(...asked: Parameters<typeof judge>): string[] {
   const { violations, reported } = judge(...asked);
   return [...violations, ...reported].map(({ keyword, at }) => `${keyword} ${at}`);
 }
 
-describe('one finding for one cause', () => {
-  it('tells a page that came without its envelope', () => {
+describe('one violation for one cause', () => {
+  it('is reported for a page without its envelope', () => {
     expect(told('listQuestions', example('questions')['list'])).toEqual(['type ']);
   });
 
-  it('tells an object in an envelope that nobody documented', () => {
+  it('is reported for an object in an undocumented envelope', () => {
     expect(told('getComment', { data: example('comment') })).toEqual(['shape ']);
     expect(told('listQuestions', { data: [], total: 0 })).toEqual(['shape ']);
     expect(told('listQuestions', {})).toEqual(['shape ']);
   });
 
-  it('tells an item that is something else altogether', () => {
+  it('is reported for an item of an entirely different kind', () => {
     const page = bent(example('questions'), 'list.0', { follower: 5, since: 'x' });
     expect(told('listQuestions', page)).toEqual(['shape /list/0']);
   });
 
-  it('tells each field that is missing from an object that has others', () => {
+  it('is reported for each missing field of an object that has others', () => {
     const page = bent(bent(example('questions'), 'list.0.author.username', undefined), 'pageCount', undefined);
     expect(told('listQuestions', page)).toEqual(['required /pageCount', 'required /list/0/author/username']);
   });
 
-  it('tells an error in place of a success, however little the success needs', () => {
+  it('is reported for an error in place of a success, however little the success requires', () => {
     for (const id of ['listQuestions', 'listNodeComments', 'getComment', 'uploadGdprFile'])
       for (const body of [{ error: 'no' }, { errors: { message: 'no' } }, { error: { code: 5 }, status: 500 }])
         expect(told(id, body, { status: id === 'uploadGdprFile' ? 201 : 200 })).toEqual(['error-in-success ']);
@@ -39,21 +39,21 @@ describe('one finding for one cause', () => {
     ]);
   });
 
-  it('tells an error of another shape, and not its fields too', () => {
+  it('is reported for an error of another shape, and not for its fields too', () => {
     expect(told('listQuestions', { message: 'no', status: 500 }, { status: 500 })).toEqual(['anyOf ']);
     expect(told('getGdprJob', { errors: { message: 'x' } }, { status: 404 })).toEqual(['shape ']);
     expect(told('getGdprJob', {}, { status: 404 })).toEqual(['required /error']);
     expect(told('listQuestions', { error: 'no', code: 5 }, { status: 500 })).toEqual(['undocumented-field /code']);
   });
 
-  it('tells a wrong content type or malformed body and nothing of what is in it', () => {
+  it('is reported for a wrong content type or malformed body, and not for its content', () => {
     const page = bent(example('questions'), 'list.0.extra', 1);
     expect(told('listQuestions', page, { mediaType: 'text/plain' })).toEqual(['content-type content-type']);
     expect(told('listQuestions', undefined)).toEqual(['json ']);
     expect(told('listQuestions', page, { status: 206 })).toEqual(['status ']);
   });
 
-  it('tells no rule that a field is broken for which the schema tells already', () => {
+  it('is not reported by a rule for a field that already violates the schema', () => {
     const articles = example('articles');
     expect(told('listArticles', bent(articles, 'list.0.type', undefined))).toEqual(['required /list/0/type']);
     expect(told('listArticles', bent(articles, 'list.0.type', 'question'))).toEqual(['only-kbentry /list/0/type']);
@@ -66,7 +66,7 @@ describe('one finding for one cause', () => {
     expect(told('listQuestions', spaces, { query: 'spaceId=999' })).not.toContain('space-filter /list/0/containerIds');
   });
 
-  it('tells a field beyond a projection as undocumented when nothing documents it', () => {
+  it('is reported as an undocumented field if nothing documents a field outside a projection', () => {
     const page = {
       ...example('questions'),
       list: [
@@ -81,7 +81,7 @@ describe('one finding for one cause', () => {
     ]);
   });
 
-  it('names the same rule whether the whole was asked for or a part', () => {
+  it('names the same rule whether all fields or a part were requested', () => {
     const page = bent(example('questions'), 'list.0.author.reputation', 'high');
     const [whole] = judge('listQuestions', page).violations;
     const [part] = judge('listQuestions', page, { query: 'include=author' }).violations;
@@ -90,7 +90,7 @@ describe('one finding for one cause', () => {
   });
 });
 
-describe('fields that the contract does not know', () => {
+describe('undocumented fields', () => {
   it.each([
     ['listQuestions', 'questions', 'list.0.mood', '/list/0/mood'],
     ['listQuestions', 'questions', 'list.0.author.age', '/list/0/author/age'],
@@ -100,7 +100,7 @@ describe('fields that the contract does not know', () => {
     ['getComment', 'comment', 'mood', '/mood'],
     ['getGdprJob', 'finishedJob', 'executions.0.mood', '/executions/0/mood'],
     ['copyAttachments', 'trackerAttachments', '0.author.avatarUrls.64x64', '/0/author/avatarUrls/64x64'],
-  ])('of %s in %s at %s are told and break nothing', (id, name, path, at) => {
+  ])('of %s in %s at %s are reported without making the response invalid', (id, name, path, at) => {
     const judgement = judge(id, bent(example(name), path, 'bob@example.com'));
     expect(judgement).toEqual({
       verdict: 'valid',
@@ -121,12 +121,12 @@ describe('fields that the contract does not know', () => {
     });
   });
 
-  it('are told beside what is wrong', () => {
+  it('are reported besides violations', () => {
     const page = bent(bent(example('questions'), 'list.0.mood', 1), 'list.0.id', 'x');
     expect(told('listQuestions', page)).toEqual(['type /list/0/id', 'undocumented-field /list/0/mood']);
   });
 
-  it('are told of projected answers', () => {
+  it('are reported for projected responses', () => {
     const page = { ...example('questions'), list: [{ id: 1, mood: 1 }], listCount: 1 };
     expect(judge('listQuestions', page, { query: 'exclude=body' })).toMatchObject({
       verdict: 'valid',
@@ -134,14 +134,14 @@ describe('fields that the contract does not know', () => {
     });
   });
 
-  it('are not looked for in what was not shown', () => {
+  it('are not searched for in open objects', () => {
     const page = bent(bent(example('questions'), 'list.0.attachments', [{ any: 1 }]), 'list.0.answers', [{ any: 1 }]);
     expect(told('listQuestions', page)).toEqual([]);
     const relations = { ...example('followRelations'), list: [{ any: 1 }], listCount: 1 };
     expect(told('listTopicFollowers', relations, { query: 'details=true' })).toEqual([]);
   });
 
-  it('are told of request bodies, which are not refused for them', () => {
+  it('are reported for request bodies, which are not refused because of them', () => {
     const body = { body: 'x', mood: 1, recipients: [{ id: 1, type: 'user', mood: 'bob@example.com' }] };
     expect(contract.judgeRequest(operation('createComment'), body)).toMatchObject([
       { check: 'requests', direction: 'request', category: 'undocumented', at: '/mood', found: 'integer' },
@@ -150,11 +150,11 @@ describe('fields that the contract does not know', () => {
   });
 });
 
-/** What is told to stand where something is wrong in an answer. */
+/** The description of the observed value for a violation of a response. */
 const found = (...asked: Parameters<typeof judge>) => judge(...asked).violations.map((violation) => violation.found);
 
-describe('what stands where something is wrong', () => {
-  it('is told by its type, size and form', () => {
+describe('the observed value of a violation', () => {
+  it('is described by its type, size and form', () => {
     const page = example('questions');
     expect(found('listQuestions', bent(page, 'list.0.id', 'abc'))).toEqual(['text of 3 characters']);
     expect(found('listQuestions', bent(page, 'list.0.creationDate', '2019-02-06'))).toEqual([
@@ -165,14 +165,14 @@ describe('what stands where something is wrong', () => {
     expect(found('listQuestions', page['list'])).toEqual(['list of 1']);
   });
 
-  it('is told by a plain word where the contract lists words', () => {
+  it('is described by a plain word if the contract lists words', () => {
     expect(found('getGdprJob', bent(example('pendingJob'), 'status', 'LOST'))).toEqual(['the word LOST']);
     expect(found('getGdprJob', bent(example('pendingJob'), 'status', 'bob@example.com'))).toEqual([
       'text of 15 characters, like an e-mail address',
     ]);
   });
 
-  it('is told by its size alone where it is personal', () => {
+  it('is described only by its size if it is personal', () => {
     const page = bent(example('actions'), 'actions.0.ip', { v4: 'http://10.1.2.3' });
     expect(found('listActions', page)).toEqual(['object with 1 member']);
     expect(found('listQuestions', bent(example('questions'), 'list.0.author.username', 5))).toEqual(['integer']);
@@ -180,7 +180,7 @@ describe('what stands where something is wrong', () => {
     expect(found('copyAttachments', attachment)).toEqual(['list of 1']);
   });
 
-  it('is told of rules in code and of the content type', () => {
+  it('is described for rules in code and for the content type', () => {
     expect(found('listQuestions', bent(example('questions'), 'listCount', 9))).toEqual(['integer']);
     expect(found('listQuestions', undefined, { mediaType: 'text/html' })).toEqual(['text/html']);
     expect(found('listQuestions', {}, { mediaType: 'text/bob' })).toEqual(['another content type']);

@@ -54,19 +54,14 @@ describe('an overlay', () => {
       '$.info.tags',
       [['a', 'b', 'c', 'a']],
     ],
-    [
-      'appends its update to an array that is selected',
-      [{ target: '$.info.tags', update: 'c' }],
-      '$.info.tags[2]',
-      ['c'],
-    ],
+    ['appends its update to a selected array', [{ target: '$.info.tags', update: 'c' }], '$.info.tags[2]', ['c']],
     [
       'appends an array as one entry',
       [{ target: '$.info.tags', update: ['c', 'd'] }],
       '$.info.tags',
       [['a', 'b', ['c', 'd']]],
     ],
-    ['also appends null to an array', [{ target: '$.info.tags', update: null }], '$.info.tags', [['a', 'b', null]]],
+    ['appends null to an array too', [{ target: '$.info.tags', update: null }], '$.info.tags', [['a', 'b', null]]],
     [
       'replaces a primitive with an array',
       [{ target: '$.info', update: { version: ['1', '2'] } }],
@@ -75,7 +70,7 @@ describe('an overlay', () => {
     ],
     ['replaces a primitive with null', [{ target: '$.info', update: { version: null } }], '$.info.version', [null]],
     [
-      'does not change an object or an array where the update is null',
+      'does not change an object or an array if the update is null',
       [{ target: '$', update: { info: null, paths: { '/pets': { post: null } } } }],
       "$.paths['/pets'].post.summary",
       ['Add'],

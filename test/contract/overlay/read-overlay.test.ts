@@ -34,7 +34,7 @@ describe('reading an overlay', () => {
     ['a list', '[]', [['', /not an array/]]],
     ['broken YAML', 'overlay: [', [['', /neither YAML nor JSON: .*line 1/]]],
     [
-      'aliases that grow without end',
+      'aliases that expand without end',
       `a: &a [1,2,3,4,5,6,7,8,9]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c,*c,*c]`,
       [['', /alias/i]],
     ],
@@ -43,7 +43,7 @@ describe('reading an overlay', () => {
     ['a version that is a number', `${HEAD.replace('1.0.0', '1.0')}${ACTIONS}`, [['/overlay', /not supported/]]],
     ['no info', `overlay: 1.0.0\n${ACTIONS}`, [['/info', /title and version/]]],
     [
-      'an info without a title, its version a number',
+      'an info with a numeric version and no title',
       `overlay: 1.0.0\ninfo: { version: 1 }\n${ACTIONS}`,
       [
         ['/info/title', /is missing/],
@@ -60,11 +60,7 @@ describe('reading an overlay', () => {
       [['/actions/0', /does nothing/]],
     ],
     ['an action without a target', `${HEAD}actions: [{ update: {} }]`, [['/actions/0/target', /must be a JSONPath/]]],
-    [
-      'remove that is text',
-      `${HEAD}actions: [{ target: $.a, remove: "yes" }]`,
-      [['/actions/0/remove', /true or false/]],
-    ],
+    ['remove as text', `${HEAD}actions: [{ target: $.a, remove: "yes" }]`, [['/actions/0/remove', /true or false/]]],
     ['an unknown name', `${HEAD}${ACTIONS}    updaet: {}\n`, [['/actions/0/updaet', /is not known/]]],
     ['an unknown name at the root', `${HEAD}${ACTIONS}action: []\n`, [['/action', /is not known/]]],
     [
