@@ -102,8 +102,9 @@ function readableOf(controller: Dispatcher.DispatchController, onRead: () => voi
     destroy(error, done) {
       onRead();
       finish();
-      // This has no effect after the end; before the end, the connection can no longer be used.
-      controller.abort(error ?? new UpstreamFailure('aborted'));
+      // Before its end, a body leaves the connection unusable. Every body is destroyed after its end too: without this
+      // condition, each would create an error with its stack for nothing.
+      if (error !== null || !body.readableEnded) controller.abort(error ?? new UpstreamFailure('aborted'));
       done(error);
     },
   });
