@@ -88,7 +88,7 @@ describe('switched off', () => {
     expect(switchedOff(settingsOf({ issueTracker: { enabled: true } }), contract.operations).size).toBe(0);
   });
 
-  it('an operation is switched off by the feature that it needs, whatever its name', () => {
+  it('an operation is switched off with the feature that it needs, whatever its name', () => {
     const without = settingsOf({ issueTracker: { enabled: false } });
     const operations = [
       { id: 'copyAttachments', needsFeature: undefined },

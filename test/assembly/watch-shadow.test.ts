@@ -130,7 +130,7 @@ describe('a shadow contract', () => {
     ]);
   });
 
-  it('reports such an operation in readable text, also if its path has a parameter', async () => {
+  it('reports such an operation in readable text, even if its path has a parameter', async () => {
     const path = '/services/v2/topic/{topicId}/followers.json';
     const gateway = await gatewayWith([overlayFile({ target: `$.paths['${path}']`, remove: true })]);
     await gateway.call('/services/v2/topic/38/followers.json');
@@ -139,7 +139,7 @@ describe('a shadow contract', () => {
     expect(await differing(gateway)).toMatchObject([{ at, message: `only the contract in force has GET ${at}` }]);
   });
 
-  it('warns at start about changes that no report will show and targets that select nothing', async () => {
+  it('warns at startup about changes that no report will show and targets that select nothing', async () => {
     const nothing = overlayFile({ target: '$.components.schemas.Qestion', update: {} });
     const changed = overlayFile({
       target: `$.paths['${QUESTIONS}'].get['x-requires']`,

@@ -369,7 +369,7 @@ describe('the gzip form of a stored page', () => {
   it.each([
     ['the body is small', Buffer.alloc(1023, 0x20), limits],
     ['it is switched off', TEXT, { ...limits, gzip: false }],
-  ])('is not made where %s', (_why, text, bounds) => {
+  ])('is not created if %s', (_why, text, bounds) => {
     const { cache, begun } = compressing(bounds);
     const body = keep(cache, 'k', text);
     expect(cache.gzip('k', body)).toBeUndefined();
@@ -385,7 +385,7 @@ describe('the gzip form of a stored page', () => {
   it.each([
     ['is as long', TEXT.length],
     ['is longer', TEXT.length + 20],
-  ])('is not kept where it %s, and not tried again', async (_how, length) => {
+  ])('is not stored if it %s, and not tried again', async (_how, length) => {
     const { cache, begun } = compressing();
     const body = keep(cache);
     const before = cache.stats();
@@ -455,7 +455,7 @@ describe('the gzip form of a stored page', () => {
     ['purged', (cache: PageCache) => cache.purge(['t'])],
     ['dropped', (cache: PageCache) => cache.drop('k')],
     ['purged with all others', (cache: PageCache) => cache.purgeAll()],
-  ])('does not bring back a page that was %s meanwhile', async (_how, remove) => {
+  ])('does not restore a page that was %s in the meantime', async (_how, remove) => {
     const { cache, begun } = compressing();
     cache.gzip('k', keep(cache, 'k', TEXT, ['t']));
     remove(cache);

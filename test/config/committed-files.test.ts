@@ -18,7 +18,7 @@ describe('the committed configuration', () => {
     expect(JSON.parse(read('portico.schema.json'))).toEqual(configSchema());
   });
 
-  it('has schemas that are valid under the meta-schema, which is not checked at start', () => {
+  it('has schemas that are valid under the meta-schema, which is not checked at startup', () => {
     const ajv = new Ajv2020();
     expect(ajv.validateSchema(configSchema())).toBe(true);
     expect(ajv.validateSchema(rolesFileSchema)).toBe(true);

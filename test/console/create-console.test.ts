@@ -69,7 +69,7 @@ describe('the console', () => {
     }
   });
 
-  // Whatever is not on the list is not looked for on disk.
+  // Files that are not on the list are not searched for on disk.
   it.each([
     '/console/index.html',
     '/console/../../package.json',

@@ -155,7 +155,7 @@ async function writeAll(gateway: TestGateway): Promise<number> {
 }
 
 describe('a server without chaos, in observe', () => {
-  it('causes no response violations, whatever callers get reported', async () => {
+  it('causes no response violations, even if callers cause some', async () => {
     const gateway = await startTestGateway({ upstream: reference, config: { mode: 'observe' } });
     const callers: readonly Call[] = [{ user: null }, { user: 'alice', password: 'wrong' }, { user: 'guest' }];
     const asked = OPERATIONS.flatMap((operation) =>

@@ -30,7 +30,7 @@ describe('a repeated upload', () => {
     expect(upload(201, { body: Buffer.from('{}') })).toBe('first');
   });
 
-  it.each([400, 403, 500, 302, undefined])('after %s is none', (status) => {
+  it.each([400, 403, 500, 302, undefined])('is not a duplicate after %s', (status) => {
     const { upload } = memoryAt(1_000_000);
     upload(status);
     expect(upload(201)).toBe('first');
@@ -45,7 +45,7 @@ describe('a repeated upload', () => {
     expect(upload(201)).toBe('first');
   });
 
-  // With the difference of the clocks alone it would stay a duplicate until the clock has come back to where it was.
+  // By elapsed time alone, it would remain a duplicate until the clock had returned to its earlier time.
   it('is not a duplicate after the clock is set back by more than the window', () => {
     const { upload, time } = memoryAt(1_000_000);
     upload(201);

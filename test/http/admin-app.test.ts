@@ -130,7 +130,7 @@ describe('the admin side', () => {
     },
   );
 
-  it('forbids browsers to load or frame anything, whatever the response', async () => {
+  it('forbids browsers to load or frame anything in any response', async () => {
     const { call } = await admin();
     const asked: [string, Call?][] = [['/livez'], ['/metrics'], ['/nowhere'], ['/%zz'], ['/cache/purge', purge({})]];
     for (const [target, one] of asked) {

@@ -92,7 +92,7 @@ describe('the guard of the admin side', () => {
     expect(guarded(bearer, { host: 'admin.example', authorization }).status).toBe('in');
   });
 
-  it('takes everything after the first colon as the token', () => {
+  it('uses everything after the first colon as the token', () => {
     const options = { loopback: false, token: 'se:cr:et' };
     expect(guarded(options, { host: 'admin.example', authorization: asBasic('se:cr:et') }).status).toBe('in');
   });

@@ -115,7 +115,7 @@ describe('arrival', () => {
         expect(refused(() => read(url)[part])).toBe('unsafe_path');
     });
 
-    // Refused requests must be logged, counted and answered under their own id.
+    // Refused requests must be logged, counted and replied to under their own id.
     it('has its ids even if its target is refused', () => {
       const { requestId, rawTarget, method, receivedAt } = arrivalOf('/a/../b', ['X-Request-Id', 'mine']);
       expect({ requestId, rawTarget, method, receivedAt }).toEqual({
@@ -198,7 +198,7 @@ describe('arrival', () => {
       expect(await arrivedWith(['192.0.2.0/24'], FORWARDED)).toEqual({ clientAddress: '127.0.0.1', protocol: 'http' });
     });
 
-    // After the client has left, a write continues and a stored page is refreshed; the upstream is told the client's
+    // After the client has left, a write continues and a stored page is refreshed; the upstream gets the client's
     // address.
     it('remains the same after the connection is closed', async () => {
       for (const [trustedProxies, address] of [

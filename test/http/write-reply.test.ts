@@ -315,7 +315,7 @@ describe('a streamed reply', () => {
     expect([answer.status, answer.headers['content-length'], bytes, body.destroyed]).toEqual([203, '99', 0, true]);
   });
 
-  // A client that gets half of it with a proper end takes that half for the whole.
+  // A client that gets half of it with a proper end mistakes that half for the whole.
   it("breaks the client's connection if it closes without an error", async () => {
     const body = new Readable({ read: () => undefined });
     body.push(Buffer.from('abc'));

@@ -7,7 +7,7 @@ describe('verify credential', () => {
   describe('the memory of verified credentials', () => {
     const later = { now: START + 60_000 };
 
-    it('asks the verifier once per credential and time span', async () => {
+    it('calls the verifier once per credential and time span', async () => {
       const { verifier, asked } = fakeVerifier();
       const { ask } = authenticating(verifier);
       await ask(basic('alice'));
@@ -20,7 +20,7 @@ describe('verify credential', () => {
       ]);
     });
 
-    it('does not take a remembered name for a remembered credential', async () => {
+    it('does not mistake a remembered name for a remembered credential', async () => {
       const { ask } = authenticating(fakeVerifier().verifier);
       await ask(basic('alice'));
       await expect(refusalOf(ask(basic('alice', 'guess')))).resolves.toMatchObject({ code: 'credentials_refused' });

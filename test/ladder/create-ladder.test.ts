@@ -65,7 +65,7 @@ describe('the ladder', () => {
 
   it.each<[string, Trace]>([
     [
-      'is off or in report',
+      'has a response check at off or report',
       traceOf('reported', { responses: { level: 'report', outcome: 'reported', verdict: 'violations' } }),
     ],
     ['has a skipped check', traceOf('skipped')],
@@ -76,7 +76,7 @@ describe('the ladder', () => {
     ],
     ['was served from the cache', traceOf('refused', { upstream: undefined })],
     ['has no operation', traceOf('refused', { operation: undefined })],
-  ])('is not moved by a request whose response check %s', (_what, trace) => {
+  ])('ignores a request that %s', (_what, trace) => {
     const made = ladderWith('enforce');
     for (let index = 0; index < 40; index += 1) made.ladder.record(trace);
     expect(made.told).toEqual([]);
@@ -101,7 +101,7 @@ describe('the ladder', () => {
     expect(level(made)).toBe('enforce');
   });
 
-  it('promotes the checks that the ledger justifies over the configured window', async () => {
+  it('promotes checks whose results in the ledger justify it over the configured window', async () => {
     const made = ladderWith('report');
     const asked: LedgerQuery[] = [];
     await made.ladder.promote(reader(100, asked));
@@ -146,7 +146,7 @@ describe('the ladder', () => {
     ['promotion is off', { options: { ...OPTIONS, promote: { ...OPTIONS.promote, enabled: false } } }],
     ['the mode is transparent', { transparent: true }],
     ['the contract is younger than the window', { state: { contract: 'v', since: NOW - HOUR_MS, steps: [] } }],
-  ])('asks nothing of the ledger where %s', async (_why, more) => {
+  ])('does not query the ledger if %s', async (_why, more) => {
     const made = ladderWith('report', more);
     const asked: LedgerQuery[] = [];
     await made.ladder.promote(reader(100_000, asked));
@@ -217,7 +217,7 @@ describe('promotions', () => {
       ),
     ],
     [
-      'the level is written down for the operation',
+      'the level is configured for the operation',
       due({ passed: 100 }, { levels: levelsOf('listIdeas', { explicit: ['responses'] }) }),
     ],
     ['the check was demoted under this contract', due({ passed: 100 }, { kept: state(stepWith()) })],
@@ -226,7 +226,7 @@ describe('promotions', () => {
       'the contract changed within the window',
       due({ passed: 100 }, { kept: { ...state(), since: NOW - WINDOW_MS + 1 } }),
     ],
-  ])('are not due where %s', (_why, steps) => {
+  ])('are not due if %s', (_why, steps) => {
     expect(steps).toEqual([]);
   });
 

@@ -28,7 +28,7 @@ describe('the rows of the ladder', () => {
     [{ passed: 12_431, refused: 5 }, 'not yet', 'not yet: 5 of 12,436 were or would have been refused in 7 d'],
     [{ passed: 999 }, 'not yet', 'not yet: 999 of 1,000 judged in 7 d'],
     [{ passed: 1000 }, 'ready', 'ready: 1,000 judged, 0 would have been refused in 7 d'],
-  ])('say of %o that it is %s', (counts, kind, text) => {
+  ])('show %o as %s', (counts, kind, text) => {
     expect(responsesRow(counts)).toMatchObject({ configured: 'report', effective: 'report', next: { kind, text } });
   });
 
@@ -38,7 +38,7 @@ describe('the rows of the ladder', () => {
     ['2 h', 120 * MINUTE],
     ['48 h', 2879 * MINUTE],
     ['2 d', 2880 * MINUTE],
-  ])('name the period in the largest unit that it fills twice: %s', (words, ms) => {
+  ])('show the period in the largest unit that it contains at least twice: %s', (words, ms) => {
     const snapshot = { ...snapshotOf(['listIdeas', 'responses', { passed: 1 }]), since: NOW - ms };
     const rows = ladderRows([levelsOf('listIdeas')], snapshot, state(), 1000);
     expect(rows.find((row) => row.check === 'responses')?.next.text).toBe(`not yet: 1 of 1,000 judged in ${words}`);

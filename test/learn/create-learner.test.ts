@@ -33,7 +33,7 @@ describe('a learner', () => {
     expect(overlay).toMatch(/required:\n\s+- badge/);
   });
 
-  it('learns nothing from responses of changing types in place of a page', () => {
+  it('learns nothing from responses of varying types in place of a page', () => {
     const one = learner();
     times(5, () => one.sampleResponse(response({ error: 'no', list: [] })));
     times(5, () => one.sampleResponse(response([1, 2, 3])));

@@ -14,12 +14,12 @@ describe('the parser of Basic credentials (RFC 7617)', () => {
     ['a scheme in any case', `bAsIc ${encoded('a:b')}`],
     ['several spaces', `  Basic   ${encoded('a:b')}  `],
     ['no padding', `Basic ${encoded('a:b').replaceAll('=', '')}`],
-    ['the alphabet of URLs', `Basic ${Buffer.from('a:b').toString('base64url')}`],
+    ['the URL-safe alphabet', `Basic ${Buffer.from('a:b').toString('base64url')}`],
   ])('accepts %s', (_what, header) => {
     expect(parseBasicCredentials(header)).toEqual({ name: 'a', password: 'b' });
   });
 
-  it('reads all of UTF-8 and any password', () => {
+  it('reads any UTF-8 text and any password', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme' }).filter((name) => !name.includes(':')),
@@ -38,16 +38,16 @@ describe('the parser of Basic credentials (RFC 7617)', () => {
     ['text that is not base64', 'Basic %%%'],
     ['padding in the middle', 'Basic YTpi=YQ'],
     ['another scheme', 'Bearer abc'],
-    ['a scheme that begins the same', `Basics ${encoded('a:b')}`],
+    ['a scheme with the same beginning', `Basics ${encoded('a:b')}`],
     ['no space', `Basic${encoded('a:b')}`],
     ['no colon', `Basic ${encoded('no colon')}`],
-    // Two headers are joined by a comma: neither may be taken for the credential.
+    // Two headers are joined by a comma: neither may count as the credential.
     ['two credentials', `Basic ${encoded('a:b')}, Basic ${encoded('c:d')}`],
   ])('returns nothing for %s', (_what, header) => {
     expect(parseBasicCredentials(header)).toBeUndefined();
   });
 
-  // The attack: a header that makes a pattern backtrack takes the processor for seconds.
+  // The attack: a header that makes a pattern backtrack occupies the processor for seconds.
   it('parses a header that is built to slow it down in linear time', () => {
     const started = performance.now();
     for (const header of [`Basic ${'='.repeat(60_000)}`, `${' '.repeat(60_000)}x`, `Basic ${'A'.repeat(60_000)} x`])

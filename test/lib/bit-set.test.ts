@@ -6,7 +6,7 @@ const SIZE = 100;
 const members = fc.uniqueArray(fc.integer({ min: 0, max: SIZE - 1 }));
 
 describe('a bit set', () => {
-  it('holds its initial members', () => {
+  it('contains its initial members', () => {
     fc.assert(
       fc.property(members, (numbers) => {
         expect(membersOf(createBitSet(SIZE, numbers))).toEqual(numbers.sort((a, b) => a - b));
@@ -29,7 +29,7 @@ describe('a bit set', () => {
     expect(() => createBitSet(32, [-1])).toThrow(RangeError);
   });
 
-  it('reaches to the last bit of a word', () => {
+  it('can use the last bit of a word', () => {
     const last = createBitSet(64, [31, 63]);
     expect(membersOf(last)).toEqual([31, 63]);
     expect(containsAll(last, createBitSet(64, [31]))).toBe(true);

@@ -7,8 +7,8 @@ const parse = (text: string, limits = LIMITS) => parseBounded(Buffer.from(text),
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 
 /*
- * The attack: megabytes of brackets, commas or names, which take seconds to parse and overflow the stack of whatever walks
- * over the result. All of it is found in the bytes, before a value is made.
+ * The attack: megabytes of brackets, commas or names, which take seconds to parse and overflow the stack of any code that walks
+ * over the result. All of it is found in the bytes, before a value is created.
  */
 describe('the limits of a JSON text', () => {
   it.each([
@@ -19,9 +19,9 @@ describe('the limits of a JSON text', () => {
     ['elements', `[${'1,'.repeat(10)}1]`, 'values'],
     ['members', `{${Array.from({ length: 11 }, (_, at) => `"key${at}":1`).join()}}`, 'values'],
     ['empty objects', `[${'{},'.repeat(5)}{}]`, 'values'],
-    ['a number of very many digits', `{"a":${'9'.repeat(1000)}}`, 'values'],
-    ['white space before', `${' '.repeat(1000)}1`, 'values'],
-    ['white space behind', `1${' '.repeat(1000)}`, 'values'],
+    ['a number with very many digits', `{"a":${'9'.repeat(1000)}}`, 'values'],
+    ['white space before it', `${' '.repeat(1000)}1`, 'values'],
+    ['white space after it', `1${' '.repeat(1000)}`, 'values'],
     ['white space inside', `[1,${' '.repeat(1000)}1]`, 'values'],
     ['one million numbers', `[${'1,'.repeat(1_000_000)}1]`, 'values'],
   ])('are exceeded by %s', (_, text, limit) => {
@@ -69,11 +69,11 @@ describe('a JSON text within its limits', () => {
   });
 
   it.each([
-    ['twice', '{"a":1,"a":2}'],
-    ['once plain and once escaped', '{"a":1,"\\u0061":2}'],
-    ['twice further down', '{"b":[{"a":1,"a":1}]}'],
-    ['that objects inherit', '{"__proto__":1,"__proto__":1}'],
-  ])('has more members than its value when a name stands %s', (_, text) => {
+    ['a duplicate name', '{"a":1,"a":2}'],
+    ['a duplicate name with an escape', '{"a":1,"\\u0061":2}'],
+    ['a nested duplicate name', '{"b":[{"a":1,"a":1}]}'],
+    ['a duplicate inherited name', '{"__proto__":1,"__proto__":1}'],
+  ])('has more members than its value with %s', (_, text) => {
     const parsed = parse(text);
     expect(parsed.state === 'parsed' && parsed.members > countMembers(parsed.value)).toBe(true);
   });

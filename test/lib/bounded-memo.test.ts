@@ -22,7 +22,7 @@ describe('boundedMemo', () => {
     expect(calls).toEqual([1, 2]);
   });
 
-  it('passes what is given to the function', () => {
+  it('passes its arguments to the function', () => {
     const remembered = boundedMemo(10, (key: string, given: { readonly suffix: string }) => key + given.suffix);
     expect(remembered('a', { suffix: '-1' })).toBe('a-1');
   });
@@ -37,7 +37,7 @@ describe('boundedMemo', () => {
     expect(calls).toContain(0);
   });
 
-  // A client that sends many keys must not make those of other clients be computed again and again.
+  // A client that sends many keys must not cause other clients' keys to be computed repeatedly.
   it('remembers a key in frequent use, however many others arrive', () => {
     const { remembered, calls } = counted(10, String);
     for (let key = 1; key < 100; key += 1) {

@@ -73,7 +73,7 @@ describe('a circuit', () => {
     expect(circuit.state()).toBe('closed');
   });
 
-  it('takes an outcome only once', () => {
+  it('accepts an outcome only once', () => {
     const { circuit } = circuitAt(2);
     const settle = circuit.begin();
     settle('failure');

@@ -16,6 +16,6 @@ it.each([
   ['x', undefined],
   ['', undefined],
   ['x'.repeat(101), undefined],
-])('what was meant by %s is %s', (written, meant) => {
+])('the closest name to %s is %s', (written, meant) => {
   expect(closestName(written, known)).toBe(meant);
 });

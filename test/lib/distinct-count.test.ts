@@ -14,7 +14,7 @@ describe('a count of distinct items', () => {
     expect([0, 1, 2, 5, 10].map((count) => estimateDistinct(bitmapOf(count)))).toEqual([0, 1, 2, 5, 10]);
   });
 
-  it.each([100, 500, 1_000, 3_000])('is near %d of so many', (count) => {
+  it.each([100, 500, 1_000, 3_000])('is close to %d for that many items', (count) => {
     const estimate = estimateDistinct(bitmapOf(count));
     expect(Math.abs(estimate - count) / count).toBeLessThan(0.07);
   });

@@ -18,9 +18,9 @@ describe('the network of an address', () => {
     expect(networkOf(address)).toBe(network);
   });
 
-  // A proxy may hand on whatever a client wrote: that must not become a key of any length.
+  // A proxy may forward anything that a client wrote, which must not become a key of unlimited length.
   it.each(['', 'unknown', '1:2', '::1::2', '1:2:3:4:5:6:7:8:9', 'g::1', ':', 'x'.repeat(500), 'a:'.repeat(90)])(
-    'of text that is no address is that text, cut: %s',
+    'of text that is not an address is that text, truncated: %s',
     (text) => {
       expect(networkOf(text)).toBe(text.slice(0, 64));
     },

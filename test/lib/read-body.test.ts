@@ -11,9 +11,9 @@ describe('readBody', () => {
 
   it.each([
     ['an empty body', []],
-    ['one part', ['0123456789']],
-    ['several parts', ['01234', '56789']],
-  ])('returns the whole of %s up to the limit', async (_what, parts) => {
+    ['one chunk', ['0123456789']],
+    ['several chunks', ['01234', '56789']],
+  ])('returns all of %s up to the limit', async (_what, parts) => {
     const read = await readBody(streamOf(...parts), { bytes: LIMIT });
     expect([read.state, read.bytes.toString()]).toEqual(['whole', parts.join('')]);
   });
@@ -24,7 +24,7 @@ describe('readBody', () => {
     expect(read.state === 'larger' && (await buffer(read.stream)).toString()).toBe('0123456789abcd');
   });
 
-  it('puts the bytes of a larger body back even if they were the last ones', async () => {
+  it('pushes the bytes of a larger body back even if they were the last ones', async () => {
     const source = new PassThrough();
     source.end('0123456789a');
     const read = await readBody(source, { bytes: LIMIT });
@@ -55,13 +55,13 @@ describe('readBody', () => {
   it.each([
     ['closes before its end', (source: PassThrough) => setImmediate(() => source.destroy())],
     ['was closed before', (source: PassThrough) => source.destroy()],
-  ])('reports a body as broken whose stream %s', async (_what, close) => {
+  ])('reports a body as broken if its stream %s', async (_what, close) => {
     const source = new PassThrough();
     close(source);
     expect(await readBody(source, { bytes: LIMIT })).toMatchObject({ state: 'broken' });
   });
 
-  // A client that sends one byte and then nothing would otherwise be waited for without a limit.
+  // Without this limit, a client that sends one byte and then nothing would be awaited forever.
   it('gives up when the source pauses too long, and leaves the source open', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const source = new PassThrough();

@@ -26,7 +26,7 @@ describe('tag generations', () => {
     for (const tag of ['a', 'b', 'c', 'd']) generations.move([tag]);
     expect(generations.size).toBe(2);
     expect(generations.unmoved(['a'], before)).toBe(false);
-    // Too old to be told apart, so refused although it never moved.
+    // Too old to be distinguished, so refused although it never moved.
     expect(generations.unmoved(['z'], before)).toBe(false);
   });
 
@@ -35,7 +35,7 @@ describe('tag generations', () => {
     for (const tag of ['a', 'b']) generations.move([tag]);
     const since = generations.now();
     for (const tag of ['a', 'c']) generations.move([tag]);
-    // b was forgotten, which moved before; had a been, nothing could be said any more.
+    // b, which moved first, was forgotten; without a, nothing could be concluded.
     expect(generations.unmoved(['z'], since)).toBe(true);
   });
 

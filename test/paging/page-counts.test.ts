@@ -45,7 +45,7 @@ describe('a learned page count', () => {
     counts.learn('other', list(9), ['ideas'], counts.generation());
     counts.drop(['questions']);
     expect([counts.learned('k'), counts.learned('other')]).toEqual([undefined, 9]);
-    // Asked again, so that a count found good once is not good for ever.
+    // Checked twice, so that a count that was valid once is not valid forever.
     counts.drop(['ideas']);
     expect(counts.learned('other')).toBeUndefined();
   });
@@ -88,7 +88,7 @@ describe('a learned page count', () => {
     expect(counts.learned('k')).toBeUndefined();
   });
 
-  it('is removed when the list is empty or has no count any more', () => {
+  it('is removed when the list is empty or no longer has a count', () => {
     const { counts } = countsAt(1_000_000);
     for (const answer of [list(0, 0), list(undefined), list('4'), list(-1), list(1.5)]) {
       counts.learn('k', list(4), [], counts.generation());

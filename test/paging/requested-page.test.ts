@@ -8,7 +8,7 @@ import {
   toRequestedPage,
 } from '../../src/paging/requested-page.ts';
 
-describe('the page that a target asks for', () => {
+describe('the requested page of a target', () => {
   const values = (more: Partial<PageParameters> = {}): PageParameters => ({
     page: undefined,
     pageSize: undefined,
@@ -45,7 +45,7 @@ describe('the page that a target asks for', () => {
     ['pageSize', ['-20']],
     ['pageSize', ['1', '2']],
     ['page', ['1', '1']],
-  ])('cannot be held to its bounds where %s is %j', (name, texts) => {
+  ])('cannot be checked if %s is %j', (name, texts) => {
     const { unreadable } = toRequestedPage(sent(name, ...texts), '/a.json');
     expect(unreadable).toMatchObject([{ code: `${name === 'page' ? 'page' : 'page_size'}_out_of_bounds` }]);
     expect(unreadable[0]?.detail.name).toBe(name);
@@ -56,7 +56,7 @@ describe('the page that a target asks for', () => {
     ['page', ['1.5']],
     ['pageSize', ['']],
     ['page', ['1', 'x']],
-  ])('has no bound where %s is %j, which is no number', (name, texts) => {
+  ])('has no bound if %s is %j, which is not a number', (name, texts) => {
     expect(toRequestedPage(sent(name, ...texts), '/a.json').unreadable).toEqual([]);
   });
 
@@ -94,11 +94,11 @@ describe('canonical target', () => {
       expect(target(query)).toBe(`/l.json?${query}`);
     });
 
-    it('drops empty pieces', () => {
+    it('drops empty parts', () => {
       expect(target('&a=1&&b=2&')).toBe('/l.json?a=1&b=2');
     });
 
-    it('is one for an absent page and the declared first page', () => {
+    it('is the same for an absent page and the declared first page', () => {
       expect(target('page=1&q=x', { page: 1 })).toBe(target('q=x'));
       expect(target('q=x&page=0', { page: 0, firstPage: 0 })).toBe(target('q=x', { firstPage: 0 }));
       expect(target('page=01', { page: 1 })).toBe('/l.json');
@@ -134,7 +134,7 @@ describe('canonical target', () => {
       expect(target(query, { page: 1 })).toBe(`/l.json?${query}`);
     });
 
-    it('consists of the pieces of the query in order, without the omitted ones', () => {
+    it('consists of the parts of the query in order, without the omitted ones', () => {
       const piece = fc.constantFrom('', 'a=1', 'page=1', 'pageSize=5', 'q=%20+', 'b', 'topics=x,y');
       fc.assert(
         fc.property(fc.array(piece), (pieces) => {

@@ -101,7 +101,7 @@ describe('ownership', () => {
       [{ author: null }],
       [{ author: { username: 7 } }],
       [{ author: { username: '' } }],
-    ])('finds nobody in %j', async (node) => {
+    ])('finds no author in %j', async (node) => {
       await expect(createAuthorLookup(options, async () => node)?.('1', alice)).resolves.toBeUndefined();
     });
 

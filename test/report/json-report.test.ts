@@ -25,11 +25,11 @@ const whole = reportOf(snapshotWith([entryWith(), entryWith({ fingerprint: 'b', 
 
 describe('the JSON report', () => {
   it.each([
-    ['a whole one', whole],
+    ['a complete one', whole],
     ['an empty one', reportOf(snapshotWith([]))],
     ['a hostile one', HOSTILE_REPORT],
     [
-      'a part',
+      'a part of a report',
       reportOf(snapshotWith([entryWith({ operation: undefined, status: undefined })]), [], {
         since: 1,
         operation: undefined,
@@ -64,17 +64,17 @@ describe('the JSON report', () => {
     ['not JSON', '{', 'is not JSON'],
     ['another version', '{"version": 2, "kind": "report"}', '/version is not a report of version 1'],
     [
-      'a count of text',
+      'a count that is text',
       renderJson(whole, PLAIN).replace('"count": 5', '"count": "5"'),
       '/violations/0/count must be a number',
     ],
     [
-      'a category of its own',
+      'an unknown category',
       renderJson(whole, PLAIN).replace('"category": "missing"', '"category": "odd"'),
       '/violations/0/category must be one of',
     ],
     [
-      'no instant',
+      'no time',
       renderJson(whole, PLAIN).replace(/"lastSeenAt": "[^"]*"/, '"lastSeenAt": "soon"'),
       '/violations/0/lastSeenAt must be an instant',
     ],

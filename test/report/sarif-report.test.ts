@@ -97,7 +97,7 @@ describe('the SARIF report', () => {
 
   it.each([
     ['of every kind', sarif],
-    ['with texts from the wire', sarifOf(HOSTILE_REPORT)],
+    ['with texts from requests and responses', sarifOf(HOSTILE_REPORT)],
     ['without results', sarifOf(reportOf(snapshotWith([])))],
   ])('conforms to the schema of SARIF: %s', (_name, { runs: [run] }) => {
     const ids = run.tool.driver.rules.map(({ id }) => id);

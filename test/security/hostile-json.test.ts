@@ -40,7 +40,7 @@ const hostile = (size: number): readonly (readonly [what: string, body: string])
   ['items of other types', page(many(9000, (at) => (at % 2 === 0 ? 'x' : null)))],
   ['a text of escapes', page([{ body: '"'.repeat(size / 2 - 100) }])],
   ['a text of code points', page([{ body: 'é'.repeat(size / 4) }])],
-  ['a number of very many digits', `{"id":${'9'.repeat(size - 20)}}`],
+  ['a number with very many digits', `{"id":${'9'.repeat(size - 20)}}`],
   ['numbers of 100,000 digits', `[${many(Math.floor(size / 100_001), () => '9'.repeat(100_000)).join()}]`],
   ['a very long name', `{"${'k'.repeat(size - 20)}":1}`],
   ['white space', `${' '.repeat(size - 2)}{}`],

@@ -1,6 +1,6 @@
 import { createTrace, type Trace } from '../../src/model/trace.ts';
 
-/** A finished request for a list, with what the test is about written over it. */
+/** A finished request for a list, with the members that a test overrides. */
 export function finishedTrace(more: Partial<Trace> = {}): Trace {
   return {
     ...createTrace({

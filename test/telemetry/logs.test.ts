@@ -10,7 +10,7 @@ import { finishedTrace } from './fixed-trace.ts';
 describe('access log', () => {
   const TEMPLATE = '/services/v2/question.json';
 
-  /** The text that the log writes of finished requests. */
+  /** The text that the log writes for finished requests. */
   function textOf(traces: readonly Trace[], options: Partial<AccessLogOptions> = {}): string {
     let text = '';
     const log = createAccessLog({
@@ -27,7 +27,7 @@ describe('access log', () => {
 
   type Line = Record<string, unknown>;
 
-  /** Its lines; each must be JSON of its own. */
+  /** Its lines; each must be valid JSON. */
   const linesOf = (...given: Parameters<typeof textOf>): Line[] =>
     textOf(...given)
       .split('\n')
@@ -88,7 +88,7 @@ describe('access log', () => {
       ]);
     });
 
-    it('carries the time at which each line is written', () => {
+    it('contains the time at which each line is written', () => {
       const times = [0, 0, 1_000, 999, 1_700_000_000_000];
       const clock = () => left.shift() ?? 0;
       const left = [...times];
@@ -151,7 +151,7 @@ describe('access log', () => {
       expect(first).toMatch(/^[0-9a-f]{12}$/);
       expect(second).toBe(first);
       expect(other).not.toBe(first);
-      // Another process has another key, so that nobody can look names up in a table.
+      // Another process has another key, so that names cannot be looked up in a table.
       expect(linesOf(traces)[0]?.['caller']).not.toBe(first);
       const named = linesOf(traces, { principalNames: true });
       expect(named.map(({ caller }) => caller)).toEqual(['alice', 'alice', 'bob']);
@@ -366,7 +366,7 @@ describe('line batch', () => {
       expect(written).toEqual(['é\n', long, '\u{10FFFF}\n']);
     });
 
-    it('passes on bytes that later lines do not overwrite', () => {
+    it('writes bytes that later lines do not overwrite', () => {
       const given: Buffer[] = [];
       const lines = createLineBatch({ write: (bytes) => void given.push(bytes) });
       lines.write('first\n');

@@ -129,7 +129,7 @@ describe('metrics', () => {
     expect(lines).toContain('portico_errors_total{code="other"} 1');
   });
 
-  it('take the reason of a failed authentication from the verdict if reported, from the error if refused', async () => {
+  it('get the reason for a failed authentication from the verdict if reported, from the error if refused', async () => {
     const metrics = metricsOf();
     const verdict = { level: 'report', outcome: 'reported', principal: 'unverified' } as const;
     metrics.record(finishedTrace({ authentication: { ...verdict, reason: 'not_basic' } }));
@@ -225,7 +225,7 @@ describe('metrics', () => {
     for (const { name, help } of Object.values(METRICS)) expect(text).toContain(`# HELP ${name} ${help}`);
   });
 
-  it('carry exactly the labels that are listed', async () => {
+  it('have exactly the listed labels', async () => {
     const lines = await samples(metricsOf());
     for (const { name, labels } of Object.values(METRICS)) {
       const line = lines.find(

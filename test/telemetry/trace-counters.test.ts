@@ -5,18 +5,18 @@ const upstream = (shape: string, status?: number) => ({ status, shape, seconds: 
 
 describe('the error budget', () => {
   it.each([
-    ['an answer with 500', { status: 500 }],
-    ['a failure of the upstream that became 502', { status: 502, upstream: upstream('refused') }],
+    ['a response with 500', { status: 500 }],
+    ['an upstream failure that became a 502', { status: 502, upstream: upstream('refused') }],
     ['a connection broken because the upstream broke off', { status: 0, upstream: upstream('truncated') }],
   ])('is spent by %s', (_, trace) => expect(spendsErrorBudget(trace)).toBe(true));
 
   it.each([
-    ['an answer with 200', { status: 200 }],
-    ['a mistake of the client', { status: 404, upstream: upstream('error', 404) }],
-    ['a kept page that stood in for a failed upstream', { status: 200, upstream: upstream('refused') }],
-    ['a coding that nobody knows', { status: 501, error: 'unknown_transfer_coding' }],
+    ['a response with 200', { status: 200 }],
+    ['a client error', { status: 404, upstream: upstream('error', 404) }],
+    ['a stored page that replaced a failed upstream response', { status: 200, upstream: upstream('refused') }],
+    ['an unknown content coding', { status: 501, error: 'unknown_transfer_coding' }],
     ['a client that left', { status: 0, upstream: upstream('aborted') }],
-    ['a client that left before the upstream was asked', { status: 0 }],
-    ['a client that left in the middle of an answer', { status: 0, upstream: upstream('answer', 200) }],
+    ['a client that left before anything was sent upstream', { status: 0 }],
+    ['a client that left in the middle of a response', { status: 0, upstream: upstream('answer', 200) }],
   ])('is not spent by %s', (_, trace) => expect(spendsErrorBudget(trace)).toBe(false));
 });

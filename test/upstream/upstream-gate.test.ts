@@ -30,7 +30,7 @@ describe('a limiter', () => {
     expect(limit.stats().inFlight).toBe(1);
   });
 
-  it('takes a free slot at once, and none if it would have to wait', async () => {
+  it('gets a free slot at once, and none if it would have to wait', async () => {
     const limit = limiter(1);
     const release = limit.tryAcquire();
     expect(limit.stats()).toEqual({ inFlight: 1, queued: 0 });

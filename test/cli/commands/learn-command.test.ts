@@ -108,7 +108,7 @@ describe('portico learn --against the reference server', async () => {
     expect(follower?.required).not.toContain('realname');
   });
 
-  it('proposes the ticket look-ups as operations with their shape', () => {
+  it('proposes the ticket lookups as operations with their shape', () => {
     const paths = at('$.paths').flatMap((update) => Object.keys(update));
     expect(paths).toEqual([
       '/services/v2/issuetracker/node/{nodeId}/ticket.json',
@@ -202,7 +202,7 @@ describe('portico learn', () => {
     expect(err).toContain('Node.attachments[]: is object with 1 field (');
   });
 
-  it('proposes ticket look-ups that work for few nodes, and finds the keys anywhere in the responses', async () => {
+  it('proposes ticket lookups that work for few nodes, and finds the keys anywhere in the responses', async () => {
     const keys: string[] = [];
     const upstream = await startFakeUpstream(({ path }) => {
       const [, node] = /node\/(\d+)\/ticket/.exec(path) ?? [];

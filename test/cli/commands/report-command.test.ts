@@ -57,7 +57,7 @@ describe('portico report', () => {
     expect(out).toContain('response 200, body /list/*/title: /list/*/title is missing');
   });
 
-  it('shows one violation in detail, also by a prefix of its fingerprint', async () => {
+  it('shows one violation in detail, even by a prefix of its fingerprint', async () => {
     const { code, out } = await portico(['report', (await fingerprint()).slice(0, 8).toUpperCase()]);
     expect(code).toBe(0);
     expect(out).toMatch(/contract {5}schemas\/resources\/[\w-]+\.schema\.json:\d+ {2}#\S+\/required/);

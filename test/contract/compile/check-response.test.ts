@@ -105,7 +105,7 @@ describe('checking a response', () => {
       ]);
     });
 
-    it('supports dotted paths, also into lists', () => {
+    it('supports dotted paths, including into lists', () => {
       const item = { author: { username: 'pz03' }, topics: [{ name: 'build' }] };
       const query = 'includeOnly=author.username,topics.name';
       expect(judge('listQuestions', projected([item]), { query }).verdict).toBe('valid');

@@ -127,7 +127,7 @@ describe('the confidence of a proposal', () => {
 });
 
 describe('a contract with a learned overlay', () => {
-  it('finds attachments of another shape, which it left open before', () => {
+  it('finds attachments of another shape, which were undefined before', () => {
     const contract = seen((at) => ({ attachments: [attachment(at)] }));
     expect(judge(contract, page({ attachments: [attachment(1)] }))).toEqual([]);
     expect(judge(contract, page({ attachments: [{ ...attachment(1), label: 7 }] }))).toEqual([
@@ -142,7 +142,7 @@ describe('a contract with a learned overlay', () => {
     expect(judge(contractWith(''), page({ attachments: [7] }))).toEqual([]);
   });
 
-  it('accepts a sampled object in place of a text, and finds a different one', () => {
+  it('accepts a sampled object in place of a text, and reports a different one', () => {
     const contract = seen((at) => ({ body: { html: 'x', size: at } }));
     expect(judge(contract, page({ body: 'x' }))).toEqual([]);
     expect(judge(contract, page({ body: { html: 'x', size: 1 } }))).toEqual([]);
@@ -165,13 +165,13 @@ describe('a contract with a learned overlay', () => {
     expect(judge(contract, page({}))).toEqual(['required /list/0/badge']);
   });
 
-  it('accepts map values under unknown keys, and finds those of another type', () => {
+  it('accepts map values under unknown keys, and reports those of another type', () => {
     const contract = seen((at) => ({ votesBy: { [`user${at}`]: at } }));
     expect(judge(contract, page({ votesBy: { 'someone else': 1 } }))).toEqual([]);
     expect(judge(contract, page({ votesBy: { 'someone else': 'x' } }))).toHaveLength(1);
   });
 
-  it('finds a word that is missing from a closed vocabulary', () => {
+  it('reports a word that is missing from a closed vocabulary', () => {
     const one = learner();
     for (let at = 0; at < 90; at += 1)
       one.sampleResponse(response(page({ nodeStates: at % 2 === 0 ? ['closed'] : ['closed', 'locked'] })));

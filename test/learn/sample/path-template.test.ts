@@ -14,7 +14,7 @@ describe('compilePathTemplate', () => {
     ['/services/v2/widget/7/part.json', '/services/v2/widget/{id}/part.json'],
     ['/login', '/login'],
     ['/', '/'],
-  ])('keeps what is no data: %s', (path, template) => {
+  ])('keeps fixed words: %s', (path, template) => {
     expect(templateOf(path, true)).toBe(template);
   });
 
@@ -24,7 +24,7 @@ describe('compilePathTemplate', () => {
     ['/services/v2/jana%20cerny/7.json', '/services/v2/{name}/{id}.json'],
     ['/services/v2/question/why-is-jana-ill.json', '/services/v2/question/{name}.json'],
     ['/services/v2/topic/7f9a3b2c1d/x.json', '/services/v2/topic/{name}/x.json'],
-  ])('replaces what may be somebody’s: %s', (path, template) => {
+  ])('replaces text that may be personal: %s', (path, template) => {
     expect(templateOf(path, true)).toBe(template);
   });
 

@@ -21,7 +21,7 @@ describe('textForm', () => {
     ['a <b>bold</b> word', 'html'],
     ['eyJhbGciOiJIUzI1NiJ9.e30.x', 'secret'],
     ['A dark theme', 'plain'],
-  ])('says of %j: %s', (text, form) => {
+  ])('describes %j: %s', (text, form) => {
     expect(textForm(text)).toBe(form);
   });
 

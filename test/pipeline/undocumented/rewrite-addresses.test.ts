@@ -31,7 +31,7 @@ describe.each([
   ['rewritten', rewriteAddresses],
   ['searched', findAddresses],
 ])('a body that is %s', (_way, stage) => {
-  // A client that gets half of it with a proper end takes that half for the whole.
+  // A client that gets half of it with a proper end mistakes that half for the whole.
   it.each([[new Error('reset')], [undefined]])('is broken for its reader when it breaks: %s', async (error) => {
     const { sent, body } = await replied(stage);
     body.on('error', () => undefined);

@@ -85,7 +85,7 @@ describe('operation 3, the attachment copy', () => {
     expect((await copy(withFiles, 'QA-x')).status).toBe(400);
   });
 
-  it('returns the issue from the ticket look-ups', async () => {
+  it('returns the issue from the ticket lookups', async () => {
     const byNode = (await call(`/issuetracker/node/${withFiles}/ticket.json`)).json;
     expect(byNode).toMatchObject({ id: '10001', issueId: '10001', key: 'QA-1' });
     expect((await call(`/issuetracker/key/${byNode.key}/ticket.json`)).json).toEqual(byNode);

@@ -118,7 +118,7 @@ describe('operation 5, the comments of a node', () => {
     expect((await call('/node/999999/comment.json')).status).toBe(404);
   });
 
-  it('omit private comments of others, also from the ids of the node', async () => {
+  it('omit private comments of others, including from the ids of the node', async () => {
     const parents = await Promise.all(
       secret
         .slice(0, 20)

@@ -32,7 +32,7 @@ describe('the seed', () => {
     expect(count(what)).toBeGreaterThan(0);
   });
 
-  it('takes the ids of nodes, topics and spaces from one sequence', () => {
+  it('gets the ids of nodes, topics and spaces from one sequence', () => {
     expect(count('(SELECT id FROM nodes UNION SELECT id FROM topics UNION SELECT id FROM spaces)')).toBe(
       count('nodes') + count('topics') + count('spaces'),
     );
