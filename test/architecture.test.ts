@@ -149,6 +149,11 @@ describe('the layout of the sources', () => {
   const readers = ['test', 'tools', 'bench'].flatMap((folder) => readSources(join(repository, folder), `../${folder}`));
   const found = measureStructure(files, readers);
 
+  it('has at most 440 files, of which half have at most 70 lines', () => {
+    expect(found.files).toBeLessThanOrEqual(440);
+    expect(found.medianLines).toBeLessThanOrEqual(70);
+  });
+
   it('has no folder with more than 24 files, and few files too small to look for by name', () => {
     expect(found.crowded).toEqual([]);
     expect(found.small.length).toBeLessThanOrEqual(40);
@@ -166,6 +171,7 @@ describe('the layout of the sources', () => {
       ...Array.from({ length: 25 }, (_, at) => ({ path: `cache/c/${at}.ts`, text: '' })),
     ];
     expect(measureStructure(planted)).toMatchObject({
+      files: 27,
       crowded: ['cache/c: 25'],
       mutual: ['cache/a cache/b'],
       unsharedTypes: ['cache/a/one.ts#Alone'],

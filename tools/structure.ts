@@ -124,8 +124,8 @@ if (import.meta.main) {
   const root = join(import.meta.dirname, '..');
   const outside = ['test', 'tools', 'bench'].flatMap((folder) => readSources(join(root, folder), `../${folder}`));
   const found = measureStructure(readSources(join(root, 'src')), outside);
-  row('TypeScript files in src', found.files, 'about 430');
-  row('median lines of a file', found.medianLines, '60 to 70');
+  row('TypeScript files in src', found.files, 'at most 440');
+  row('median lines of a file', found.medianLines, 'at most 70');
   row('files with fewer than 15 lines of substance', found.small.length, 'at most 40');
   row('folders with more than 24 files', found.crowded.length, 'none', found.crowded);
   row('sub-folders that import each other', found.mutual.length, 'none', found.mutual);

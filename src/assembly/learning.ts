@@ -26,14 +26,10 @@ export interface LearnedBefore {
 
 /** Returns the contract's document with its overlays, which learning compares traffic with. */
 export function readLearnDocument({ contract }: Pick<Settings, 'contract'>): DocumentNode {
-  const { document } = readDocument(contract.folder ?? contractFolder(), contract.overlays);
-  return document;
+  return readDocument(contract.folder ?? contractFolder(), contract.overlays).document;
 }
 
-/**
- * Reads the stored observations; returns undefined unless `learn.traffic` is on, throws a StartFault for an invalid
- * file.
- */
+/** Reads the stored observations if `learn.traffic` is on; throws a StartFault for an invalid file. */
 export function loadLearned(settings: Settings): LearnedBefore | undefined {
   const { traffic, file } = settings.learn;
   if (!traffic) return undefined;

@@ -11,8 +11,13 @@ import { permissionsOptionsSchema, rolesOptionsSchema } from '../permissions/per
 import { LOG_LEVELS } from '../telemetry/logs.ts';
 import { upstreamOptionsSchema } from '../upstream/upstream-options.ts';
 import { contractKeySchema } from './contract-key.ts';
-import { checksSchema, errorsSchema, referenceSchema, undocumentedSchema } from './general-options.ts';
-import { listenOptionsSchema } from './listen-options.ts';
+import {
+  checksSchema,
+  errorsSchema,
+  listenOptionsSchema,
+  referenceSchema,
+  undocumentedSchema,
+} from './general-options.ts';
 
 const closed = (properties: object, description?: string) => ({
   type: 'object',

@@ -17,7 +17,7 @@ import { configPath, givenConfig, readConfigFile } from './config-file.ts';
 import { toContractOptions } from './contract-key.ts';
 import { crossFaults } from './cross-faults.ts';
 import { type Environment, type Override, readEnvironment } from './environment.ts';
-import { LISTEN_DEFAULTS } from './listen-options.ts';
+import { LISTEN_DEFAULTS } from './general-options.ts';
 import { isPlainObject, type PlainObject, withDefaults, withoutValueAt, withValueAt } from './plain-object.ts';
 import type { OperationSettings, Origin, Place, Settings } from './settings.ts';
 

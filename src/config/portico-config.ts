@@ -3,8 +3,7 @@ import type { GdprOptions } from '../gdpr/gdpr-options.ts';
 import type { LedgerOptions } from '../ledger/ledger-options.ts';
 import type { Checks, ErrorStyle, ModeName } from '../model/checks.ts';
 import type { LogLevel } from '../telemetry/logs.ts';
-import type { AllowedPath } from './general-options.ts';
-import type { ListenOptions } from './listen-options.ts';
+import type { AllowedPath, ListenOptions } from './general-options.ts';
 
 type Section = Readonly<Record<string, unknown>>;
 

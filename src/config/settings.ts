@@ -12,8 +12,7 @@ import type { OperationPagingConfig, PagingOptions } from '../paging/paging-opti
 import type { PermissionsOptions, RolesOptions } from '../permissions/permissions-options.ts';
 import type { LogLevel } from '../telemetry/logs.ts';
 import type { UpstreamOptions } from '../upstream/upstream-options.ts';
-import type { AllowedPath, ReferenceOptions } from './general-options.ts';
-import type { ListenOptions } from './listen-options.ts';
+import type { AllowedPath, ListenOptions, ReferenceOptions } from './general-options.ts';
 import type { Override } from './environment.ts';
 
 /** The overrides of one operation. */

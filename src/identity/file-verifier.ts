@@ -3,7 +3,7 @@ import { StartFault, type Fault } from '../model/fault.ts';
 import type { WorkBounds } from './identity-options.ts';
 import { parsePhcHash, type PhcHash, STANDARD_COSTS, verifyPassword } from './password-hash.ts';
 import type { Verifier } from './verifier.ts';
-import { createWorkGate } from './work-gate.ts';
+import { createWorkGate } from './limits.ts';
 
 /** The name and the password hash of an account in the roles file. */
 interface FileAccount {
@@ -25,8 +25,7 @@ export function createFileVerifier(accounts: readonly FileAccount[], bounds: Wor
     async verify({ name, password }, known, network) {
       const hash = hashes.get(name);
       // An unknown name takes as long as a wrong password; otherwise the response time would reveal which names exist.
-      // The
-      // decoy never matches.
+      // The decoy never matches.
       const valid = await gate.run(() => verifyPassword(password, hash ?? decoy), known, network);
       if (valid === undefined) return { kind: 'busy', retryAfterSeconds: BUSY_RETRY_SECONDS };
       return { kind: valid ? 'valid' : 'invalid' };

@@ -4,7 +4,7 @@ import { ProbeFailure, UpstreamFailure } from '../model/upstream-failure.ts';
 import { toAuthorization } from './basic-credential.ts';
 import type { ProbeOptions } from './identity-options.ts';
 import type { Calibration, Verification, Verifier } from './verifier.ts';
-import { createWorkGate } from './work-gate.ts';
+import { createWorkGate } from './limits.ts';
 
 /**
  * Sends the probe with an `Authorization` value and returns the status; throws UpstreamFailure if there is no response.

@@ -2,7 +2,7 @@ import * as crypto from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { networkOf } from '../lib/network-address.ts';
 import { createSingleFlight } from '../lib/single-flight.ts';
-import { createFailureLimiter } from './failure-limiter.ts';
+import { createFailureLimiter } from './limits.ts';
 import type { IdentityOptions } from './identity-options.ts';
 import type { Credential, Verification, Verifier } from './verifier.ts';
 

@@ -15,15 +15,13 @@ export interface Plan extends PlannedOperation {
 
 /** Composes the stages that apply to an operation into one handler. This is done once, at start. */
 export function compilePlan(planned: PlannedOperation, planners: readonly StagePlanner[]): Plan {
-  const stages: { name: string; stage: Stage }[] = [];
-  for (const planner of planners) {
+  const stages = planners.flatMap((planner) => {
     const stage = planner.plan(planned);
-    if (stage !== undefined) stages.push({ name: planner.name, stage });
-  }
-  const unanswered: Handler = () => Promise.reject(new Error(`the plan of ${planned.operation.id} has no last stage`));
-  const handle = stages.reduceRight(
+    return stage === undefined ? [] : [{ name: planner.name, stage }];
+  });
+  const handle = stages.reduceRight<Handler>(
     (next, { name, stage }) => (planned.transparent ? tolerant(name, stage, planned) : stage)(next),
-    unanswered,
+    () => Promise.reject(new Error(`the plan of ${planned.operation.id} has no last stage`)),
   );
   return { ...planned, stages: stages.map(({ name }) => name), handle };
 }
@@ -54,8 +52,7 @@ function tolerant(name: string, stage: Stage, { checks }: PlannedOperation): Sta
       } catch (error) {
         // These errors are decisions or transport failures rather than defects of the stage.
         if (error instanceof GatewayError || error instanceof UpstreamFailure || name === 'forward') throw error;
-        // A request that was sent upstream is not sent again. If the rest of the plan failed, its error is rethrown
-        // here.
+        // A request that was sent upstream is not sent again. An error of the rest of the plan is rethrown here.
         const reply = await replies.get(exchange.trace);
         const check = CHECK_OF[name];
         if (check === undefined) exchange.trace.cause ??= error;

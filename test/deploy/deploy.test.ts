@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { VARIABLES } from '../../src/config/environment.ts';
-import { LISTEN_DEFAULTS } from '../../src/config/listen-options.ts';
+import { LISTEN_DEFAULTS } from '../../src/config/general-options.ts';
 import { packageRoot } from '../../src/files/package-root.ts';
 import { faultsOf } from '../config/load-in-folder.ts';
 

@@ -1,4 +1,4 @@
-import { pipeline, type Readable } from 'node:stream';
+import { pipeline } from 'node:stream';
 import type { PublicOrigin } from '../../model/arrival.ts';
 import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
 import { publicHeaders } from '../../upstream/response-headers.ts';
@@ -40,21 +40,15 @@ export function rewriteAddresses(services: AddressServices): Stage<PassedExchang
 export function findAddresses({ legacy }: Pick<AddressServices, 'legacy'>): Stage<PassedExchange> {
   return (next) => async (exchange) => {
     const reply = await next(exchange);
-    if (!Buffer.isBuffer(reply.body) && isText(reply.headers))
-      watch(
-        reply.body,
-        createLegacyAddressScan(legacy, () => {
-          exchange.trace.legacyAddress = true;
-        }),
-      );
+    if (!Buffer.isBuffer(reply.body) && isText(reply.headers)) {
+      const scan = createLegacyAddressScan(legacy, () => {
+        exchange.trace.legacyAddress = true;
+      });
+      // Observes the chunks without starting the flow before the reader is ready.
+      reply.body.on('data', scan).pause();
+    }
     return reply;
   };
-}
-
-/** Observes the chunks of a body without starting the flow before the reader is ready. */
-function watch(body: Readable, onPart: (part: Buffer) => void): void {
-  body.on('data', onPart);
-  body.pause();
 }
 
 // Encoded bodies are neither read nor rewritten.

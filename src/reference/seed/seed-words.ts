@@ -27,34 +27,18 @@ export const TOPIC_NAMES = (
 ).split(' ');
 
 /** Things that seeded texts are about. */
-export const SUBJECTS = [
-  'the login page',
-  'a nightly backup',
-  'the search index',
-  'a custom theme',
-  'the mail queue',
-  'an upgraded server',
-  'a private space',
-  'the user import',
-  'the REST interface',
-  'a reverse proxy',
-  'the rich text editor',
-  'a scheduled report',
-];
+export const SUBJECTS = (
+  'the login page, a nightly backup, the search index, a custom theme, the mail queue, an upgraded server, a ' +
+  'private space, the user import, the REST interface, a reverse proxy, the rich text editor, a scheduled ' +
+  'report'
+).split(', ');
 
 /** What seeded texts say of their subject. */
-export const PROBLEMS = [
-  'stops after an hour',
-  'shows an empty page',
-  'is slower than before',
-  'loses its settings',
-  'rejects valid input',
-  'works only for administrators',
-  'fails behind two load balancers',
-  'repeats the same entry',
-  'ignores the time zone',
-  'needs a restart every week',
-];
+export const PROBLEMS = (
+  'stops after an hour, shows an empty page, is slower than before, loses its settings, rejects valid input, ' +
+  'works only for administrators, fails behind two load balancers, repeats the same entry, ignores the time ' +
+  'zone, needs a restart every week'
+).split(', ');
 
 /** Sentences that fill seeded bodies. */
 export const SENTENCES = [

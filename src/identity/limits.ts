@@ -1,4 +1,85 @@
-import type { WorkBounds } from './identity-options.ts';
+import type { IdentityOptions, WorkBounds } from './identity-options.ts';
+
+/** Counts failed attempts per pair of network and name. */
+interface FailureLimiter {
+  /**
+   * Counts an attempt as failed before it is made, so that parallel attempts cannot exceed the limit. Returns how long
+   * to wait if the pair has failed too often, or if its network has failed with too many names.
+   */
+  begin(network: string, name: string, now: number): { readonly retryAfterSeconds: number } | undefined;
+  /** Removes the attempt that `begin` counted at `now`, because it did not fail. */
+  withdraw(network: string, name: string, now: number): void;
+}
+
+/**
+ * One network may fill at most this fraction of the table (1/32), so that names made up there never displace other
+ * networks.
+ */
+const SHARES = 32;
+/** The minimum number of names per network, however small the table is. */
+const MIN_NAMES = 16;
+
+/** The instants of recent attempts by name; the most recently tried name is last. */
+type Names = Map<string, readonly number[]>;
+
+/**
+ * Creates a limiter with a sliding window per pair, in a bounded table. A network whose share is full is refused for
+ * further names until one of its own pairs expires: it can displace neither the counts of other networks nor its own.
+ * If many networks together overflow the table, the least recently used one is dropped.
+ */
+export function createFailureLimiter(options: IdentityOptions['failures']): FailureLimiter {
+  const { limit, maxPairs } = options;
+  const share = Math.min(maxPairs, Math.max(MIN_NAMES, Math.floor(maxPairs / SHARES)));
+  const windowMs = options.windowSeconds * 1000;
+  /** The most recently used network is last. */
+  const networks = new Map<string, Names>();
+  let pairs = 0;
+
+  const drop = (network: string, names: Names, name: string) => {
+    if (names.delete(name)) pairs -= 1;
+    if (names.size === 0) networks.delete(network);
+  };
+  const dropExpired = (network: string, names: Names, now: number) => {
+    for (const [name, attempts] of names) {
+      if ((attempts.at(-1) ?? 0) > now - windowMs) return;
+      drop(network, names, name);
+    }
+  };
+  const secondsUntil = (at: number, now: number) => ({ retryAfterSeconds: Math.ceil((at + windowMs - now) / 1000) });
+
+  return {
+    begin(network, name, now) {
+      const names: Names = networks.get(network) ?? new Map<string, readonly number[]>();
+      // Refused attempts count as use, so that a network that continues to guess is not dropped.
+      if (networks.delete(network)) networks.set(network, names);
+      const recent = (names.get(name) ?? []).filter((at) => at > now - windowMs);
+      if (recent.length >= limit) return secondsUntil(recent[0] ?? now, now);
+      if (!names.has(name) && names.size >= share) dropExpired(network, names, now);
+      if (!names.has(name) && names.size >= share) {
+        const [first = []] = names.values();
+        return secondsUntil(first.at(-1) ?? now, now);
+      }
+      if (!names.delete(name)) pairs += 1;
+      names.set(name, [...recent, now]);
+      networks.set(network, names);
+      for (const [oldest, forgotten] of networks) {
+        if (pairs <= maxPairs) break;
+        networks.delete(oldest);
+        pairs -= forgotten.size;
+      }
+      return undefined;
+    },
+    withdraw(network, name, now) {
+      const names = networks.get(network);
+      const attempts = names?.get(name) ?? [];
+      const index = attempts.indexOf(now);
+      if (names === undefined || index < 0) return;
+      // A pair without failures is removed: successful callers must not use up the share of their network.
+      if (attempts.length === 1) drop(network, names, name);
+      else names.set(name, attempts.toSpliced(index, 1));
+    },
+  };
+}
 
 /** Runs a bounded number of tasks at a time. */
 interface WorkGate {
