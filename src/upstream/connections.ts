@@ -47,7 +47,7 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
     #current: WireRequest | undefined;
     #awaitHead: (() => void) | undefined;
 
-    constructor() {
+    constructor({ uploads }: { readonly uploads: boolean }) {
       super(origin, {
         ...clientOptions,
         connect: (target, callback) =>
@@ -55,9 +55,11 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
             const [, socket] = result;
             if (socket) {
               // This runs before undici's own listener, which may end the response while it handles the error.
-              socket.once('error', () => {
+              const broken = () => {
                 if (this.#current) this.#current.broken = true;
-              });
+              };
+              socket.once('error', broken);
+              if (uploads) readAfterWriteError(socket, broken);
               this.#awaitHead = skipInterimResponses(socket);
             }
             callback(...result);
@@ -73,12 +75,12 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
       return super.dispatch(request, handler);
     }
   }
-  const kept = new Pool(origin, { ...clientOptions, factory: () => new MarkingClient() });
+  const kept = new Pool(origin, { ...clientOptions, factory: () => new MarkingClient({ uploads: false }) });
 
   return {
     kept,
     fresh() {
-      const client = new MarkingClient();
+      const client = new MarkingClient({ uploads: true });
       fresh.add(client);
       client.once('disconnect', () => fresh.delete(client));
       client.once('connectionError', () => fresh.delete(client));
@@ -92,6 +94,30 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
       await Promise.all([kept, ...fresh].map((dispatcher) => dispatcher.destroy()));
     },
   };
+}
+
+/**
+ * Continues to read a socket after a write to it has failed; `onError` is called for the first such failure. A server
+ * may respond to a request and close the connection before it has read the body, so that the response has arrived when
+ * the next write fails (RFC 9112 §9.5). Node would destroy the socket with the unread response. Everything written
+ * later is discarded; the end of the connection still ends the response or breaks it off.
+ */
+export function readAfterWriteError(socket: Socket, onError: () => void): void {
+  let failed = false;
+  type Done = (error?: Error | null) => void;
+  const tolerating = (write: (done: Done) => void, done: Done) => {
+    if (failed) return done();
+    return write((error) => {
+      if (error && !failed) {
+        failed = true;
+        onError();
+      }
+      done();
+    });
+  };
+  const [write, writev] = [socket._write.bind(socket), socket._writev?.bind(socket)];
+  socket._write = (chunk, encoding, done) => tolerating((ended) => write(chunk, encoding, ended), done);
+  if (writev) socket._writev = (chunks, done) => tolerating((ended) => writev(chunks, ended), done);
 }
 
 /** The maximum number of interim responses to one request. */

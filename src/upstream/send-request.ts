@@ -39,6 +39,7 @@ export function sendRequest(
     let controller: Dispatcher.DispatchController | undefined;
     let body: Readable | undefined;
     let pause: NodeJS.Timeout | undefined;
+    let isFramed = false;
 
     const finish = () => stop.listen(undefined);
     const fail = (error: unknown) => {
@@ -66,11 +67,12 @@ export function sendRequest(
       },
       onResponseStart(given, status, _headers, reason) {
         progress.answered = true;
-        const headers = readHead({ status, reason, rawHeaders: given.rawHeaders });
-        if (headers instanceof UpstreamFailure) return giveUp(headers);
+        const head = readHead({ method: request.method, status, reason, rawHeaders: given.rawHeaders });
+        if (head instanceof UpstreamFailure) return giveUp(head);
+        isFramed = head.isFramed;
         phase = 'body';
         body = readableOf(given, () => clearTimeout(pause), finish);
-        resolve({ status, reason: reasonBytes(reason), headers, body });
+        resolve({ status, reason: reasonBytes(reason), headers: head.headers, body });
       },
       onResponseData(given, chunk) {
         if (body?.push(chunk) !== false) return;
@@ -79,7 +81,7 @@ export function sendRequest(
         pause = setTimeout(() => body?.destroy(new UpstreamFailure('aborted')), readerTimeoutMs);
       },
       onResponseEnd() {
-        if (request.broken) return fail(new UpstreamFailure('truncated'));
+        if (request.broken && !isFramed) return fail(new UpstreamFailure('truncated'));
         finish();
         body?.push(null);
       },

@@ -11,7 +11,7 @@ export interface WireRequest extends Dispatcher.DispatchOptions {
   reused?: boolean;
   /**
    * Set by the connection if its socket failed while it carried this request. undici treats a reset as the normal end
-   * of a body without a length, so this must be checked when a body ends.
+   * of a body without a length, so this must be checked when such a body ends.
    */
   broken?: boolean;
 }
@@ -37,6 +37,7 @@ const CONTROL = /[\0-\u0008\u000a-\u001f\u007f]/;
 
 /** The beginning of a response as a parser read it. */
 interface ReceivedHead {
+  readonly method: string;
   readonly status: number | undefined;
   readonly reason: string | undefined;
   /** Alternating names and values. */
@@ -44,19 +45,32 @@ interface ReceivedHead {
 }
 
 /**
- * Returns the end-to-end headers of a final response. Returns a failure if it cannot be forwarded in any mode: its
+ * Returns the head of a final response. Returns a failure if it cannot be forwarded in any mode: its
  * status or reason phrase is malformed (RFC 9110 §15, RFC 9112 §4), or it has a transfer coding that the gateway did
  * not ask for and cannot remove. Without its header, which concerns this connection only, the client would take the
  * coded bytes for the content (RFC 9112 §6.1).
  */
-export function readHead({ status, reason, rawHeaders }: ReceivedHead): HeaderPairs | UpstreamFailure {
+export function readHead({ method, status, reason, rawHeaders }: ReceivedHead): ResponseHead | UpstreamFailure {
   const isFinal = status !== undefined && status >= 200 && status <= 599;
   if (!isFinal || (reason !== undefined && CONTROL.test(reason))) return new UpstreamFailure('reset');
   const headers = Array.isArray(rawHeaders) ? toHeaderPairs(rawHeaders as (string | Buffer)[]) : [];
-  for (const [name, value] of headers)
-    if (name.length === 17 && name.toLowerCase() === 'transfer-encoding' && !KNOWN_CODING.test(value))
+  let isFramed = method === 'HEAD' || status === 204 || status === 304;
+  for (const [name, value] of headers) {
+    if (name.length === 14 && name.toLowerCase() === 'content-length') isFramed = true;
+    if (name.length !== 17 || name.toLowerCase() !== 'transfer-encoding') continue;
+    if (!KNOWN_CODING.test(value))
       return new UpstreamFailure('reset', { cause: new Error('the transfer coding is not chunked') });
-  return endToEnd(headers);
+    isFramed ||= value.length === 'chunked'.length;
+  }
+  return { headers: endToEnd(headers), isFramed };
+}
+
+/** The head of a final response that can be forwarded. */
+interface ResponseHead {
+  /** End-to-end headers only. */
+  readonly headers: HeaderPairs;
+  /** False if only the end of the connection ends the body, so that a failure of the connection looks the same. */
+  readonly isFramed: boolean;
 }
 
 // Old servers write `identity` for a body without a transfer coding (RFC 2616 §3.6).
@@ -124,7 +138,7 @@ export function sendBuffered(
     let phase: ExchangePhase = 'connecting';
     let controller: Dispatcher.DispatchController | undefined;
     let status = 0;
-    let headers: HeaderPairs = [];
+    let head: ResponseHead = { headers: [], isFramed: false };
     const parts: Buffer[] = [];
     let length = 0;
 
@@ -150,12 +164,12 @@ export function sendBuffered(
       },
       onResponseStart(given, code, _headers, reason) {
         progress.answered = true;
-        const head = readHead({ status: code, reason, rawHeaders: given.rawHeaders });
-        if (head instanceof UpstreamFailure) return giveUp(head);
+        const read = readHead({ method: request.method, status: code, reason, rawHeaders: given.rawHeaders });
+        if (read instanceof UpstreamFailure) return giveUp(read);
         phase = 'body';
         status = code;
-        headers = head;
-        const declared = Number(headerValue(headers, 'content-length') ?? 0);
+        head = read;
+        const declared = Number(headerValue(head.headers, 'content-length') ?? 0);
         if (declared > limit && request.method !== 'HEAD') giveUp(new UpstreamFailure('too_large'));
       },
       onResponseData(_given, part) {
@@ -164,10 +178,14 @@ export function sendBuffered(
         else parts.push(part);
       },
       onResponseEnd() {
-        if (request.broken) return fail(new UpstreamFailure('truncated'));
+        if (request.broken && !head.isFramed) return fail(new UpstreamFailure('truncated'));
         stop.listen(undefined);
         const [first] = parts;
-        resolve({ status, headers, body: parts.length === 1 && first ? first : Buffer.concat(parts, length) });
+        resolve({
+          status,
+          headers: head.headers,
+          body: parts.length === 1 && first ? first : Buffer.concat(parts, length),
+        });
       },
       onResponseError: (_given, error) => fail(error),
     });

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { createSilenceWatch } from '../../lib/silence-watch.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import { readHead, type Stop } from '../sending.ts';
-import { MAX_INTERIM_RESPONSES } from '../connections.ts';
+import { MAX_INTERIM_RESPONSES, readAfterWriteError } from '../connections.ts';
 import type { StreamedResponse } from '../send-request.ts';
 import { toTransportFailure, type ExchangePhase } from '../transport-failure.ts';
 import type { UpstreamOptions } from '../upstream-options.ts';
@@ -33,6 +33,7 @@ export function sendProxied(
     let incoming: IncomingMessage | undefined;
     let body: Readable | undefined;
     let ended = false;
+    let uploadBroke = false;
 
     const watch = createSilenceWatch((end) => fail(new UpstreamFailure(end === 'silence' ? 'deadline' : 'aborted')));
     const finish = () => {
@@ -78,6 +79,7 @@ export function sendProxied(
       };
       watch.start(options.connectTimeoutMs);
       const { socket } = given;
+      if (socket) readAfterWriteError(socket, () => (uploadBroke = true));
       socket?.once('encrypted' in socket ? 'secureConnect' : 'connect', connected);
       upload.on('data', watch.touch);
       given.once('finish', () => {
@@ -91,8 +93,8 @@ export function sendProxied(
       // The response may arrive together with the bytes that caused the failure.
       if (ended) return void given.destroy();
       const { statusCode: status = 0, statusMessage: reason = '' } = given;
-      const headers = readHead({ status, reason, rawHeaders: given.rawHeaders });
-      if (headers instanceof UpstreamFailure) return fail(headers);
+      const head = readHead({ method: request.method, status, reason, rawHeaders: given.rawHeaders });
+      if (head instanceof UpstreamFailure) return fail(head);
       incoming = given;
       phase = 'body';
       // While reading is paused, any delay is caused by the client.
@@ -112,11 +114,13 @@ export function sendProxied(
       });
       given.once('error', onError);
       given.once('end', () => {
-        if (ended) return;
+        if (ended) return undefined;
+        // The connection broke during the upload, so this may be only its end.
+        if (uploadBroke && !head.isFramed) return fail(new UpstreamFailure('truncated'));
         watch.stop();
-        body?.push(null);
+        return void body?.push(null);
       });
-      return resolve({ status, reason, headers, body });
+      return resolve({ status, reason, headers: head.headers, body });
     };
 
     const end = proxy(request, { onRequest, onResponse, onError });
