@@ -46,7 +46,7 @@ describe('cache options', () => {
   });
 });
 
-describe('operation cache options', () => {
+describe('operation cache settings', () => {
   const options = toCacheOptions();
   const list = { byDefault: true, on: true };
 

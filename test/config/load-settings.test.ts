@@ -199,10 +199,10 @@ operations:
   });
 
   it.each([
-    ['a doubled key', 'mode: strict\nmode: observe', 2],
-    ['a broken line', 'mode: strict\nlisten: [', 2],
+    ['a duplicate key', 'mode: strict\nmode: observe', 2],
+    ['a malformed line', 'mode: strict\nlisten: [', 2],
     ['a list', '- mode', undefined],
-    ['a tag of another language', 'mode: !!python/object x', 1],
+    ['a language-specific tag', 'mode: !!python/object x', 1],
   ])('have the line number of %s', (_what, yaml, line) => {
     const [first] = faultsOf(yaml);
     expect(first?.source).toBe(`config/portico.yaml${line === undefined ? '' : `:${line}`}`);

@@ -15,7 +15,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeFolder, replaceFile, replaceFileSync, whyUnwritable } from '../../src/files/replace-file.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 
-describe('replace file', () => {
+describe('replaceFile', () => {
   const folder = tempFolder();
   const permissionsOf = (path: string) => statSync(path).mode & 0o777;
 
@@ -57,7 +57,7 @@ describe('replace file', () => {
   });
 });
 
-describe('make folder', () => {
+describe('makeFolder', () => {
   let root: string;
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), 'portico-folder-'));

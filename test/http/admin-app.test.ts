@@ -107,7 +107,7 @@ describe('the admin side', () => {
     },
   );
 
-  it('repeats nothing from an unreadable body, and logs no client mistake as a failure', async () => {
+  it('repeats nothing from an unreadable body, and does not log client errors as failures', async () => {
     const { call, lines } = await admin();
     const headers = { 'Content-Type': 'application/json' };
     const malformed = await call('/cache/purge', { ...purge('{"secret'), headers });

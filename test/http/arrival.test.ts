@@ -12,7 +12,7 @@ import {
 import { callAt } from '../builders/call.ts';
 import { serve, talk } from './serve.ts';
 
-describe('arrival', () => {
+describe('arrivals', () => {
   const OPTIONS: ArrivalOptions = {
     maxTargetBytes: 100,
     publicBasePath: '',

@@ -36,7 +36,7 @@ import { type FakeGatewayParts, gatewayWith } from '../builders/fake-gateway.ts'
 import { until } from '../builders/until.ts';
 import { serve, talk } from './serve.ts';
 
-describe('public handler', () => {
+describe('createPublicHandler', () => {
   const THINGS = '/services/v2/thing.json';
   const RAW = `${THINGS}?page=1&q=x`;
   /** A page from the cache. */
@@ -472,7 +472,7 @@ describe('public handler', () => {
   });
 });
 
-describe('record trace', () => {
+describe('traces at the edge', () => {
   interface FakeResponse {
     readonly statusCode: number;
     readonly writableEnded?: boolean;

@@ -96,7 +96,7 @@ describe('an error from Portico', () => {
       });
   });
 
-  it("is the bare text if errors have the upstream's form, whatever the client accepts", async () => {
+  it("consists of the bare text in the upstream's form, whatever the client accepts", async () => {
     const { answer } = await caught(denied, { style: 'legacy' }, accepting('application/problem+json'));
     expect([answer.status, answer.json]).toEqual([403, { error: 'You may not.' }]);
   });

@@ -5,7 +5,7 @@ import { identityOptionsSchema } from '../../src/identity/identity-options.ts';
 
 const validate = new Ajv2020({ strict: true }).compile(identityOptionsSchema);
 
-describe('the schema of authentication:', () => {
+describe('the schema of `authentication:`', () => {
   it('accepts the defaults, and has no other keys', () => {
     expect(validate(IDENTITY_DEFAULTS)).toBe(true);
     expect(Object.keys(identityOptionsSchema.properties).sort()).toEqual(Object.keys(IDENTITY_DEFAULTS).sort());

@@ -3,7 +3,7 @@ import type { Verification } from '../../src/identity/verifier.ts';
 import { createKeyedHash, createVerifiedCredentials } from '../../src/identity/verify-credential.ts';
 import { authenticating, basic, fakeVerifier, refusalOf, START } from './identity-fixtures.ts';
 
-describe('verify credential', () => {
+describe('verification', () => {
   describe('the memory of verified credentials', () => {
     const later = { now: START + 60_000 };
 
@@ -43,7 +43,7 @@ describe('verify credential', () => {
       expect(asked).toMatchObject([{ known: false }, { known: false }]);
     });
 
-    it('does not remember a verification that was overtaken by forgetting', async () => {
+    it('does not remember a verification if its credential was forgotten in the meantime', async () => {
       const answer = Promise.withResolvers<Verification>();
       const { verifier, asked } = fakeVerifier(() => answer.promise);
       const { ask, authenticator } = authenticating(verifier);

@@ -203,7 +203,7 @@ describe('promotions', () => {
     ['one would have been refused', due({ passed: 100_000, reported: 1 })],
     ['one was refused', due({ passed: 100_000, refused: 1 })],
     [
-      'the check is enforced already',
+      'the check is already enforced',
       due(
         { passed: 100 },
         { levels: levelsOf('listIdeas', { effective: { ...levelsOf('x').effective, responses: 'enforce' } }) },

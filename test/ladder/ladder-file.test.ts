@@ -21,7 +21,7 @@ import {
 import type { LadderStep } from '../../src/ladder/ladder-step.ts';
 import { NOW, stepWith } from './levels.ts';
 
-describe('ladder file', () => {
+describe('the file of the ladder', () => {
   const folder = mkdtempSync(join(tmpdir(), 'portico-ladder-file-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -130,8 +130,8 @@ describe("the text of the ladder's file", () => {
     ['an unknown check', formatLadder(state).replace('"responses"', '"undocumented"')],
     ['an unknown move', formatLadder(state).replace('"demoted"', '"raised"')],
     ['a demotion of another check', formatLadder({ ...state, steps: [stepWith({ check: 'permissions' })] })],
-    ['a broken instant', formatLadder(state).replace(/"at": "[^"]+"/, '"at": "yesterday"')],
-    ['a broken count', formatLadder(state).replace('"judged": 40', '"judged": "40"')],
+    ['an invalid time', formatLadder(state).replace(/"at": "[^"]+"/, '"at": "yesterday"')],
+    ['an invalid count', formatLadder(state).replace('"judged": 40', '"judged": "40"')],
     ['a repeated step', formatLadder({ ...state, steps: [stepWith(), stepWith()] })],
   ])('is rejected with %s', (_what, text) => {
     expect(() => parseLadder(text)).toThrow(Error);

@@ -14,7 +14,7 @@ import { endOfDay, isDay, openBaselineFile, parseBaseline, readBaselineFile } fr
 import { StartFault } from '../../src/model/fault.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 
-describe('baseline file', () => {
+describe('the file of the baseline', () => {
   const folder = tempFolder();
   let files = 0;
   const nextFile = (text?: string) => {
@@ -192,7 +192,7 @@ accepted:
       withEntry({ expires: '2026-02-30' }),
       { pointer: '/accepted/0/expires', message: /a date/ },
     ],
-    ['a misspelt key', withEntry({ expire: '2026-02-03' }), { pointer: '/accepted/0/expire', suggestion: 'expires' }],
+    ['a misspelled key', withEntry({ expire: '2026-02-03' }), { pointer: '/accepted/0/expire', suggestion: 'expires' }],
     [
       'a repeated violation',
       JSON.stringify({ accepted: [ENTRY, ENTRY] }),

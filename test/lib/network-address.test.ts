@@ -27,7 +27,7 @@ describe('the network of an address', () => {
   );
 });
 
-describe('is loopback host', () => {
+describe('isLoopbackHost', () => {
   it.each([
     ['localhost', true],
     ['127.0.0.1', true],
@@ -37,7 +37,7 @@ describe('is loopback host', () => {
     ['::', false],
     ['10.0.0.1', false],
     ['127.0.0.1.example.org', false],
-  ])('%s is reached from this machine only: %s', (host, expected) => {
+  ])('%s is reachable only from this machine: %s', (host, expected) => {
     expect(isLoopbackHost(host)).toBe(expected);
   });
 });

@@ -30,7 +30,7 @@ describe('tag generations', () => {
     expect(generations.unmoved(['z'], before)).toBe(false);
   });
 
-  it('drop the tag with the oldest move first', () => {
+  it('first forget the tag that moved the longest time ago', () => {
     const generations = createTagGenerations(2);
     for (const tag of ['a', 'b']) generations.move([tag]);
     const since = generations.now();

@@ -74,7 +74,7 @@ describe('the requested page of a target', () => {
   });
 });
 
-describe('canonical target', () => {
+describe('canonicalTarget', () => {
   const target = (query: string | undefined, asked: Partial<CanonicalPage> = {}) =>
     canonicalTarget('/l.json', query, {
       page: undefined,

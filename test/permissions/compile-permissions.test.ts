@@ -4,7 +4,7 @@ import { decide } from '../../src/permissions/decide.ts';
 import { loadRoles } from '../../src/permissions/load-roles.ts';
 import { compiled, OPERATIONS, principal } from './permissions-fixtures.ts';
 
-describe('compile permissions', () => {
+describe('compilePermissions', () => {
   /** The access of each demo account to each operation: 1 allowed, 0 denied, o on own nodes. */
   const TABLE = {
     //                 admin moderator alice bob guest
@@ -159,7 +159,7 @@ describe('compile permissions', () => {
       expect(verdictOf(permissions, 'ideas').verdict).toBe('denied');
     });
 
-    it('is left to the upstream while unverified, if the upstream decides about unmapped callers and nothing is enforced', () => {
+    it('is left to the upstream while unverified if the upstream decides and nothing is enforced', () => {
       const claimant = principal('unverified', 'admin');
       const left = compiled({ unmapped: { kind: 'delegate' }, verifier: 'upstream' }).grantsOf(claimant, 'report');
       expect(left).toMatchObject({ delegated: true, key: undefined, roles: ['anonymous'] });

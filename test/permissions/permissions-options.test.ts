@@ -9,7 +9,7 @@ import {
 
 const ajv = new Ajv2020({ strict: true });
 
-describe('the schemas of roles: and permissions:', () => {
+describe('the schemas of `roles:` and `permissions:`', () => {
   it('accept the defaults', () => {
     expect(ajv.validate(rolesOptionsSchema, JSON.parse(JSON.stringify(ROLES_DEFAULTS)))).toBe(true);
     expect(ajv.validate(permissionsOptionsSchema, JSON.parse(JSON.stringify(PERMISSIONS_DEFAULTS)))).toBe(true);

@@ -71,7 +71,7 @@ describe('the check of a comment', () => {
     expect(await checked('comment-visibility', { body: 'x' }, {}, onComment)).toEqual({ violations: [], asked: [] });
   });
 
-  it('accepts recipients alone only for a comment that is already sent to recipients', async () => {
+  it('accepts recipients without a visibility only for a comment already sent to recipients', async () => {
     const body = { recipients: [{ id: 1, type: 'user' }] };
     expect((await checked('comment-visibility', body, stored('recipients'), onComment)).violations).toEqual([]);
     const refused = await checked('comment-visibility', body, stored(), onComment);

@@ -22,7 +22,7 @@ import {
 } from '../builders/exchange.ts';
 import { createTestClock } from '../builders/test-clock.ts';
 
-describe('decide permission', () => {
+describe('permission decisions', () => {
   const OWN_OR_MOD: Requirement = { any: [{ permission: 'Wiki' }, { own: { permission: 'Own wiki' } }] };
 
   interface World {
@@ -222,7 +222,7 @@ describe('decide permission', () => {
   });
 });
 
-describe('permission violation', () => {
+describe('permission violations', () => {
   const ALLOWED: Decision = { verdict: 'allowed', because: 'See things' };
   const DENIED: Decision = { verdict: 'denied', missing: ["View user's profile", 'See more'] };
   const DELEGATED: Decision = { verdict: 'delegated', because: 'ownership' };

@@ -119,7 +119,7 @@ describe('a page', () => {
   });
 });
 
-describe('page key', () => {
+describe('page keys', () => {
   const planned = plannedWith();
   const keys = (parts: ExchangeParts, version = 'v') => {
     const exchange = exchangeWith(parts);

@@ -267,8 +267,8 @@ describe('targets', () => {
       expect([none.targets.size, none.isKnown(things())]).toEqual([0, false]);
     });
 
-    // The attack: where requests are only reported, targets with many faults each are remembered with all their messages,
-    // and a bound that counts the texts alone lets them take twenty times the memory that it allows.
+    // The attack: if violations are only reported, targets with many of them are remembered with all their messages. A
+    // bound that counts only the target texts would let them take twenty times the memory that it allows.
     it.each([
       ['violations', { checks: { requests: 'report' }, cache: kept() }],
       ['decoded parameters', {}],

@@ -53,7 +53,7 @@ describe('header injection', () => {
   );
 
   it.each([
-    ['with a blank', 'a b'],
+    ['with a space', 'a b'],
     ['with a quote', 'a"b'],
     ['with markup', '<script>'],
     ['too long', 'x'.repeat(129)],

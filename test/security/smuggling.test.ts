@@ -62,9 +62,9 @@ describe.each(sides)('$name', ({ gateway }) => {
     { name: 'a list of lengths', bytes: `${head('Content-Length: 0, 0')}\r\n\r\n` },
     { name: 'a signed length', bytes: `${head('Content-Length: +0')}\r\n\r\n` },
     { name: 'a hexadecimal length', bytes: `${head('Content-Length: 0x10')}\r\n\r\n` },
-    { name: 'a blank before the colon', bytes: `${head('Content-Length : 0')}\r\n\r\n` },
-    { name: 'a blank before the name', bytes: `${head('X: y', ' Content-Length: 4')}\r\n\r\n` },
-    { name: 'a folded field', bytes: `${head('Transfer-Encoding:', '\tchunked')}\r\n\r\n0\r\n\r\n` },
+    { name: 'a space before the colon', bytes: `${head('Content-Length : 0')}\r\n\r\n` },
+    { name: 'a space before the name', bytes: `${head('X: y', ' Content-Length: 4')}\r\n\r\n` },
+    { name: 'a folded header', bytes: `${head('Transfer-Encoding:', '\tchunked')}\r\n\r\n0\r\n\r\n` },
     { name: 'a header ending in a bare LF', bytes: `${head('X: y\nContent-Length: 4')}\r\n\r\n` },
     { name: 'a head ending in bare LFs', bytes: 'GET / HTTP/1.1\nHost: x\n\n' },
     { name: 'a bare CR in a value', bytes: `${head('X: y\rContent-Length: 4')}\r\n\r\n` },
@@ -84,7 +84,7 @@ describe.each(sides)('$name', ({ gateway }) => {
     { name: 'no Host', bytes: 'GET /services/v2/question.json HTTP/1.1\r\n\r\n' },
     { name: 'another version', bytes: 'GET /services/v2/question.json HTTP/3.0\r\nHost: x\r\n\r\n' },
     { name: 'HTTP/2 without negotiation', bytes: 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n' },
-    { name: 'a blank in the target', bytes: 'GET /services/v2/question.json ?q=1 HTTP/1.1\r\nHost: x\r\n\r\n' },
+    { name: 'a space in the target', bytes: 'GET /services/v2/question.json ?q=1 HTTP/1.1\r\nHost: x\r\n\r\n' },
   ])('refuses $name, closes the connection and sends nothing upstream', async ({ bytes, status = 400 }) => {
     const text = await exchange(gateway(), bytes + HIDDEN);
     expect(statuses(text)).toEqual([status]);

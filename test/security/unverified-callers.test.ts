@@ -45,7 +45,7 @@ const CREDENTIALS: Readonly<Record<string, Credential>> = {
   },
   'a wrong password': { headers: { Authorization: basic('alice', 'guessed') } },
   'spaces beyond the longest credential': { headers: { Authorization: `Basic${' '.repeat(4200)}x` } },
-  'a valid credential behind too many spaces': {
+  'a valid credential after too many spaces': {
     headers: { Authorization: basic('alice').replace(' ', ' '.repeat(4200)) },
   },
   'an overlong token': { headers: { Authorization: `Basic ${'A'.repeat(5000)}` } },

@@ -7,7 +7,7 @@ import { type AccessLogOptions, createAccessLog, createLineBatch, LOG_LEVELS } f
 import { responseViolation } from '../builders/response-violation.ts';
 import { finishedTrace } from './fixed-trace.ts';
 
-describe('access log', () => {
+describe('the access log file', () => {
   const TEMPLATE = '/services/v2/question.json';
 
   /** The text that the log writes for finished requests. */
@@ -318,7 +318,7 @@ describe('access log', () => {
   });
 });
 
-describe('line batch', () => {
+describe('line batches', () => {
   beforeEach(() => {
     vi.useFakeTimers();
   });

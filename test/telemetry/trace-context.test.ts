@@ -26,7 +26,7 @@ describe('a trace context', () => {
     ['an empty one', ''],
     ['upper case', `00-${TRACE.toUpperCase()}-${PARENT}-01`],
     ['the version ff', `ff-${TRACE}-${PARENT}-01`],
-    ['more after version 00', `00-${TRACE}-${PARENT}-01-x`],
+    ['extra fields after version 00', `00-${TRACE}-${PARENT}-01-x`],
     ['a trace id of zeros', `00-${'0'.repeat(32)}-${PARENT}-01`],
     ['a parent id of zeros', `00-${TRACE}-${'0'.repeat(16)}-01`],
     ['two headers in one', `00-${TRACE}-${PARENT}-01, 00-${TRACE}-${PARENT}-01`],

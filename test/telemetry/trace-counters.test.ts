@@ -7,7 +7,7 @@ describe('the error budget', () => {
   it.each([
     ['a response with 500', { status: 500 }],
     ['an upstream failure that became a 502', { status: 502, upstream: upstream('refused') }],
-    ['a connection broken because the upstream broke off', { status: 0, upstream: upstream('truncated') }],
+    ['a connection closed because the upstream broke off', { status: 0, upstream: upstream('truncated') }],
   ])('is spent by %s', (_, trace) => expect(spendsErrorBudget(trace)).toBe(true));
 
   it.each([

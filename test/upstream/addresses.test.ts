@@ -11,7 +11,7 @@ import {
 } from '../../src/upstream/addresses.ts';
 import { drain } from './support/streams.ts';
 
-describe('legacy addresses', () => {
+describe('legacy addresses in bodies and headers', () => {
   const PUBLIC = 'https://new.example/p';
   const legacy = compileLegacyAddresses({ origin: 'http://10.0.0.5:8080', basePath: '/qa' }, ['http://old.example']);
   const rewritten = (text: string) => rewriteLegacyAddresses(Buffer.from(text), legacy, PUBLIC).toString();
@@ -99,7 +99,7 @@ describe('legacy addresses', () => {
   }
 });
 
-describe('upstream url', () => {
+describe('the upstream address', () => {
   const place = { source: 'UPSTREAM_URL', pointer: '' };
 
   describe('the base address of the upstream', () => {

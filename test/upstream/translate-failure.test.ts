@@ -7,7 +7,7 @@ import { compilePermissionMessage } from '../../src/upstream/permission-message.
 import { errorShape, type FailureContext, translateFailure } from '../../src/upstream/translate-failure.ts';
 import { UPSTREAM_DEFAULTS } from '../../src/upstream/upstream-options.ts';
 
-describe('translate failure', () => {
+describe('translateFailure', () => {
   const CHALLENGE = 'Basic realm="q"';
   const ATTACHMENTS = "Attachments is disabled or you don't have permission to add attachments to this issue.";
   const NO_PERMISSION = "You don't have permission to do this action.<br>Please login as another user";

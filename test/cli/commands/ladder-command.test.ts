@@ -128,7 +128,7 @@ describe('portico ladder', () => {
     expect(readLadderFile(ladderFile)?.steps).toMatchObject([{ operation: 'listQuestions', move: 'lifted' }]);
   });
 
-  it('counts from the full hour, as the ledger does, and shows that hour', async () => {
+  it('counts from the full hour, like the ledger, and shows that hour', async () => {
     const { out } = await ladder('--since', '90m', '--format', 'json');
     expect((JSON.parse(out) as { since: string }).since).toMatch(/T\d\d:00:00\.000Z$/);
   });

@@ -137,7 +137,7 @@ describe('portico report', () => {
     expect((await portico(['report', '--release', '1.0', '--fail-on', 'type'])).err).toBe('');
   });
 
-  it('starts at the full hour of --since, as the counts of the ledger do, and shows that hour', async () => {
+  it('starts at the full hour of --since, like the counts of the ledger, and shows that hour', async () => {
     // The last occurrence is at 10:29.
     const exported = file('hour.json', renderJson(reportOf(snapshotWith([entryWith()])), PLAIN));
     const late = await portico(['report', '--ledger', exported, '--since', '2026-05-04T10:29:30Z']);

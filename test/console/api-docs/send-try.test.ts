@@ -99,7 +99,7 @@ describe('trying a request', () => {
   });
 });
 
-describe('try request', () => {
+describe('requests from the form', () => {
   const form = (more: object = {}) =>
     readTryRequest({ method: 'GET', target: '/services/v2/question.json?page=1', ...more });
 

@@ -160,7 +160,7 @@ describe('a parsed document that another user may have written', () => {
 
   it.each([
     ['its folder is writable by everyone', (folder: string) => chmodSync(folder, 0o777)],
-    ['its folder can be written by a group', (folder: string) => chmodSync(folder, 0o770)],
+    ['its folder is writable by a group', (folder: string) => chmodSync(folder, 0o770)],
     ['its file is writable by everyone', (folder: string) => chmodSync(filesIn(folder)[0] ?? '', 0o666)],
     [
       'its file is a link',

@@ -89,13 +89,13 @@ describe('an overlay', () => {
       ['filter', 'id'],
     ],
     [
-      'removes several elements of one array although their indices change',
+      'removes several elements of one array even though their indices change',
       [{ target: "$.paths['/pets'].get.parameters[*]", remove: true }],
       "$.paths['/pets'].get.parameters",
       [[]],
     ],
     [
-      'removes one element that is selected twice once',
+      'removes an element that is selected twice only once',
       [{ target: "$.paths['/pets'].get.parameters[0,0]", remove: true }],
       "$.paths['/pets'].get.parameters",
       [[filter]],

@@ -80,14 +80,14 @@ describe('the names of undocumented fields', () => {
     expect(learnedBy(one).overlay).toMatch(/moderator:\n\s+type: boolean/);
   });
 
-  it('are keys of a map if they differ between objects and have values of the same shape', () => {
+  it('count as keys of a map if they differ between objects and have values of the same shape', () => {
     const people = ['alice', 'bob', 'carol', 'dave', 'erin', 'frank', 'grace', 'heidi'];
     const text = proposed(times(24, (at) => ({ [people[at % 8] ?? '']: at, [people[(at + 3) % 8] ?? '']: at })));
     expect(people.filter((name) => text.includes(name))).toEqual([]);
     expect(text).toMatch(/additionalProperties:\n\s+type: integer/);
   });
 
-  it('are keys of a map if the name of the containing field indicates one', () => {
+  it('count as keys of a map if the name of the containing field indicates one', () => {
     const text = proposed(
       times(4, () => 'x'),
       { votesBy: { alice: 1, bob: 2 } },
@@ -97,7 +97,7 @@ describe('the names of undocumented fields', () => {
   });
 
   it.each(['codeReviewers', 'assignees', 'watchers', 'staff'])(
-    'are keys of a map in a field for people: %s',
+    'count as keys of a map in a field for people: %s',
     (holder) => {
       const people = { jana: 1, 'petr-dvorak': 2, lidaBila: 3 };
       expect(
@@ -109,7 +109,7 @@ describe('the names of undocumented fields', () => {
     },
   );
 
-  it('are keys of a map if there are too many for a record', () => {
+  it('count as keys of a map if there are too many for a record', () => {
     const words = times(120, (at) => `word${String.fromCodePoint(97 + (at % 26), 97 + Math.floor(at / 26))}x`);
     const text = proposed(times(4, () => Object.fromEntries(words.map((word) => [word, 1]))));
     expect(words.filter((word) => text.includes(word))).toEqual([]);
@@ -121,7 +121,7 @@ describe('the names of undocumented fields', () => {
     expect(text).not.toContain('jana');
   });
 
-  it('among keys that are data are keys too if their values are similar and not always present', () => {
+  it('count as data, like the keys beside them, if their values are similar and not always present', () => {
     const text = proposed(
       times(6, (at) =>
         at % 2 === 0 ? { 'jana@example.org': 1, zoe: 2 } : { 'max@example.org': 1, kim: 2, size: 'x' },

@@ -243,7 +243,7 @@ const bounding = (reply: Reply | Promise<Reply>, memory = noCounts()) => {
   return handle;
 };
 
-describe('bound-page over a page from memory', () => {
+describe('bound-page before a page from memory', () => {
   it('returns synchronously, and waits if it has to', async () => {
     const page = keptPage(3);
     expect(bounding(page)(exchangeWith({ values: { page: 2 } }))).toBe(page);

@@ -174,7 +174,7 @@ const recordBackground = () => {
   throw new Error('full');
 };
 
-describe('a page that is stale', () => {
+describe('a stale page', () => {
   it('is served at once while one new page is fetched for all requests', async () => {
     const handle = cached();
     await ask(handle);
@@ -289,7 +289,7 @@ const expired = async (parts: PlannedParts = {}) => {
   return handle;
 };
 
-describe('a page that is expired', () => {
+describe('an expired page', () => {
   it('is fetched again before a reply is sent', async () => {
     const handle = await expired();
     next.answer = () => page(2);
@@ -402,7 +402,7 @@ describe('a client that requests a fresh response', () => {
   });
 });
 
-describe('a page that callers share', () => {
+describe('a shared page', () => {
   const shared: PlannedParts = { cache: kept({ audience: 'public', assumeImpersonal: true }) };
   const asBob: ExchangeParts = { principal: callerNamed('bob'), audience: 'public' };
   const asAlice: ExchangeParts = { audience: 'public' };

@@ -149,7 +149,7 @@ describe('forward', () => {
  * The attack: a client sends a host, request id, trace or address of its own choosing with a request for a page that
  * will be stored. If the upstream copies one of them into the page, every later client reads it.
  */
-describe('forward of an operation whose responses are stored', () => {
+describe('forward for an operation with stored responses', () => {
   const arrival = arrivalWith({
     host: 'evil.example',
     protocol: 'https',
@@ -215,7 +215,7 @@ describe('forward of an operation whose responses are stored', () => {
  * they are fetched with callers' own credentials. If an upstream copies the credential into the page, every later
  * reader of that page gets it.
  */
-describe("forward of a shared page that is fetched with a caller's credential", () => {
+describe("forward for a shared page fetched with a caller's credential", () => {
   const authorization = 'Basic YWxpY2U6Pz8/Pz8/';
   const principal = callerNamed('alice', { authorization });
   const shared = { principal, audience: 'public' };

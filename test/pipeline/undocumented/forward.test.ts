@@ -309,7 +309,7 @@ describe('a forwarded response', () => {
     client.socket.destroy();
   });
 
-  it('may, if it began before the end of the upload, pause for as long as the body timeout allows', async () => {
+  it('may pause for as long as the body timeout allows if it began before the end of the upload', async () => {
     const server = await startRawServer((request) => void setTimeout(() => request.socket.write('done'), 150));
     const gateway = await startGateway(server.origin, { options: { headersTimeoutMs: 40 } });
     const client = await connectRaw(gateway.port);

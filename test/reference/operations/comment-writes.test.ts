@@ -65,7 +65,7 @@ describe('adding a comment', () => {
     expect((await post('bob', { body: 'Same', visibility: 'recipients' }, parent.id)).status).toBe(201);
   });
 
-  it('refuses another visibility than the inherited one with 400', async () => {
+  it('refuses any visibility except the inherited one with 400', async () => {
     const parent = (await post('alice', { body: 'For you', ...toBob })).json;
     for (const visibility of ['public', 'moderators']) {
       expect((await post('alice', { body: 'x', visibility }, parent.id)).status).toBe(400);
@@ -152,7 +152,7 @@ describe('changing a comment', () => {
     expect((await put('alice', id, { body: 'Still for you' })).json).toMatchObject(toBob);
   });
 
-  it('refuses recipients on a comment without the visibility recipients, and visibilities without permission', async () => {
+  it('refuses recipients without the visibility recipients, and visibilities without permission', async () => {
     const { id } = (await post('bob', { body: 'Open' })).json;
     expect((await put('bob', id, { recipients: toBob.recipients })).status).toBe(400);
     expect((await put('bob', id, { visibility: 'moderators' })).json.error).toMatch(/permission/);

@@ -30,7 +30,7 @@ describe('operation 4, one comment', () => {
     }
   });
 
-  it('has visibility and recipients if it is private, and ids beyond 2^53 with all digits', async () => {
+  it('has visibility and recipients if it is private, and ids above 2^53 with all digits', async () => {
     expect(secret.length).toBeGreaterThan(50);
     const addressed = secret.find(({ visibility }) => visibility === 'recipients');
     const { json, text } = await call(`/comment/${addressed?.id}.json`);

@@ -76,7 +76,7 @@ describe('operation 12, unwikify', () => {
     expect(authors.filter((name) => name === 'alice').length).toBeGreaterThan(3);
   });
 
-  it('makes the node an ordinary one and cancels its action', async () => {
+  it('removes the wiki mark of the node and cancels its action', async () => {
     const { id } = all.find(({ wiki }) => wiki);
     const { status, json } = await put('admin', id, 'cancelwiki');
     expect([status, json.success, Object.keys(json.result)]).toEqual([200, true, ['wikifyAction']]);

@@ -28,7 +28,7 @@ describe('the seed', () => {
     "recipients WHERE kind = 'group'",
     'gdpr_jobs WHERE finished_at IS NULL',
     'gdpr_jobs WHERE finished_at IS NOT NULL',
-  ])('has some %s', (what) => {
+  ])('contains some %s', (what) => {
     expect(count(what)).toBeGreaterThan(0);
   });
 
