@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { startReferenceServer } from '../../src/reference/start-reference-server.ts';
-import { callAt } from '../builders/call.ts';
+import { type Answer, callAt } from '../builders/call.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 
@@ -27,11 +27,16 @@ async function violationsOf(gateway: TestGateway): Promise<string[]> {
   return entries.map(({ keyword, at }) => `${keyword} ${at}`);
 }
 
+/** Sends a request and waits until it is recorded, which is after the client has the response. */
+async function ask(gateway: TestGateway, target: string, status = 200): Promise<Answer> {
+  const answer = await gateway.call(target);
+  expect(answer.status, target).toBe(status);
+  await gateway.lineOf(String(answer.headers['x-request-id']));
+  return answer;
+}
+
 async function askPages(gateway: TestGateway, pages: readonly number[]): Promise<void> {
-  for (const page of pages) {
-    const { status } = await gateway.call(`/services/v2/question.json?page=${page}&pageSize=20`);
-    expect(status).toBe(200);
-  }
+  for (const page of pages) await ask(gateway, `/services/v2/question.json?page=${page}&pageSize=20`);
 }
 
 const questions = (await callAt(reference.url, '/services/v2/question.json?pageSize=100')).json as unknown as {
@@ -48,7 +53,7 @@ async function askEverything(gateway: TestGateway, times = 36): Promise<void> {
       `action.json?page=${at + 1}`,
       `node/${commented[at % commented.length]}/comment.json`,
     ])
-      expect((await gateway.call(`/services/v2/${target}`)).status, target).toBe(200);
+      await ask(gateway, `/services/v2/${target}`);
 }
 
 /** Learns from pages of questions and returns the overlay file that the command writes. */
@@ -164,10 +169,11 @@ describe('learning from traffic', () => {
       mode: 'staging',
       learn: { traffic: true, file },
     });
-    const { json } = await gateway.call('/services/v2/question.json?pageSize=3');
+    const { json } = await ask(gateway, '/services/v2/question.json?pageSize=3');
     const ids = (json as unknown as { list: { id: number }[] }).list.map(({ id }) => id);
-    for (const id of ids) await gateway.call(`/services/v2/question/${id}.json`);
-    await gateway.call('/services/v2/user/alice.json');
+    for (const id of ids) await ask(gateway, `/services/v2/question/${id}.json`);
+    // The server refuses a name in place of an id.
+    await ask(gateway, '/services/v2/user/alice.json', 400);
     await gateway.close();
     const { paths } = JSON.parse(readFileSync(file, 'utf8')) as { paths: Record<string, object> };
     expect(Object.keys(paths)).toEqual(['GET /services/v2/question/{id}.json', 'GET /services/v2/user/{name}.json']);

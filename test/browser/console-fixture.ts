@@ -36,7 +36,6 @@ export function withConsole(
     ]);
   });
   afterAll(async () => {
-    await browser?.close();
     await gateway?.close();
     await reference?.close();
   });

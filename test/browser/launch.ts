@@ -11,7 +11,12 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-/** Starts a headless Chromium with a separate profile. */
+let launched: Promise<Browser> | undefined;
+
+/**
+ * Returns the headless Chromium of this worker, which all test files share: open a context of your own and close that.
+ * Playwright ends the browser together with the process of the worker.
+ */
 export function launch(executablePath: string): Promise<Browser> {
-  return chromium.launch({ executablePath, headless: true, args: FLAGS });
+  return (launched ??= chromium.launch({ executablePath, headless: true, args: FLAGS }));
 }

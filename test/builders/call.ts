@@ -1,4 +1,4 @@
-import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { type Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import type { Body } from './body.ts';
 
 /** The response as a client sees it. */
@@ -25,6 +25,8 @@ export interface Call {
   /** Sent as JSON, or unchanged if it is a text or bytes. */
   readonly body?: unknown;
   readonly signal?: AbortSignal;
+  /** Shares connections between calls. */
+  readonly agent?: Agent;
 }
 
 /** The value of `Authorization` for a name; the password defaults to the name. */
@@ -34,7 +36,7 @@ export function basic(user: string, password = user): string {
 
 /** Sends one request on a new connection; the target is sent unchanged. */
 export function callAt(origin: string, target: string, call: Call = {}): Promise<Answer> {
-  const { user = 'admin', password = user ?? '', method = 'GET', headers = {}, body, signal } = call;
+  const { user = 'admin', password = user ?? '', method = 'GET', headers = {}, body, signal, agent = false } = call;
   const { hostname, port } = new URL(origin);
   const bytes = body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
   return new Promise((resolve, reject) => {
@@ -43,7 +45,7 @@ export function callAt(origin: string, target: string, call: Call = {}): Promise
       port,
       path: target,
       method,
-      agent: false,
+      agent,
       headers: {
         ...(user === null ? {} : { Authorization: basic(user, password) }),
         ...(typeof body === 'object' && !Buffer.isBuffer(body) ? { 'Content-Type': 'application/json' } : {}),
