@@ -6,7 +6,7 @@ import type { ErrorStyle } from '../model/checks.ts';
 import type { Trace } from '../model/trace.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { toGatewayError } from '../upstream/transport-failure.ts';
-import { addEdgeHeaders, type EdgeHeaderOptions } from './edge-headers.ts';
+import { addEdgeHeaders, type EdgeHeaderOptions } from './write-reply.ts';
 
 /** Options for error responses. */
 export interface WriteErrorOptions extends EdgeHeaderOptions {

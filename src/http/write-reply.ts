@@ -4,10 +4,18 @@ import { createAcceptsGzip, gzipEtag, notModified } from '../cache/representatio
 import type { PageCache } from '../cache/page-cache.ts';
 import { headerValue, type HeaderPairs } from '../model/header-pairs.ts';
 import type { Trace } from '../model/trace.ts';
+import type { Violation } from '../model/violation.ts';
 import type { Dispatched } from '../pipeline/dispatch.ts';
 import type { Reply } from '../pipeline/reply.ts';
 import { visibleHeaders } from '../pipeline/stored-reply.ts';
-import { addEdgeHeaders, type EdgeHeaderOptions, hasHeader } from './edge-headers.ts';
+import { contractStatus } from './contract-status.ts';
+
+/** Options for the headers that the edge adds. */
+export interface EdgeHeaderOptions {
+  readonly contractStatusHeader: boolean;
+  /** Returns the fingerprint of a violation in the ledger. */
+  readonly reportIdOf: (trace: Trace, violation: Violation) => string;
+}
 
 /** Gateway options that control how replies are written. */
 export interface WriteReplyOptions extends EdgeHeaderOptions {
@@ -212,4 +220,31 @@ function withoutContentFields(flat: readonly string[]): string[] {
     if (!/^content-(?!location)/i.test(name)) kept.push(name, flat[at + 1] ?? '');
   }
   return kept;
+}
+
+/**
+ * Adds the headers of every response: the request id, `Via`, and the contract verdict. `headers` is the list that is
+ * written, in which names and values alternate.
+ */
+export function addEdgeHeaders(headers: string[], trace: Trace, options: EdgeHeaderOptions): void {
+  const hasId = hasHeader(headers, 'x-request-id');
+  headers.push('Via', '1.1 portico');
+  if (!hasId) headers.push('X-Request-Id', trace.requestId);
+  // A response from the cache or from the gateway itself was not checked for this request, so it has no verdict.
+  const checked = trace.responses !== undefined || trace.violations.length > 0;
+  if (options.contractStatusHeader && checked) {
+    try {
+      headers.push('Contract-Status', contractStatus(trace, options.reportIdOf));
+    } catch (error) {
+      // Send the response even if its verdict cannot be written.
+      trace.cause ??= error;
+    }
+  }
+}
+
+/** Returns whether a list of alternating names and values has a header. `name` is in lower case. */
+function hasHeader(headers: readonly string[], name: string): boolean {
+  for (let at = 0; at < headers.length; at += 2)
+    if (headers[at]?.length === name.length && headers[at]?.toLowerCase() === name) return true;
+  return false;
 }

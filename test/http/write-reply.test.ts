@@ -2,11 +2,25 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { writeReply, type WriteReplyOptions } from '../../src/http/write-reply.ts';
+import {
+  addEdgeHeaders,
+  type EdgeHeaderOptions,
+  writeReply,
+  type WriteReplyOptions,
+} from '../../src/http/write-reply.ts';
+import type { Trace } from '../../src/model/trace.ts';
 import type { Plan } from '../../src/pipeline/plan.ts';
 import type { Reply } from '../../src/pipeline/reply.ts';
 import { callAt, type Call } from '../builders/call.ts';
-import { createNext, JSON_TYPE, kept, type PlannedParts, plannedWith, traceWith } from '../builders/exchange.ts';
+import {
+  createNext,
+  JSON_TYPE,
+  kept,
+  type PlannedParts,
+  plannedWith,
+  traceWith,
+  violationWith,
+} from '../builders/exchange.ts';
 import { until } from '../builders/until.ts';
 import { serve, talk } from './serve.ts';
 
@@ -381,5 +395,42 @@ describe('a streamed reply', () => {
     const { socket } = talk(port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n');
     expect(await gone.promise).toBe(0);
     expect(body.destroyed).toBe(true);
+  });
+});
+
+describe('the edge headers', () => {
+  const options = { contractStatusHeader: true, reportIdOf: () => 'a1' };
+  const edgeHeaders = (trace: Trace, given: EdgeHeaderOptions, present: readonly string[] = []) => {
+    const headers = [...present];
+    addEdgeHeaders(headers, trace, given);
+    return headers.slice(present.length);
+  };
+  const names = (...given: Parameters<typeof edgeHeaders>) => edgeHeaders(...given).filter((_, at) => at % 2 === 0);
+  const checked = traceWith({ responses: { level: 'report', outcome: 'passed', verdict: 'valid' } });
+
+  it('name the gateway and the request', () => {
+    expect(edgeHeaders(traceWith(), options)).toEqual(['Via', '1.1 portico', 'X-Request-Id', 'request-1']);
+  });
+
+  it('keep a request id that the response already has', () => {
+    expect(names(traceWith(), options, ['x-request-id', 'theirs'])).toEqual(['Via']);
+  });
+
+  it('report the contract verdict if the exchange was checked and the verdict may be shown', () => {
+    expect(names(checked, options)).toContain('Contract-Status');
+    expect(names(Object.assign(traceWith(), { violations: [violationWith()] }), options)).toContain('Contract-Status');
+    expect(names(traceWith(), options)).not.toContain('Contract-Status');
+    expect(names(checked, { ...options, contractStatusHeader: false })).not.toContain('Contract-Status');
+  });
+
+  // The attack: a violation that the ledger cannot name. The finished response would have become a 500.
+  it('leave out a verdict that cannot be written', () => {
+    const trace = traceWith({ violations: [violationWith()] });
+    const mistake = new RangeError('Maximum call stack size exceeded');
+    const reportIdOf = () => {
+      throw mistake;
+    };
+    expect(names(trace, { ...options, reportIdOf })).toEqual(['Via', 'X-Request-Id']);
+    expect(trace.cause).toBe(mistake);
   });
 });
