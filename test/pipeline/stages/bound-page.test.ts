@@ -40,7 +40,7 @@ function bounded(parts: PlannedParts = {}, next = createNext()): Bounded {
 }
 
 /** A page from memory, without facts about its body. */
-const keptPage = (pageCount: number) => {
+const storedPage = (pageCount: number) => {
   const { facts: _facts, ...page } = replyWith(pageOf([1], pageCount));
   return page;
 };
@@ -98,7 +98,7 @@ describe('bound-page', () => {
 
   it('reveals no value of the request, and reports a page once if it was already found invalid', async () => {
     const stage = boundPage(noCounts(), 'v').plan(plannedWith({ checks: { pageBounds: 'report' } }));
-    const handle = stage?.(() => keptPage(3));
+    const handle = stage?.(() => storedPage(3));
     const far = exchangeWith({ values: { page: 4711 } });
     void handle?.(far);
     expect(far.trace.violations).toMatchObject([{ category: 'bounds', at: 'page', found: 'integer' }]);
@@ -179,7 +179,7 @@ describe('bound-page', () => {
   it('ignores a stored page with a lower page count than was learned since', async () => {
     const { ask, next } = bounded({}, createNext(replyWith(pageOf([1], 9))));
     await ask();
-    next.answer = () => keptPage(3);
+    next.answer = () => storedPage(3);
     await ask(2);
     next.answer = () => replyWith(pageOf([1], 9));
     await ask(8);
@@ -189,7 +189,7 @@ describe('bound-page', () => {
   it('uses a stored page with a higher page count', async () => {
     const { ask, next } = bounded();
     await ask();
-    next.answer = () => keptPage(9);
+    next.answer = () => storedPage(9);
     await ask();
     await ask(9);
     expect(next.asked).toHaveLength(3);
@@ -198,7 +198,7 @@ describe('bound-page', () => {
   it('does not extend the lifetime of a learned count by serving the same page again', async () => {
     const { ask, next, clock } = bounded();
     await ask();
-    next.answer = () => keptPage(3);
+    next.answer = () => storedPage(3);
     clock.advance(299);
     await ask();
     clock.advance(2);
@@ -207,7 +207,7 @@ describe('bound-page', () => {
   });
 
   it("applies a stored page's own count too", async () => {
-    const { ask } = bounded({}, createNext(keptPage(3)));
+    const { ask } = bounded({}, createNext(storedPage(3)));
     expect(await failureOf(ask(4))).toMatchObject({ code: 'page_out_of_bounds' });
   });
 
@@ -245,7 +245,7 @@ const bounding = (reply: Reply | Promise<Reply>, memory = noCounts()) => {
 
 describe('bound-page before a page from memory', () => {
   it('returns synchronously, and waits if it has to', async () => {
-    const page = keptPage(3);
+    const page = storedPage(3);
     expect(bounding(page)(exchangeWith({ values: { page: 2 } }))).toBe(page);
     const later = bounding(Promise.resolve(page))(exchangeWith({ values: { page: 2 } }));
     expect(later).toBeInstanceOf(Promise);
@@ -254,7 +254,7 @@ describe('bound-page before a page from memory', () => {
 
   it("refuses synchronously what lies beyond the stored page's count or the learned one", () => {
     const memory = noCounts();
-    const handle = bounding(keptPage(3), memory);
+    const handle = bounding(storedPage(3), memory);
     expect(() => handle(exchangeWith({ values: { page: 4 } }))).toThrow('page');
     void handle(exchangeWith());
     expect(() => handle(exchangeWith({ values: { page: 9 } }))).toThrow('page');
@@ -263,7 +263,7 @@ describe('bound-page before a page from memory', () => {
 
   it('does not learn a forgotten count again, and reads no parameters for it', () => {
     const memory = noCounts();
-    const handle = bounding(keptPage(3), memory);
+    const handle = bounding(storedPage(3), memory);
     const exchange = exchangeWith({ asked: exchangeWith({ values: { page: 2 } }).asked });
     let decoded = 0;
     const values = () => {
@@ -277,7 +277,7 @@ describe('bound-page before a page from memory', () => {
 
   it('does not share the verdict of one request with another', () => {
     const stage = boundPage(noCounts(), 'v').plan(plannedWith({ checks: { pageBounds: 'report' } }));
-    const handle = stage?.(() => keptPage(3));
+    const handle = stage?.(() => storedPage(3));
     const [bad, good] = [exchangeWith({ values: { page: 9 } }), exchangeWith({ values: { page: 2 } })];
     void handle?.(bad);
     void handle?.(good);
