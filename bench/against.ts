@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Arguments, isNamed } from './arguments.ts';
+import { type Arguments, isSelected } from './arguments.ts';
 import { estimateSeconds } from './estimate.ts';
 import { comparisonTable, type Comparison } from './report/comparison-table.ts';
 import { type Round, type RunContext, runScenario } from './run-scenario.ts';
@@ -10,7 +10,7 @@ import type { Scenario } from './scenarios/scenario.ts';
 import type { Session } from './session.ts';
 import { addWorktree } from './worktree.ts';
 
-/** Compares the working tree with a git ref: fresh processes for each round, the first one alternating. */
+/** Compares the working tree with a git ref, in new processes for each round and in alternating order. */
 export async function compareCheckouts(
   ref: string,
   { quick, only }: Arguments,
@@ -21,7 +21,7 @@ export async function compareCheckouts(
   try {
     const rounds = quick ? QUICK_COMPARED : COMPARED;
     const scenarios = comparedScenarios({ ...rounds, count: 1 }, worktree.folder);
-    const wanted = scenarios.filter(({ id }) => isNamed(id, only, partNames()));
+    const wanted = scenarios.filter(({ id }) => isSelected(id, only, partNames()));
     const seconds = estimateSeconds(effort, wanted, []) * rounds.count;
     context.progress.expect(seconds);
     context.progress.say(`this will take about ${(seconds / 60).toFixed(1)} minutes`);

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-/** What the command line asks for. */
+/** The parsed command line. */
 export interface Arguments {
   readonly help: boolean;
   readonly quick: boolean;
@@ -16,24 +16,24 @@ export interface Arguments {
 export const USAGE = `usage: npm run bench -- [--quick] [--only NAME]... [--out FOLDER] [--strict]
                             [--against REF | --micro | --profile NAME]
 
-Measures Portico beside nginx, Varnish, HAProxy and proxies written for Node, on the same pages, each on one core.
+Compares Portico with nginx, Varnish, HAProxy and proxies written for Node, on the same pages, each on one core.
 
-  --quick        short rounds, under three minutes; the numbers are rough
-  --only NAME    only the part NAME, or all whose names begin with NAME-; may be repeated
-  --out FOLDER   where RESULTS.md, results.json and results.svg go; bench/ for a full run, else bench/out/
-  --strict       exit with 1 when a target is missed or, in a whole run, not measured
-  --against REF  compare the working tree with a git ref instead: fresh processes for each round, order alternated
-  --micro        measure the stages of a request alone instead: MICRO.md, micro.json
-  --profile NAME profile the first Portico of a scenario instead: where its time goes, as Markdown and a flame graph
-  --help         show this
+  --quick        run short rounds, in less than three minutes; the numbers are rough
+  --only NAME    run only the part NAME, or all parts whose names begin with NAME-; may be repeated
+  --out FOLDER   write the results to this folder; the default is bench/ for a full run, otherwise bench/out/
+  --strict       exit with 1 if a target is missed or, in a full run, not measured
+  --against REF  compare the working tree with a git ref: new processes for each round, in alternating order
+  --micro        measure the stages of a request separately: MICRO.md, micro.json
+  --profile NAME profile the first Portico of a scenario, and write a summary and a flame graph
+  --help         show this help
 
-The names: NAMES
+Names: NAMES
 
-wrk is needed; nginx, Varnish and HAProxy are left out where they are not installed.
-Exit codes: 0 it ran, 1 it failed (or a target is missed, with --strict), 2 wrong usage.
+wrk is required. nginx, Varnish and HAProxy are measured only if they are installed.
+Exit codes: 0 success, 1 failure (or a missed target, with --strict), 2 wrong usage.
 `;
 
-/** Reads the command line; answers a text instead when it cannot be understood. */
+/** Parses the command line. Returns an error message if it is not valid. */
 export function readArguments(args: readonly string[], names: readonly string[]): Arguments | string {
   let values;
   try {
@@ -55,14 +55,17 @@ export function readArguments(args: readonly string[], names: readonly string[])
   }
   const modes = [values.against, values.profile, values.micro ? 'micro' : undefined];
   if (modes.filter((mode) => mode !== undefined).length > 1)
-    return 'only one of --against, --micro and --profile can be had at a time';
-  const unknown = values.only.find((only) => !names.some((name) => isNamed(name, [only], names)));
+    return 'only one of --against, --micro and --profile can be used at a time';
+  const unknown = values.only.find((only) => !names.some((name) => isSelected(name, [only], names)));
   if (unknown !== undefined) return `there is no part called ${unknown}; the names: ${names.join(', ')}`;
   return { ...values, against: values.against, profile: values.profile, out: values.out };
 }
 
-/** Whether a part is asked for: by its name, or with all that begin so where no part has that name; without `--only` every part is. */
-export function isNamed(name: string, only: readonly string[], names: readonly string[]): boolean {
+/**
+ * Returns true if `--only` selects a part: by its name or, if no part has the given name, by the beginning of its name.
+ * Without `--only`, every part is selected.
+ */
+export function isSelected(name: string, only: readonly string[], names: readonly string[]): boolean {
   const isMeant = (one: string) => (names.includes(one) ? name === one : name.startsWith(`${one}-`));
   return only.length === 0 || only.some(isMeant);
 }

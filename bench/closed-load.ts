@@ -1,10 +1,10 @@
 import { connect } from 'node:net';
-import { createAnswerCounter } from './answer-counter.ts';
+import { createResponseCounter } from './response-counter.ts';
 
 /** Requests for the keys `from` (included) to `to` (excluded), each once. */
 export interface ClosedLoad {
   readonly port: number;
-  /** The key, seven digits, comes after this. */
+  /** The path before the key, which has seven digits. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly connections: number;
@@ -12,8 +12,8 @@ export interface ClosedLoad {
   readonly to: number;
 }
 
-/** Asks for each key once, the next one as soon as a connection is free; rejects on any status but 200. */
-export function askEachKey(load: ClosedLoad): Promise<void> {
+/** Requests each key once, as soon as a connection is free. Rejects on any status other than 200. */
+export function requestEachKey(load: ClosedLoad): Promise<void> {
   const { port, path, headers, connections, from, to } = load;
   const lines = Object.entries({ Host: `127.0.0.1:${port}`, ...headers }).map(([name, value]) => `${name}: ${value}`);
   const tail = ` HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`;
@@ -30,7 +30,7 @@ export function askEachKey(load: ClosedLoad): Promise<void> {
           socket.write(`GET ${path}${String(next).padStart(7, '0')}${tail}`, 'latin1');
           next += 1;
         };
-        const count = createAnswerCounter((status) => {
+        const count = createResponseCounter((status) => {
           if (status === 200) send();
           else socket.destroy(new Error(`status ${status} for a key of ${path}`));
         });
@@ -43,7 +43,9 @@ export function askEachKey(load: ClosedLoad): Promise<void> {
         };
         const socket = connect({ port, host: '127.0.0.1', noDelay: true, onread }, send);
         socket.once('error', reject);
-        socket.once('end', () => reject(new Error(`the server closed a connection while keys of ${path} were asked`)));
+        socket.once('end', () =>
+          reject(new Error(`the server closed a connection while keys of ${path} were being requested`)),
+        );
       });
     }),
   ).then(() => undefined);

@@ -6,14 +6,14 @@ const DOCUMENT = 'openapi.yaml';
 const COPIED = [DOCUMENT, 'vendor-extensions.schema.json'];
 const PATTERN_PATH = '/services/v2/question.json';
 
-/** How many operations the contract of this checkout has. */
+/** Returns the number of operations in the contract of this checkout. */
 export function operationCount(): number {
   return countIn(readFileSync(join(ROOT, 'schemas', DOCUMENT), 'utf8'));
 }
 
 /**
- * A folder for `contract.folder` whose contract has that many operations; the added ones are copies of the list of
- * questions under paths of their own.
+ * Creates a folder for `contract.folder` whose contract has the given number of operations. The added operations are
+ * copies of the list of questions with different paths.
  */
 export function contractFolder(folder: string, operations: number): string {
   const own = join(folder, `contract-${operations}`);
@@ -25,7 +25,7 @@ export function contractFolder(folder: string, operations: number): string {
   return own;
 }
 
-/** The document with copies of one path until it has that many operations; unchanged when it has them already. */
+/** Returns the document with copies of one path until it has the given number of operations. */
 export function withOperations(text: string, operations: number): string {
   const start = text.indexOf(`\n  ${PATTERN_PATH}:\n`) + 1;
   const end = start + text.slice(start + 1).search(/\n {2}\/services|\n\S/) + 1;
@@ -44,7 +44,7 @@ function countIn(text: string): number {
   return text.match(/^ {6}operationId:/gm)?.length ?? 0;
 }
 
-/** Digits as letters: ids of operations hold nothing else. */
+/** Converts digits to letters, because operation ids contain only letters. */
 function letters(digits: string): string {
   return digits.replaceAll(/\d/g, (digit) => 'ABCDEFGHIJ'.charAt(Number(digit)));
 }

@@ -1,14 +1,14 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
-/** Whether the system tells processor time in nanoseconds; else it is counted in ticks. */
+/** Whether the system reports CPU time in nanoseconds; otherwise it reports ticks. */
 export const hasExactCpuTime = existsSync('/proc/self/schedstat');
 
 const NS_PER_TICK = 10_000_000;
 
-/** Reads the nanoseconds that a set of processes has spent on processors so far; what threads that have ended spent stays in it. */
+/** Returns the CPU time of a set of processes in nanoseconds, including the time of threads that have ended. */
 export type CpuTime = (pids: readonly number[]) => number;
 
-/** Makes a reader that remembers every thread that it has met. */
+/** Creates a reader that remembers the CPU time of every thread that it has seen. */
 export function createCpuTime(read: (path: string) => string | undefined = readText): CpuTime {
   const known = new Map<string, number>();
   return (pids) => {
@@ -32,13 +32,16 @@ function tasksOf(pid: number): string[] {
   }
 }
 
-/** The first number of `schedstat`: nanoseconds on a processor; undefined for a thread that has just ended. */
+/** Returns the first number of `schedstat`, the CPU time in nanoseconds, or undefined if the thread has just ended. */
 export function exactNs(text: string | undefined): number | undefined {
   const ns = Number(text?.split(' ')[0]);
   return text === undefined || text === '' || Number.isNaN(ns) ? undefined : ns;
 }
 
-/** User and system time of `stat`, a hundred ticks in a second; the name before them may hold spaces and parentheses. */
+/**
+ * Returns the user and system time from `stat`, which has a hundred ticks per second. The program name in front of them
+ * may contain spaces and parentheses.
+ */
 export function ticksNs(text: string | undefined): number | undefined {
   const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ') ?? [];
   const ticks = Number(fields[11]) + Number(fields[12]);

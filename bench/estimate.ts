@@ -3,7 +3,7 @@ import { latencyScenario, OTHER_PARTS } from './scenarios/all.ts';
 import type { Effort } from './scenarios/effort.ts';
 import type { Scenario } from './scenarios/scenario.ts';
 
-/** What takes time beside the rounds, in seconds and requests per second of a machine with two cores. */
+/** The time that a run takes in addition to the rounds, in seconds, for a machine with two cores. */
 const USUAL = {
   machine: 2,
   startOfServer: 0.8,
@@ -12,7 +12,7 @@ const USUAL = {
   settling: 2.5,
 } as const;
 
-/** Seconds that a run will take about, on a machine that does nothing else. */
+/** Returns the approximate duration of a run in seconds, on an otherwise idle machine. */
 export function estimateSeconds(
   effort: Effort,
   scenarios: readonly Scenario[],
@@ -35,6 +35,6 @@ export function estimateSeconds(
 
 function scenarioSeconds({ entries, rounds }: Scenario, { warmSeconds }: Effort): number {
   const measured = warmSeconds + USUAL.beyondRound + rounds.count * (rounds.seconds + USUAL.beyondRound);
-  const keys = entries.reduce((all, { asked }) => all + (asked.keys ?? 0), 0);
+  const keys = entries.reduce((all, { request }) => all + (request.keys ?? 0), 0);
   return entries.length * (USUAL.startOfServer + measured) + (keys * KEY_PASSES) / USUAL.keysPerSecond;
 }

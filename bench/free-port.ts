@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 
 const given = new Set<number>();
 
-/** A loopback port that nothing listens on now, never the same one twice. */
+/** Returns a free loopback port, never the same one twice. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = await unusedPort();

@@ -4,7 +4,7 @@ import { cpus, release, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { hasExactCpuTime } from './cpu-time.ts';
 
-/** What the numbers come from. */
+/** The machine and the versions with which the numbers were measured. */
 export interface Machine {
   readonly cpu: string;
   readonly cores: number;
@@ -13,13 +13,13 @@ export interface Machine {
   readonly system: string;
   /** Programs and packages by name. */
   readonly versions: Readonly<Record<string, string>>;
-  /** The commit of this checkout, marked where files differ from it. */
+  /** The commit of this checkout, marked if files differ from it. */
   readonly commit: string;
-  /** How busy the cores were before anything was started: 0 to 1. */
+  /** How busy the cores were before the run, 0 to 1. */
   readonly busyBefore: number;
-  /** Whether the system tells processor time in nanoseconds; else it is counted in ticks. */
+  /** Whether the system reports CPU time in nanoseconds; otherwise it reports ticks. */
   readonly exactCpuTime: boolean;
-  /** Programs that are not here, each with what installs it. */
+  /** Programs that are not installed, each with the command that installs it. */
   readonly missing: ReadonlyMap<string, string>;
 }
 
@@ -31,7 +31,7 @@ const PROGRAMS: readonly { name: string; args: readonly string[]; debian: string
   { name: 'taskset', args: ['-V'], debian: 'util-linux' },
 ];
 
-/** Looks at the machine for a second, and asks every program for its version. */
+/** Observes the load of the machine for a second, and reads the version of every program. */
 export async function readMachine(): Promise<Machine> {
   const missing = new Map<string, string>();
   const versions: Record<string, string> = { node: process.version.slice(1) };
@@ -59,7 +59,7 @@ export async function readMachine(): Promise<Machine> {
   };
 }
 
-/** The search path with the folders of system servers, which ordinary accounts often lack. */
+/** Returns the environment with the folders of system programs, which ordinary accounts often lack, on the `PATH`. */
 export function pathWithSbin(): NodeJS.ProcessEnv {
   return { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/local/sbin:/usr/sbin:/sbin` };
 }

@@ -1,4 +1,4 @@
-// Plain JavaScript that old versions of Node can read too; everything else needs the Node of this repository.
+// Plain JavaScript, which old versions of Node can run too. Everything else requires this repository's Node.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const nodeOfTheRepository = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url));
 
 /**
- * Installs from the lock file where that was not done yet; ends this program when it fails.
+ * Installs the packages of the lock file unless they are installed. Exits if that fails.
  * @param {string} folder
  * @param {string} name
  */
@@ -26,7 +26,7 @@ function install(folder, name) {
 }
 
 const args = process.argv.slice(2);
-// Packages are part of the time that a run takes; another Node that goes on here is told when it began.
+// The duration of a run includes the installation, so the start time is passed to the new process.
 const startedAt = Number(process.env['PORTICO_BENCH_STARTED_AT'] || Date.now());
 if (Number(process.versions.node.split('.')[0]) < 24) {
   install(root, 'the packages of the repository');

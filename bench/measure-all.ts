@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { type Arguments, isNamed } from './arguments.ts';
+import { type Arguments, isSelected } from './arguments.ts';
 import { estimateSeconds } from './estimate.ts';
 import { measureLatency } from './measure-latency.ts';
 import { measureMemory } from './measure-memory.ts';
@@ -12,11 +12,11 @@ import { latencyScenario, OTHER_PARTS, partNames, wantedScenarios } from './scen
 import type { Session } from './session.ts';
 import { judgeTargets } from './targets.ts';
 
-/** Measures everything that is asked for, writes the results and tells the verdicts; answers the exit code. */
-export async function measureAll(asked: Arguments, session: Session): Promise<number> {
-  const results = await measureParts(asked, session);
-  const isWhole = !asked.quick && asked.only.length === 0;
-  const out = asked.out === undefined ? join(import.meta.dirname, isWhole ? '' : 'out') : resolve(asked.out);
+/** Measures the selected parts, writes the results and prints the verdicts. Returns the exit code. */
+export async function measureAll(options: Arguments, session: Session): Promise<number> {
+  const results = await measureParts(options, session);
+  const isWhole = !options.quick && options.only.length === 0;
+  const out = options.out === undefined ? join(import.meta.dirname, isWhole ? '' : 'out') : resolve(options.out);
   writeReport(results, out);
   const verdicts = judgeTargets(results);
   session.context.progress.say(`written: ${join(out, 'RESULTS.md')}, results.json, results.svg`);
@@ -26,20 +26,20 @@ export async function measureAll(asked: Arguments, session: Session): Promise<nu
     return 1;
   }
   const wanted = isWhole ? ['holds'] : ['holds', 'not measured'];
-  return asked.strict && verdicts.some(({ state }) => !wanted.includes(state)) ? 1 : 0;
+  return options.strict && verdicts.some(({ state }) => !wanted.includes(state)) ? 1 : 0;
 }
 
 async function measureParts({ only }: Arguments, { startedAt, machine, effort, context }: Session): Promise<Results> {
   const { progress } = context;
   const names = partNames();
   const wanted = wantedScenarios(effort, only);
-  const parts = OTHER_PARTS.filter((part) => isNamed(part, only, names));
+  const parts = OTHER_PARTS.filter((part) => isSelected(part, only, names));
   const expected = estimateSeconds(effort, wanted, parts);
   progress.expect(expected);
   progress.say(`this will take about ${(expected / 60).toFixed(1)} minutes`);
 
   const failures: Failure[] = [];
-  // What failed is told at the end and in the results; the other parts are still worth their time.
+  // Failures are reported at the end and in the results; the other parts are still measured.
   const attempt = async <T>(part: string, step: () => Promise<T>): Promise<T | undefined> => {
     try {
       return await step();

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { LOAD_CORE } from './cores.ts';
 import { freePort } from './free-port.ts';
 import type { PacedLoad, PacedResult } from './paced-load.ts';
-import { proveAnswer } from './prove-answer.ts';
+import { verifyResponse } from './verify-response.ts';
 import type { RunContext } from './run-scenario.ts';
 import type { Entry, Scenario } from './scenarios/scenario.ts';
 import { runWrk } from './wrk.ts';
 
-/** Latencies of one server at half of what it could do at most a moment before. */
+/** Latencies of one server at half of its peak rate, which was measured just before. */
 export interface LatencyRow {
   readonly peer: string;
   readonly label: string;
@@ -19,7 +19,7 @@ export interface LatencyRow {
 /** Connections of the runs at a fixed rate. */
 const CONNECTIONS = 32;
 
-/** Measures one server after the other, so that none of them waits while another one is asked. */
+/** Measures one server after the other, so that no server is running while another one is measured. */
 export async function measureLatency(
   scenario: Scenario,
   seconds: number,
@@ -40,12 +40,12 @@ async function measureEntry(
   seconds: number,
   { upstream, folder, warmSeconds }: RunContext,
 ): Promise<LatencyRow> {
-  const { peer, asked } = entry;
+  const { peer, request } = entry;
   const upstreamPort = upstream.portOf(scenario.size, scenario.upstream);
   const { running, port } = await peer.start({ upstreamPort, port: await freePort(), folder });
   try {
-    const proof = await proveAnswer(peer.label, port, scenario, asked);
-    const load = { port, path: asked.path, headers: proof.sent, connections: CONNECTIONS };
+    const proof = await verifyResponse(peer.label, port, scenario, request);
+    const load = { port, path: request.path, headers: proof.sent, connections: CONNECTIONS };
     await runWrk({ ...load, seconds: warmSeconds });
     const peak = await runWrk({ ...load, seconds: Math.min(2, seconds) });
     running.emptyOutput();
@@ -57,7 +57,7 @@ async function measureEntry(
   }
 }
 
-/** In a process of its own: this one must not collect its garbage in between. */
+/** Runs the load in a separate process, so that garbage collections of this one do not disturb it. */
 function runPaced(load: PacedLoad): Promise<PacedResult> {
   return new Promise((resolve, reject) => {
     const file = join(import.meta.dirname, 'paced-load.ts');

@@ -1,4 +1,4 @@
-import { askEachKey } from './closed-load.ts';
+import { requestEachKey } from './closed-load.ts';
 import { countMetric } from './count-metric.ts';
 import { formatNumber } from './format-number.ts';
 import { freePort } from './free-port.ts';
@@ -6,47 +6,47 @@ import { portico } from './peers/portico.ts';
 import type { StartedPeer } from './peers/peer.ts';
 import { rawRequest } from './raw-request.ts';
 import type { RunContext } from './run-scenario.ts';
-import { ASKED, keyed } from './scenarios/asked.ts';
+import { PLAIN, keyed } from './scenarios/requests.ts';
 import { slopeOf } from './slope.ts';
 
 /** The cache budget of the run in bytes. */
 export const MEMORY_BUDGET = 64 * 1024 * 1024;
 
-/** Requests of the warm-up; their keys come after those of the run. */
+/** The number of warm-up requests. Their keys follow those of the run. */
 const WARM_REQUESTS = 4000;
 
-/** How long after ready, and after the warm-up, memory counts as being at rest. */
+/** The time after startup, and after the warm-up, until memory counts as being at rest. */
 const REST_MS = 2000;
 
-/** Fewer pages than this at the end, and the run did not fill the cache. */
+/** If there are fewer stored responses than this at the end, the run did not fill the cache. */
 const LEAST_ENTRIES = 1000;
 
-/** Resident memory while distinct keys are asked for, each once. */
+/** Resident memory while distinct keys are requested, each once. */
 export interface MemoryResult {
   readonly keys: number;
   readonly budgetBytes: number;
-  /** Two seconds after ready, without any request. */
+  /** Two seconds after `/readyz` returned 200, without any request. */
   readonly restBytes: number;
-  /** Two seconds after a few thousand misses whose pages were purged again: with the code that a run needs compiled. */
+  /** Two seconds after a few thousand misses whose responses were purged, when V8 has compiled the code of the run. */
   readonly warmRestBytes: number;
   readonly peakBytes: number;
   readonly endBytes: number;
-  /** How resident memory changes over the last half of the run, in bytes per million keys. */
+  /** The growth of resident memory over the last half of the run, in bytes per million keys. */
   readonly lastHalfSlope: number;
-  /** Pages and bytes that the cache held at the end, as the metrics say. */
+  /** Stored responses and their bytes at the end, according to the metrics. */
   readonly entries: number;
   readonly cacheBytes: number;
   readonly samples: readonly { readonly keys: number; readonly rssBytes: number }[];
 }
 
-/** Asks for distinct keys of 2 kB pages with distinct bodies; samples fifty times, at least every 20,000 keys. */
+/** Requests distinct keys of 2 kB pages with distinct bodies. Samples fifty times, at least every 20,000 keys. */
 export async function measureMemory(keys: number, context: RunContext): Promise<MemoryResult> {
   const { upstream, folder, progress } = context;
   const peer = portico({ label: 'memory', responses: 'enforce', cache: true, maxBytes: MEMORY_BUDGET });
   const started = await peer.start({ upstreamPort: upstream.portOf('2k', 'stamped'), port: await freePort(), folder });
   const { running, port } = started;
-  const { path, headers } = keyed(ASKED, keys);
-  const ask = (from: number, to: number) => askEachKey({ port, path, headers, connections: 32, from, to });
+  const { path, headers } = keyed(PLAIN, keys);
+  const ask = (from: number, to: number) => requestEachKey({ port, path, headers, connections: 32, from, to });
   progress.say(`Memory: ${formatNumber(keys, 0)} distinct keys`);
   try {
     const restBytes = await restOf(started);
@@ -64,7 +64,7 @@ export async function measureMemory(keys: number, context: RunContext): Promise<
       running.emptyOutput();
       progress.tick(`memory: ${formatNumber(to, 0)} keys, ${formatNumber(rssBytes / 1e6, 0)} MB`);
     }
-    const kept = await proveKept(started, keys);
+    const kept = await verifyStored(started, keys);
     return {
       keys,
       budgetBytes: MEMORY_BUDGET,
@@ -82,19 +82,19 @@ export async function measureMemory(keys: number, context: RunContext): Promise<
   }
 }
 
-/** Pages must really have been kept: the metrics say how many, and the last key is answered from memory. */
-async function proveKept(started: StartedPeer, keys: number): Promise<Pick<MemoryResult, 'entries' | 'cacheBytes'>> {
+/** Verifies that responses were stored: the metrics count them, and the last key must be a hit. */
+async function verifyStored(started: StartedPeer, keys: number): Promise<Pick<MemoryResult, 'entries' | 'cacheBytes'>> {
   const adminPort = adminPortOf(started);
   const entries = await countMetric(adminPort, /^portico_cache_entries /);
   const cacheBytes = await countMetric(adminPort, /^portico_cache_bytes /);
-  if (entries < LEAST_ENTRIES) throw new Error(`only ${entries} pages were kept`);
-  if (cacheBytes > MEMORY_BUDGET) throw new Error(`the cache says that it holds ${cacheBytes} bytes`);
-  const { path, headers } = keyed(ASKED, keys);
+  if (entries < LEAST_ENTRIES) throw new Error(`only ${entries} responses were stored`);
+  if (cacheBytes > MEMORY_BUDGET) throw new Error(`the cache reports ${cacheBytes} bytes, which is over its budget`);
+  const { path, headers } = keyed(PLAIN, keys);
   const last = `${path}${String(keys - 1).padStart(7, '0')}`;
   const answer = await rawRequest(started.port, last, headers);
   const status = answer.headers['cache-status'] ?? 'absent';
   if (answer.status !== 200 || !/hit/.test(status))
-    throw new Error(`the last key is no hit: status ${answer.status}, cache-status ${status}`);
+    throw new Error(`the last key is not a hit: status ${answer.status}, cache-status ${status}`);
   return { entries, cacheBytes };
 }
 

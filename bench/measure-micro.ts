@@ -6,7 +6,7 @@ import { formatFiles } from './report/format-files.ts';
 import { microMarkdown } from './report/micro-markdown.ts';
 import type { Session } from './session.ts';
 
-/** Measures the stages alone and writes MICRO.md and micro.json. */
+/** Measures the stages separately and writes MICRO.md and micro.json. */
 export async function measureMicro(
   { quick, out }: Arguments,
   { startedAt, machine, context }: Session,

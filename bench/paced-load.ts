@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
-import { createAnswerCounter } from './answer-counter.ts';
-import { type LatencySummary, summarise } from './latency-summary.ts';
+import { createResponseCounter } from './response-counter.ts';
+import { type LatencySummary, summarize } from './latency-summary.ts';
 
-/** Requests at a fixed rate, whether or not the earlier ones are answered. */
+/** Requests that are sent at a fixed rate, whether or not earlier ones have completed. */
 export interface PacedLoad {
   readonly port: number;
   readonly path: string;
@@ -13,7 +13,7 @@ export interface PacedLoad {
   readonly seconds: number;
 }
 
-/** Latencies in milliseconds from the instant at which a request was due, waiting for a connection included. */
+/** Latencies in milliseconds from the instant at which a request was due, including the wait for a connection. */
 export interface PacedResult extends LatencySummary {
   readonly requests: number;
   readonly perSecond: number;
@@ -24,7 +24,7 @@ interface Connection {
   dueAt: number;
 }
 
-/** Runs the load; rejects on any status but 200 and on any broken connection. */
+/** Runs the load. Rejects on any status other than 200 and on any broken connection. */
 async function runPaced(load: PacedLoad): Promise<PacedResult> {
   const { port, path, headers, connections, perSecond, warmSeconds, seconds } = load;
   const lines = Object.entries({ Host: `127.0.0.1:${port}`, ...headers }).map(([name, value]) => `${name}: ${value}`);
@@ -36,7 +36,7 @@ async function runPaced(load: PacedLoad): Promise<PacedResult> {
   const idle: Connection[] = [];
   const waiting: number[] = [];
   let waitingFrom = 0;
-  let answered = 0;
+  let completed = 0;
   let failure: Error | undefined;
   const fail = (error: Error) => void (failure ??= error);
 
@@ -46,10 +46,10 @@ async function runPaced(load: PacedLoad): Promise<PacedResult> {
   };
   const opened = Array.from({ length: connections }, () => {
     return new Promise<void>((resolve) => {
-      const count = createAnswerCounter((status) => {
+      const count = createResponseCounter((status) => {
         if (status !== 200) fail(new Error(`status ${status}`));
-        latencies[answered] = performance.now() - connection.dueAt;
-        answered += 1;
+        latencies[completed] = performance.now() - connection.dueAt;
+        completed += 1;
         const due = waiting[waitingFrom];
         if (due === undefined) {
           idle.push(connection);
@@ -76,16 +76,16 @@ async function runPaced(load: PacedLoad): Promise<PacedResult> {
 
   const startedAt = performance.now();
   const giveUpAt = startedAt + (warmSeconds + seconds) * 1000 + 10_000;
-  let asked = 0;
-  // A timer of milliseconds would send in bursts; turning the event loop round and round does not.
+  let sent = 0;
+  // A timer has a resolution of milliseconds and would send in bursts. A busy event loop does not.
   // oxlint-disable-next-line no-unmodified-loop-condition -- the sockets change it
-  while (answered < total) {
+  while (completed < total) {
     if (failure !== undefined) throw failure;
     const now = performance.now();
-    if (now > giveUpAt) throw new Error(`${total - answered} requests were not answered ten seconds after the end`);
-    while (asked < total && startedAt + asked * spacing <= now) {
-      const dueAt = startedAt + asked * spacing;
-      asked += 1;
+    if (now > giveUpAt) throw new Error(`${total - completed} requests had not completed ten seconds after the end`);
+    while (sent < total && startedAt + sent * spacing <= now) {
+      const dueAt = startedAt + sent * spacing;
+      sent += 1;
       const connection = idle.pop();
       if (connection === undefined) waiting.push(dueAt);
       else send(connection, dueAt);
@@ -93,7 +93,7 @@ async function runPaced(load: PacedLoad): Promise<PacedResult> {
     await new Promise((resolve) => setImmediate(resolve));
   }
   const measured = latencies.slice(warm);
-  return { requests: measured.length, perSecond, ...summarise(measured) };
+  return { requests: measured.length, perSecond, ...summarize(measured) };
 }
 
 const result = await runPaced(JSON.parse(process.argv[2] ?? '{}') as PacedLoad);

@@ -1,10 +1,10 @@
-/** The sizes that pages are measured in. */
+/** The sizes of the measured pages. */
 export type PageSize = '2k' | '29k' | '200k';
 
-/** The digits that the upstream overwrites to make every body distinct; no other text of a page holds them. */
+/** The digits that the upstream overwrites to make every body distinct. They occur only once in a page. */
 export const STAMP = '000000000000';
 
-/** How many items, and how much text in each, make a page of about that size. */
+/** The number of items, and of words in each, for a page of approximately the given size. */
 const SHAPES: Readonly<Record<PageSize, { items: number; words: number }>> = {
   '2k': { items: 1, words: 74 },
   '29k': { items: 15, words: 87 },
@@ -16,7 +16,7 @@ const WORDS =
     ' ',
   );
 
-/** A page of `question.json` that keeps the contract; the first slug carries the stamp. */
+/** Returns a valid page of `question.json`. The slug of the first item contains the stamp. */
 export function questionPage(size: PageSize): Buffer {
   const { items, words } = SHAPES[size];
   const list = Array.from({ length: items }, (_, index) => question(index, words));

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { createCpuTime } from './cpu-time.ts';
 import { pathWithSbin } from './machine.ts';
 
-/** A program to start: on which core, where its output goes and which port tells that it is ready. */
+/** A program to start, with its core, its output file, and the port that accepts connections when it is ready. */
 export interface Program {
   readonly name: string;
   readonly command: string;
@@ -17,23 +17,23 @@ export interface Program {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A program that runs, with everything that it started itself. */
+/** A running program with all its child processes. */
 export interface Running {
   readonly pid: number;
-  /** Nanoseconds that the whole tree has spent on processors. */
+  /** CPU time of the whole tree in nanoseconds. */
   cpuNs(): number;
   /** Resident memory of the whole tree in bytes; shared pages count once in each process. */
   rssBytes(): number;
-  /** Empties the output file; programs append, so they go on at its start. */
+  /** Empties the output file. Programs append to it, so they continue at its beginning. */
   emptyOutput(): void;
-  /** What it said last, when it has ended by itself; undefined while it runs. */
-  lastWords(): string | undefined;
+  /** Returns the exit code and the last output if the program has ended by itself, or undefined while it is running. */
+  exitMessage(): string | undefined;
   stop(): Promise<void>;
 }
 
 const alive = new Set<number>();
 
-/** Starts a program on its core and resolves when its port accepts; rejects with its last words when it ends before. */
+/** Starts a program on its core. Resolves when its port accepts connections; rejects if the program ends before. */
 export async function startProgram(program: Program): Promise<Running> {
   const { name, command, args, core, port, output, cwd, env } = program;
   const out = openSync(output, 'a');
@@ -70,7 +70,7 @@ export async function startProgram(program: Program): Promise<Running> {
       return bytes;
     },
     emptyOutput: () => ftruncateSync(out),
-    lastWords: () =>
+    exitMessage: () =>
       child.exitCode === null && child.signalCode === null
         ? undefined
         : `ended with ${child.exitCode ?? child.signalCode ?? 'nothing'}: ${readFileSync(`${output}.err`, 'utf8').slice(-2000)}`,
@@ -78,7 +78,7 @@ export async function startProgram(program: Program): Promise<Running> {
   };
 }
 
-/** Ends whatever still runs, at once; for the end of this program, however it comes. */
+/** Kills all programs that are still running. Call this whenever the benchmark ends. */
 export function killAll(): void {
   for (const pid of alive) for (const one of treeOf(pid).reverse()) kill(one, 'SIGKILL');
   alive.clear();
@@ -122,7 +122,7 @@ function accepts(port: number): Promise<boolean> {
   });
 }
 
-/** A process and everything below it, parents first. */
+/** Returns a process and all its descendants, parents first. */
 function treeOf(root: number): number[] {
   const children = new Map<number, number[]>();
   for (const name of readdirSync('/proc')) {
@@ -137,7 +137,7 @@ function treeOf(root: number): number[] {
 
 function parentOf(pid: number): number | undefined {
   const stat = read(`/proc/${pid}/stat`);
-  // The name of a program may hold spaces and parentheses; the parent is the second field after it.
+  // The program name may contain spaces and parentheses. The parent is the second field after it.
   return stat === undefined ? undefined : Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
 }
 

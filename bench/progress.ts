@@ -1,13 +1,13 @@
-/** Says where the run is, on standard error, one line a step. */
+/** Prints the progress of the run on standard error, one line per step. */
 export interface Progress {
   say(text: string): void;
-  /** Overwrites the current line on a terminal; elsewhere only every fifth second is written. */
+  /** Overwrites the current line on a terminal. Otherwise prints at most one line every five seconds. */
   tick(text: string): void;
-  /** How long everything will take about, in seconds since the start; shown beside the time that has passed. */
+  /** Sets the expected total duration in seconds, which is shown next to the elapsed time. */
   expect(seconds: number): void;
 }
 
-/** Progress with the seconds since an instant (epoch milliseconds) in front of each line. */
+/** Creates a progress display whose lines begin with the seconds since an instant (epoch milliseconds). */
 export function createProgress(startedAt: number): Progress {
   const isTerminal = process.stderr.isTTY;
   let expected = '';

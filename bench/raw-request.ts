@@ -1,42 +1,42 @@
 import { connect } from 'node:net';
 
-/** One whole answer as it came over the wire. */
-export interface RawAnswer {
+/** A complete response as received. */
+export interface RawResponse {
   readonly status: number;
-  /** Names in lower case; the last of several fields of one name. */
+  /** Names in lower case. If a header is repeated, the last value. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The body without transfer coding; content coding is left as it is. */
+  /** The body without transfer coding, but with its content coding. */
   readonly body: Buffer;
-  /** Bytes of head and body together. */
+  /** Total bytes of head and body. */
   readonly bytes: number;
 }
 
-/** Sends one GET on a connection of its own and reads the whole answer; rejects after ten seconds. */
+/** Sends a GET on a new connection and reads the complete response. Rejects after ten seconds. */
 export function rawRequest(
   port: number,
   path: string,
   headers: Readonly<Record<string, string>> = {},
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');
     const parts: Buffer[] = [];
     const lines = Object.entries({ Host: `127.0.0.1:${port}`, ...headers }).map(([name, value]) => `${name}: ${value}`);
-    socket.setTimeout(10_000, () => socket.destroy(new Error(`no answer for ${path} within 10 s`)));
+    socket.setTimeout(10_000, () => socket.destroy(new Error(`no response for ${path} within 10 s`)));
     socket.on('error', reject);
     socket.on('data', (part: Buffer) => {
       parts.push(part);
-      const answer = parseAnswer(Buffer.concat(parts));
+      const answer = parseResponse(Buffer.concat(parts));
       if (answer === undefined) return;
       socket.destroy();
       resolve(answer);
     });
-    socket.on('end', () => reject(new Error(`the connection ended in the middle of the answer for ${path}`)));
+    socket.on('end', () => reject(new Error(`the connection ended in the middle of the response for ${path}`)));
     socket.write(`GET ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
   });
 }
 
-/** Reads one answer; undefined while some of it is missing. */
-export function parseAnswer(data: Buffer): RawAnswer | undefined {
+/** Parses a response. Returns undefined if it is not complete yet. */
+export function parseResponse(data: Buffer): RawResponse | undefined {
   const end = data.indexOf('\r\n\r\n');
   if (end < 0) return undefined;
   const [first = '', ...lines] = data.toString('latin1', 0, end).split('\r\n');

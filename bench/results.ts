@@ -10,11 +10,11 @@ export interface Failure {
   readonly message: string;
 }
 
-/** Everything that one run found; parts that were not run are absent. */
+/** The results of a run. Parts that were not measured are absent. */
 export interface Results {
   readonly startedAt: string;
   readonly effort: 'full' | 'quick';
-  /** The names of the parts that were asked for; empty for all. */
+  /** The names of the selected parts; empty for all. */
   readonly only: readonly string[];
   readonly machine: Machine;
   readonly scenarios: readonly ScenarioResult[];
@@ -24,7 +24,7 @@ export interface Results {
   readonly failures: readonly Failure[];
 }
 
-/** One row of a scenario by the id of its peer, or nothing when it was not measured. */
+/** Returns the row of a peer in a scenario, or undefined if it was not measured. */
 export function rowOf(
   { scenarios }: Pick<Results, 'scenarios'>,
   scenario: string,

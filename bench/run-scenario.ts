@@ -1,10 +1,10 @@
-import { askEachKey } from './closed-load.ts';
+import { requestEachKey } from './closed-load.ts';
 import { countMetric } from './count-metric.ts';
 import { formatNumber } from './format-number.ts';
 import { freePort } from './free-port.ts';
 import type { StartedPeer } from './peers/peer.ts';
 import type { Progress } from './progress.ts';
-import { type Proof, proveAnswer } from './prove-answer.ts';
+import { type Proof, verifyResponse } from './verify-response.ts';
 import type { Entry, Scenario } from './scenarios/scenario.ts';
 import { type Spread, spreadOf } from './spread.ts';
 import type { Upstream } from './start-upstream.ts';
@@ -16,16 +16,16 @@ export interface Round {
   readonly cpuUs: number;
 }
 
-/** What a scenario says of one server. */
+/** The results of one server in a scenario. */
 export interface ScenarioRow {
   readonly peer: string;
   readonly label: string;
   readonly authenticates: boolean;
   readonly rounds: readonly Round[];
-  /** Rounds that were repeated, because nothing was answered in them: the machine was busy with something else. */
+  /** Rounds that were repeated because no response arrived: the machine was busy with something else. */
   readonly stalls: number;
   readonly requestsPerSecond: Spread;
-  /** Processor time of the server's whole process tree for one request, in microseconds. */
+  /** CPU time of the server's whole process tree for one request, in microseconds. */
   readonly cpuUs: Spread;
   /** Resident memory at the end of the scenario, in bytes. */
   readonly rssBytes: number;
@@ -34,7 +34,7 @@ export interface ScenarioRow {
   readonly configuration: string;
 }
 
-/** What a scenario says; peers that could not be started for want of a program are named with the reason. */
+/** The results of a scenario. Peers whose program is not installed are listed with the reason. */
 export interface ScenarioResult {
   readonly id: string;
   readonly title: string;
@@ -42,28 +42,28 @@ export interface ScenarioResult {
   readonly skipped: readonly { readonly peer: string; readonly label: string; readonly reason: string }[];
 }
 
-/** What scenarios are run with. */
+/** The environment of a run. */
 export interface RunContext {
   readonly folder: string;
   readonly upstream: Upstream;
   readonly progress: Progress;
-  /** Programs that are missing, each with how to get it. */
+  /** Programs that are not installed, each with the command that installs it. */
   readonly missing: ReadonlyMap<string, string>;
-  /** How long each server is warmed before its rounds. */
+  /** Duration of the warm-up of each server in seconds. */
   readonly warmSeconds: number;
 }
 
-/** A server that runs and has proved its answer. */
+/** A running server whose response was verified. */
 export interface Running {
   readonly entry: Entry;
   readonly started: StartedPeer;
   readonly proof: Proof;
   readonly rounds: Round[];
-  /** Rounds that had to be repeated, because nothing was answered in them. */
+  /** Rounds that were repeated because no response arrived. */
   stalls: number;
 }
 
-/** Starts every server, proves its answers, warms it, and measures in rounds whose order rotates. */
+/** Starts all servers, verifies their responses, warms them up, and measures them in rounds whose order rotates. */
 export async function runScenario(scenario: Scenario, context: RunContext): Promise<ScenarioResult> {
   const { progress, missing } = context;
   const { id, title, entries, rounds } = scenario;
@@ -93,7 +93,7 @@ export async function runScenario(scenario: Scenario, context: RunContext): Prom
       }
     }
     for (const { entry, started } of running)
-      await proveAnswer(`${entry.peer.label}, after the rounds`, started.port, scenario, entry.asked);
+      await verifyResponse(`${entry.peer.label}, after the rounds`, started.port, scenario, entry.request);
     for (const [at, one] of running.entries()) {
       const violations = (await violationsOf(one)) - (violationsBefore[at] ?? 0);
       if (violations > 0) throw new Error(`${one.entry.peer.label}, ${id}: ${violations} violations were counted`);
@@ -104,7 +104,7 @@ export async function runScenario(scenario: Scenario, context: RunContext): Prom
   }
 }
 
-/** Starts a server and proves its answer; stops it again when it proves the wrong thing. */
+/** Starts a server and verifies its response. Stops the server if the response is wrong. */
 export async function startEntry(
   scenario: Scenario,
   entry: Entry,
@@ -113,7 +113,7 @@ export async function startEntry(
   const upstreamPort = upstream.portOf(scenario.size, scenario.upstream);
   const started = await entry.peer.start({ upstreamPort, port: await freePort(), folder });
   try {
-    const proof = await proveAnswer(entry.peer.label, started.port, scenario, entry.asked);
+    const proof = await verifyResponse(entry.peer.label, started.port, scenario, entry.request);
     return { entry, started, proof, rounds: [], stalls: 0 };
   } catch (error) {
     await started.running.stop();
@@ -121,10 +121,10 @@ export async function startEntry(
   }
 }
 
-/** A short round on a machine that is busy otherwise may pass without an answer; it is repeated once, longer, and told. */
+/** On a busy machine, a short round may end without a response. It is repeated once, with this minimum duration. */
 const STALL_SECONDS = 1.5;
 
-/** One round; throws when any answer was not what it should be, and tells when the server has ended. */
+/** Runs one round. Throws if a response was wrong or the server has ended. */
 export async function measureRound(scenario: Scenario, one: Running, seconds: number): Promise<Round> {
   try {
     return await loadRound(scenario, one, seconds);
@@ -134,56 +134,56 @@ export async function measureRound(scenario: Scenario, one: Running, seconds: nu
 }
 
 function explained(error: unknown, { id }: Scenario, { entry, started }: Running): Error {
-  const words = started.running.lastWords();
+  const words = started.running.exitMessage();
   const what = [(error as Error).message, ...(words === undefined ? [] : [words])].join('; the server has ');
   return new Error(`${entry.peer.label}, ${id}: ${what}`, { cause: error });
 }
 
 async function loadRound(scenario: Scenario, one: Running, seconds: number): Promise<Round> {
   const { entry, started, proof } = one;
-  const { asked } = entry;
+  const { request } = entry;
   started.running.emptyOutput();
-  const { path, keys } = asked;
+  const { path, keys } = request;
   const load = { port: started.port, path, headers: proof.sent, connections: scenario.connections, seconds };
   const countedBefore = await counted(one);
   const before = started.running.cpuNs();
   const result = await runWrk(keys === undefined ? load : { ...load, keys });
   const cpuNs = started.running.cpuNs() - before;
-  // A server that has died, or a system that tells nothing, must not look like one that costs nothing.
-  if (!(cpuNs > 0)) throw new Error('no processor time could be read');
+  // A server that has ended, or a system that reports no CPU time, must not look like a server without any cost.
+  if (!(cpuNs > 0)) throw new Error('the CPU time could not be read');
   const grown = (await counted(one)) - countedBefore;
   if (result.requests === 0) {
-    if (one.stalls > 0) throw new Error('a second round without any answer');
+    if (one.stalls > 0) throw new Error('a second round without any response');
     one.stalls += 1;
     return loadRound(scenario, one, Math.max(seconds, STALL_SECONDS));
   }
-  if (asked.counted !== undefined && grown < result.requests)
-    throw new Error(`metrics counted ${grown} of ${result.requests} as what was meant`);
-  const wantedErrors = asked.status > 399 ? result.requests : 0;
+  if (request.counted !== undefined && grown < result.requests)
+    throw new Error(`the metrics counted only ${grown} of ${result.requests} requests as expected`);
+  const wantedErrors = request.status > 399 ? result.requests : 0;
   if (result.errorStatuses !== wantedErrors)
     throw new Error(`${result.errorStatuses} of ${result.requests} had error statuses`);
-  // Bytes per answer tell 200 from 304 and a page from something shorter without looking at each answer.
+  // The bytes per response distinguish 200 from 304, and a page from a shorter body, without parsing each response.
   const bytes = result.bytes / result.requests;
   if (Math.abs(bytes - proof.bytes) > Math.max(24, proof.bytes * 0.01))
-    throw new Error(`answers had ${bytes.toFixed(0)} bytes instead of ${proof.bytes}`);
+    throw new Error(`responses had ${bytes.toFixed(0)} bytes instead of ${proof.bytes}`);
   return { requestsPerSecond: result.requests / result.seconds, cpuUs: cpuNs / 1000 / result.requests };
 }
 
-/** How often every key is asked for before the rounds: once to be kept, once to be met as what is kept. */
+/** How often every key is requested before the rounds: once to store its response, and once as a hit. */
 export const KEY_PASSES = 2;
 
-/** Asks for every key where there are several, so that in a round none of them is new or met for the first time. */
+/** Requests each of several keys, so that in a round no key is new or is a hit for the first time. */
 export async function warmKeys(running: readonly Running[], { progress }: Pick<RunContext, 'progress'>): Promise<void> {
   for (const { entry, started, proof } of running) {
-    const { keys, path } = entry.asked;
+    const { keys, path } = entry.request;
     if (keys === undefined || keys < 2) continue;
     const all = keys * KEY_PASSES;
-    for (let asked = 0; asked < all;) {
-      const from = asked % keys;
+    for (let requested = 0; requested < all;) {
+      const from = requested % keys;
       const to = Math.min(keys, from + 5000);
-      await askEachKey({ port: started.port, path, headers: proof.sent, connections: 32, from, to });
-      asked += to - from;
-      const share = `${formatNumber(asked, 0)} of ${formatNumber(all, 0)}`;
+      await requestEachKey({ port: started.port, path, headers: proof.sent, connections: 32, from, to });
+      requested += to - from;
+      const share = `${formatNumber(requested, 0)} of ${formatNumber(all, 0)}`;
       progress.tick(`filling ${entry.peer.label}: ${share} requests`);
     }
   }
@@ -191,11 +191,11 @@ export async function warmKeys(running: readonly Running[], { progress }: Pick<R
 
 async function counted({ entry, started }: Running): Promise<number> {
   const { adminPort } = started;
-  const pattern = entry.asked.counted;
+  const pattern = entry.request.counted;
   return adminPort === undefined || pattern === undefined ? 0 : countMetric(adminPort, pattern);
 }
 
-/** Violations that Portico counted in answers of the upstream; there must be none, or not the page was measured. */
+/** Returns the number of violations in the upstream's responses. There must not be any. */
 async function violationsOf({ started: { adminPort } }: Running): Promise<number> {
   return adminPort === undefined
     ? 0

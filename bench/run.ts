@@ -11,16 +11,19 @@ import { partNames } from './scenarios/all.ts';
 import { FULL, QUICK } from './scenarios/effort.ts';
 import { openSession, type Session } from './session.ts';
 
-/** Runs the benchmark, which began at that instant (epoch milliseconds, packages included); answers the exit code. */
+/**
+ * Runs the benchmark and returns the exit code. `startedAt` is the instant, in epoch milliseconds, before packages were
+ * installed.
+ */
 export async function run(args: readonly string[], startedAt: number): Promise<number> {
   const names = partNames();
   const usage = USAGE.replace('NAMES', names.join(', '));
-  const asked = readArguments(args, names);
-  if (typeof asked === 'string') {
-    process.stderr.write(`${asked}\n\n${usage}`);
+  const options = readArguments(args, names);
+  if (typeof options === 'string') {
+    process.stderr.write(`${options}\n\n${usage}`);
     return 2;
   }
-  if (asked.help) {
+  if (options.help) {
     process.stdout.write(usage);
     return 0;
   }
@@ -32,7 +35,7 @@ export async function run(args: readonly string[], startedAt: number): Promise<n
   process.once('exit', clean);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
   try {
-    return await measure(asked, await openSession(folder, asked.quick ? QUICK : FULL, startedAt));
+    return await measure(options, await openSession(folder, options.quick ? QUICK : FULL, startedAt));
   } catch (error) {
     process.stderr.write(`\nthe benchmark failed: ${(error as Error).message}\n`);
     return 1;
@@ -41,8 +44,8 @@ export async function run(args: readonly string[], startedAt: number): Promise<n
   }
 }
 
-function measure(asked: Arguments, session: Session): Promise<number> {
-  if (asked.against !== undefined) return compareCheckouts(asked.against, asked, session);
-  if (asked.profile !== undefined) return measureProfile(asked.profile, asked, session);
-  return asked.micro ? measureMicro(asked, session) : measureAll(asked, session);
+function measure(options: Arguments, session: Session): Promise<number> {
+  if (options.against !== undefined) return compareCheckouts(options.against, options, session);
+  if (options.profile !== undefined) return measureProfile(options.profile, options, session);
+  return options.micro ? measureMicro(options, session) : measureAll(options, session);
 }

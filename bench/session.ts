@@ -6,7 +6,7 @@ import type { RunContext } from './run-scenario.ts';
 import type { Effort } from './scenarios/effort.ts';
 import { startUpstream } from './start-upstream.ts';
 
-/** What every kind of run begins with. */
+/** The preparation that every kind of run needs. */
 export interface Session {
   readonly startedAt: string;
   readonly machine: Machine;
@@ -14,7 +14,7 @@ export interface Session {
   readonly context: RunContext;
 }
 
-/** Reads the machine, moves this program off the server's core and starts the upstream; throws where that is impossible. */
+/** Examines the machine, moves this program off the server's core and starts the upstream. Throws if that fails. */
 export async function openSession(folder: string, effort: Effort, startedAt: number): Promise<Session> {
   const progress = createProgress(startedAt);
   const machine = await readMachine();
@@ -22,9 +22,10 @@ export async function openSession(folder: string, effort: Effort, startedAt: num
     const reason = machine.missing.get(name);
     if (reason !== undefined) throw new Error(`${name}: ${reason}`);
   }
-  if (machine.cores < 2) throw new Error('two cores are needed: one for the server, one for everything else');
-  if (!machine.exactCpuTime) progress.say('there is no /proc/self/schedstat: processor time comes in ticks of 10 ms');
-  for (const [name, reason] of machine.missing) progress.say(`${name} is left out: ${reason}`);
+  if (machine.cores < 2) throw new Error('two cores are required: one for the server and one for everything else');
+  if (!machine.exactCpuTime)
+    progress.say('/proc/self/schedstat does not exist: CPU time is measured in ticks of 10 ms');
+  for (const [name, reason] of machine.missing) progress.say(`${name} is skipped: ${reason}`);
   spawnSync('taskset', ['-a', '-c', '-p', String(LOAD_CORE), String(process.pid)]);
 
   const upstream = await startUpstream(folder);

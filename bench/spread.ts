@@ -1,16 +1,16 @@
-/** The median of several rounds with the smallest and largest one. */
+/** The median of several rounds, with the smallest and the largest value. */
 export interface Spread {
   readonly median: number;
   readonly min: number;
   readonly max: number;
 }
 
-/** Summarises rounds; throws RangeError without any. */
+/** Summarizes rounds. Throws RangeError if there are none. */
 export function spreadOf(values: readonly number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b);
   const at = (index: number) => {
     const value = sorted[index];
-    if (value === undefined) throw new RangeError('no rounds to summarise');
+    if (value === undefined) throw new RangeError('no rounds to summarize');
     return value;
   };
   const half = sorted.length >> 1;

@@ -5,7 +5,7 @@ import type { PageSize } from './pages.ts';
 import { type Running, startProgram } from './process-tree.ts';
 import type { UpstreamVariant } from './upstream.ts';
 
-/** The upstream that all servers share; each way of answering has a port of its own. */
+/** The upstream that all servers share. Each variant has its own port. */
 export interface Upstream {
   readonly running: Running;
   portOf(size: PageSize, kind: UpstreamVariant['kind']): number;
@@ -29,7 +29,7 @@ export async function startUpstream(folder: string): Promise<Upstream> {
     running,
     portOf: (size, kind) => {
       const found = variants.find((one) => one.size === size && one.kind === kind);
-      if (found === undefined) throw new Error(`no upstream answers ${size} ${kind}`);
+      if (found === undefined) throw new Error(`there is no upstream variant ${size} ${kind}`);
       return found.port;
     },
   };

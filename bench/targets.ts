@@ -1,7 +1,7 @@
 import { type Results, rowOf } from './results.ts';
 import type { ScenarioRow } from './run-scenario.ts';
 
-/** A number that must be reached, and how it is read from results; undefined when it was not measured. */
+/** A limit, and a function that reads the value from the results. The value is undefined if it was not measured. */
 export interface Target {
   readonly path: string;
   readonly what: string;
@@ -22,7 +22,7 @@ function ratio(metric: Metric, scenario: string, own: string, peer: string, peer
   };
 }
 
-/** Both of two rows must reach the limit: the worse one counts. */
+/** Returns the smaller of two values, because both must reach the limit. */
 function worse(values: readonly Target['value'][]): Target['value'] {
   return (results) => {
     const known = values.map((value) => value(results));
@@ -34,13 +34,16 @@ function distinct(peer: string): Target['value'] {
   return worse(['portico-enforce', 'portico-report'].map((own) => ratio(throughput, 'miss-distinct', own, peer)));
 }
 
-/** Half of the memory that a budget may cost beyond itself, after the issue: rest + 64 MiB × 1.5. */
+/** The memory that a cache budget may use, relative to the budget: memory at rest + 64 MiB × 1.5. */
 const MEMORY_FACTOR = 1.5;
 
-/** Growth over the last half that still counts as flat, in percent of the memory at the end: garbage comes and goes by that. */
+/**
+ * The growth over the last half that still counts as flat, in percent of the memory at the end. Garbage collections
+ * cause variations of this size.
+ */
 const FLAT = 5;
 
-/** The rows of what must be reached, in the order of the issue. */
+/** The targets, in the order of the report. */
 export const TARGETS: readonly Target[] = [
   {
     path: 'cache hit, identity',
@@ -62,7 +65,7 @@ export const TARGETS: readonly Target[] = [
     limit: { atLeast: 3 },
     unit: '×',
     value: (results) =>
-      // An answer that is not compressed is no answer to this question.
+      // A response that is not compressed is not comparable.
       rowOf(results, 'hit-gzip', 'portico-hit')?.encoding === 'gzip'
         ? ratio(throughput, 'hit-gzip', 'portico-hit', 'nginx-gzip')(results)
         : undefined,
@@ -120,7 +123,7 @@ export const TARGETS: readonly Target[] = [
   },
   {
     path: 'latency of a hit at half the peak rate',
-    what: 'p99 beyond that of bare node:http, since the generator’s own delays are in both',
+    what: 'p99 minus that of bare node:http, because both contain the delays of the load generator',
     limit: { atMost: 1 },
     unit: 'ms',
     value: ({ latency }) => {
@@ -145,42 +148,42 @@ export const TARGETS: readonly Target[] = [
   },
   {
     path: 'memory after many distinct keys',
-    what: `growth of RSS beyond rest; the limit is ${MEMORY_FACTOR} × 64 MiB`,
+    what: `growth of RSS since rest; the limit is ${MEMORY_FACTOR} × 64 MiB`,
     limit: { atMost: (64 * 1024 * 1024 * MEMORY_FACTOR) / 1e6 },
     unit: 'MB',
     value: ({ memory }) => (memory === undefined ? undefined : (memory.endBytes - memory.restBytes) / 1e6),
   },
   {
     path: 'memory after many distinct keys',
-    what: 'growth over the last half of the run by the line that fits it best, in percent of the end',
+    what: 'growth over the last half of the run, by linear regression, in percent of the memory at the end',
     limit: { atMost: FLAT },
     unit: '%',
     value: lastHalfGrowth,
   },
   {
     path: 'cost as work grows',
-    what: 'CPU of a hit with many keys against that with one: the row farthest from it',
+    what: 'CPU of a hit with many keys compared with one key: the row with the largest difference',
     limit: { atMost: 10 },
     unit: '%',
     value: (results) => farthestFromFirst(results, 'keys'),
   },
   {
     path: 'cost as work grows',
-    what: 'CPU of a hit with 500 operations against that with those of the contract',
+    what: 'CPU of a hit with 500 operations compared with the operations of the contract',
     limit: { atMost: 10 },
     unit: '%',
     value: (results) => farthestFromFirst(results, 'operations'),
   },
   {
     path: 'cost as work grows',
-    what: 'CPU of a miss for 200 kB beyond the straight line through 2 kB and 29 kB',
+    what: 'CPU of a miss for 200 kB above the straight line through 2 kB and 29 kB',
     limit: { atMost: 10 },
     unit: '%',
     value: linearExcess,
   },
 ];
 
-/** How far any of Portico's rows is from the first one, up or down, in percent. */
+/** Returns the largest difference between Portico's first row and its other rows, up or down, in percent. */
 function farthestFromFirst({ scenarios }: Results, scenario: string): number | undefined {
   const rows = scenarios.find(({ id }) => id === scenario)?.rows ?? [];
   const [first, ...others] = rows.filter(({ peer }) => peer.startsWith('portico')).map(cpu);
@@ -198,7 +201,7 @@ function linearExcess(results: Results): number | undefined {
   return Math.max(0, (large.cpuUs.median / expected - 1) * 100);
 }
 
-/** The line of a short run says nothing of a million keys. */
+/** A shorter run does not show the growth for a million keys. */
 const LEAST_KEYS = 500_000;
 
 function lastHalfGrowth({ memory }: Results): number | undefined {
@@ -207,7 +210,7 @@ function lastHalfGrowth({ memory }: Results): number | undefined {
   return Math.max(0, (grown / memory.endBytes) * 100);
 }
 
-/** Whether a target holds, is missed or was not measured; `gap` is how far it is missed, relative to the limit. */
+/** Whether a target was reached, missed or not measured. `gap` is the relative distance from the limit. */
 export interface Verdict {
   readonly target: Target;
   readonly value: number | undefined;
@@ -215,7 +218,7 @@ export interface Verdict {
   readonly gap: number;
 }
 
-/** Judges every target. */
+/** Compares the results with all targets. */
 export function judgeTargets(results: Results): readonly Verdict[] {
   return TARGETS.map((target) => {
     const value = target.value(results);

@@ -2,7 +2,7 @@ import { rawRequest } from './raw-request.ts';
 
 const GIVE_UP_MS = 10_000;
 
-/** Waits until Portico says on its admin side, which opens after the public one, that it is ready. */
+/** Waits until `/readyz` returns 200. The admin side opens after the public side. */
 export async function untilReady(adminPort: number): Promise<void> {
   for (const giveUpAt = performance.now() + GIVE_UP_MS; performance.now() < giveUpAt;) {
     const status = await rawRequest(adminPort, '/readyz').then(

@@ -2,14 +2,14 @@ import { createServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { type PageSize, questionPage, STAMP } from './pages.ts';
 
-/** One way of answering: a page, all bodies the same or each with a number of its own, plain, gzip or with an entity tag. */
+/** A variant of the upstream: all bodies equal, each with its own number, compressed, or with an entity tag. */
 export interface UpstreamVariant {
   readonly size: PageSize;
   readonly kind: 'same' | 'stamped' | 'gzip' | 'tagged';
   readonly port: number;
 }
 
-// Raw sockets: an HTTP server of Node's would cost more per request than some of what is measured in front of it.
+// It uses raw sockets, because Node's HTTP server would cost more per request than some of the measured servers.
 const END_OF_HEAD = Buffer.from('\r\n\r\n');
 const MISSING = Buffer.from(
   'HTTP/1.1 404 Not Found\r\nContent-Type: application/json;charset=UTF-8\r\nContent-Length: 21\r\n\r\n{"error":"not found"}',
@@ -30,9 +30,9 @@ function listen({ size, kind, port }: UpstreamVariant): void {
   let stamped = 0;
   createServer((socket) => {
     socket.setNoDelay(true);
-    // A connection has one answer on its way at most, so each can stamp a copy of its own in place.
+    // Each connection has at most one response in progress, so each can stamp its own copy in place.
     const own = stampAt < 0 ? answer : Buffer.from(answer);
-    answerEach(socket, (missing) => {
+    respondToEach(socket, (missing) => {
       if (missing) return MISSING;
       if (stampAt >= 0) own.write(String((stamped += 1)).padStart(STAMP.length, '0'), stampAt, 'latin1');
       return own;
@@ -40,8 +40,8 @@ function listen({ size, kind, port }: UpstreamVariant): void {
   }).listen(port, '127.0.0.1', 4096);
 }
 
-/** Answers each head that comes in; requests have no bodies here. */
-function answerEach(socket: Socket, answerOf: (missing: boolean) => Buffer): void {
+/** Responds to each request head. The requests have no bodies. */
+function respondToEach(socket: Socket, responseOf: (missing: boolean) => Buffer): void {
   let rest: Buffer | undefined;
   socket.on('data', (chunk: Buffer) => {
     let data = rest === undefined ? chunk : Buffer.concat([rest, chunk]);
@@ -50,7 +50,7 @@ function answerEach(socket: Socket, answerOf: (missing: boolean) => Buffer): voi
       const end = data.indexOf(END_OF_HEAD);
       if (end < 0) break;
       const missing = data.toString('latin1', 0, 40).includes('/services/v2/missing');
-      socket.write(answerOf(missing));
+      socket.write(responseOf(missing));
       if (end + 4 === data.length) return;
       data = data.subarray(end + 4);
     }

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
 
-/** A checkout of a git ref that stands beside this one for a while. */
+/** A temporary checkout of a git ref. */
 export interface Worktree {
   readonly folder: string;
   readonly commit: string;
-  /** Takes it away again, as git sees it and on disk; may be called twice. */
+  /** Removes the checkout from git and from the disk. May be called twice. */
   remove(): void;
 }
 
-/** Checks a ref out into a folder that does not exist yet; its packages are this checkout's where the lock file is the same. */
+/** Checks out a ref into a new folder. If its lock file is the same, it uses the packages of this checkout. */
 export function addWorktree(ref: string, folder: string): Worktree {
   const commit = git('rev-parse', '--verify', '--short', `${ref}^{commit}`);
   git('worktree', 'add', '--detach', folder, commit);

@@ -1,7 +1,7 @@
--- Many distinct keys: -- PREFIX COUNT. Walks them in steps that meet every key before one comes again.
+-- Requests many distinct keys: -- COUNT. The step is chosen so that every key is requested before any is repeated.
 local head, tail, count, at, step = '', '', 1, 0, 7919
 
--- Tells that the round begins now: starting the program itself can take long on a busy machine.
+-- Reports that the round begins now, because starting the program can take long on a busy machine.
 function setup()
   io.write('BEGIN\n')
   io.stdout:flush()

@@ -1,10 +1,10 @@
--- Tells that the round begins now: starting the program itself can take long on a busy machine.
+-- Reports that the round begins now, because starting the program can take long on a busy machine.
 function setup()
   io.write('BEGIN\n')
   io.stdout:flush()
 end
 
--- Prints what wrk knows exactly; its own text rounds bytes and names errors only when there are some.
+-- Prints exact counts: wrk's own output rounds bytes and lists errors only if there are any.
 done = function(summary, latency, requests)
   local e = summary.errors
   io.write(string.format(

@@ -2,31 +2,31 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { LOAD_CORE } from './cores.ts';
 
-/** A round of as many requests as can be had. */
+/** A round with as many requests as possible. */
 export interface Load {
   readonly port: number;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly connections: number;
   readonly seconds: number;
-  /** Where given, that many distinct keys are asked for in turn: seven digits after the path. */
+  /** The number of distinct keys to request in turn: seven digits after the path. Without it, the path has no key. */
   readonly keys?: number;
 }
 
-/** What wrk counted. */
+/** The counts of wrk. */
 export interface LoadResult {
   readonly requests: number;
   readonly bytes: number;
   readonly seconds: number;
-  /** Answers with a status above 399. */
+  /** Responses with a status above 399. */
   readonly errorStatuses: number;
   readonly socketErrors: number;
 }
 
-/** What wrk may take to open its connections. */
+/** The time that wrk may take to open its connections. */
 const SETTLING_MS = 100;
 
-/** Runs wrk on the load core; rejects on any socket error, so that no broken round is taken for a slow one. */
+/** Runs wrk on the load core. Rejects on any socket error, so that a broken round does not look like a slow one. */
 export async function runWrk(load: Load): Promise<LoadResult> {
   const script = join(import.meta.dirname, load.keys === undefined ? 'wrk-summary.lua' : 'wrk-keys.lua');
   const headers = Object.entries(load.headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
@@ -34,15 +34,15 @@ export async function runWrk(load: Load): Promise<LoadResult> {
   const wrk = ['wrk', '-t1', `-c${load.connections}`, `-d${limit}s`, '--timeout', '10s', ...headers, '-s', script];
   const words = load.keys === undefined ? [] : ['--', String(load.keys)];
   const url = `http://127.0.0.1:${load.port}${load.path}`;
-  // wrk takes whole seconds only; an interrupt ends a round early and its own clock says how long it was.
+  // wrk accepts only whole seconds. An interrupt ends a round early, and wrk reports its actual duration.
   const output = await collect(['-c', String(LOAD_CORE), ...wrk, url, ...words], load.seconds * 1000 + SETTLING_MS);
   const result = readCounts(output);
-  if (result === undefined) throw new Error(`wrk said nothing that can be read:\n${output}`);
+  if (result === undefined) throw new Error(`the output of wrk cannot be parsed:\n${output}`);
   if (result.socketErrors > 0) throw new Error(`${result.socketErrors} socket errors at ${url}:\n${output}`);
   return result;
 }
 
-/** Reads the line that the scripts make wrk print; undefined where there is none. */
+/** Parses the line that the Lua scripts print. Returns undefined if there is none. */
 export function readCounts(output: string): LoadResult | undefined {
   const found = /^BENCH (\{.*\})$/m.exec(output)?.[1];
   if (found === undefined) return undefined;

@@ -7,7 +7,7 @@ const HELP = `usage: node tools/config-schema.ts [--check]
 
 Writes config/portico.schema.json, the schema that editors check config/portico.yaml with.
 
-  --check   write nothing; exit 1 when the file is stale
+  --check   write nothing; exit with 1 if the file is stale
 `;
 
 const path = join(import.meta.dirname, '..', 'config', 'portico.schema.json');

@@ -9,8 +9,8 @@ import { createSeededRandom } from '../src/lib/seeded-random.ts';
 import { startReferenceServer } from '../src/reference/start-reference-server.ts';
 
 /*
- * Draws the pictures of the console again: docs/images/*.png, or every page below a folder with --all FOLDER.
- * A quarter of an hour of calls to a reference server with some chaos is played on a clock of its own.
+ * Takes the screenshots of the console: docs/images/*.png, or every page in a folder with --all FOLDER. Simulates
+ * fifteen minutes of traffic to a reference server with chaos, with a simulated clock.
  */
 
 const root = join(import.meta.dirname, '..');
@@ -65,11 +65,11 @@ async function tryIdeas(tab: Page): Promise<void> {
   await tab.evaluate("document.querySelector('#listIdeas .try').scrollIntoView({ block: 'end' })");
 }
 
-/** Somebody knows of the missing titles already. */
+/** Accepts the violation of the missing titles. */
 async function acceptOne({ services, baseline }: Gateway): Promise<void> {
   const { entries } = await services.ledger.snapshot();
   const known = entries.find(({ at }) => at === '/list/*/title');
-  if (known === undefined) throw new Error('no title was missing');
+  if (known === undefined) throw new Error('no missing title was recorded');
   const { fingerprint, message: summary } = known;
   await baseline?.accept({ fingerprint, reason: 'ticket 4711', owner: 'team-search', expires: undefined, summary });
 }
@@ -95,7 +95,7 @@ async function shoot(
   await tab.locator('tbody tr').filter({ visible: true }).first().waitFor();
   if (page === 'permissions') await tab.getByText('verdict').waitFor();
   if (page === 'reference') await tryIdeas(tab);
-  // The charts are drawn in the frame after their numbers came.
+  // The charts are drawn in the frame after their data arrive.
   await tab.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
   await tab.screenshot({ path: file });
   console.log(`${file}  ${Math.ceil(statSync(file).size / 1024)} KiB`);
@@ -106,7 +106,7 @@ const folder = mkdtempSync(join(tmpdir(), 'portico-screenshots-'));
 const end = Date.now();
 let base = end - MINUTES * 60_000;
 let setAt = performance.now();
-// Stands still between the steps of the play, and runs within them, so that latencies are real ones.
+// The clock stops between the steps of the simulation and runs within them, so that the latencies are real.
 const clock = () => base + Math.min(STEP_MS - 1, Math.round(performance.now() - setAt));
 const chaos = ['extra-field:legacyScore@6%60', 'wrong-type:creationDate@8%30', '500@15%6', 'missing-field:title@13%50'];
 const reference = await startReferenceServer({ chaos });

@@ -16,9 +16,9 @@ import type { OperationTarget } from '../../src/pipeline/targets.ts';
 import { questionPage } from '../pages.ts';
 import { MEMBER, authorizationOf } from '../peers/credentials.ts';
 import { configurationOf, ROLES_TEXT } from '../peers/portico.ts';
-import { PAGE_PATH } from '../scenarios/asked.ts';
+import { PAGE_PATH } from '../scenarios/requests.ts';
 
-/** The real gateway without sockets, and one request that it has answered from memory. */
+/** The real gateway without sockets, and one request that was a hit. */
 export interface Fixture {
   readonly settings: Settings;
   readonly start: Start;
@@ -26,24 +26,24 @@ export interface Fixture {
   readonly plan: Plan;
   readonly arrival: Arrival;
   readonly exchange: Exchange;
-  /** The trace of the hit, as complete as it is when it is counted and logged. */
+  /** The trace of the hit, as it is when it is counted and logged. */
   readonly trace: Trace;
-  /** What the target of the page means. */
+  /** The resolved target of the page. */
   readonly target: OperationTarget;
   /** The 29 kB page. */
   readonly body: Buffer;
-  /** What a parser of HTTP makes of a plain request: every text is new. */
+  /** Returns a plain request as the HTTP parser creates it: all strings are new. */
   request(): Pick<IncomingMessage, 'method' | 'url' | 'rawHeaders'>;
 }
 
 const AUTHORIZATION = authorizationOf(MEMBER);
 
-/** Assembles Portico in front of the upstream at that port with the configuration of the runs, and has it answer twice. */
+/** Assembles Portico in front of the upstream with the configuration of the benchmark, and sends the request twice. */
 export async function createFixture(folder: string, upstreamPort: number): Promise<Fixture> {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, 'portico.yaml');
   const variant = { responses: 'enforce', cache: true } as const;
-  // Nothing listens: the ports are only written down.
+  // Nothing listens on these ports; they only appear in the configuration.
   writeFileSync(file, configurationOf(variant, { port: 1, adminPort: 2, upstreamPort, folder }));
   writeFileSync(join(folder, 'roles.yaml'), ROLES_TEXT);
   const settings = loadSettings({ env: { PORTICO_CONFIG: file }, cwd: folder });
@@ -57,9 +57,9 @@ export async function createFixture(folder: string, upstreamPort: number): Promi
   Object.assign(trace, { status: 200, seconds: 0.000_123, bytes: 29_000 });
   const { plan, exchange } = dispatched;
   if (plan.operation === undefined || exchange === undefined || trace.cache?.status !== 'hit')
-    throw new Error('the second request for the page is no hit');
+    throw new Error('the second request for the page is not a hit');
   const target = assembly.gateway.targets.resolve(exchange.arrival);
-  if (target.plan !== plan) throw new Error('the target of the page is not that of its plan');
+  if (target.plan !== plan) throw new Error('the target of the page belongs to another plan');
   return {
     settings,
     start: loadStart(settings, { env: {} }),
@@ -85,7 +85,7 @@ export async function createFixture(folder: string, upstreamPort: number): Promi
   };
 }
 
-/** The same text in memory of its own: its hash has to be found again, as for every text that comes over a socket. */
+/** Returns a copy of the text, whose hash must be computed again, as for any text from a socket. */
 export function fresh(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
 }

@@ -2,14 +2,14 @@ import { getHeapStatistics } from 'node:v8';
 import { type Spread, spreadOf } from '../spread.ts';
 import type { Operation } from './stage.ts';
 
-/** What one stage costs. */
+/** The cost of a stage. */
 export interface StageCost {
   readonly nsPerCall: Spread;
-  /** Bytes of heap that one call allocates; undefined where Node does not count them. */
+  /** Bytes of heap that one call allocates. Undefined if Node does not count them. */
   readonly bytesPerCall: number | undefined;
 }
 
-/** How long a stage is warmed, how long a batch is meant to be, how many there are, and over how many calls memory is measured. */
+/** Durations of the warm-up and of a batch, the number of batches, and the number of calls for measuring memory. */
 export interface MicroEffort {
   readonly warmMs: number;
   readonly batchMs: number;
@@ -17,22 +17,22 @@ export interface MicroEffort {
   readonly allocationCalls: number;
 }
 
-/** More inputs than this at once would be old objects by the time they are used. */
+/** If there were more inputs at once, V8 would have promoted them before they are used. */
 const MAX_INPUTS = 4000;
-/** Fewer undisturbed batches than this say less than all of them. */
+/** If there are fewer undisturbed batches than this, all batches are used. */
 const LEAST_QUIET = 5;
 
-/** Bytes per call that large steps measure well enough. */
+/** From this number of bytes per call, the measurement in large steps is accurate enough. */
 const EXACT_BELOW = 8000;
 
-/** That much is allocated before garbage is collected. */
+/** The number of bytes that can be allocated before garbage is collected. */
 const YOUNG_BYTES = 400_000;
 
 type Loop = (run: Operation['run'], inputs: readonly unknown[], calls: number, sink: unknown[]) => void;
 
 /**
- * Compiled anew for each stage: one loop for all would call a function that V8 knows nothing about. What comes back is
- * kept, so that no call can be left out.
+ * Compiles a separate loop for each stage, because V8 could not optimize the call in a shared loop. The results are
+ * stored, so that V8 cannot eliminate calls.
  */
 function createLoop(): Loop {
   const text = 'for (let i = 0; i < calls; i += 1) sink[i & 7] = run(inputs[i]);';
@@ -40,7 +40,7 @@ function createLoop(): Loop {
   return new Function('run', 'inputs', 'calls', 'sink', text) as Loop;
 }
 
-/** Warms one stage and times batches of calls; what the calls are given is made before each batch. */
+/** Warms up a stage and times batches of calls. The inputs are created before each batch. */
 export function measureStage(
   { input, run }: Operation,
   { warmMs, batchMs, batches, allocationCalls }: MicroEffort,
@@ -72,7 +72,7 @@ export function measureStage(
 
 interface Batch {
   readonly nsPerCall: number;
-  /** Whether something else got the core in between. */
+  /** Whether another program ran on the core in between. */
   readonly disturbed: boolean;
 }
 
@@ -81,8 +81,8 @@ function pauses(): number {
 }
 
 /**
- * V8 counts what was allocated in large steps, and what is in use exactly but only until garbage is collected: the first
- * tells the size of the second measurement, or is the answer itself where calls allocate much.
+ * V8 counts allocations only in large steps. It counts the bytes in use exactly, but only until garbage is collected.
+ * The first count determines the size of the second measurement, or is the result if calls allocate much.
  */
 function allocatedBy(most: number, call: (calls: number) => () => void): number | undefined {
   if (heap().allocated === undefined) return undefined;
@@ -92,7 +92,7 @@ function allocatedBy(most: number, call: (calls: number) => () => void): number 
     const first = of();
     const second = of();
     loop();
-    // Looking at the heap allocates too.
+    // Reading the heap statistics allocates memory too.
     return Math.max(0, (of() - second - (second - first)) / calls);
   };
   const about = grown(most, () => heap().allocated ?? 0);

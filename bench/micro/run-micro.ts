@@ -12,7 +12,7 @@ export const MICRO: Readonly<Record<'full' | 'quick', MicroEffort>> = {
   quick: { warmMs: 300, batchMs: 2, batches: 41, allocationCalls: 2000 },
 };
 
-/** Measures every stage in a process of its own on the server's core; a line comes as soon as its stage is done. */
+/** Measures all stages in a separate process on the server's core. Prints a line as soon as a stage is done. */
 export function runMicro(
   effort: MicroEffort,
   { folder, upstream, progress }: RunContext,

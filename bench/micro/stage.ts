@@ -1,23 +1,23 @@
 import type { Fixture } from './fixture.ts';
 
-/** A piece of the gateway's work that is measured alone. */
+/** A part of the gateway's work that is measured separately. */
 export interface Stage {
   readonly name: string;
-  /** What is called, and with what. */
+  /** The measured function and its input. */
   readonly what: string;
-  /** Whether a hit pays it, only a miss, or only the first request of its kind. */
+  /** Whether every hit pays for it, only a miss, or only a target that is not remembered. */
   readonly paidBy: 'hit' | 'miss' | 'first';
-  /** Makes what is called again and again; what it is given comes from `input`. */
+  /** Creates the function to call repeatedly. */
   prepare(fixture: Fixture): Operation;
 }
 
-/** What one call is; `input` makes what a new request would bring with it and is not part of the time. */
+/** The measured call. `input` creates the data that a new request would contain; it is not measured. */
 export interface Operation<Input = unknown> {
   readonly input?: (index: number) => Input;
   readonly run: (input: never) => unknown;
 }
 
-/** Keeps the type of the input between its two functions. */
+/** Creates an operation. The type parameter connects the two functions. */
 export function operation<Input>(input: (index: number) => Input, run: (input: Input) => unknown): Operation {
   return { input, run };
 }

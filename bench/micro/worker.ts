@@ -2,7 +2,7 @@ import { createFixture } from './fixture.ts';
 import { type MicroEffort, measureStage, type StageCost } from './measure-stage.ts';
 import { STAGES } from './stages/all.ts';
 
-/** What the process of the micro-benchmarks is told. */
+/** The task of the process of the micro-benchmarks. */
 export interface MicroTask {
   readonly folder: string;
   readonly upstreamPort: number;

@@ -2,25 +2,25 @@
 export interface Account {
   readonly name: string;
   readonly password: string;
-  /** The hash that Portico's roles file holds: argon2id with the parameters that `portico hash-password` uses. */
+  /** The hash in Portico's roles file: argon2id with the parameters of `portico hash-password`. */
   readonly passwordHash: string;
 }
 
-/** Holds the permission for the list of questions. */
+/** An account with the permission for the list of questions. */
 export const MEMBER: Account = {
   name: 'bench',
   password: 'bench',
   passwordHash: '$argon2id$v=19$m=19456,t=2,p=1$7qxVPu8hXqAxdKqBQ3ngtg$wVOV75yK7Qyug6grEFhxyt4YnG5ibDRjwjI1ywL9pbo',
 };
 
-/** Is known and holds no permission. */
+/** An account without permissions. */
 export const STRANGER: Account = {
   name: 'stranger',
   password: 'stranger',
   passwordHash: '$argon2id$v=19$m=19456,t=2,p=1$o08HlUrI5R+8csIO/rGeUA$sPd3cAqQ4wGfeje87OvIjt5ke4IHw42VF7BBqHG2z24',
 };
 
-/** The value of an account's `Authorization`. */
+/** Returns the value of an account's `Authorization`. */
 export function authorizationOf({ name, password }: Account): string {
   return `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
 }

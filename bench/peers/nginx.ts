@@ -5,7 +5,7 @@ import { startProgram } from '../process-tree.ts';
 import { MEMBER } from './credentials.ts';
 import { idOf, type Peer, type PeerContext } from './peer.ts';
 
-/** What nginx does here: pass everything on, keep pages behind auth_basic, or also compress them. */
+/** The task of nginx: forwards everything, caches pages behind auth_basic, or also compresses them. */
 export type NginxKind = 'pass' | 'cache' | 'gzip';
 
 const LABELS: Readonly<Record<NginxKind, string>> = {
@@ -14,7 +14,10 @@ const LABELS: Readonly<Record<NginxKind, string>> = {
   gzip: 'nginx proxy_cache + auth_basic + access_log, gzip on',
 };
 
-/** nginx with one worker; `gzip on` compresses each answer anew, as nginx does without a module for it. A note tells two in one scenario apart. */
+/**
+ * nginx with one worker. `gzip on` compresses every response, as nginx does without an additional module. A note
+ * distinguishes two of them in one scenario.
+ */
 export function nginx(kind: NginxKind, note?: string): Peer {
   return {
     id: idOf(`nginx-${kind}`, note),
@@ -26,7 +29,7 @@ export function nginx(kind: NginxKind, note?: string): Peer {
       mkdirSync(folder, { recursive: true });
       const configuration = configurationOf(kind, context);
       writeFileSync(join(folder, 'nginx.conf'), configuration);
-      // The cheapest form that auth_basic knows: a hash would be computed again for each request.
+      // The cheapest form that auth_basic supports. A hash would be computed for each request.
       writeFileSync(join(folder, 'passwords'), `${MEMBER.name}:{PLAIN}${MEMBER.password}\n`);
       const running = await startProgram({
         name: 'nginx',
@@ -72,7 +75,7 @@ function configurationOf(kind: NginxKind, { port, upstreamPort }: PeerContext): 
   const indent = (all: readonly (string | false)[], by: string) =>
     all.filter((line) => line !== false).map((line) => `${by}${line}`);
   return [
-    // Started by root, nginx would give its worker to an account that cannot read the folder of the run.
+    // As root, nginx would run its worker as an account that cannot read the folder of the run.
     ...(process.getuid?.() === 0 ? ['user root;'] : []),
     'worker_processes 1;',
     'pid nginx.pid;',

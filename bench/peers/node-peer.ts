@@ -4,7 +4,7 @@ import { SERVER_CORE } from '../cores.ts';
 import { startProgram } from '../process-tree.ts';
 import type { Peer } from './peer.ts';
 
-/** A proxy written for Node: the file of that name in `programs`, started with its port and its upstream's. */
+/** A proxy written for Node: the program with that name in `programs`, started with its port and the upstream's. */
 export function nodePeer(id: string, label: string): Peer {
   return {
     id,

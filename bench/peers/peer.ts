@@ -1,6 +1,6 @@
 import type { Running } from '../process-tree.ts';
 
-/** What a peer needs to start: its upstream, a port and a folder for its files. */
+/** The environment of a peer: its upstream, a port and a folder for its files. */
 export interface PeerContext {
   readonly upstreamPort: number;
   readonly port: number;
@@ -9,30 +9,30 @@ export interface PeerContext {
 
 /** A server that is measured. */
 export interface Peer {
-  /** Unique in one scenario; names files and results. */
+  /** Unique within a scenario. Used in file names and results. */
   readonly id: string;
-  /** How tables call it. */
+  /** The name in tables. */
   readonly label: string;
-  /** Whether it checks who is asking. */
+  /** Whether it authenticates callers. */
   readonly authenticates: boolean;
-  /** The program that it needs beside Node, if any. */
+  /** The program that it needs in addition to Node, if any. */
   readonly needs?: 'nginx' | 'varnishd' | 'haproxy';
   start(context: PeerContext): Promise<StartedPeer>;
-  /** The same peer with options for Node, where it can be profiled. */
+  /** Returns the same peer with options for Node, if it can be profiled. */
   withNodeOptions?(options: readonly string[]): Peer;
 }
 
-/** A peer that runs. */
+/** A running peer. */
 export interface StartedPeer {
   readonly running: Running;
   readonly port: number;
   /** The exact configuration, for the appendix of the results. */
   readonly configuration: string;
-  /** The port of the admin side, where there is one. */
+  /** The port of the admin side, if there is one. */
   readonly adminPort?: number;
 }
 
-/** The id of a peer of which there are several, by what is said of it. */
+/** Returns the id of a peer, with a note that distinguishes it from similar ones. */
 export function idOf(name: string, note: string | undefined): string {
   return note === undefined ? name : `${name}-${note.replaceAll(/\W+/g, '-')}`;
 }

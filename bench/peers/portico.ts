@@ -8,24 +8,24 @@ import { untilReady } from '../until-ready.ts';
 import { MEMBER, STRANGER } from './credentials.ts';
 import { idOf, type Peer, type PeerContext, type StartedPeer } from './peer.ts';
 
-/** Which Portico is measured; everything that is not named is on, as in the mode `strict`. */
+/** A variant of Portico. Everything that it does not mention is on, as in `strict` mode. */
 export interface PorticoVariant {
-  /** What the tables add to the name. */
+  /** The addition to the name in tables. */
   readonly label: string;
   readonly responses: 'enforce' | 'report' | 'off';
   readonly cache: boolean;
-  /** Memory for pages in bytes; the default of 64 MiB unless given. */
+  /** Memory for stored responses in bytes. The default is 64 MiB. */
   readonly maxBytes?: number;
-  /** The checkout that is measured; this one unless given. */
+  /** The checkout to measure. The default is this one. */
   readonly checkout?: string;
   /** Options of Node itself, for profiles. */
   readonly nodeOptions?: readonly string[];
-  /** How many operations the contract has; the documented ones unless given. */
+  /** The number of operations in the contract. By default, the documented ones. */
   readonly operations?: number;
 }
 
-/** The path outside the contract that the configuration lets pass. */
-export const PASSED_PATH = '/services/v2/bench/passed.json';
+/** The undocumented path that the configuration allows. */
+export const UNDOCUMENTED_PATH = '/services/v2/bench/passed.json';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -38,10 +38,10 @@ const ROLES = {
   ],
 };
 
-/** The roles file of every run: one role with one permission, one account with it and one without. */
+/** The roles file of every run: one role with one permission, one account with the role and one without. */
 export const ROLES_TEXT = JSON.stringify(ROLES, undefined, 2);
 
-/** Portico with every rule on: authentication, permission, parameters, bounds, metrics and an access log to a file. */
+/** Portico with all checks on: authentication, permissions, parameters, bounds, metrics and an access log to a file. */
 export function portico(variant: PorticoVariant): Peer {
   const id = idOf('portico', variant.label);
   return {
@@ -63,7 +63,7 @@ export function portico(variant: PorticoVariant): Peer {
   };
 }
 
-/** Writes the configuration of a variant and says how to start it. */
+/** Writes the configuration of a variant, and returns the program to start. */
 export async function porticoProgram(
   id: string,
   variant: PorticoVariant,
@@ -92,7 +92,7 @@ export async function porticoProgram(
   };
 }
 
-/** The text of the configuration; JSON is YAML too, and shows in the results what was read. */
+/** Returns the text of the configuration. JSON is also YAML, so the results show the file unchanged. */
 export function configurationOf(
   { responses, cache, maxBytes, operations }: Omit<PorticoVariant, 'label'>,
   { port, adminPort, upstreamPort, folder }: PeerContext & { readonly adminPort: number },
@@ -110,15 +110,15 @@ export function configurationOf(
       ...(maxBytes === undefined ? {} : { maxBytes }),
     },
     ...(operations === undefined ? {} : { contract: contractOf(operations, folder) }),
-    undocumented: { allow: [{ method: 'GET', path: PASSED_PATH, permission: PERMISSION }] },
+    undocumented: { allow: [{ method: 'GET', path: UNDOCUMENTED_PATH, permission: PERMISSION }] },
   };
   return JSON.stringify(config, undefined, 2);
 }
 
-/** With the inferred operations, which are off in front of a real upstream, so that the number is what it says. */
+/** Includes the inferred operations, which are off with a real upstream, so that the number of operations is exact. */
 function contractOf(operations: number, folder: string): object {
   const inferred = 'on';
   if (operations === operationCount()) return { inferred };
-  // Beside the folder of the configuration, so that results name no place of this machine.
+  // Relative to the folder of the configuration, so that the results contain no paths of this machine.
   return { inferred, folder: join('..', basename(contractFolder(folder, operations))) };
 }

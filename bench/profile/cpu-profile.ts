@@ -1,16 +1,16 @@
-/** What `node --cpu-prof` writes. */
+/** A profile as `node --cpu-prof` writes it. */
 export interface CpuProfile {
   readonly nodes: readonly ProfileNode[];
-  /** Microseconds of the clock that does not jump. */
+  /** Microseconds of the monotonic clock. */
   readonly startTime: number;
   readonly endTime: number;
-  /** The node that each sample was taken in. */
+  /** The node of each sample. */
   readonly samples: readonly number[];
-  /** Microseconds between the sample before and this one. */
+  /** Microseconds since the previous sample. */
   readonly timeDeltas: readonly number[];
 }
 
-/** A function with the way that it was called. */
+/** A function, called from a certain place. */
 export interface ProfileNode {
   readonly id: number;
   readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };

@@ -3,12 +3,12 @@ import type { Frame } from './stacks.ts';
 const WIDTH = 1200;
 const LINE = 17;
 const TOP = 64;
-/** Narrower frames are left out, in pixels. */
+/** Narrower frames are omitted, in pixels. */
 const LEAST = 0.6;
-/** The width of a letter, about. */
+/** The approximate width of a letter, in pixels. */
 const LETTER = 6.1;
 
-/** Colours by the kind of work: middle tones that carry dark letters on any page. */
+/** Colors by kind of work: medium tones, on which dark letters are readable on any page. */
 const COLOURS: readonly (readonly [string, string, string])[] = [
   ['Portico', '#4fb48e', 'Portico'],
   ['package', '#c9a2e0', 'packages'],
@@ -20,7 +20,7 @@ const COLOURS: readonly (readonly [string, string, string])[] = [
 ];
 const OTHER = '#b5bac0';
 
-/** A flame graph from the callers above to the called below; titles tell names, files and shares on pointing. */
+/** Returns a flame graph with callers above callees. Tooltips show names, files and shares. */
 export function flameGraph(root: Frame, title: string): string {
   const rows: string[] = [];
   const deepest = draw(root, 0, 0, WIDTH / root.total, root.total, rows);

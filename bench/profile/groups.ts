@@ -6,7 +6,7 @@ type CallFrame = ProfileNode['callFrame'];
 
 const ROOT = pathToFileURL(join(import.meta.dirname, '..', '..')).href;
 
-/** What V8 calls by names in parentheses. */
+/** Work for which V8 uses names in parentheses. */
 const NAMED = new Map([
   ['(garbage collector)', 'V8: garbage collection'],
   ['(program)', 'native code outside of JavaScript (event loop, system calls)'],
@@ -15,10 +15,10 @@ const NAMED = new Map([
 /** Functions of Node's bindings that end in system calls on sockets and files. */
 const SYSTEM_CALL = /^(?:write|read|shutdown|close|accept|open|fstat|fsync)/;
 
-/** What Ajv compiles at the start has a name and no file. */
+/** Functions that Ajv compiles have a name but no file. */
 const COMPILED_VALIDATOR = /^validate\d*$/;
 
-/** Node's own modules by what they are for; the first that fits. */
+/** Node's own modules by purpose. The first match applies. */
 const NODE: readonly (readonly [RegExp, string])[] = [
   [/^node:(?:_http|http|internal\/http)/, 'Node: http'],
   [
@@ -32,7 +32,7 @@ const NODE: readonly (readonly [RegExp, string])[] = [
   [/^node:(?:buffer|internal\/buffer|string_decoder|internal\/crypto|crypto|zlib)/, 'Node: buffers, crypto, zlib'],
 ];
 
-/** The kind of work that a function belongs to. */
+/** Returns the kind of work to which a function belongs. */
 export function groupOf({ functionName, url }: CallFrame): string {
   const named = NAMED.get(functionName);
   if (named !== undefined) return named;
@@ -47,14 +47,14 @@ export function groupOf({ functionName, url }: CallFrame): string {
   return folder === undefined ? 'Portico: start' : `Portico: ${folder}`;
 }
 
-/** File and line, without where the checkout lies. */
+/** Returns the file and line, relative to the checkout. */
 export function placeOf({ url, lineNumber }: CallFrame): string {
   return url === '' ? '' : `${insideOf(url)}:${lineNumber + 1}`;
 }
 
 function insideOf(url: string): string {
   if (url.startsWith(`${ROOT}/`)) return url.slice(ROOT.length + 1);
-  // Packages of another checkout, or through a link.
+  // Packages of another checkout, or packages that are linked.
   const packages = url.lastIndexOf('/node_modules/');
   return packages < 0 ? url.replace(/^file:\/\/.*\//, '') : url.slice(packages + 1);
 }

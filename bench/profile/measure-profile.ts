@@ -12,27 +12,27 @@ import { flameGraph } from './flame-graph.ts';
 import { profileMarkdown } from './profile-markdown.ts';
 import { toStacks } from './stacks.ts';
 
-/** How long a profile is warmed and measured. */
+/** Durations of the warm-up and the measurement. */
 const FULL = { warmSeconds: 3, rounds: 3, seconds: 3 };
 const QUICK = { warmSeconds: 1.5, rounds: 2, seconds: 0.5 };
 
 /** The time between two samples in microseconds. */
 const INTERVAL_US = 200;
 
-/** How long Portico may take to write its profile when it is told to end. */
+/** The time that Portico may take to write its profile when it is stopped. */
 const WRITING_MS = 30_000;
 
-/** Profiles the first Portico of a scenario and writes a summary and a flame graph; answers the exit code. */
-export async function measureProfile(name: string, asked: Arguments, session: Session): Promise<number> {
+/** Profiles the first Portico of a scenario, and writes a summary and a flame graph. Returns the exit code. */
+export async function measureProfile(name: string, args: Arguments, session: Session): Promise<number> {
   const { context, effort, machine, startedAt } = session;
   const scenario = allScenarios(effort).find(({ id }) => id === name);
   const entry = scenario?.entries.find(({ peer }) => peer.withNodeOptions !== undefined);
-  if (scenario === undefined || entry === undefined) throw new Error(`no scenario called ${name} has a Portico`);
+  if (scenario === undefined || entry === undefined) throw new Error(`there is no scenario ${name} with a Portico`);
   context.progress.say(`Profile: ${entry.peer.label}; ${scenario.title}`);
-  const { profile, window, rounds } = await runProfiled(scenario, entry, asked.quick ? QUICK : FULL, context);
+  const { profile, window, rounds } = await runProfiled(scenario, entry, args.quick ? QUICK : FULL, context);
   const stacks = toStacks(profile, window);
   const cpuUs = spreadOf(rounds.map((round) => round.cpuUs)).median;
-  const out = asked.out === undefined ? join(import.meta.dirname, '..', 'out') : resolve(asked.out);
+  const out = args.out === undefined ? join(import.meta.dirname, '..', 'out') : resolve(args.out);
   mkdirSync(out, { recursive: true });
   const file = (ending: string) => join(out, `profile-${name}${ending}`);
   const about = { title: `${entry.peer.label}; ${scenario.title}`, name, cpuUs, startedAt, machine };
@@ -46,18 +46,18 @@ export async function measureProfile(name: string, asked: Arguments, session: Se
 
 async function runProfiled(
   scenario: Scenario,
-  { peer, asked }: Entry,
+  { peer, request }: Entry,
   { warmSeconds, rounds: count, seconds }: typeof FULL,
   context: RunContext,
 ) {
   const folder = join(context.folder, 'profile');
   const options = ['--cpu-prof', `--cpu-prof-dir=${folder}`, `--cpu-prof-interval=${INTERVAL_US}`];
-  const entry = { asked, peer: peer.withNodeOptions?.(options) ?? peer };
+  const entry = { request, peer: peer.withNodeOptions?.(options) ?? peer };
   const one = await startEntry(scenario, entry, context);
   try {
     await warmKeys([one], context);
     await measureRound(scenario, one, warmSeconds);
-    // The clock of the profile and this one both count from the start of the machine.
+    // Both the clock of the profile and this one count from the start of the machine.
     const from = nowUs();
     const rounds: Round[] = [];
     for (let round = 0; round < count; round += 1) rounds.push(await measureRound(scenario, one, seconds));
@@ -73,7 +73,7 @@ function nowUs(): number {
   return Number(process.hrtime.bigint() / 1000n);
 }
 
-/** The profile is written when the process ends, and is whole when it can be read. */
+/** Reads the profile, which is written when the process ends. It is complete when it can be parsed. */
 async function written(folder: string): Promise<CpuProfile> {
   for (const giveUpAt = performance.now() + WRITING_MS; performance.now() < giveUpAt;) {
     await new Promise((resolvePause) => setTimeout(resolvePause, 200));
@@ -81,8 +81,8 @@ async function written(folder: string): Promise<CpuProfile> {
       const name = readdirSync(folder).find((one) => one.endsWith('.cpuprofile'));
       if (name !== undefined) return JSON.parse(readFileSync(join(folder, name), 'utf8')) as CpuProfile;
     } catch {
-      // Not there yet, or not whole yet.
+      // It does not exist yet or is not complete.
     }
   }
-  throw new Error('Portico wrote no profile when it ended');
+  throw new Error('Portico did not write a profile when it ended');
 }

@@ -3,11 +3,11 @@ import type { Machine } from '../machine.ts';
 import { machineLines } from '../report/machine-lines.ts';
 import { type Frame, framesOf } from './stacks.ts';
 
-/** What a profile is of. */
+/** The subject of a profile. */
 export interface ProfileFacts {
   readonly title: string;
   readonly name: string;
-  /** Processor time of one request while the profiler looked on, in microseconds. */
+  /** CPU time of one request under the profiler, in microseconds. */
   readonly cpuUs: number;
   readonly startedAt: string;
   readonly machine: Machine;
@@ -22,7 +22,7 @@ interface Row {
   readonly us: number;
 }
 
-/** Where the time goes: by kind of work, by file, by function. */
+/** Returns a summary of the profile: self time by kind of work, by file and by function. */
 export function profileMarkdown(
   root: Frame,
   { title, name, cpuUs, startedAt, machine, picture }: ProfileFacts,
@@ -41,9 +41,9 @@ export function profileMarkdown(
     '',
     `Written by \`npm run bench -- --profile ${name}\` on ${startedAt.slice(0, 10)}, commit ${machine.commit}; do not edit.`,
     '',
-    `Self time in ${formatNumber(root.total / 1e6)} s of work, waiting left out. One request took ${formatNumber(cpuUs)} µs of`,
-    'processor time while the profiler looked on, which is more than without it, threads of V8 beside the main one included;',
-    'the column of microseconds is that time by share.',
+    `The tables show self time in ${formatNumber(root.total / 1e6)} s of work, without idle time. Under the profiler, one`,
+    `request took ${formatNumber(cpuUs)} µs of CPU time, including V8's other threads, which is more than without the profiler.`,
+    'The microseconds are this time multiplied by the share.',
     '',
     ...machineLines(machine),
     '',
@@ -70,7 +70,7 @@ export function profileMarkdown(
   ].join('\n');
 }
 
-/** Self time by what the frames have in common, the largest first. */
+/** Returns the self time of groups of frames, in descending order. */
 function summed(frames: readonly Frame[], of: (frame: Frame) => Pick<Row, 'name' | 'place'>): readonly Row[] {
   const rows = new Map<string, Row>();
   for (const frame of frames) {
@@ -81,7 +81,7 @@ function summed(frames: readonly Frame[], of: (frame: Frame) => Pick<Row, 'name'
   return [...rows.values()].sort((a, b) => b.us - a.us);
 }
 
-/** Names of regular expressions are their texts: long, and full of what means something in a table. */
+/** Shortens a name. Regular expressions are named by their source, which is long and may break a table. */
 function short(name: string): string {
   const text = name.length > 48 ? `${name.slice(0, 47)}…` : name;
   return text.replaceAll('|', '\\|').replaceAll('`', "'");

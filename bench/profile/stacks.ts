@@ -1,15 +1,15 @@
 import type { CpuProfile, ProfileNode } from './cpu-profile.ts';
 import { groupOf, placeOf } from './groups.ts';
 
-/** A function in a tree of calls; callers above, what they call below. */
+/** A function in a call tree, with callers above callees. */
 export interface Frame {
   readonly name: string;
-  /** File and line as people name them; empty for what V8 and Node do outside of JavaScript. */
+  /** File and line for people. Empty for native code of V8 and Node. */
   readonly place: string;
   readonly group: string;
   /** Microseconds in the function itself. */
   self: number;
-  /** The same with everything that it called. */
+  /** Microseconds in the function and everything that it called. */
   total: number;
   readonly children: Map<string, Frame>;
 }
@@ -22,7 +22,7 @@ export interface Window {
 
 const WAITING = '(idle)';
 
-/** The tree of calls in a part of a profile, waiting left out; throws when nothing was sampled in it. */
+/** Returns the call tree of a part of a profile, without idle time. Throws if it contains no samples. */
 export function toStacks(profile: CpuProfile, { fromUs, toUs }: Window): Frame {
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
   const parents = new Map<number, number>();
@@ -32,7 +32,7 @@ export function toStacks(profile: CpuProfile, { fromUs, toUs }: Window): Frame {
   for (const [index, id] of profile.samples.entries()) {
     const delta = profile.timeDeltas[index] ?? 0;
     at += delta;
-    // A sample stands for the time until the next one.
+    // A sample represents the time until the next one.
     const lasts = profile.timeDeltas[index + 1] ?? 0;
     if (at >= fromUs && at < toUs && lasts > 0) selfUs.set(id, (selfUs.get(id) ?? 0) + lasts);
   }
@@ -42,7 +42,7 @@ export function toStacks(profile: CpuProfile, { fromUs, toUs }: Window): Frame {
     if (path.at(-1)?.callFrame.functionName === WAITING) continue;
     add(root, path, us);
   }
-  if (root.total === 0) throw new Error('the profile has no sample of the rounds');
+  if (root.total === 0) throw new Error('the profile has no samples from the rounds');
   return root;
 }
 
@@ -75,7 +75,7 @@ function add(root: Frame, path: readonly ProfileNode[], us: number): void {
   here.self += us;
 }
 
-/** Functions without a name are called by their place. */
+/** Returns the name of a function, or its place if it is anonymous. */
 function nameOf(callFrame: ProfileNode['callFrame']): string {
   return callFrame.functionName || `(${placeOf(callFrame).replace(/^.*\//, '')})`;
 }
@@ -84,7 +84,7 @@ function frame(name: string, place: string, group: string): Frame {
   return { name, place, group, self: 0, total: 0, children: new Map() };
 }
 
-/** Every frame of a tree, callers first. */
+/** Yields every frame of a tree, callers first. */
 export function* framesOf(frameOrRoot: Frame): Generator<Frame> {
   yield frameOrRoot;
   for (const child of frameOrRoot.children.values()) yield* framesOf(child);

@@ -9,14 +9,14 @@ const LABELS = 372;
 const NUMBERS = 64;
 const LINE = 22;
 
-/** Bars of CPU per request, one group for each scenario with a scale of its own; colours suit light and dark pages. */
+/** Returns a bar chart of CPU per request, with a separate scale for each scenario, for light and dark pages. */
 export function toChart({ scenarios }: Results): string {
   const parts: string[] = [];
   let y = 52;
   for (const { id, title, rows } of scenarios) {
     if (!SHOWN.has(id)) continue;
     parts.push(`<text class="title" x="12" y="${y}">${escaped(title)}</text>`);
-    // Bars fill the width; a round that was far off does not shrink them, its line ends at the edge.
+    // Bars fill the width. The line of an outlier ends at the edge instead of shrinking the bars.
     const largest = Math.max(...rows.map((row) => row.cpuUs.median)) * 1.1;
     y += 10;
     for (const row of rows) {
@@ -39,7 +39,7 @@ text { font: 12px system-ui, sans-serif; fill: #24292f; }
   .spread { stroke: #e6edf3; }
 }
 </style>
-<text x="12" y="18">Processor time of one request in microseconds, less is better: medians; the line is from the best to the worst round</text>
+<text x="12" y="18">CPU time of one request in microseconds, less is better. Bars show medians, lines the range from the best to the worst round.</text>
 ${parts.join('\n')}
 </svg>
 `;

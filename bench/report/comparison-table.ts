@@ -2,16 +2,16 @@ import { formatNumber } from '../format-number.ts';
 import type { Round } from '../run-scenario.ts';
 import { spreadOf } from '../spread.ts';
 
-/** One path measured on both sides, round by round. */
+/** A scenario that was measured on both sides, round by round. */
 export interface Comparison {
   readonly name: string;
-  /** What else differs, for example the coding of the answers; empty for nothing. */
+  /** Another difference, such as the content coding of the responses, or an empty text. */
   readonly note: string;
   readonly before: readonly Round[];
   readonly after: readonly Round[];
 }
 
-/** The table of `--against`: ratios after / before of rounds that were measured side by side, with their spread. */
+/** Returns the table of `--against`: ratios after / before of alternating rounds, with their spread. */
 export function comparisonTable(comparisons: readonly Comparison[]): string {
   return [
     '| path | CPU µs before | after | after/before | min–max | req/s before | after | after/before | min–max | |',

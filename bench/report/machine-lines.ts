@@ -1,7 +1,7 @@
 import { formatNumber } from '../format-number.ts';
 import type { Machine } from '../machine.ts';
 
-/** Processor, system, versions, and what was missing, as a list. */
+/** Returns the processor, the system, the versions and the missing programs as a list. */
 export function machineLines({
   cpu,
   cores,
@@ -19,7 +19,7 @@ export function machineLines({
       .join(', ')}`,
     ...(exactCpuTime
       ? []
-      : ['- **This system tells processor time in ticks of 10 ms only: short rounds say little.**']),
+      : ['- **This system reports CPU time only in ticks of 10 ms, so short rounds are not accurate.**']),
     ...[...missing].map(([name, reason]) => `- **${name}: ${reason}**`),
   ];
 }

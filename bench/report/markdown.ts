@@ -7,10 +7,10 @@ import { latencyTable, memoryTable, startTable } from './other-tables.ts';
 import { scenarioTable } from './scenario-table.ts';
 import { targetsTable } from './targets-table.ts';
 
-/** Above this share the machine was not idle before the run, and the results say so. */
+/** Above this share, the results state that the machine was busy before the run. */
 const BUSY = 0.1;
 
-/** The whole of RESULTS.md. */
+/** Returns the contents of RESULTS.md. */
 export function toMarkdown(results: Results, chart: string | undefined): string {
   const { machine, scenarios, latency, start, memory, effort, startedAt } = results;
   const words = [effort === 'quick' && '--quick', ...results.only.map((name) => `--only ${name}`)].filter(Boolean);
@@ -20,11 +20,11 @@ export function toMarkdown(results: Results, chart: string | undefined): string 
     '# Benchmark results',
     '',
     `Written by \`${command}\` on ${startedAt.slice(0, 10)}, commit ${machine.commit}; do not edit.`,
-    ...(effort === 'quick' ? ['', '**A quick run: rounds are short and the numbers rough.**'] : []),
+    ...(effort === 'quick' ? ['', '**This was a quick run: the rounds are short and the numbers are rough.**'] : []),
     ...results.failures.flatMap(({ part, message }) => ['', `**${part} failed: ${message.split('\n')[0] ?? ''}**`]),
     ...busyNote(machine),
     '',
-    '## What must be reached',
+    '## Targets',
     '',
     countLine(verdicts),
     '',
@@ -40,7 +40,7 @@ export function toMarkdown(results: Results, chart: string | undefined): string 
     '',
     '## Results',
     '',
-    '¹ asks nobody who they are: it does less than the others.',
+    '¹ does not authenticate callers, so it does less than the other servers.',
     '',
     ...scenarios.map(scenarioTable),
     ...(latency === undefined ? [] : [latencyTable(latency)]),
@@ -48,7 +48,7 @@ export function toMarkdown(results: Results, chart: string | undefined): string 
     ...(memory === undefined ? [] : [memoryTable(memory)]),
     '## Appendix: configurations',
     '',
-    'As they were, but for the numbers of ports.',
+    'The configurations of the servers, without port numbers.',
     '',
     ...configurations(scenarios.flatMap(({ rows }) => rows)),
   ].join('\n');
@@ -56,25 +56,28 @@ export function toMarkdown(results: Results, chart: string | undefined): string 
 
 function countLine(verdicts: readonly Verdict[]): string {
   const count = (state: Verdict['state']) => verdicts.filter((one) => one.state === state).length;
-  const rest = count('not measured') === 0 ? '' : `, ${count('not measured')} were not measured`;
-  return `${count('holds')} of ${verdicts.length} hold, ${count('missed')} are missed${rest}.`;
+  const rest = count('not measured') === 0 ? '' : `, ${count('not measured')} not measured`;
+  return `Of ${verdicts.length} targets, ${count('holds')} were reached and ${count('missed')} missed${rest}.`;
 }
 
-const METHOD = `Each server runs alone on one core; wrk, the upstream and the benchmark itself share the other one. All servers of a table
-run at the same time and are measured in turn, in an order that rotates from round to round, after a warm-up that is not
-counted. Medians of the rounds are shown, with the smallest and the largest. CPU per request is what the operating system
-charged to the server's whole process tree, divided by the requests; it is the decisive number, because throughput is also
-bound by what shares the other core. Before the rounds one answer of each server is compared with the upstream's page byte
-for byte, and Portico's fields must show which way it came; in the rounds the number of error statuses and the bytes per
-answer must be what was expected, and Portico's own metrics must have counted every request as what was meant. Ratios are
-of the first Portico of a table (bold) over the server of the row: for CPU less is better, for requests per second more.`;
+const METHOD = `Each server runs alone on one core; wrk, the upstream and the benchmark share the other one. All servers of a table run
+at the same time and are measured in turn, in an order that rotates from round to round, after a warm-up that is not
+counted. The tables show the median of the rounds, with the smallest and the largest value. CPU per request is the CPU
+time of the server's whole process tree, as reported by the operating system, divided by the number of requests. It is
+the decisive number, because throughput also depends on the programs on the other core.
+
+Before the rounds, one response of each server is compared with the upstream's page byte for byte, and the headers of
+Portico's response must show that it was a hit, a validated miss or a passthrough. In the rounds, the number of error
+statuses and the bytes per response must be as expected, and Portico's metrics must have counted every request
+accordingly. Ratios compare the first Portico of a table (bold) with the server of the row: for CPU, less is better; for
+requests per second, more.`;
 
 function busyNote({ busyBefore }: Machine): string[] {
   if (busyBefore < BUSY) return [];
-  return ['', `**Other work kept the machine ${(busyBefore * 100).toFixed(0)} % busy before the run began.**`];
+  return ['', `**Other programs kept the machine ${(busyBefore * 100).toFixed(0)} % busy before the run began.**`];
 }
 
-/** One block for each distinct configuration, with numbers of ports left out. */
+/** Returns one block for each distinct configuration, without port numbers. */
 function configurations(rows: readonly ScenarioRow[]): string[] {
   const blocks = new Map<string, Set<string>>();
   for (const { label, configuration } of rows) {

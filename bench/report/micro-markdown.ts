@@ -5,21 +5,22 @@ import type { MicroLine } from '../micro/worker.ts';
 import { machineLines } from './machine-lines.ts';
 
 const PAID_BY = {
-  hit: 'Paid by every hit',
-  first: 'Paid by targets that are not remembered',
-  miss: 'Paid by misses',
+  hit: 'Part of every hit',
+  first: 'Only for targets that are not remembered',
+  miss: 'Part of every miss',
 } as const;
 
-/** The whole of MICRO.md. */
+/** Returns the contents of MICRO.md. */
 export function microMarkdown(lines: readonly MicroLine[], machine: Machine, startedAt: string): string {
   return [
     '# Micro-benchmarks',
     '',
     `Written by \`npm run bench -- --micro\` on ${startedAt.slice(0, 10)}, commit ${machine.commit}; do not edit.`,
     '',
-    'Portico’s own modules, put together as a start does, each called in a loop of its own after a warm-up. Texts that a',
-    'request brings are new for each call, as they are on a socket. Medians of batches with the smallest and the largest, without',
-    'those in which another program got the core; the bytes are what V8 allocated on its heap.',
+    'These are Portico’s own modules, assembled as for the gateway. Each stage is called in a separate loop after a warm-up.',
+    'Texts from a request are new strings for each call, as if they came from a socket. The table shows the median of the',
+    'batches, with the smallest and the largest value, without batches during which another program ran on the core. The',
+    'bytes are those that V8 allocated on its heap.',
     '',
     ...machineLines(machine),
     '',

@@ -3,12 +3,12 @@ import type { LatencyRow } from '../measure-latency.ts';
 import type { MemoryResult } from '../measure-memory.ts';
 import type { StartResult } from '../measure-start.ts';
 
-/** Latencies at half of each server's own peak. */
+/** Returns the table of latencies at half of each server's peak. */
 export function latencyTable(rows: readonly LatencyRow[]): string {
   return [
     '### Latency of a hit at half of the peak, 29 kB, 32 connections',
     '',
-    'Measured from the instant at which each request was due, the generator’s own delays included.',
+    'Latency is measured from the instant at which each request was due, and includes the delays of the load generator.',
     '',
     '| server | peak req/s | rate req/s | p50 ms | p99 ms | p99.9 ms | max ms |',
     '| --- | ---: | ---: | ---: | ---: | ---: | ---: |',
@@ -21,13 +21,13 @@ export function latencyTable(rows: readonly LatencyRow[]): string {
   ].join('\n');
 }
 
-/** Start and memory at rest. */
+/** Returns the table of startup time and memory at rest. */
 export function startTable({ readyMs, restBytes }: StartResult): string {
   const row = (name: string, values: readonly number[]) =>
     `| ${name} | ${values.map((value) => formatNumber(value, 0)).join(' | ')} |`;
   const mb = (bytes: number) => bytes / 1e6;
   return [
-    '### Start of Portico with a real upstream',
+    '### Startup of Portico with a real upstream',
     '',
     '| | median | min | max |',
     '| --- | ---: | ---: | ---: |',
@@ -37,7 +37,7 @@ export function startTable({ readyMs, restBytes }: StartResult): string {
   ].join('\n');
 }
 
-/** Memory under distinct keys, with about twenty samples. */
+/** Returns the tables of memory under distinct keys, with about twenty samples. */
 export function memoryTable(memory: MemoryResult): string {
   const every = Math.max(1, Math.round(memory.samples.length / 20));
   const shown = memory.samples.filter((_, at) => (at + 1) % every === 0 || at === memory.samples.length - 1);
@@ -45,17 +45,17 @@ export function memoryTable(memory: MemoryResult): string {
   return [
     `### Memory: ${formatNumber(memory.keys, 0)} distinct keys, cache budget ${mb(memory.budgetBytes)} MB`,
     '',
-    '| RSS | MB | beyond rest |',
+    '| RSS | MB | growth since rest |',
     '| --- | ---: | ---: |',
-    `| rest, two seconds after ready | ${mb(memory.restBytes)} | |`,
+    `| at rest, two seconds after ready | ${mb(memory.restBytes)} | |`,
     ...[
-      ['rest after 4,000 misses whose pages were purged', memory.warmRestBytes] as const,
-      ['highest of the run', memory.peakBytes] as const,
-      ['end of the run', memory.endBytes] as const,
+      ['at rest after 4,000 misses whose responses were purged', memory.warmRestBytes] as const,
+      ['at the peak of the run', memory.peakBytes] as const,
+      ['at the end of the run', memory.endBytes] as const,
     ].map(([name, bytes]) => `| ${name} | ${mb(bytes)} | ${mb(bytes - memory.restBytes)} |`),
     '',
-    `Over the last half it grew by ${formatNumber(memory.lastHalfSlope / 1e6)} MB per million keys. At the end the cache held`,
-    `${formatNumber(memory.entries, 0)} pages in ${mb(memory.cacheBytes)} MB by its own count, and the last key was a hit.`,
+    `Over the last half of the run, memory grew by ${formatNumber(memory.lastHalfSlope / 1e6)} MB per million keys. At the end,`,
+    `the cache contained ${formatNumber(memory.entries, 0)} responses with ${mb(memory.cacheBytes)} MB, according to the metrics, and the last key was a hit.`,
     '',
     `| keys | ${shown.map(({ keys }) => formatNumber(keys, 0)).join(' | ')} |`,
     `| --- | ${shown.map(() => '---:').join(' | ')} |`,

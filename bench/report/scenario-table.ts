@@ -13,7 +13,7 @@ const HEAD = [
   ['RSS MB', '---:'],
 ] as const;
 
-/** The table of one scenario; ratios are of the first Portico of the scenario over the server of the row. */
+/** Returns the table of a scenario. Ratios compare the first Portico of the scenario with the server of the row. */
 export function scenarioTable({ title, rows, skipped }: ScenarioResult): string {
   const own = rows.find(({ peer }) => peer.startsWith('portico'));
   const left = skipped.map(({ label, reason }) => [label, `not measured: ${reason}`, ...HEAD.slice(2).map(() => '')]);
@@ -25,7 +25,9 @@ export function scenarioTable({ title, rows, skipped }: ScenarioResult): string 
       (line) => `| ${line.join(' | ')} |`,
     ),
     '',
-    ...(stalled.length === 0 ? [] : [`Rounds without any answer, repeated: ${stalled.join(', ')}.`, '']),
+    ...(stalled.length === 0
+      ? []
+      : [`Rounds that were repeated because no response arrived: ${stalled.join(', ')}.`, '']),
   ].join('\n');
 }
 

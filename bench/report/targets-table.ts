@@ -1,10 +1,10 @@
 import { formatNumber } from '../format-number.ts';
 import type { Target, Verdict } from '../targets.ts';
 
-/** The table of what must be reached, each row with its verdict first. */
+/** Returns the table of targets, with the verdict in the first column. */
 export function targetsTable(verdicts: readonly Verdict[]): string {
   return [
-    '| verdict | path | measured | limit | what |',
+    '| verdict | case | measured | limit | metric |',
     '| --- | --- | ---: | ---: | --- |',
     ...verdicts.map((verdict) => `| ${cells(verdict).join(' | ')} |`),
     '',

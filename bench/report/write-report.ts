@@ -6,7 +6,7 @@ import { formatFiles } from './format-files.ts';
 import { toJson } from './json.ts';
 import { toMarkdown } from './markdown.ts';
 
-/** Writes RESULTS.md, results.json and results.svg into a folder, formatted as the repository is. */
+/** Writes RESULTS.md, results.json and results.svg into a folder, formatted like the rest of the repository. */
 export function writeReport(results: Results, folder: string): void {
   mkdirSync(folder, { recursive: true });
   const file = (name: string) => join(folder, name);

@@ -1,4 +1,4 @@
-import { isNamed } from '../arguments.ts';
+import { isSelected } from '../arguments.ts';
 import type { Peer } from '../peers/peer.ts';
 import { type Effort, FULL } from './effort.ts';
 import { hitScenarios } from './hit.ts';
@@ -8,10 +8,10 @@ import { operationScenarios } from './operations.ts';
 import { refusedScenarios } from './refused.ts';
 import type { Scenario } from './scenario.ts';
 
-/** Parts that are no scenarios of alternating rounds. */
+/** Parts that are not scenarios with alternating rounds. */
 export const OTHER_PARTS = ['latency', 'start', 'memory'] as const;
 
-/** Every scenario, in the order in which they run and are reported. */
+/** Returns all scenarios, in the order in which they run and are reported. */
 export function allScenarios(effort: Effort): readonly Scenario[] {
   return [
     ...hitScenarios(effort),
@@ -22,15 +22,15 @@ export function allScenarios(effort: Effort): readonly Scenario[] {
   ];
 }
 
-/** The names of everything that a run measures. */
+/** Returns the names of all parts of a run. */
 export function partNames(): readonly string[] {
   return [...allScenarios(FULL).map(({ id }) => id), ...OTHER_PARTS];
 }
 
-/** What a run measures: all that its effort includes, or whole what is asked for by name. */
+/** Returns the scenarios of a run: those that its effort includes, or the selected ones with all their servers. */
 export function wantedScenarios(effort: Effort, only: readonly string[]): readonly Scenario[] {
   const all = allScenarios(effort);
-  if (only.length > 0) return all.filter(({ id }) => isNamed(id, only, partNames()));
+  if (only.length > 0) return all.filter(({ id }) => isSelected(id, only, partNames()));
   return all
     .filter(({ id }) => !effort.without.includes(id))
     .map((one) => withEntries(one, ({ peer }) => isIncluded(one, peer, effort)));
@@ -44,7 +44,7 @@ function isIncluded({ id }: Scenario, peer: Peer, { withoutPeers }: Effort): boo
   return !withoutPeers.includes(peer.id) && !withoutPeers.includes(`${id}/${peer.id}`);
 }
 
-/** Servers whose latency is measured at half of their peak. */
+/** Returns the scenario whose servers are measured at half of their peak. */
 export function latencyScenario(effort: Effort): Scenario {
   const hit = hitScenarios(effort).find(({ id }) => id === 'hit');
   if (hit === undefined) throw new Error('there is no scenario called hit');

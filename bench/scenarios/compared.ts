@@ -1,17 +1,17 @@
 import { portico, type PorticoVariant } from '../peers/portico.ts';
-import { HIT, HIT_AGAIN, HIT_GZIP, PASSED_BY_PORTICO, REFUSED, VALIDATED } from './asked.ts';
-import type { Asked, Rounds, Scenario } from './scenario.ts';
+import { HIT, HIT_REVALIDATED, HIT_GZIP, UNDOCUMENTED_BY_PORTICO, REFUSED, VALIDATED } from './requests.ts';
+import type { BenchRequest, Rounds, Scenario } from './scenario.ts';
 
 /** The ids of the two rows of each compared scenario. */
 export const SIDES = { before: 'portico-before', after: 'portico-after' } as const;
 
-/** The paths that two checkouts are compared on; the first entry is the other ref, the second the working tree. */
+/** Returns the scenarios for comparing two checkouts. The first entry is the other ref, the second the working tree. */
 export function comparedScenarios(rounds: Rounds, otherCheckout: string): readonly Scenario[] {
   const scenario = (
     id: string,
     title: string,
     upstream: Scenario['upstream'],
-    asked: Asked,
+    request: BenchRequest,
     variant: Pick<PorticoVariant, 'cache'>,
   ): Scenario => ({
     id,
@@ -21,18 +21,18 @@ export function comparedScenarios(rounds: Rounds, otherCheckout: string): readon
     connections: 32,
     rounds,
     entries: [
-      { peer: portico({ ...variant, label: 'before', responses: 'enforce', checkout: otherCheckout }), asked },
-      { peer: portico({ ...variant, label: 'after', responses: 'enforce' }), asked },
+      { peer: portico({ ...variant, label: 'before', responses: 'enforce', checkout: otherCheckout }), request },
+      { peer: portico({ ...variant, label: 'after', responses: 'enforce' }), request },
     ],
   });
-  const keeping = { cache: true };
+  const caching = { cache: true };
   return [
-    scenario('hit', 'hit', 'same', HIT, keeping),
-    scenario('not-modified', '304', 'same', HIT_AGAIN, keeping),
-    scenario('hit-gzip', 'hit, gzip', 'same', HIT_GZIP, keeping),
+    scenario('hit', 'hit', 'same', HIT, caching),
+    scenario('not-modified', '304', 'same', HIT_REVALIDATED, caching),
+    scenario('hit-gzip', 'hit, gzip', 'same', HIT_GZIP, caching),
     scenario('miss-distinct', 'miss, distinct bodies', 'stamped', VALIDATED, { cache: false }),
     scenario('miss-same', 'miss, identical bodies', 'same', VALIDATED, { cache: false }),
-    scenario('passthrough', 'passthrough', 'stamped', PASSED_BY_PORTICO, keeping),
-    ...REFUSED.slice(0, 1).map((asked) => scenario('refused', '401', 'same', asked, keeping)),
+    scenario('passthrough', 'passthrough', 'stamped', UNDOCUMENTED_BY_PORTICO, caching),
+    ...REFUSED.slice(0, 1).map((request) => scenario('refused', '401', 'same', request, caching)),
   ];
 }

@@ -1,19 +1,19 @@
 import type { Rounds } from './scenario.ts';
 
-/** How much of everything a run does. */
+/** The amount of work of a run. */
 export interface Effort {
   readonly name: 'full' | 'quick';
   /** The rows that targets are computed from. */
   readonly main: Rounds;
   /** Rows that show how cost grows. */
   readonly side: Rounds;
-  /** How long each server is warmed before its rounds, whatever it is written in: V8 needs that long, the others do not mind. */
+  /** Duration of the warm-up of each server in seconds. V8 needs it, and all servers get the same. */
   readonly warmSeconds: number;
-  /** Scenarios that are left out unless they are asked for by name. */
+  /** Scenarios that run only if they are selected by name. */
   readonly without: readonly string[];
-  /** Servers that are left out: the id of a peer, or of a scenario and a peer with a slash between them. */
+  /** Servers that are omitted: the id of a peer, or the ids of a scenario and a peer, separated by a slash. */
   readonly withoutPeers: readonly string[];
-  /** The numbers of distinct keys of the rows about keys, the smallest first. */
+  /** The numbers of distinct keys in the scenario about keys, in ascending order. */
   readonly keys: readonly number[];
   readonly latencySeconds: number;
   readonly starts: number;
@@ -34,7 +34,7 @@ export const FULL: Effort = {
   memoryKeys: 1_000_000,
 };
 
-/** For a look in under three minutes: what no target is computed from is left out, and the numbers are rough. */
+/** For a run of less than three minutes, with rough numbers and without scenarios that no target needs. */
 export const QUICK: Effort = {
   name: 'quick',
   main: { count: 3, seconds: 0.3 },

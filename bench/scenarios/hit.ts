@@ -3,13 +3,13 @@ import { nodeHttp } from '../peers/node-http.ts';
 import { portico } from '../peers/portico.ts';
 import { varnish } from '../peers/varnish.ts';
 import type { PageSize } from '../pages.ts';
-import { ASKED, ASKED_AGAIN, ASKED_GZIP, HIT, HIT_AGAIN, HIT_GZIP } from './asked.ts';
+import { PLAIN, PLAIN_REVALIDATED, PLAIN_GZIP, HIT, HIT_REVALIDATED, HIT_GZIP } from './requests.ts';
 import type { Effort } from './effort.ts';
 import type { Rounds, Scenario } from './scenario.ts';
 
-const keeping = () => portico({ label: 'hit', responses: 'enforce', cache: true });
+const caching = () => portico({ label: 'hit', responses: 'enforce', cache: true });
 
-/** Kept pages: as they are, compressed, or only confirmed; by size and by number of connections. */
+/** Stored responses: unchanged, compressed, or as a 304; by size and by number of connections. */
 export function hitScenarios({ main, side }: Effort): Scenario[] {
   return [
     identity('hit', '29k', 32, main),
@@ -25,8 +25,8 @@ export function hitScenarios({ main, side }: Effort): Scenario[] {
       connections: 32,
       rounds: main,
       entries: [
-        { peer: nginx('gzip'), asked: ASKED_GZIP },
-        { peer: keeping(), asked: HIT_GZIP },
+        { peer: nginx('gzip'), request: PLAIN_GZIP },
+        { peer: caching(), request: HIT_GZIP },
       ],
     },
     {
@@ -37,9 +37,9 @@ export function hitScenarios({ main, side }: Effort): Scenario[] {
       connections: 32,
       rounds: main,
       entries: [
-        { peer: nginx('cache'), asked: ASKED_AGAIN },
-        { peer: portico({ label: '304', responses: 'enforce', cache: true }), asked: HIT_AGAIN },
-        { peer: keeping(), asked: HIT },
+        { peer: nginx('cache'), request: PLAIN_REVALIDATED },
+        { peer: portico({ label: '304', responses: 'enforce', cache: true }), request: HIT_REVALIDATED },
+        { peer: caching(), request: HIT },
       ],
     },
   ];
@@ -55,10 +55,10 @@ function identity(id: string, size: PageSize, connections: number, rounds: Round
     connections,
     rounds,
     entries: [
-      { peer: nginx('cache'), asked: ASKED },
-      { peer: varnish(), asked: ASKED },
-      { peer: nodeHttp(size), asked: ASKED },
-      { peer: keeping(), asked: HIT },
+      { peer: nginx('cache'), request: PLAIN },
+      { peer: varnish(), request: PLAIN },
+      { peer: nodeHttp(size), request: PLAIN },
+      { peer: caching(), request: HIT },
     ],
   };
 }

@@ -1,15 +1,15 @@
 import { nginx } from '../peers/nginx.ts';
 import { portico } from '../peers/portico.ts';
-import { ASKED, HIT, keyed } from './asked.ts';
+import { PLAIN, HIT, keyed } from './requests.ts';
 import type { Effort } from './effort.ts';
 import type { Entry, Scenario } from './scenario.ts';
 
-/** Enough for all pages of the largest row; with less, the row would be one of misses. */
+/** Enough for all pages of the largest row. With less, the row would consist of misses. */
 const MAX_BYTES = 2 ** 30;
 
 /**
- * Kept pages by how many there are; all of them are met once before the rounds. Each number has a process of its own: one
- * that keeps them all and is asked for a few would show near ones in a large memory, not what a small one costs.
+ * Stored responses by their number. All of them are requested before the rounds. Each number has a separate process: a
+ * process that stores all pages would not show the cost of a small cache.
  */
 export function keyScenarios({ main, keys }: Effort): Scenario[] {
   const most = Math.max(...keys);
@@ -25,9 +25,9 @@ export function keyScenarios({ main, keys }: Effort): Scenario[] {
         ...keys.map((count): Entry => {
           const label = `hit, ${named(count)}`;
           const peer = portico({ label, responses: 'enforce', cache: true, maxBytes: MAX_BYTES });
-          return { peer, asked: keyed(HIT, count) };
+          return { peer, request: keyed(HIT, count) };
         }),
-        ...[1, most].map((count): Entry => ({ peer: nginx('cache', named(count)), asked: keyed(ASKED, count) })),
+        ...[1, most].map((count): Entry => ({ peer: nginx('cache', named(count)), request: keyed(PLAIN, count) })),
       ],
     },
   ];

@@ -3,23 +3,23 @@ import { nginx } from '../peers/nginx.ts';
 import { nodePeer } from '../peers/node-peer.ts';
 import { portico } from '../peers/portico.ts';
 import { prism } from '../peers/prism.ts';
-import { ASKED, FETCHED, PASSED, PASSED_BY_PORTICO, VALIDATED } from './asked.ts';
+import { PLAIN, FETCHED, UNDOCUMENTED, UNDOCUMENTED_BY_PORTICO, VALIDATED } from './requests.ts';
 import type { Effort } from './effort.ts';
 import type { Entry, Scenario } from './scenario.ts';
 
-const hpm: Entry = { peer: nodePeer('http-proxy-middleware', 'express + http-proxy-middleware'), asked: ASKED };
-const fastify: Entry = { peer: nodePeer('fastify-http-proxy', '@fastify/http-proxy'), asked: ASKED };
+const hpm: Entry = { peer: nodePeer('http-proxy-middleware', 'express + http-proxy-middleware'), request: PLAIN };
+const fastify: Entry = { peer: nodePeer('fastify-http-proxy', '@fastify/http-proxy'), request: PLAIN };
 const validator: Entry = {
   peer: nodePeer('express-openapi-validator', 'express-openapi-validator + http-proxy-middleware'),
-  asked: ASKED,
+  request: PLAIN,
 };
 
 function fetching(responses: 'enforce' | 'report' | 'off'): Entry {
   const label = responses === 'off' ? 'responses off' : responses;
-  return { peer: portico({ label, responses, cache: false }), asked: responses === 'off' ? FETCHED : VALIDATED };
+  return { peer: portico({ label, responses, cache: false }), request: responses === 'off' ? FETCHED : VALIDATED };
 }
 
-/** Pages that are fetched for each request, and by the validating ones validated. */
+/** Pages that are fetched for each request, and validated by the servers that validate. */
 export function missScenarios({ main, side }: Effort): Scenario[] {
   const base = { connections: 32, rounds: main } as const;
   return [
@@ -36,9 +36,9 @@ export function missScenarios({ main, side }: Effort): Scenario[] {
         hpm,
         fastify,
         validator,
-        { peer: prism(), asked: ASKED },
-        { peer: nginx('pass'), asked: ASKED },
-        { peer: haproxy(), asked: ASKED },
+        { peer: prism(), request: PLAIN },
+        { peer: nginx('pass'), request: PLAIN },
+        { peer: haproxy(), request: PLAIN },
       ],
     },
     ...(['2k', '200k'] as const).map((size): Scenario => ({
@@ -62,7 +62,7 @@ export function missScenarios({ main, side }: Effort): Scenario[] {
       ...base,
       rounds: side,
       id: 'miss-gzip',
-      title: 'Miss, the upstream answers gzip, identical bodies, 29 kB, 32 connections',
+      title: 'Miss, the upstream sends gzip, identical bodies, 29 kB, 32 connections',
       size: '29k',
       upstream: 'gzip',
       entries: [fetching('enforce'), hpm],
@@ -70,12 +70,15 @@ export function missScenarios({ main, side }: Effort): Scenario[] {
     {
       ...base,
       id: 'passthrough',
-      title: 'Passthrough of a path outside the contract, 29 kB, 32 connections',
+      title: 'Passthrough of an undocumented path, 29 kB, 32 connections',
       size: '29k',
       upstream: 'stamped',
       entries: [
-        { peer: portico({ label: 'passthrough', responses: 'enforce', cache: true }), asked: PASSED_BY_PORTICO },
-        { ...hpm, asked: PASSED },
+        {
+          peer: portico({ label: 'passthrough', responses: 'enforce', cache: true }),
+          request: UNDOCUMENTED_BY_PORTICO,
+        },
+        { ...hpm, request: UNDOCUMENTED },
       ],
     },
   ];

@@ -1,12 +1,12 @@
 import { operationCount } from '../contract-folder.ts';
 import { portico } from '../peers/portico.ts';
-import { HIT } from './asked.ts';
+import { HIT } from './requests.ts';
 import type { Effort } from './effort.ts';
 import type { Entry, Scenario } from './scenario.ts';
 
 const MANY = 500;
 
-/** A kept page under the contract as it is, and under one with many more operations. */
+/** A stored response, with the unchanged contract and with one that has many more operations. */
 export function operationScenarios({ main }: Effort): Scenario[] {
   return [
     {
@@ -18,7 +18,7 @@ export function operationScenarios({ main }: Effort): Scenario[] {
       rounds: main,
       entries: [operationCount(), MANY].map((operations): Entry => {
         const label = `hit, ${operations} operations`;
-        return { peer: portico({ responses: 'enforce', cache: true, label, operations }), asked: HIT };
+        return { peer: portico({ responses: 'enforce', cache: true, label, operations }), request: HIT };
       }),
     },
   ];

@@ -1,9 +1,9 @@
 import { portico } from '../peers/portico.ts';
-import { REFUSED } from './asked.ts';
+import { REFUSED } from './requests.ts';
 import type { Effort } from './effort.ts';
 import type { Scenario } from './scenario.ts';
 
-/** Requests that never reach the upstream, because Portico says no. */
+/** Requests that never reach the upstream, because Portico refuses them. */
 export function refusedScenarios({ side }: Effort): Scenario[] {
   return [
     {
@@ -13,9 +13,9 @@ export function refusedScenarios({ side }: Effort): Scenario[] {
       upstream: 'same',
       connections: 32,
       rounds: side,
-      entries: REFUSED.map((asked) => ({
-        peer: portico({ label: asked.why, responses: 'enforce', cache: true }),
-        asked,
+      entries: REFUSED.map((request) => ({
+        peer: portico({ label: request.why, responses: 'enforce', cache: true }),
+        request,
       })),
     },
   ];

@@ -2,33 +2,33 @@ import type { PageSize } from '../pages.ts';
 import type { Peer } from '../peers/peer.ts';
 import type { UpstreamVariant } from '../upstream.ts';
 
-/** How often and how long each server of a scenario is measured. */
+/** The number and duration of the rounds of each server in a scenario. */
 export interface Rounds {
   readonly count: number;
   readonly seconds: number;
 }
 
-/** What every request of an entry looks like, and what its answers must be. */
-export interface Asked {
+/** The requests of an entry, and the expected responses. */
+export interface BenchRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly status: number;
-  /** Whether the answer is the page of the scenario; refusals and 304 are not. */
+  /** Whether the response is the page of the scenario. Refusals and 304 are not. */
   readonly page: boolean;
-  /** Fields that prove which way the answer came: name in lower case, and what the value must hold. */
+  /** Response headers that must be present, by name in lower case, with a pattern for the value. */
   readonly proof?: Readonly<Record<string, RegExp | 'absent'>>;
-  /** The line of Portico's metrics that must have grown by at least as much as there were requests. */
+  /** The line of Portico's metrics that must grow by at least the number of requests. */
   readonly counted?: RegExp;
-  /** Send the entity tag of a first answer back, so that 304 is the answer. */
+  /** Send the entity tag of a first response back, so that the response is a 304. */
   readonly revalidate?: boolean;
-  /** Ask for that many distinct keys in turn, all of them met once before the rounds. */
+  /** The number of distinct keys to request in turn. All of them are requested before the rounds. */
   readonly keys?: number;
 }
 
 /** One server of a scenario with its request. */
 export interface Entry {
   readonly peer: Peer;
-  readonly asked: Asked;
+  readonly request: BenchRequest;
 }
 
 /** Servers that are compared with one another in alternating rounds. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { isNamed, readArguments } from '../arguments.ts';
+import { isSelected, readArguments } from '../arguments.ts';
 import { estimateSeconds } from '../estimate.ts';
 import { partNames, wantedScenarios } from '../scenarios/all.ts';
 import { FULL, QUICK } from '../scenarios/effort.ts';
@@ -8,7 +8,7 @@ import { FULL, QUICK } from '../scenarios/effort.ts';
 const NAMES = ['hit', 'hit-2k', 'miss-same', 'miss-distinct'];
 
 test('a name selects one part, and a prefix selects all names that start with it', () => {
-  const named = (only: string) => NAMES.filter((name) => isNamed(name, [only], NAMES));
+  const named = (only: string) => NAMES.filter((name) => isSelected(name, [only], NAMES));
   assert.deepEqual(named('hit'), ['hit']);
   assert.deepEqual(named('miss'), ['miss-same', 'miss-distinct']);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { createCpuTime, exactNs, hasExactCpuTime, ticksNs } from '../cpu-time.ts';
 
-test('the first number of schedstat is the time on a processor', () => {
+test('the first number of schedstat is the CPU time', () => {
   assert.equal(exactNs('123456789 42 7\n'), 123_456_789);
 });
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { parseAnswer } from '../raw-request.ts';
+import { parseResponse } from '../raw-request.ts';
 
 test('a response with a length is complete when that many bytes have arrived', () => {
   const text = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello';
-  assert.equal(parseAnswer(Buffer.from(text.slice(0, -1))), undefined);
-  const answer = parseAnswer(Buffer.from(text));
+  assert.equal(parseResponse(Buffer.from(text.slice(0, -1))), undefined);
+  const answer = parseResponse(Buffer.from(text));
   assert.equal(answer?.status, 200);
   assert.equal(answer.body.toString(), 'hello');
   assert.equal(answer.bytes, text.length);
@@ -13,12 +13,12 @@ test('a response with a length is complete when that many bytes have arrived', (
 
 test('chunks are joined, and the last one ends the response', () => {
   const text = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n';
-  assert.equal(parseAnswer(Buffer.from(text.slice(0, 60))), undefined);
-  assert.equal(parseAnswer(Buffer.from(text))?.body.toString(), 'hello');
+  assert.equal(parseResponse(Buffer.from(text.slice(0, 60))), undefined);
+  assert.equal(parseResponse(Buffer.from(text))?.body.toString(), 'hello');
 });
 
 test('a 304 has no body, whatever its length header says', () => {
-  const answer = parseAnswer(Buffer.from('HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\nETag: "a"\r\n\r\n'));
+  const answer = parseResponse(Buffer.from('HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\nETag: "a"\r\n\r\n'));
   assert.equal(answer?.status, 304);
   assert.equal(answer.headers['etag'], '"a"');
   assert.equal(answer.body.length, 0);

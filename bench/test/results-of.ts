@@ -3,7 +3,7 @@ import type { Results } from '../results.ts';
 import type { ScenarioRow } from '../run-scenario.ts';
 import { spreadOf } from '../spread.ts';
 
-/** One row of a made-up scenario. */
+/** Returns a row of an invented scenario. */
 export function row(
   peer: string,
   cpuUs: number,
@@ -39,7 +39,7 @@ const MACHINE: Machine = {
   missing: new Map(),
 };
 
-/** Results of made-up scenarios. */
+/** Returns results of invented scenarios. */
 export function resultsOf(
   rows: Readonly<Record<string, readonly ScenarioRow[]>>,
   more: Partial<Results> = {},

@@ -6,14 +6,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { askEachKey } from '../closed-load.ts';
+import { requestEachKey } from '../closed-load.ts';
 import { freePort } from '../free-port.ts';
 import type { MicroLine, MicroTask } from '../micro/worker.ts';
 import type { PacedLoad, PacedResult } from '../paced-load.ts';
 import { questionPage } from '../pages.ts';
 import { rawRequest } from '../raw-request.ts';
 import { partNames } from '../scenarios/all.ts';
-import { PAGE_PATH } from '../scenarios/asked.ts';
+import { PAGE_PATH } from '../scenarios/requests.ts';
 import type { UpstreamVariant } from '../upstream.ts';
 
 const BENCH = join(import.meta.dirname, '..');
@@ -90,9 +90,9 @@ test('every stage of a request is measured once', async () => {
 }, 60_000);
 
 test('the paced load counts its requests, and the closed one requests each key', async () => {
-  const asked = { port: upstreamPort, headers: {}, connections: 2 };
-  const load: PacedLoad = { ...asked, path: PAGE_PATH, perSecond: 50, warmSeconds: 0.1, seconds: 0.1 };
+  const common = { port: upstreamPort, headers: {}, connections: 2 };
+  const load: PacedLoad = { ...common, path: PAGE_PATH, perSecond: 50, warmSeconds: 0.1, seconds: 0.1 };
   const result = JSON.parse(await outputOf([], 'paced-load.ts', JSON.stringify(load))) as PacedResult;
   expect(result).toMatchObject({ requests: 5, perSecond: 50 });
-  await askEachKey({ ...asked, path: '/services/v2/question.json?q=', from: 0, to: 5 });
+  await requestEachKey({ ...common, path: '/services/v2/question.json?q=', from: 0, to: 5 });
 });

@@ -11,7 +11,7 @@ test('the median of an even number of rounds is between the middle two', () => {
   assert.deepEqual(spreadOf([40, 10, 20, 30]), { median: 25, min: 10, max: 40 });
 });
 
-test('rounds are compared as numbers, not as texts', () => {
+test('rounds are compared as numbers, not as text', () => {
   assert.equal(spreadOf([9, 100, 20]).median, 20);
 });
 

@@ -15,7 +15,7 @@ test('a target without measurements is neither met nor missed', () => {
   assert.deepEqual([...new Set(states)], ['not measured']);
 });
 
-test('a hit is compared with nginx by processor time', () => {
+test('a hit is compared with nginx by CPU time', () => {
   const at = (cpuUs: number) =>
     verdict(resultsOf({ hit: [row('nginx-cache', 20, 1), row('portico-hit', cpuUs, 1)] }), /over nginx proxy_cache/);
   assert.equal(at(20).state, 'holds');

@@ -13,18 +13,18 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Mutation, MUTATIONS } from './table.ts';
 
-/*
- * Applies each mutation of the table to a temporary copy of the repository, one at a time, and runs the one test file that
- * must notice it. Exits with 1 when a mutation survived or could not be tried.
+/**
+ * Applies each mutation of the table to a temporary copy of the repository, one at a time, and runs the test file that
+ * must detect it. Exits with 1 if a mutation survived or could not be tested.
  *
- *   npm run mutations              all of them
- *   npm run mutations -- gdpr      those whose file or description contains the word
+ *   npm run mutations              all mutations
+ *   npm run mutations -- gdpr      mutations whose file or description contains the word
  */
 
 const root = path.resolve(import.meta.dirname, '../..');
 const NOT_COPIED = new Set(['node_modules', '.git', 'dist', 'coverage']);
 
-/** How a trial ended; `text` is the test that failed, or why the mutation could not be tried. */
+/** The result of a mutation. `text` is the test that failed, or the reason why the mutation could not be tested. */
 interface Outcome {
   readonly state: 'killed' | 'SURVIVED' | 'NOT TRIED';
   readonly text: string;
@@ -38,18 +38,18 @@ function copyRepository(): string {
   return copy;
 }
 
-/** The text as a pattern that ignores how the formatter broke its lines. */
+/** Returns a pattern for the text that ignores line breaks of the formatter. */
 function patternOf(text: string): RegExp {
   const escaped = text.trim().replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
   return new RegExp(escaped.replaceAll(/\s+/g, String.raw`\s+`), 'g');
 }
 
-/** Where the text is: in the file that the table names, else in the one file of `src` that contains it. */
+/** Finds the text in the file that the table names, or otherwise in the only file of `src` that contains it. */
 function locate(copy: string, { file, find }: Mutation): { readonly file: string } | { readonly fault: string } {
   const count = (name: string) => [...readFileSync(path.join(copy, name), 'utf8').matchAll(patternOf(find))].length;
   const named = existsSync(path.join(copy, file)) ? count(file) : 0;
   if (named === 1) return { file };
-  if (named > 1) return { fault: `the text stands ${named} times in ${file}; make it longer` };
+  if (named > 1) return { fault: `the text occurs ${named} times in ${file}; make it longer` };
   const sources = readdirSync(path.join(copy, 'src'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => path.join('src', name));
@@ -58,11 +58,11 @@ function locate(copy: string, { file, find }: Mutation): { readonly file: string
     return {
       fault: `the text is no longer found in ${file}; correct the table, or delete the row if the guard is gone`,
     };
-  console.log(`  moved: ${file} is ${elsewhere} now; correct the table`);
+  console.log(`  moved: ${file} is now ${elsewhere}; correct the table`);
   return { file: elsewhere };
 }
 
-/** What vitest's JSON reporter writes, as far as it is read here. */
+/** The used part of the output of vitest's JSON reporter. */
 interface Report {
   readonly testResults: readonly {
     readonly status: string;
@@ -112,17 +112,17 @@ function tryMutation(copy: string, mutation: Mutation, test: string): Outcome {
   }
 }
 
-/** The test file that the table names, else the one file of `test` with the same name; undefined when there is none. */
+/** Returns the test file that the table names, or the only file of `test` with the same name, or undefined. */
 function testFile(copy: string, { test }: Mutation): string | undefined {
   if (existsSync(path.join(copy, test))) return test;
   const found = readdirSync(path.join(copy, 'test'), { recursive: true, encoding: 'utf8' })
     .filter((name) => path.basename(name) === path.basename(test))
     .map((name) => path.join('test', name));
-  if (found.length === 1) console.log(`  moved: ${test} is ${found[0]} now; correct the table`);
+  if (found.length === 1) console.log(`  moved: ${test} is now ${found[0]}; correct the table`);
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** Without a mutation every test must pass, or a mutant would be killed by what fails anyway. */
+/** Verifies that all tests pass without a mutation. Otherwise a failing test would seem to detect mutations. */
 function baselineFault(copy: string, tests: readonly string[]): string | undefined {
   const report = run(copy, tests);
   if (report === undefined) return 'the tests did not end';

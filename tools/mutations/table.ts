@@ -1,13 +1,13 @@
 /** One change to the source that the tests must notice. */
 export interface Mutation {
-  /** The source file. When the text has moved to another file of `src`, that one is used and named. */
+  /** The source file. If the text has moved to another file of `src`, that file is used and reported. */
   readonly file: string;
-  /** The text to replace; it stands once in the file. White space does not matter. */
+  /** The text to replace, which occurs once in the file. White space does not matter. */
   readonly find: string;
   readonly replace: string;
   /** The test file that must fail. */
   readonly test: string;
-  /** What goes wrong with the mutation. */
+  /** The effect of the mutation. */
   readonly why: string;
 }
 

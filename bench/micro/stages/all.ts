@@ -18,7 +18,7 @@ import { readHeaders } from './read-headers.ts';
 import { record } from './record.ts';
 import { resolveTarget } from './resolve-target.ts';
 
-/** Every stage, in the order in which a request meets them. */
+/** All stages, in the order in which a request passes through them. */
 export const STAGES: readonly Stage[] = [
   empty,
   readHeaders,

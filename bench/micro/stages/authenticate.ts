@@ -5,7 +5,7 @@ import { operation, type Stage } from '../stage.ts';
 /** Finding a verified credential. */
 export const authenticate: Stage = {
   name: 'authenticate',
-  what: 'authenticator.authenticate of a credential that was verified a short while ago: keyed hash, look-up',
+  what: 'authenticator.authenticate of a recently verified credential: keyed hash, lookup',
   paidBy: 'hit',
   prepare: ({ assembly: { gateway }, arrival, plan }) => {
     const { authenticator } = gateway;

@@ -5,7 +5,7 @@ import type { Stage } from '../stage.ts';
 /** The decision on the caller's permission. */
 export const authorize: Stage = {
   name: 'authorize',
-  what: 'createDecide on the grants of the caller',
+  what: "createDecide on the caller's grants",
   paidBy: 'hit',
   prepare: ({ settings, start, assembly: { services }, plan, exchange }) => {
     const { permissions, contract } = start;

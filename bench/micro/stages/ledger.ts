@@ -1,6 +1,6 @@
 import type { Stage } from '../stage.ts';
 
-/** The ledger of violations looks at every finished request. */
+/** The ledger's record of a finished request without violations. */
 export const ledger: Stage = {
   name: 'ledger',
   what: 'ledger.record of the trace of a hit',

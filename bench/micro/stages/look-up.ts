@@ -2,7 +2,7 @@ import { pageKey } from '../../../src/pipeline/stored-reply.ts';
 import { fresh } from '../fixture.ts';
 import { operation, type Stage } from '../stage.ts';
 
-/** The page that a key finds. */
+/** The cache lookup with a key. */
 export const lookUp: Stage = {
   name: 'cache look-up',
   what: 'cache.lookup: hash of the key, LRU order, freshness',
@@ -10,7 +10,7 @@ export const lookUp: Stage = {
   prepare: ({ assembly: { gateway, services }, plan, exchange }) => {
     const { cache } = services;
     const key = pageKey(plan, exchange, gateway.contract.version);
-    if (cache.lookup(key)?.state !== 'fresh') throw new Error('the page is not kept');
+    if (cache.lookup(key)?.state !== 'fresh') throw new Error('the page is not stored');
     return operation(
       () => fresh(key),
       (one) => cache.lookup(one),

@@ -6,7 +6,7 @@ import { operation, type Stage } from '../stage.ts';
 /** The headers, the id and the trace context of a request. */
 export const readHeaders: Stage = {
   name: 'read headers',
-  what: 'createArrivalReader: one look at the raw headers, request id, trace context',
+  what: 'createArrivalReader: one pass over the raw headers, request id, trace context',
   paidBy: 'hit',
   prepare: ({ request }) => {
     const read = createArrivalReader({

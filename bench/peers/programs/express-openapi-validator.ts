@@ -15,7 +15,7 @@ app.use(
     agent: new Agent({ keepAlive: true }),
     selfHandleResponse: true,
     on: {
-      // Only what goes through res.json is validated, so the answer is held, parsed and written anew.
+      // Only bodies sent with res.json are validated, so the response is buffered, parsed and serialized again.
       proxyRes: (answer, _request, response) => {
         const parts: Buffer[] = [];
         answer.on('data', (part: Buffer) => parts.push(part));

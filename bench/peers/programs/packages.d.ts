@@ -1,4 +1,4 @@
-// What is used of the packages that only a run installs (see bench/package.json), so that types are checked without them.
+// Types of the packages that only a run installs (see bench/package.json), so that types can be checked without them.
 
 declare module 'express-openapi-validator' {
   import type { RequestHandler } from 'express';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { createAnswerCounter } from '../answer-counter.ts';
+import { createResponseCounter } from '../response-counter.ts';
 
 const ANSWERS =
   `HTTP/1.1 200 OK\r\nContent-Length: 3000\r\n\r\n${'x'.repeat(3000)}` +
@@ -10,7 +10,7 @@ const ANSWERS =
 for (const size of [1, 7, 100, 10_000]) {
   test(`responses are distinguished in pieces of ${size} bytes`, () => {
     const statuses: number[] = [];
-    const count = createAnswerCounter((status) => void statuses.push(status));
+    const count = createResponseCounter((status) => void statuses.push(status));
     const all = Buffer.from(ANSWERS);
     for (let at = 0; at < all.length; at += size) {
       const piece = all.subarray(at, at + size);
@@ -21,7 +21,7 @@ for (const size of [1, 7, 100, 10_000]) {
 }
 
 test('a response without a recognizable end is an error', () => {
-  const count = createAnswerCounter(() => undefined);
+  const count = createResponseCounter(() => undefined);
   const head = Buffer.from('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n');
   assert.throws(() => count(head, head.length), /without a length/);
 });

@@ -1,7 +1,7 @@
 const END_OF_HEAD = '\r\n\r\n';
 
-/** Tells where answers end on one kept connection, from their heads alone; `onEnd` gets the status of each. */
-export function createAnswerCounter(onEnd: (status: number) => void): (chunk: Buffer, length: number) => void {
+/** Finds the end of each response on a persistent connection from the heads alone. `onEnd` receives each status. */
+export function createResponseCounter(onEnd: (status: number) => void): (chunk: Buffer, length: number) => void {
   let head = '';
   let left = 0;
   let status = 0;
@@ -15,7 +15,7 @@ export function createAnswerCounter(onEnd: (status: number) => void): (chunk: Bu
         if (left === 0) onEnd(status);
         continue;
       }
-      // Heads are short; only what may hold one is turned into text.
+      // Heads are short, so only the part that may contain one is decoded.
       const seen = head.length;
       head += chunk.toString('latin1', at, Math.min(length, at + 2048));
       const end = head.indexOf(END_OF_HEAD);
@@ -34,6 +34,6 @@ export function createAnswerCounter(onEnd: (status: number) => void): (chunk: Bu
 
 function lengthOf(head: string): number {
   const found = /\r\ncontent-length: *(\d+)/i.exec(head);
-  if (found === null && !head.startsWith('HTTP/1.1 304')) throw new Error(`an answer without a length:\n${head}`);
+  if (found === null && !head.startsWith('HTTP/1.1 304')) throw new Error(`a response without a length:\n${head}`);
   return Number(found?.[1] ?? 0);
 }

@@ -1,0 +1,84 @@
+import { authorizationOf, MEMBER, STRANGER } from '../peers/credentials.ts';
+import { UNDOCUMENTED_PATH } from '../peers/portico.ts';
+import type { BenchRequest } from './scenario.ts';
+
+/** The page that every scenario requests. */
+export const PAGE_PATH = '/services/v2/question.json?page=1&pageSize=15&sort=newest';
+
+const ACCEPT = { Accept: 'application/json' };
+const HEADERS = { Authorization: authorizationOf(MEMBER), ...ACCEPT };
+
+/** The ordinary request: one page, for a caller with the permission. */
+export const PLAIN: BenchRequest = { path: PAGE_PATH, headers: HEADERS, status: 200, page: true };
+
+/** As PLAIN, for a client that accepts gzip. */
+export const PLAIN_GZIP: BenchRequest = { ...PLAIN, headers: { ...HEADERS, 'Accept-Encoding': 'gzip' } };
+
+/** As PLAIN, for a client that has the page already. */
+export const PLAIN_REVALIDATED: BenchRequest = { ...PLAIN, status: 304, page: false, revalidate: true };
+
+const FROM_CACHE = {
+  proof: { 'cache-status': /hit/ },
+  counted: /^portico_cache_requests_total\{.*result="hit"/,
+} as const;
+
+/** Stored responses of Portico, as a header and a metric show. */
+export const HIT: BenchRequest = { ...PLAIN, ...FROM_CACHE };
+
+/** As HIT, for a client that accepts gzip. */
+export const HIT_GZIP: BenchRequest = { ...PLAIN_GZIP, ...FROM_CACHE };
+
+/** As HIT, for a client that has the page already. */
+export const HIT_REVALIDATED: BenchRequest = { ...PLAIN_REVALIDATED, ...FROM_CACHE };
+
+/** Responses that Portico fetched and found to be valid, as a header and a metric show. */
+export const VALIDATED: BenchRequest = {
+  ...PLAIN,
+  proof: { 'contract-status': /^conforming$/ },
+  counted: /^portico_checks_total\{check="responses",outcome="passed"\}/,
+};
+
+/** Responses that Portico fetched with the check `responses` switched off. */
+export const FETCHED: BenchRequest = { ...PLAIN, counted: /^portico_upstream_answers_total\{.*status_class="2xx"/ };
+
+/** An undocumented path that is allowed. */
+export const UNDOCUMENTED: BenchRequest = { ...PLAIN, path: UNDOCUMENTED_PATH };
+
+/** As UNDOCUMENTED, through Portico: the response contains no cache status. */
+export const UNDOCUMENTED_BY_PORTICO: BenchRequest = {
+  ...UNDOCUMENTED,
+  proof: { 'cache-status': 'absent', via: /portico/ },
+};
+
+/** Requests that Portico refuses, by status. */
+export const REFUSED: readonly (BenchRequest & { readonly why: string })[] = [
+  {
+    why: '401, no credential',
+    path: PAGE_PATH,
+    headers: ACCEPT,
+    status: 401,
+    page: false,
+    counted: /^portico_errors_total\{code="credentials_required"\}/,
+  },
+  {
+    why: '403, no permission',
+    path: PAGE_PATH,
+    headers: { Authorization: authorizationOf(STRANGER), ...ACCEPT },
+    status: 403,
+    page: false,
+    counted: /^portico_errors_total\{code="permission_denied"\}/,
+  },
+  {
+    why: '400, unknown parameter',
+    path: `${PAGE_PATH}&colour=blue`,
+    headers: HEADERS,
+    status: 400,
+    page: false,
+    counted: /^portico_errors_total\{code="unknown_parameter"\}/,
+  },
+];
+
+/** Returns a request for one of many keys: the search text ends in seven digits. */
+export function keyed(request: BenchRequest, keys: number): BenchRequest {
+  return { ...request, path: `${PAGE_PATH}&q=key`, keys };
+}

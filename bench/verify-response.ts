@@ -1,0 +1,64 @@
+import { gunzipSync } from 'node:zlib';
+import { questionPage, STAMP } from './pages.ts';
+import { type RawResponse, rawRequest } from './raw-request.ts';
+import type { BenchRequest, Scenario } from './scenarios/scenario.ts';
+
+/** The verified response of a server. All responses of the rounds must be like it. */
+export interface Proof {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Bytes of one response on the wire, including the head. */
+  readonly bytes: number;
+  /** The content coding, if the response has one. */
+  readonly encoding: string | undefined;
+  /** The request headers to send in the rounds. */
+  readonly sent: Readonly<Record<string, string>>;
+}
+
+/**
+ * Sends a request to warm the server up and a second one to verify: the status, every byte of the page except for the
+ * stamp, and the headers that show whether the response came from the cache, for example.
+ */
+export async function verifyResponse(
+  name: string,
+  port: number,
+  scenario: Scenario,
+  request: BenchRequest,
+): Promise<Proof> {
+  const path = request.keys === undefined ? request.path : `${request.path}0000000`;
+  const first = await rawRequest(port, path, request.headers);
+  const etag = first.headers['etag'];
+  if (request.revalidate === true && etag === undefined) throw new Error(`${name} sends no entity tag`);
+  const sent = request.revalidate === true ? { ...request.headers, 'If-None-Match': etag ?? '' } : request.headers;
+  const { status, headers, body, bytes } = await settled(port, path, sent);
+  const fail = (what: string) =>
+    new Error(`${name}, ${scenario.id}: ${what}\n${JSON.stringify(headers)}\n${body.toString().slice(0, 300)}`);
+  if (status !== request.status) throw fail(`status ${status} instead of ${request.status}`);
+  const encoding = headers['content-encoding'];
+  if (request.page) {
+    const plain = encoding === 'gzip' ? gunzipSync(body) : body;
+    if (scenario.upstream === 'stamped') blankStamp(plain);
+    if (!plain.equals(questionPage(scenario.size))) throw fail('the body is not the page of the upstream');
+  }
+  for (const [field, wanted] of Object.entries(request.proof ?? {})) {
+    const value = headers[field];
+    const holds = wanted === 'absent' ? value === undefined : value !== undefined && wanted.test(value);
+    if (!holds) throw fail(`${field} is ${value ?? 'absent'}, which is not the expected value`);
+  }
+  return { headers, bytes, encoding, sent };
+}
+
+/** A page may be compressed in the background, so a client that accepts gzip waits for it for up to a second. */
+async function settled(port: number, path: string, headers: Readonly<Record<string, string>>): Promise<RawResponse> {
+  const wantsGzip = headers['Accept-Encoding'] === 'gzip';
+  for (let attempt = 0; ; attempt += 1) {
+    const answer = await rawRequest(port, path, headers);
+    if (!wantsGzip || attempt === 20 || answer.headers['content-encoding'] !== undefined) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+function blankStamp(page: Buffer): void {
+  const mark = 'question-';
+  const at = page.indexOf(`"slug":"${mark}`) + `"slug":"${mark}`.length;
+  page.write(STAMP, at, 'latin1');
+}
