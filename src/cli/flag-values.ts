@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS, isDay } from '../lib/clock.ts';
 import { closestName } from '../lib/closest-name.ts';
 import { type CommandLine, UsageError } from './command.ts';
 
@@ -21,7 +22,7 @@ export function requireKnownOperation(id: string | undefined, known: readonly st
   throw new UsageError(`${flag} ${id}: unknown operation${near === undefined ? '' : `; did you mean ${near}?`}`);
 }
 
-const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: HOUR_MS, d: DAY_MS, w: 7 * DAY_MS };
 const INSTANT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
 
 /** Parses `24h`, `7d` or an ISO instant (UTC by default) to epoch ms; returns undefined for any other text. */
@@ -32,10 +33,4 @@ export function parseSince(text: string, now: number): number | undefined {
   const zoned = !text.includes('T') || /(?:Z|[+-]\d{2}:\d{2})$/.test(text) ? text : `${text}Z`;
   const at = Date.parse(zoned);
   return Number.isNaN(at) ? undefined : Math.max(0, at);
-}
-
-/** Returns false for dates that do not exist, such as 30 February, which Date accepts as a day in March. */
-function isDay(day: string): boolean {
-  const at = Date.parse(`${day}T00:00:00Z`);
-  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);
 }

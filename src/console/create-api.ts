@@ -1,5 +1,6 @@
 import { METHODS } from 'node:http';
 import express, { type Router } from 'express';
+import { HOUR_MS } from '../lib/clock.ts';
 import { CHECK_NAMES, type CheckName } from '../model/checks.ts';
 import { configurationRows } from './configuration-rows.ts';
 import type { ConsoleSources } from './console-sources.ts';
@@ -41,7 +42,7 @@ export function createApi(sources: ConsoleSources): Router {
 
   router.get('/ladder', async (_req, res) => {
     const { windowHours } = sources.settings.ladder.promote;
-    const snapshot = await sources.ledger.snapshot({ since: sources.clock() - windowHours * 3_600_000 });
+    const snapshot = await sources.ledger.snapshot({ since: sources.clock() - windowHours * HOUR_MS });
     res.json({ windowHours, rows: sources.ladder.rows(snapshot) });
   });
   router.post('/ladder/lift', ...writes, ({ body }, res) => {

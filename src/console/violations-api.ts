@@ -1,5 +1,5 @@
 import express, { type RequestHandler, type Router } from 'express';
-import { endOfDay, isDay } from '../ledger/baseline-file.ts';
+import { endOfDay, isDay } from '../lib/clock.ts';
 import type { AcceptedViolation, Baseline, LedgerEntry } from '../model/ledger-entry.ts';
 import type { LedgerSnapshot } from '../model/ledger-snapshot.ts';
 import type { ConsoleSources } from './console-sources.ts';

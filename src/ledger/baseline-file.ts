@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { type Document, isMap, isPair, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import { endOfDay, isDay } from '../lib/clock.ts';
 import { replaceFile } from '../files/replace-file.ts';
 import { closestName } from '../lib/closest-name.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
@@ -222,17 +223,4 @@ function readAccepted(item: unknown, pointer: string, report: ReportFault): Acce
     report(item.get('expires', true), `${pointer}/expires`, 'must be a date in the format YYYY-MM-DD');
   if (fingerprint === undefined || reason === undefined || owner === undefined) return undefined;
   return { fingerprint, reason, owner, expires, summary };
-}
-
-const DAY_MS = 86_400_000;
-
-/** Returns true for a calendar date in the format `YYYY-MM-DD`. */
-export function isDay(text: string): boolean {
-  const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
-  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
-}
-
-/** Returns the first instant after a day, in epoch milliseconds. Days are in UTC. */
-export function endOfDay(day: string): number {
-  return Date.parse(`${day}T00:00:00Z`) + DAY_MS;
 }

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../lib/clock.ts';
 import { CHECK_NAMES, type CheckName } from '../model/checks.ts';
 import type { CheckCounts, LedgerQuery, LedgerSnapshot, OperationTraffic } from '../model/ledger-snapshot.ts';
 import type { LedgerBatch } from './ledger-batch.ts';
@@ -39,8 +40,6 @@ export interface OpenedStore {
 export function emptySnapshot({ since }: Pick<LedgerQuery, 'since'>, takenAt: number): LedgerSnapshot {
   return { takenAt, since, releases: [], entries: [], traffic: [], dropped: 0 };
 }
-
-const DAY_MS = 86_400_000;
 
 /** Returns the start of the retention period, in epoch milliseconds. Entries last seen before it are removed. */
 export function retentionStart(now: number, retentionDays: number): number {

@@ -1,3 +1,4 @@
+import { endOfDay } from '../lib/clock.ts';
 import type { AcceptedViolation, Baseline, LedgerEntry } from '../model/ledger-entry.ts';
 import type { LedgerSnapshot, OperationTraffic } from '../model/ledger-snapshot.ts';
 import { VIOLATION_CATEGORIES, type ViolationCategory } from '../model/violation.ts';
@@ -80,8 +81,6 @@ interface ReportInput {
   readonly placeOf: (entry: LedgerEntry) => ContractPlace;
 }
 
-const DAY_MS = 86_400_000;
-
 /** Creates a report from a snapshot and the baseline: the state of each violation and its share of the traffic. */
 export function toReport(snapshot: LedgerSnapshot, { scope, baseline, placeOf }: ReportInput): Report {
   const { takenAt, dropped } = snapshot;
@@ -130,9 +129,9 @@ export function toReport(snapshot: LedgerSnapshot, { scope, baseline, placeOf }:
 /** Returns whether the last day of an acceptance is over, in UTC. */
 export function isExpired({ expires }: AcceptedViolation, now: number): boolean {
   if (expires === undefined) return false;
-  const lastDay = Date.parse(`${expires}T00:00:00Z`);
+  const endsAt = endOfDay(expires);
   // An invalid date must not accept a violation forever.
-  return Number.isNaN(lastDay) || now >= lastDay + DAY_MS;
+  return Number.isNaN(endsAt) || now >= endsAt;
 }
 
 /** Limits an entry to the scope, as an exported file may contain more; returns an empty list if nothing is left. */

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { endOfDay, isDay, openBaselineFile, parseBaseline, readBaselineFile } from '../../src/ledger/baseline-file.ts';
+import { openBaselineFile, parseBaseline, readBaselineFile } from '../../src/ledger/baseline-file.ts';
 import { StartFault } from '../../src/model/fault.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 
@@ -221,22 +221,5 @@ accepted:
 
   it('has all its errors reported in one run', () => {
     expect(faultsOf(JSON.stringify({ accepted: [{}, { ...ENTRY, expires: 'soon' }] }))).toHaveLength(4);
-  });
-});
-
-describe('an expiry date', () => {
-  it.each([
-    ['2026-12-31', true],
-    ['2024-02-29', true],
-    ['2026-02-29', false],
-    ['2026-13-01', false],
-    ['2026-1-1', false],
-    ['soon', false],
-  ])('%s is valid: %s', (text, valid) => {
-    expect(isDay(text)).toBe(valid);
-  });
-
-  it('ends when the next day begins', () => {
-    expect(endOfDay('2026-12-31')).toBe(Date.UTC(2027, 0, 1));
   });
 });

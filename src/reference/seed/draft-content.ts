@@ -1,10 +1,10 @@
+import { DAY_MS } from '../../lib/clock.ts';
 import type { SeededRandom } from '../../lib/seeded-random.ts';
 import { PROBLEMS, SEED_END, SEED_START, SENTENCES, SUBJECTS } from './seed-words.ts';
 
 const COUNTS = { question: 500, answer: 900, comment: 1500, idea: 120, kbentry: 60 } as const;
 const WIKI_QUESTIONS = 48;
 const FIRST_ID = 101;
-const DAY_MS = 86_400_000;
 const ALICE = 3;
 
 type RootType = 'question' | 'idea' | 'kbentry';

@@ -1,8 +1,8 @@
+import { DAY_MS } from '../../lib/clock.ts';
 import { applyGdprOperation } from '../gdpr-jobs.ts';
 import type { Sql } from '../store/sql.ts';
 import { SEED_END } from './seed-words.ts';
 
-const DAY_MS = 86_400_000;
 // Far in the future, so that the jobs stay pending.
 const FAR_FUTURE = Date.UTC(2099, 0, 15, 3, 30);
 const ADMIN = 1;

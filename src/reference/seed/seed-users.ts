@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from '../../lib/clock.ts';
 import type { SeededRandom } from '../../lib/seeded-random.ts';
 import { passwordHash } from '../http/caller.ts';
 import { REFERENCE_ACCOUNTS, type ReferenceAccount } from '../reference-accounts.ts';
@@ -5,7 +6,6 @@ import type { Sql } from '../store/sql.ts';
 import { FIRST_NAMES, GROUP_NAMES, LAST_NAMES, SEED_START } from './seed-words.ts';
 
 const USER_COUNT = 60;
-const DAY_MS = 86_400_000;
 
 const INSERT = `INSERT INTO users (id, username, realname, email, password_hash, created_at, modified_at, gold, silver, bronze,
   reputation, admin, superuser, moderator) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
@@ -42,7 +42,7 @@ function ordinaryAccount(index: number, random: SeededRandom): SeededAccount {
 /** Inserts the demo accounts (ids 1 to 5), the other users and the groups. Returns the user ids. */
 export function seedUsers(sql: Sql, random: SeededRandom): number[] {
   GROUP_NAMES.forEach((name, index) => {
-    const createdAt = SEED_START + index * 3_600_000;
+    const createdAt = SEED_START + index * HOUR_MS;
     sql.run('INSERT INTO groups VALUES (?, ?, ?, ?)', index + 1, name, createdAt, createdAt + DAY_MS * index);
   });
   const others = Array.from({ length: USER_COUNT - REFERENCE_ACCOUNTS.length }, (_, index) =>
