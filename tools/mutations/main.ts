@@ -132,6 +132,11 @@ function baselineFault(copy: string, tests: readonly string[]): string | undefin
 
 const words = process.argv.slice(2);
 const chosen = MUTATIONS.filter(({ file, why }) => words.every((word) => `${file} ${why}`.includes(word)));
+// Without a test file, vitest would run the whole suite.
+if (chosen.length === 0) {
+  console.error(`no mutation matches ${words.join(' ')}`);
+  process.exit(2);
+}
 const copy = copyRepository();
 process.on('exit', () => rmSync(copy, { recursive: true, force: true }));
 process.on('SIGINT', () => process.exit(130));

@@ -343,10 +343,10 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/upstream/sending.ts',
-    find: 'if (read instanceof UpstreamFailure) return giveUp(read);',
+    find: "if (!isFinal || (reason !== undefined && CONTROL.test(reason))) return new UpstreamFailure('reset');",
     replace: '',
     test: 'test/security/upstream-heads.test.ts',
-    why: 'a malformed or interim head is taken for the head of a buffered response',
+    why: 'a malformed or interim head is taken for the head of a response',
   },
   {
     file: 'src/upstream/connections.ts',
