@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { type Dispatcher, errors } from 'undici';
 import { type HeaderPairs, headerValue } from '../model/header-pairs.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
-import { endToEnd, toHeaderPairs } from './request-headers.ts';
+import { endToEnd } from './end-to-end-headers.ts';
 import { type ExchangePhase, toTransportFailure } from './transport-failure.ts';
 
 /** A request in the form that undici expects. */
@@ -53,16 +53,14 @@ interface ReceivedHead {
 export function readHead({ method, status, reason, rawHeaders }: ReceivedHead): ResponseHead | UpstreamFailure {
   const isFinal = status !== undefined && status >= 200 && status <= 599;
   if (!isFinal || (reason !== undefined && CONTROL.test(reason))) return new UpstreamFailure('reset');
-  const headers = Array.isArray(rawHeaders) ? toHeaderPairs(rawHeaders as (string | Buffer)[]) : [];
-  let isFramed = method === 'HEAD' || status === 204 || status === 304;
-  for (const [name, value] of headers) {
-    if (name.length === 14 && name.toLowerCase() === 'content-length') isFramed = true;
-    if (name.length !== 17 || name.toLowerCase() !== 'transfer-encoding') continue;
-    if (!KNOWN_CODING.test(value))
-      return new UpstreamFailure('reset', { cause: new Error('the transfer coding is not chunked') });
-    isFramed ||= value.length === 'chunked'.length;
-  }
-  return { headers: endToEnd(headers), isFramed };
+  const raw = Array.isArray(rawHeaders) ? (rawHeaders as (string | Buffer)[]) : [];
+  const codings: string[] = [];
+  const headers = endToEnd(raw, 0, (coding) => codings.push(coding));
+  if (!codings.every((coding) => KNOWN_CODING.test(coding)))
+    return new UpstreamFailure('reset', { cause: new Error('the transfer coding is not chunked') });
+  const hasBody = method !== 'HEAD' && status !== 204 && status !== 304;
+  const isChunked = codings.some((coding) => coding.length === 'chunked'.length);
+  return { headers, isFramed: !hasBody || isChunked || headerValue(headers, 'content-length') !== undefined };
 }
 
 /** The head of a final response that can be forwarded. */

@@ -79,6 +79,28 @@ describe('rules 1: the headers of a request in observe', () => {
   });
 });
 
+describe('the headers of a forwarded request', () => {
+  const named = (...fields: string[]) => {
+    const rawHeaders = fields.flatMap((field) => field.split(': '));
+    const request = { method: 'GET', url: '/', headers: {}, rawHeaders } as unknown as IncomingMessage;
+    return transparentHeaders(arrivalOf(request)).map(([name]) => name);
+  };
+  const own = named();
+
+  // Long names are not remembered, and must not pass for that reason.
+  it.each([`X-Forwarded-${'a'.repeat(60)}: 1`, `pRoXy-${'a'.repeat(60)}: 1`, 'KEEP-ALIVE: 5', 'hOsT: evil'])(
+    'never contain %s, in any spelling and at any length',
+    (field) => {
+      expect(named(field, 'X-Own: 1')).toEqual(['X-Own', ...own]);
+    },
+  );
+
+  it('contain none that any of several Connection headers names', () => {
+    const fields = ['Connection: close', 'X-A: 1', 'connection: x-a ,X-B', 'x-b: 1', 'X-C: 1'];
+    expect(named(...fields)).toEqual(['X-C', ...own]);
+  });
+});
+
 describe('rules 2: the headers of a request for an undocumented path', () => {
   const names = (choice: Parameters<typeof passthroughHeaders>[1]) =>
     passthroughHeaders(arrival, choice).map(([name, value]) => (name === 'Authorization' ? value : name));

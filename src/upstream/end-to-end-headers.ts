@@ -1,0 +1,127 @@
+import { boundedMemo } from '../lib/bounded-memo.ts';
+import type { HeaderPairs } from '../model/header-pairs.ts';
+
+/** The groups of headers that are treated differently when they are forwarded; a set of groups is their sum. */
+export const GROUP = {
+  /** Removed in both directions (RFC 9110 §7.6.1). */
+  hopByHop: 1,
+  /** `Host` and `Expect` belong to the connection, too. */
+  connectionRequest: 2,
+  /** Set by the gateway itself, so that the client's values are not trusted. `Via` is extended instead. */
+  forwarding: 4,
+  /** Would change the method after the gateway has allowed it. */
+  methodOverride: 8,
+  authorization: 16,
+  /**
+   * Not forwarded if the body will be rewritten: an address may span the boundary of a partial body, and an encoded
+   * body cannot be searched.
+   */
+  partOrCoding: 32,
+  contentLength: 64,
+  /** `Connection`, which names more headers of its connection. */
+  connection: 128,
+  transferEncoding: 256,
+} as const;
+
+const GROUPS: ReadonlyMap<string, number> = new Map([
+  ['connection', GROUP.hopByHop + GROUP.connection],
+  ['transfer-encoding', GROUP.hopByHop + GROUP.transferEncoding],
+  // Some are headers of old proxies that concern one connection only; `Proxy-*` is matched by its prefix.
+  ...['keep-alive', 'te', 'trailer', 'upgrade', 'http2-settings'].map((name) => [name, GROUP.hopByHop] as const),
+  ['host', GROUP.connectionRequest],
+  ['expect', GROUP.connectionRequest],
+  // `X-Forwarded-*` is matched by its prefix.
+  ...['forwarded', 'x-real-ip', 'x-request-id', 'traceparent', 'tracestate'].map(
+    (name) => [name, GROUP.forwarding] as const,
+  ),
+  ...['x-http-method-override', 'x-http-method', 'x-method-override'].map(
+    (name) => [name, GROUP.methodOverride] as const,
+  ),
+  ['authorization', GROUP.authorization],
+  ...['accept-encoding', 'range', 'if-range'].map((name) => [name, GROUP.partOrCoding] as const),
+  ['content-length', GROUP.contentLength],
+]);
+
+function readGroups(name: string): number {
+  const key = name.toLowerCase();
+  const groups = GROUPS.get(key);
+  if (groups !== undefined) return groups;
+  if (key.startsWith('proxy-')) return GROUP.hopByHop;
+  return key.startsWith('x-forwarded-') ? GROUP.forwarding : 0;
+}
+
+// Clients and servers use few spellings of each name, and finding one is faster than converting it to lower case.
+const MAX_SPELLINGS = 500;
+// Longer names are not remembered, so that they do not fill the memory.
+const MAX_NAME = 40;
+const rememberedGroups = boundedMemo(MAX_SPELLINGS, readGroups);
+
+/** Returns the groups of a header name in any spelling; 0 if it has none. */
+function groupsOf(name: string): number {
+  return name.length > MAX_NAME ? readGroups(name) : rememberedGroups(name);
+}
+
+/**
+ * Returns the headers that may be forwarded, in their original order, from the alternating names and values of Node and
+ * undici: all except the hop-by-hop ones, those that `Connection` names and those of the groups in `omitted`.
+ * `onTransferCoding` receives each value of `Transfer-Encoding`.
+ */
+export function endToEnd(
+  raw: readonly (string | Buffer)[],
+  omitted = 0,
+  onTransferCoding?: (value: string) => void,
+): HeaderPairs {
+  const pairs: [string, string][] = [];
+  const left = omitted | GROUP.hopByHop;
+  let named: string | undefined;
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const name = textOf(raw[at]);
+    const groups = groupsOf(name);
+    if ((groups & left) === 0) pairs.push([name, textOf(raw[at + 1])]);
+    else if ((groups & GROUP.connection) !== 0) named = joined(named, textOf(raw[at + 1]));
+    else if ((groups & GROUP.transferEncoding) !== 0) onTransferCoding?.(textOf(raw[at + 1]));
+  }
+  return named === undefined ? pairs : withoutNamed(pairs, named);
+}
+
+// A header on several lines is one list (RFC 9110 §5.3).
+function joined(earlier: string | undefined, value: string): string {
+  return earlier === undefined ? value : `${earlier}, ${value}`;
+}
+
+/**
+ * Returns headers that the gateway composed as the flat list that undici expects. Whatever the list contains, it is
+ * reduced to the headers that `endToEnd` returns, without those of the groups in `omitted`.
+ */
+export function flatEndToEnd(headers: HeaderPairs, omitted: number): string[] {
+  const flat: string[] = [];
+  const left = omitted | GROUP.hopByHop;
+  for (const [name, value] of headers) {
+    const groups = groupsOf(name);
+    if ((groups & left) === 0) flat.push(name, value);
+    else if ((groups & GROUP.connection) !== 0) return flatEndToEnd(endToEnd(headers.flat()), omitted);
+  }
+  return flat;
+}
+
+// One character per byte.
+function textOf(part: string | Buffer | undefined): string {
+  return typeof part === 'string' ? part : (part?.toString('latin1') ?? '');
+}
+
+// The values of `Connection` in nearly all messages, which name no other header.
+const NAMES_NONE = /^(?:close|keep-alive)$/i;
+
+/**
+ * Returns the headers without those that `Connection` names. It cannot name `Host`, `Cache-Control` or a header that
+ * frames or describes the content (RFC 9110 §7.6.1): without its length a body would be forwarded unframed, and the
+ * upstream would read it as a second request.
+ */
+function withoutNamed(headers: HeaderPairs, connection: string): HeaderPairs {
+  if (NAMES_NONE.test(connection)) return headers;
+  const named = new Set(connection.split(',').map((token) => token.trim().toLowerCase()));
+  return headers.filter(([name]) => {
+    const key = name.toLowerCase();
+    return !named.has(key) || key.startsWith('content-') || key === 'host' || key === 'cache-control';
+  });
+}
