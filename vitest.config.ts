@@ -14,7 +14,7 @@ class SlowFirst extends BaseSequencer {
 }
 
 const SLOW =
-  /examples\/pipelines|deploy\/prometheus-rules|security\/planted-secrets|gateway\/alerts|cli\/portico|test\/browser\//;
+  /examples\/pipelines|deploy\/prometheus-rules|security\/planted-secrets|gateway\/(?:alerts|no-drift|drift)|cli\/portico|test\/browser\//;
 const isSlow = ({ moduleId }: TestSpecification) => SLOW.test(moduleId);
 
 export default defineConfig({

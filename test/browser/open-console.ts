@@ -17,6 +17,8 @@ export interface OpenOptions extends BrowserContextOptions {
   readonly token?: string | null;
   /** Browser messages about responses that the test expects to be refused. */
   readonly tolerate?: RegExp;
+  /** True for a clock of the page that the test can move on; it runs by itself too. */
+  readonly ownClock?: boolean;
 }
 
 /** Opens a page of the console and watches it. */
@@ -24,7 +26,7 @@ export async function openConsole(
   browser: Browser,
   adminUrl: string,
   hash = '#/traffic',
-  { token = TOKEN, tolerate, ...options }: OpenOptions = {},
+  { token = TOKEN, tolerate, ownClock = false, ...options }: OpenOptions = {},
 ): Promise<OpenConsole> {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 800 },
@@ -33,6 +35,7 @@ export async function openConsole(
   });
   const page = await context.newPage();
   page.setDefaultTimeout(10_000);
+  if (ownClock) await page.clock.install();
   const troubles: string[] = [];
   page.on('pageerror', (error) => troubles.push(`error: ${error.message}`));
   page.on('console', (message) => {
