@@ -8,15 +8,15 @@ interface Finding {
 }
 
 /** The axe rules whose result depends on colors; all others find the same in a dark and a light page. */
-const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
+const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 
 /**
- * Returns axe's accessibility findings for a page as lines, including minor ones. With `colours`, only the color rules
+ * Returns axe's accessibility findings for a page as lines, including minor ones. With `colors`, only the color rules
  * run: for a page that was checked with all rules in another color scheme.
  */
-export async function axeFindings(page: Page, rules: 'all' | 'colours' = 'all'): Promise<string[]> {
+export async function axeFindings(page: Page, rules: 'all' | 'colors' = 'all'): Promise<string[]> {
   if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(axe.source);
-  const options = { resultTypes: ['violations'], ...(rules === 'colours' && { runOnly: COLOUR_RULES }) };
+  const options = { resultTypes: ['violations'], ...(rules === 'colors' && { runOnly: COLOR_RULES }) };
   const found = await page.evaluate<{ violations: readonly Finding[] }>(
     `axe.run(document, ${JSON.stringify(options)})`,
   );

@@ -43,17 +43,17 @@ needsProgram('chromium', 'how the console looks', (path) => {
           );
           expect([left >= 0, right <= 360]).toEqual([true, true]);
           expect(await groundOf(page)).toBe(DARK);
-          const findings: Record<string, string[]> = { 'dark phone': await axeFindings(page, 'colours') };
+          const findings: Record<string, string[]> = { 'dark phone': await axeFindings(page, 'colors') };
           await page.emulateMedia({ colorScheme: 'light' });
           expect(await groundOf(page)).toBe(LIGHT);
           findings['light phone'] = await axeFindings(page);
           await page.setViewportSize({ width: 1280, height: 800 });
-          findings['light desk'] = await axeFindings(page);
+          findings['light desktop'] = await axeFindings(page);
           await page.emulateMedia({ colorScheme: 'dark' });
-          findings['dark desk'] = await axeFindings(page, 'colours');
+          findings['dark desktop'] = await axeFindings(page, 'colors');
           await page.emulateMedia({ colorScheme: 'dark', forcedColors: 'active' });
           expect(await page.evaluate('matchMedia("(forced-colors: active)").matches')).toBe(true);
-          findings['colours of the system'] = await axeFindings(page, 'colours');
+          findings['colors of the system'] = await axeFindings(page, 'colors');
           expect(Object.entries(findings).filter(([, found]) => found.length > 0)).toEqual([]);
         },
         { colorScheme: 'dark', viewport: { width: 360, height: 740 } },

@@ -170,14 +170,14 @@ needsProgram('chromium', 'the API docs in a browser', (path) => {
         await signIn(page, 'alice');
         await send(page, 'getComment');
         await expectWidth(360);
-        const findings: Record<string, string[]> = { 'dark phone': await axeFindings(page, 'colours') };
+        const findings: Record<string, string[]> = { 'dark phone': await axeFindings(page, 'colors') };
         await page.emulateMedia({ colorScheme: 'light' });
         findings['light phone'] = await axeFindings(page);
         await page.setViewportSize({ width: 1280, height: 800 });
         await expectWidth(1280);
-        findings['light desk'] = await axeFindings(page);
+        findings['light desktop'] = await axeFindings(page);
         await page.emulateMedia({ colorScheme: 'dark' });
-        findings['dark desk'] = await axeFindings(page, 'colours');
+        findings['dark desktop'] = await axeFindings(page, 'colors');
         expect(Object.entries(findings).filter(([, found]) => found.length > 0)).toEqual([]);
       },
       { colorScheme: 'dark', viewport: { width: 360, height: 800 } },

@@ -37,7 +37,7 @@ describe('settings', () => {
     expect([chosen.authentication.verifier, chosen.contract.inferred]).toEqual(['file', true]);
   });
 
-  it('prefer flags to the environment to the file to defaults, and report the source of each value', () => {
+  it('give precedence to flags, then the environment, the file and the defaults, and name each source', () => {
     const settings = load('listen: { port: 1000, adminPort: 1001, host: 127.0.0.9 }', {
       env: { PORT: '2000', ADMIN_PORT: '2001' },
       flags: [flag('port', '/listen/port', 3000)],

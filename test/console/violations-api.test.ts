@@ -129,7 +129,7 @@ describe('the filters of violations', () => {
     [{ release: 'constructor' }, []],
     [{ text: 'LIST/*/ID' }, ['a']],
     [{ text: 'nothing' }, []],
-  ])('leave with %j', (filter, left) => {
+  ])('select the matching rows for %j', (filter, left) => {
     expect(found(filter)).toEqual(left);
   });
 

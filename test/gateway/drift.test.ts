@@ -105,7 +105,7 @@ const statusOf = ({ status }: DriftRow, { success }: OperationCase) => (status =
 const TABLE = driftTable();
 
 describe.each(MODES)('a drifting server in %s', (mode) => {
-  it.each(TABLE)('records one violation each: $fault of $operations', async (row) => {
+  it.each(TABLE)('records one violation for $fault of $operations', async (row) => {
     const wanted = OPERATIONS.filter(({ id }) => row.operations?.includes(ROWS[id] ?? '') ?? true);
     expect(wanted).toHaveLength(row.operations?.length ?? OPERATIONS.length);
     const found: Record<string, string[]> = {};

@@ -69,7 +69,7 @@ describe('Markdown', () => {
     expect(rows.length).toBeGreaterThan(8);
   });
 
-  it('fits in a comment, and states if it is truncated', () => {
+  it('fits in a comment, and reports truncation', () => {
     const many = Array.from({ length: 2_000 }, (_, at) =>
       entryWith({ fingerprint: `f${at}`, message: 'm'.repeat(200) }),
     );

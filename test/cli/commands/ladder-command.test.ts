@@ -107,7 +107,7 @@ describe('portico ladder', () => {
     expect((await ladder('--lift', 'listIdeas')).code).toBe(1);
   });
 
-  it('warns if the ladder file belongs to another contract than that of the shell', async () => {
+  it('warns if the ladder file belongs to a different contract than the one in the shell', async () => {
     await writeLadderFile(ladderFile, { contract: 'another', since: 0, steps: [stepWith()] });
     const shown = await ladder();
     expect(shown).toMatchObject({
