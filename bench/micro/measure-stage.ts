@@ -17,7 +17,7 @@ export interface MicroEffort {
   readonly allocationCalls: number;
 }
 
-/** If there were more inputs at once, V8 would have promoted them before they are used. */
+/** If there were more inputs at once, V8 would promote them before they were used. */
 const MAX_INPUTS = 4000;
 /** If there are fewer undisturbed batches than this, all batches are used. */
 const LEAST_QUIET = 5;
