@@ -7,8 +7,8 @@ const parse = (text: string, limits = LIMITS) => parseBounded(Buffer.from(text),
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 
 /*
- * The attack: megabytes of brackets, commas or names, which take seconds to parse and overflow the stack of any code that walks
- * over the result. All of it is found in the bytes, before a value is created.
+ * The attack: megabytes of brackets, commas or names, which take seconds to parse and overflow the stack of any code
+ * that walks over the result. All of it is found in the bytes, before a value is created.
  */
 describe('the limits of a JSON text', () => {
   it.each([

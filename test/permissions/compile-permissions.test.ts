@@ -167,8 +167,8 @@ describe('compilePermissions', () => {
       expect(ours).toMatchObject({ delegated: false, roles: ['anonymous'] });
     });
 
-    // Attack: a credential that cannot be verified, such as an overlong one, must not delegate the decision to the upstream.
-    // Otherwise no request is refused and no private field is removed, although permissions are enforced.
+    // Attack: a credential that cannot be verified, such as an overlong one, must not delegate the decision to the
+    // upstream. Otherwise no request is refused and no private field is removed, although permissions are enforced.
     it('has the grants of an anonymous caller while unverified, if permissions are enforced', () => {
       const permissions = compiled({ unmapped: { kind: 'delegate' }, verifier: 'upstream' });
       const anonymous = permissions.grantsOf(principal('anonymous'));

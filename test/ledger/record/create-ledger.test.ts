@@ -143,8 +143,8 @@ describe('the ledger', () => {
     expect(ledger.dropped()).toBe(3_000 - 5);
   });
 
-  // Names, places and descriptions come from requests. A client that invents a new one for each request could otherwise fill
-  // the memory.
+  // Names, places and descriptions come from requests. A client that invents a new one for each request could otherwise
+  // fill the memory.
   it.each([
     ['places', (text: string) => finished([requestViolation(text)])],
     ['callers', (text: string) => finished([responseViolation()], { caller: text })],
