@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { measureRequestFiles } from '../tools/structure.ts';
 
 // The files that a newcomer has to read to follow a request through the sources. A limit may only decrease.
-const MAX_HIT = 34;
-const MAX_MISS = 63;
+const MAX_HIT = 30;
+const MAX_MISS = 62;
 
 // The files that both a hit and a miss enter, and those that only a miss enters.
 const BOTH = ['http/write-reply.ts', 'pipeline/dispatch.ts', 'cache/page-cache.ts', 'telemetry/logs.ts'];

@@ -118,7 +118,7 @@ export function createPageCache(
     },
     beginFill(tags) {
       fills += 1;
-      return { tags: [...tags], generation: generations.now(), order: fills };
+      return { tags: [...tags], generation: generations.current, order: fills };
     },
     store(key, fill, input) {
       const tags = [...new Set([...fill.tags, ...(input.tags ?? [])])];
@@ -155,7 +155,7 @@ export function createPageCache(
       return before;
     },
     drop: (key) => void pages.delete(key),
-    generation: () => generations.now(),
+    generation: () => generations.current,
     inventory: (query) =>
       pageInventory(
         { pages: pages.entries(), peek: (key) => pages.peek(key), index, maxBytes: options.maxBytes },

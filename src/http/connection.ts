@@ -1,9 +1,9 @@
-import { type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { toErrorBody } from '../errors/error-body.ts';
 import type { GatewayError } from '../errors/gateway-error.ts';
 import { headersTooLarge, parserFault, type ParserError, requestHeadFault, requestLineFault } from './malformed.ts';
 import { requestIdOf } from './arrival.ts';
+import { writeRefusal } from './refusal.ts';
 
 /** Options shared by all connections of a listener. */
 export interface ConnectionOptions {
@@ -14,8 +14,6 @@ export interface ConnectionOptions {
 
 const CR = 13;
 const LF = 10;
-/** The time that a refused client has to read the response before the connection is destroyed, in milliseconds. */
-const LAST_READ_MS = 1000;
 
 /**
  * A client's connection. It passes incoming bytes to Node's parser, one message at a time. Bytes after a refused
@@ -209,41 +207,9 @@ export class Connection {
     const id = requestIdOf(own?.request.headers['x-request-id']);
     this.#options.onRefused(error, id);
     const pending = own === undefined ? latest?.response : this.#previous;
-    const write = () => this.#writeRefusal(error, id, own);
+    const write = () => writeRefusal(this.#socket, error, id, own);
     if (pending === undefined || pending.writableFinished) write();
     else pending.once('finish', write);
-  }
-
-  #writeRefusal(
-    error: GatewayError,
-    id: string,
-    own: { readonly request: IncomingMessage; readonly response: ServerResponse } | undefined,
-  ): void {
-    const socket = this.#socket;
-    // The previous response was the last one on this connection.
-    if (!socket.writable) return;
-    if (own?.response.headersSent) {
-      const { response } = own;
-      // Bytes written now would be read as the rest of that response.
-      if (!response.writableEnded) socket.destroy();
-      else if (response.writableFinished) this.#endAfter('');
-      else response.once('finish', () => this.#endAfter(''));
-      return;
-    }
-    const { contentType, body } = toErrorBody(error, id, 'normalized');
-    const head = `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\nCache-Control: no-store\r\nVia: 1.1 portico\r\nX-Request-Id: ${id}\r\nConnection: close\r\n\r\n`;
-    this.#endAfter(own?.request.method === 'HEAD' ? head : head + body.toString());
-  }
-
-  /**
-   * Writes the last bytes and gives the client time to read them, because closing a connection with unread bytes resets
-   * it.
-   */
-  #endAfter(text: string): void {
-    const socket = this.#socket;
-    socket.end(text);
-    const timer = setTimeout(() => socket.destroy(), LAST_READ_MS).unref();
-    socket.once('close', () => clearTimeout(timer));
   }
 }
 
@@ -272,4 +238,32 @@ function readIntoSharedBuffer(socket: Socket, take: (chunk: Buffer) => void): vo
   internals[buffer] = READ_BUFFER;
   internals[callback] = (length: number) => take(READ_BUFFER.subarray(0, length));
   internals._handle.useUserBuffer(READ_BUFFER);
+}
+
+/** Makes a server receive its requests through connections. Returns the open ones. */
+export function attachConnections(
+  server: Server,
+  app: RequestListener,
+  options: ConnectionOptions,
+): ReadonlySet<Connection> {
+  const connections = new Set<Connection>();
+  const bySocket = new WeakMap<object, Connection>();
+  const received: RequestListener = (request, response) => {
+    bySocket.get(request.socket)?.begin(request, response);
+  };
+  server.on('request', received);
+  // Node would respond to expectations other than 100-continue with an empty 417.
+  server.on('checkExpectation', received);
+  server.on('connection', (socket: Socket) => {
+    const connection = new Connection(socket, app, options);
+    connections.add(connection);
+    bySocket.set(socket, connection);
+    socket.once('close', () => connections.delete(connection));
+  });
+  server.on('clientError', (cause, socket) => {
+    const connection = bySocket.get(socket);
+    if (connection === undefined) socket.destroy();
+    else connection.failed(cause);
+  });
+  return connections;
 }

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
+import { type AddressInfo, Server as NetServer } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
-import { Connection, type ConnectionOptions } from './connection.ts';
+import { attachConnections, type Connection, type ConnectionOptions } from './connection.ts';
 
 /** Options of a listener. */
 export interface ListenerOptions extends ConnectionOptions {
@@ -42,43 +42,22 @@ const CHECK_MS = 2000;
 
 /** Creates the server of an application without listening yet. */
 export function createListenerServer(app: RequestListener, options: ListenerOptions): ListenerServer {
-  const connections = new Set<Connection>();
-  const bySocket = new WeakMap<object, Connection>();
-  const received: RequestListener = (request, response) => {
-    bySocket.get(request.socket)?.begin(request, response);
-  };
-  const server = createServer(
-    {
-      keepAlive: true,
-      keepAliveTimeout: options.keepAliveSeconds * 1000,
-      headersTimeout: options.headersTimeoutSeconds * 1000,
-      requestTimeout: options.requestTimeoutSeconds * 1000,
-      // By default, Node checks for slow requests only every 30 s, even if their time limits are shorter.
-      connectionsCheckingInterval: CHECK_MS,
-      maxHeaderSize: options.maxHeaderBytes,
-      // RFC 9112, 6.3: an ambiguous request is refused.
-      insecureHTTPParser: false,
-      // Node would refuse the request with an empty 400, which would not be counted.
-      requireHostHeader: false,
-      // A request without a body then has a stream that has already ended. Reading it to its end takes time.
-      optimizeEmptyRequests: true,
-    },
-    received,
-  );
-  // Node would respond to expectations other than 100-continue with an empty 417.
-  server.on('checkExpectation', received);
-  server.on('connection', (socket: Socket) => {
-    const connection = new Connection(socket, app, options);
-    connections.add(connection);
-    bySocket.set(socket, connection);
-    socket.once('close', () => connections.delete(connection));
+  const server = createServer({
+    keepAlive: true,
+    keepAliveTimeout: options.keepAliveSeconds * 1000,
+    headersTimeout: options.headersTimeoutSeconds * 1000,
+    requestTimeout: options.requestTimeoutSeconds * 1000,
+    // By default, Node checks for slow requests only every 30 s, even if their time limits are shorter.
+    connectionsCheckingInterval: CHECK_MS,
+    maxHeaderSize: options.maxHeaderBytes,
+    // RFC 9112, 6.3: an ambiguous request is refused.
+    insecureHTTPParser: false,
+    // Node would refuse the request with an empty 400, which would not be counted.
+    requireHostHeader: false,
+    // A request without a body then has a stream that has already ended. Reading it to its end takes time.
+    optimizeEmptyRequests: true,
   });
-  server.on('clientError', (cause, socket) => {
-    const connection = bySocket.get(socket);
-    if (connection === undefined) socket.destroy();
-    else connection.failed(cause);
-  });
-  return { server, connections };
+  return { server, connections: attachConnections(server, app, options) };
 }
 
 /** Starts listening. Rejects with the system error, for example EADDRINUSE. */

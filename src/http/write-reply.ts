@@ -75,7 +75,9 @@ export function writeReply(
  * sent in every mode, because the response may contain text written by users of the upstream. This is safe for
  * documented operations, because no page loads them as scripts or style sheets.
  */
-function mayBeSniffed({ status, headers }: Reply): boolean {
+function mayBeSniffed({ status, headers, storedAs }: Reply): boolean {
+  // Only JSON is stored.
+  if (storedAs !== undefined) return false;
   const type = headerValue(headers, 'content-type');
   if (type !== undefined && JSON_TYPE.test(type)) return false;
   const hasBody = status !== 204 && status !== 304;

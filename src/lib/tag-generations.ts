@@ -1,7 +1,7 @@
 /** Records when tags last changed, to distinguish work that began before a change from work that began after it. */
 interface TagGenerations {
-  /** Returns the current generation, which grows with every change. */
-  now(): number;
+  /** The current generation, which grows with every change. */
+  readonly current: number;
   /** Moves these tags to a new generation. */
   move(tags: Iterable<string>): void;
   /** Moves all tags to a new generation. */
@@ -19,7 +19,6 @@ interface TagGenerations {
 export function createTagGenerations(maxTags = 10_000): TagGenerations {
   // In the order of the latest move, so the first tag is the one to drop.
   const moved = new Map<string, number>();
-  let generation = 0;
   let minimum = 0;
 
   const dropOldest = () => {
@@ -30,23 +29,24 @@ export function createTagGenerations(maxTags = 10_000): TagGenerations {
     }
   };
 
-  return {
-    now: () => generation,
-    move(tags) {
-      generation += 1;
+  // A plain property, because every request reads it.
+  const generations = {
+    current: 0,
+    move(tags: Iterable<string>) {
+      generations.current += 1;
       for (const tag of tags) {
         moved.delete(tag);
-        moved.set(tag, generation);
+        moved.set(tag, generations.current);
       }
       dropOldest();
     },
     moveAll() {
-      generation += 1;
-      minimum = generation;
+      generations.current += 1;
+      minimum = generations.current;
       moved.clear();
     },
-    unmoved(tags, since) {
-      if (since === generation) return true;
+    unmoved(tags: Iterable<string>, since: number) {
+      if (since === generations.current) return true;
       if (since < minimum) return false;
       for (const tag of tags) if ((moved.get(tag) ?? 0) > since) return false;
       return true;
@@ -55,4 +55,5 @@ export function createTagGenerations(maxTags = 10_000): TagGenerations {
       return moved.size;
     },
   };
+  return generations;
 }

@@ -44,8 +44,9 @@ export function createPageCounts(
   const usable = (count: Count) => {
     const ageMs = clock() - count.learnedAt;
     if (ageMs < 0 || ageMs >= options.maxAgeSeconds * 1000) return false;
-    if (!generations.unmoved(count.tags, count.generation)) return false;
-    count.generation = generations.now();
+    const { current } = generations;
+    if (count.generation !== current && !generations.unmoved(count.tags, count.generation)) return false;
+    count.generation = current;
     return true;
   };
 
@@ -57,7 +58,7 @@ export function createPageCounts(
       counts.delete(key);
       return undefined;
     },
-    generation: () => generations.now(),
+    generation: () => generations.current,
     learn(key, { pageCount, totalCount }, tags, generation) {
       if (!generations.unmoved(tags, generation)) return;
       if (!isCount(pageCount) || totalCount === 0) {

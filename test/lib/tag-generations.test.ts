@@ -5,16 +5,16 @@ import { createTagGenerations } from '../../src/lib/tag-generations.ts';
 describe('tag generations', () => {
   it('distinguish a tag that has moved from one that has not', () => {
     const generations = createTagGenerations();
-    const since = generations.now();
+    const since = generations.current;
     generations.move(['a']);
     expect(generations.unmoved(['a', 'b'], since)).toBe(false);
     expect(generations.unmoved(['b'], since)).toBe(true);
-    expect(generations.unmoved(['a'], generations.now())).toBe(true);
+    expect(generations.unmoved(['a'], generations.current)).toBe(true);
   });
 
   it('move all tags at once', () => {
     const generations = createTagGenerations();
-    const since = generations.now();
+    const since = generations.current;
     generations.moveAll();
     expect(generations.unmoved(['never seen'], since)).toBe(false);
     expect(generations.unmoved([], since)).toBe(false);
@@ -22,7 +22,7 @@ describe('tag generations', () => {
 
   it('bound their memory and report forgotten tags as moved', () => {
     const generations = createTagGenerations(2);
-    const before = generations.now();
+    const before = generations.current;
     for (const tag of ['a', 'b', 'c', 'd']) generations.move([tag]);
     expect(generations.size).toBe(2);
     expect(generations.unmoved(['a'], before)).toBe(false);
@@ -33,7 +33,7 @@ describe('tag generations', () => {
   it('first forget the tag that moved the longest time ago', () => {
     const generations = createTagGenerations(2);
     for (const tag of ['a', 'b']) generations.move([tag]);
-    const since = generations.now();
+    const since = generations.current;
     for (const tag of ['a', 'c']) generations.move([tag]);
     // b, which moved first, was forgotten; without a, nothing could be concluded.
     expect(generations.unmoved(['z'], since)).toBe(true);
@@ -47,7 +47,7 @@ describe('tag generations', () => {
         const generations = createTagGenerations(maxTags);
         const start = Math.min(at, all.length);
         for (const move of all.slice(0, start)) generations.move(move);
-        const since = generations.now();
+        const since = generations.current;
         for (const move of all.slice(start)) generations.move(move);
         const moved = asked.some((one) => all.slice(start).flat().includes(one));
         expect(generations.size).toBeLessThanOrEqual(maxTags);

@@ -1,6 +1,5 @@
 import { GatewayError } from '../../errors/gateway-error.ts';
 import { undecidedRefusal } from '../../identity/refusals.ts';
-import { whenReady } from '../../lib/when-ready.ts';
 import type { Decision } from '../../model/requirement.ts';
 import type { Operation } from '../../model/operation.ts';
 import type { Principal } from '../../model/principal.ts';
@@ -33,7 +32,10 @@ export function authorize(decide: Decide, challenge: string): StagePlanner {
           // A synchronous reply comes from the cache, so there is no upstream verdict to compare.
           return reply instanceof Promise ? compared(operation, exchange, decision, reply) : reply;
         };
-        return (exchange) => whenReady(decide(planned, exchange), (decision) => goOn(exchange, decision));
+        return (exchange) => {
+          const decision = decide(planned, exchange);
+          return decision instanceof Promise ? decision.then((made) => goOn(exchange, made)) : goOn(exchange, decision);
+        };
       };
     },
   };

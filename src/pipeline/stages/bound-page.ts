@@ -1,6 +1,5 @@
 import { tagsOf } from '../../cache/tags.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
-import { whenReady } from '../../lib/when-ready.ts';
 import type { Violation } from '../../model/violation.ts';
 import {
   boundPage as checkPage,
@@ -37,7 +36,7 @@ export function boundPage(counts: PageCounts, contractVersion: string): StagePla
         if (!asked.ok) refuse(planned, exchange, asked);
         else for (const refusal of unreadable) refuse(planned, exchange, refusal);
         if (key === undefined) return next(exchange);
-        return whenReady(next(exchange), (reply) => {
+        const checked = (reply: Reply): Reply => {
           if (reply.status !== 200) return reply;
           const { pageCount } = reply;
           if (tellsMore(reply, counts.learned(key))) {
@@ -49,7 +48,9 @@ export function boundPage(counts: PageCounts, contractVersion: string): StagePla
           const refusal = pageOutOfBounds({ page: page ?? firstPage, pageCount, totalCount: undefined, firstPage });
           if (refusal !== undefined && asked.ok) refuse(planned, exchange, refusal);
           return reply;
-        });
+        };
+        const reply = next(exchange);
+        return reply instanceof Promise ? reply.then(checked) : checked(reply);
       };
     },
   };

@@ -2,8 +2,8 @@ import { redactMembers } from '../../comments/redact-members.ts';
 import { etagOf } from '../../cache/representation.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import type { JsonLimits } from '../../lib/bounded-json.ts';
-import { whenReady } from '../../lib/when-ready.ts';
 import type { Grants } from '../../permissions/decide.ts';
+import type { Exchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
 
@@ -18,19 +18,22 @@ export function redactFields(mayRead: (grants: Grants) => boolean, limits: JsonL
       // Stored pages without private fields. All callers share the same buffer of a page, so it is searched only once.
       // Redacted copies are not stored, because they would double the memory used for pages.
       const clean = new WeakSet<Buffer>();
-      return (next) => (exchange) =>
-        whenReady(next(exchange), (reply) => {
-          if (mayRead(exchange.grants) || !Buffer.isBuffer(reply.body) || reply.body.length === 0) return reply;
-          if (reply.status >= 400 || clean.has(reply.body)) return reply;
-          const redacted = redactMembers(reply.body, PRIVATE_FIELDS, limits);
-          if (redacted === undefined) throw unreadable();
-          if (redacted.removed.length > 0) {
-            exchange.trace.redacted = redacted.removed;
-            return withBody(reply, redacted.body, redacted.removed);
-          }
-          if (reply.storedAs !== undefined) clean.add(reply.body);
-          return reply;
-        });
+      const redact = (exchange: Exchange, reply: Reply): Reply => {
+        if (mayRead(exchange.grants) || !Buffer.isBuffer(reply.body) || reply.body.length === 0) return reply;
+        if (reply.status >= 400 || clean.has(reply.body)) return reply;
+        const redacted = redactMembers(reply.body, PRIVATE_FIELDS, limits);
+        if (redacted === undefined) throw unreadable();
+        if (redacted.removed.length > 0) {
+          exchange.trace.redacted = redacted.removed;
+          return withBody(reply, redacted.body, redacted.removed);
+        }
+        if (reply.storedAs !== undefined) clean.add(reply.body);
+        return reply;
+      };
+      return (next) => (exchange) => {
+        const reply = next(exchange);
+        return reply instanceof Promise ? reply.then((later) => redact(exchange, later)) : redact(exchange, reply);
+      };
     },
   };
 }

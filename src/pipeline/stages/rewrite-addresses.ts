@@ -1,6 +1,7 @@
 import { etagOf } from '../../cache/representation.ts';
-import { whenReady } from '../../lib/when-ready.ts';
 import type { PublicOrigin } from '../../model/arrival.ts';
+import type { Exchange } from '../exchange.ts';
+import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
 
 /** Finds and rewrites absolute addresses of the legacy host in responses (rules, 11). */
@@ -23,12 +24,15 @@ export function rewriteAddresses(addresses: LegacyAddresses): StagePlanner {
     name: 'rewrite-addresses',
     plan({ transparent }) {
       if (transparent || !addresses.rewrite) return undefined;
-      return (next) => (exchange) =>
-        whenReady(next(exchange), (reply) => {
-          if (!Buffer.isBuffer(reply.body) || !addresses.find(reply.body)) return reply;
-          const body = addresses.replace(reply.body, addresses.publicAddress(exchange.arrival));
-          return { ...reply, body, ...(reply.etag === undefined ? {} : { etag: etagOf(body) }) };
-        });
+      const rewrite = (exchange: Exchange, reply: Reply): Reply => {
+        if (!Buffer.isBuffer(reply.body) || !addresses.find(reply.body)) return reply;
+        const body = addresses.replace(reply.body, addresses.publicAddress(exchange.arrival));
+        return { ...reply, body, ...(reply.etag === undefined ? {} : { etag: etagOf(body) }) };
+      };
+      return (next) => (exchange) => {
+        const reply = next(exchange);
+        return reply instanceof Promise ? reply.then((later) => rewrite(exchange, later)) : rewrite(exchange, reply);
+      };
     },
   };
 }
