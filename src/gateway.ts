@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Express } from 'express';
 import type { DestinationStream } from 'pino';
 import { assembleEdges, type Edges } from './assembly/assemble-edges.ts';
-import { compileGateway, switchedOff } from './assembly/compile-gateway.ts';
+import { compileGateway, disabledOperations } from './assembly/compile-gateway.ts';
 import { assembleServices, type AssemblyParts, type Services } from './assembly/assemble-services.ts';
 import { calibrate, type CalibrationState } from './assembly/calibrate.ts';
 import { openLadder } from './assembly/open-ladder.ts';
@@ -84,7 +84,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
   const rules = {
     permissions: start.permissions,
     ownership: services.ownership,
-    switchedOff: switchedOff(settings, start.contract.operations),
+    disabledOperations: disabledOperations(settings, start.contract.operations),
   };
   const drain = { started: false };
   const calibration: CalibrationState = { kind: 'pending' };

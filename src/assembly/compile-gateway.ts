@@ -172,7 +172,12 @@ function stageServices(
     learn: ownership.learn,
     forget: (principal) => authenticator.forget(principal),
     mayReadPrivateFields: permissions.mayReadPrivateFields,
-    decide: createDecide({ permissions, ownership, lookUp, switchedOff: switchedOff(settings, contract.operations) }),
+    decide: createDecide({
+      permissions,
+      ownership,
+      lookUp,
+      disabledOperations: disabledOperations(settings, contract.operations),
+    }),
     candidate: services.candidate,
     checkBody: showingBodies(
       createCheckBody({
@@ -227,7 +232,7 @@ export function planOperation(settings: Settings, operation: Operation): Planned
  * Returns the operations that the configuration switches off, with the key: those that need a missing issue tracker
  * (rules, 3).
  */
-export function switchedOff(
+export function disabledOperations(
   { issueTracker }: Settings,
   operations: readonly Pick<Operation, 'id' | 'needsFeature'>[],
 ): ReadonlyMap<string, string> {

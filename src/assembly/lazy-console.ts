@@ -8,7 +8,7 @@ import { explain } from '../pipeline/explain.ts';
 import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
 import type { Services } from './assemble-services.ts';
 import type { Start } from './load-start.ts';
-import { switchedOff } from './compile-gateway.ts';
+import { disabledOperations } from './compile-gateway.ts';
 
 /** Creates the handler of the console, which loads its modules and files on the first request. */
 export function createLazyConsole(
@@ -51,7 +51,7 @@ function referenceOf(settings: Settings, { contract }: Start, { ladder }: Servic
 function sourcesOf(settings: Settings, start: Start, services: Services, gateway: CompiledGateway) {
   const { contract, permissions } = start;
   const { ownership, traffic, ledger, ladder, cache, upstream, logger } = services;
-  const rules = { permissions, ownership, switchedOff: switchedOff(settings, contract.operations) };
+  const rules = { permissions, ownership, disabledOperations: disabledOperations(settings, contract.operations) };
   return {
     version: packageVersion(),
     contractVersion: contract.version,

@@ -69,9 +69,9 @@ export function createAdminApp(services: AdminAppServices): Express {
   return app;
 }
 
-const nothing = () => undefined;
+const omitted = () => undefined;
 
-const line = (req: IncomingMessage, res: ServerResponse) => ({
+const logFields = (req: IncomingMessage, res: ServerResponse) => ({
   method: req.method,
   path: safePath('originalUrl' in req ? String(req.originalUrl) : (req.url ?? '')),
   status: res.statusCode,
@@ -87,9 +87,9 @@ function logRequests(logger: Logger): RequestHandler {
     quietReqLogger: true,
     quietResLogger: true,
     wrapSerializers: false,
-    serializers: { req: nothing, res: nothing, err: nothing },
-    customSuccessObject: line,
-    customErrorObject: line,
+    serializers: { req: omitted, res: omitted, err: omitted },
+    customSuccessObject: logFields,
+    customErrorObject: logFields,
     customSuccessMessage: () => 'admin request',
     customErrorMessage: () => 'admin request',
     customLogLevel: ({ method }, { statusCode }) =>
@@ -116,9 +116,9 @@ function createAdminCatch(services: AdminAppServices): ErrorRequestHandler {
   return (error: unknown, _req, res, _next) => {
     const status = (error as { status?: unknown } | null)?.status;
     const isClientError = typeof status === 'number' && status >= 400 && status < 500;
-    if (!isClientError) services.logger.error({ err: error }, 'the admin side failed');
+    if (!isClientError) services.logger.error({ err: error }, 'a request to the admin side failed');
     if (res.headersSent) res.destroy();
     else if (isClientError) res.status(status).json({ error: 'The request cannot be read.' });
-    else res.status(500).json({ error: 'The admin side failed.' });
+    else res.status(500).json({ error: 'Internal error on the admin side.' });
   };
 }

@@ -75,7 +75,7 @@ export function createAdminGuard({ loopback, token, clock = systemClock }: Admin
         next();
       } else {
         res.set('WWW-Authenticate', CHALLENGES);
-        refuse(401, 'This is not the admin token.');
+        refuse(401, 'The admin token is incorrect.');
       }
     }
   };

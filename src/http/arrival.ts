@@ -56,7 +56,7 @@ export class HttpArrival implements Arrival {
   readonly #headers: RequestHeaders;
   readonly #setup: ArrivalSetup;
   /**
-   * Read immediately, because a closed socket no longer has an address and work may continue after the client has left.
+   * Read immediately, because a closed socket no longer has an address and work may continue after the client has disconnected.
    */
   readonly #peerAddress: string;
   #parts: TargetParts | undefined;
@@ -83,8 +83,8 @@ export class HttpArrival implements Arrival {
   checkExpectation(): void {
     const { expect } = this.#headers;
     if (expect === undefined || expect.trim().toLowerCase() === '100-continue') return;
-    throw new GatewayError('expectation_failed', 'No expectation but 100-continue can be met.', {
-      details: [{ in: 'header', name: 'Expect', message: 'leave it out, or send 100-continue' }],
+    throw new GatewayError('expectation_failed', 'The only supported expectation is 100-continue.', {
+      details: [{ in: 'header', name: 'Expect', message: 'omit the header, or send 100-continue' }],
     });
   }
 
@@ -229,7 +229,7 @@ export function createHeaderReader(): (rawHeaders: readonly string[]) => Request
     };
     for (let at = 0; at < rawHeaders.length; at += 2) {
       const name = rawHeaders[at] ?? '';
-      // Longer names are not remembered, so that they do not fill the memory.
+      // Longer names are not cached, so that they cannot fill the memory.
       const header = name.length > MAX_NAME ? 'other' : headerOf(name);
       if (header === 'other') continue;
       const value = rawHeaders[at + 1] ?? '';

@@ -87,7 +87,7 @@ async function closeServer(
   { finishMs, idleMs = IDLE_MS }: Grace,
 ): Promise<void> {
   for (const connection of connections) connection.closeSoon();
-  await acceptWaiting(server, connections, finishMs);
+  await acceptPending(server, connections, finishMs);
   // The `close` method of an HTTP server immediately destroys idle connections, including those with requests in
   // transit.
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
@@ -114,20 +114,20 @@ const ACCEPT_MS = 2000;
 /**
  * Accepts clients that the system has already connected, because closing the listener would reset their connections.
  */
-async function acceptWaiting(server: Server, connections: ReadonlySet<Connection>, finishMs: number): Promise<void> {
+async function acceptPending(server: Server, connections: ReadonlySet<Connection>, finishMs: number): Promise<void> {
   // The time is limited because a load balancer may keep sending new connections.
   const end = performance.now() + Math.min(ACCEPT_MS, finishMs);
   let accepted = true;
-  const note = () => {
+  const onConnection = () => {
     accepted = true;
     for (const connection of connections) connection.closeSoon();
   };
-  server.on('connection', note);
+  server.on('connection', onConnection);
   while (accepted && performance.now() < end) {
     accepted = false;
     // The event loop accepts connections between two turns.
     await turn();
     await turn();
   }
-  server.off('connection', note);
+  server.off('connection', onConnection);
 }

@@ -19,7 +19,7 @@ for (const char of "!#$%&'*+.^_`|~-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghi
 
 /**
  * Returns the refusal of the request line in `bytes`, from the index `from` up to but not including its LF at the index
- * `to`. Returns undefined if the line is valid. It reads bytes, because a text of each line would have to be created.
+ * `to`. Returns undefined if the line is valid. It reads the bytes directly, which avoids creating a string for each line.
  */
 export function requestLineFault(bytes: Buffer, from = 0, to = bytes.length): GatewayError | undefined {
   // The gateway is not a forward proxy, and Node would end the connection without a response.

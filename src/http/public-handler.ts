@@ -38,7 +38,7 @@ export function createPublicHandler(services: PublicServices): RequestListener {
     const arrival = readArrival(req);
     const { requestId, traceparent, method, receivedAt: startedAt, rawTarget: target } = arrival;
     const request = { req, res, arrival, trace: createTrace({ requestId, traceparent, method, startedAt, target }) };
-    // A reply from the cache is written and recorded in the same turn, without waiting and without a listener.
+    // A reply from the cache is written and recorded immediately, without a listener.
     const pending = handle(request, services);
     if (pending === undefined) recordAtEnd(request, services);
     else recordAtClose(request, services);
@@ -79,7 +79,7 @@ function respond(
   return undefined;
 }
 
-/** What recording needs. */
+/** Services for recording traces. */
 interface RecordTraceServices {
   /** Passes a trace to all observers; never throws, because no caller would catch the error when a response closes. */
   readonly record: (trace: Trace) => void;
@@ -109,9 +109,9 @@ export function recordAtEnd(request: RecordedRequest, services: RecordTraceServi
   else recordAtClose(request, services);
 }
 
-function record({ res, trace }: RecordedRequest, whole: boolean, services: RecordTraceServices): void {
+function record({ res, trace }: RecordedRequest, complete: boolean, services: RecordTraceServices): void {
   // If the connection broke before the end, the client did not get a complete response, whatever its status was.
-  trace.status = whole ? res.statusCode : 0;
+  trace.status = complete ? res.statusCode : 0;
   trace.seconds = Math.max(0, services.clock() - trace.startedAt) / 1000;
   services.record(trace);
 }

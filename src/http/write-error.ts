@@ -44,7 +44,7 @@ export function writeError(
 function toError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
   if (thrown instanceof UpstreamFailure) return toGatewayError(thrown);
-  return new GatewayError('internal_error', 'Portico failed to answer this request.', { cause: thrown });
+  return new GatewayError('internal_error', 'Portico failed to process this request.', { cause: thrown });
 }
 
 function formOf(req: IncomingMessage, style: ErrorStyle): ErrorForm {

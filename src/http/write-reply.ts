@@ -19,7 +19,7 @@ export interface EdgeHeaderOptions {
 
 /** Gateway options that control how replies are written. */
 export interface WriteReplyOptions extends EdgeHeaderOptions {
-  /** Returns the gzip form of a stored page. */
+  /** Returns the gzip form of a stored response. */
   readonly gzip: PageCache['gzip'];
   /** The longest pause allowed while a client reads a streamed body, in milliseconds. */
   readonly clientTimeoutMs: number;
@@ -53,7 +53,7 @@ export function writeReply(
   const finished = !isDocumented || plan.transparent || plan.cache !== undefined;
   const visible = finished ? reply : { ...reply, headers: [...visibleHeaders(reply.headers), ...UNCACHED] };
   const headers: string[] = [];
-  addFields(headers, visible.headers);
+  addHeaders(headers, visible.headers);
   addEdgeHeaders(headers, trace, options);
   if (isDocumented && mayBeSniffed(visible)) headers.push('X-Content-Type-Options', 'nosniff');
   try {
@@ -109,7 +109,7 @@ function write(res: ServerResponse, reply: Reply, headers: string[], context: Re
     const etag = etagFor(reply.etag, context);
     headers.push('ETag', etag.tag);
     if (etag.matches) {
-      res.writeHead(304, withoutContentFields(headers)).end();
+      res.writeHead(304, withoutContentHeaders(headers)).end();
       return 0;
     }
   }
@@ -129,9 +129,9 @@ function write(res: ServerResponse, reply: Reply, headers: string[], context: Re
   if (reply.status !== 204 && reply.status !== 304 && !lengthUnknown && !hasHeader(headers, 'content-length'))
     headers.push('Content-Length', String(body.length));
   res.writeHead(reply.status, headers);
-  const silent = context.method === 'HEAD' || reply.status === 204 || reply.status === 304;
-  res.end(silent ? undefined : body);
-  return silent ? 0 : body.length;
+  const omitsBody = context.method === 'HEAD' || reply.status === 204 || reply.status === 304;
+  res.end(omitsBody ? undefined : body);
+  return omitsBody ? 0 : body.length;
 }
 
 /**
@@ -152,7 +152,7 @@ function etagFor(
 /**
  * Writes a body no faster than the client reads it, and returns the number of bytes written once the response is
  * closed. If the body breaks off, the client's connection is closed too, because a normal end would look like a
- * complete response. It is closed only after everything received before that has been sent. If the client leaves or
+ * complete response. It is closed only after everything received before that has been sent. If the client disconnects or
  * pauses for too long, the body is destroyed.
  */
 function writeStream(res: ServerResponse, body: Readable, { trace, clientTimeoutMs }: ReplyContext): Promise<number> {
@@ -162,10 +162,10 @@ function writeStream(res: ServerResponse, body: Readable, { trace, clientTimeout
   trace.bytes = 0;
   let unsent = 0;
   let state: 'reading' | 'read' | 'broken' = 'reading';
-  let patience: NodeJS.Timeout | undefined;
+  let clientTimer: NodeJS.Timeout | undefined;
   const awaitClient = () => {
-    clearTimeout(patience);
-    patience = setTimeout(() => res.destroy(), clientTimeoutMs);
+    clearTimeout(clientTimer);
+    clientTimer = setTimeout(() => res.destroy(), clientTimeoutMs);
   };
   const sent = () => {
     unsent -= 1;
@@ -178,11 +178,11 @@ function writeStream(res: ServerResponse, body: Readable, { trace, clientTimeout
     else awaitClient();
   };
   res.on('drain', () => {
-    clearTimeout(patience);
+    clearTimeout(clientTimer);
     body.resume();
   });
   res.once('close', () => {
-    clearTimeout(patience);
+    clearTimeout(clientTimer);
     body.destroy();
     resolve(bytes);
   });
@@ -207,21 +207,21 @@ function writeStream(res: ServerResponse, body: Readable, { trace, clientTimeout
 }
 
 /** Adds headers without the cost of destructuring each pair. */
-function addFields(flat: string[], fields: HeaderPairs): void {
-  for (let at = 0; at < fields.length; at += 1) {
-    const field = fields[at];
-    if (field !== undefined) flat.push(field[0], field[1]);
+function addHeaders(flat: string[], headers: HeaderPairs): void {
+  for (let at = 0; at < headers.length; at += 1) {
+    const header = headers[at];
+    if (header !== undefined) flat.push(header[0], header[1]);
   }
 }
 
 /** Removes the content headers, because a 304 does not describe a body that it does not have (RFC 9110 §15.4.5). */
-function withoutContentFields(flat: readonly string[]): string[] {
-  const kept: string[] = [];
+function withoutContentHeaders(flat: readonly string[]): string[] {
+  const remaining: string[] = [];
   for (let at = 0; at < flat.length; at += 2) {
     const name = flat[at] ?? '';
-    if (!/^content-(?!location)/i.test(name)) kept.push(name, flat[at + 1] ?? '');
+    if (!/^content-(?!location)/i.test(name)) remaining.push(name, flat[at + 1] ?? '');
   }
-  return kept;
+  return remaining;
 }
 
 /**

@@ -26,7 +26,7 @@ interface DecideServices {
   readonly ownership: Ownership;
   readonly lookUp: Lookup;
   /** Operations that the configuration disables, mapped to the configuration key that disables them. */
-  readonly switchedOff: ReadonlyMap<string, string>;
+  readonly disabledOperations: ReadonlyMap<string, string>;
 }
 
 /**
@@ -34,10 +34,10 @@ interface DecideServices {
  * change the verdict. If the permissions of the caller are unknown, the upstream decides by the caller's own
  * credential, and a caller without a credential is denied.
  */
-export function createDecide({ permissions, ownership, lookUp, switchedOff }: DecideServices): Decide {
+export function createDecide({ permissions, ownership, lookUp, disabledOperations }: DecideServices): Decide {
   const atOnce = createDecisions(permissions);
   return ({ operation, checks }, exchange): Decision | Promise<Decision> => {
-    const switchKey = switchedOff.get(operation.id);
+    const switchKey = disabledOperations.get(operation.id);
     if (switchKey !== undefined) return { verdict: 'denied', missing: [switchKey] };
     const first = atOnce(operation.id, exchange.grants);
     if (first.verdict !== 'delegated' || first.because !== 'ownership') return first;
@@ -75,11 +75,11 @@ function createDecisions(permissions: Permissions): (operationId: string, grants
 
 /** Returns the decision based only on remembered data, without any look-up. */
 export function decideFromMemory(
-  { permissions, ownership, switchedOff }: Omit<DecideServices, 'lookUp'>,
+  { permissions, ownership, disabledOperations }: Omit<DecideServices, 'lookUp'>,
   { operation }: PlannedOperation,
   exchange: Exchange,
 ): Decision {
-  const switchKey = switchedOff.get(operation.id);
+  const switchKey = disabledOperations.get(operation.id);
   if (switchKey !== undefined) return { verdict: 'denied', missing: [switchKey] };
   const requirement = permissions.requirementOf(operation.id);
   const first = decide(requirement, exchange.grants, 'not-asked');

@@ -42,7 +42,7 @@ export interface Exchange extends KnownRequest {
 }
 
 /** A request for an undocumented path that the policy allows. */
-export interface PassedExchange extends KnownRequest {
+export interface PassthroughExchange extends KnownRequest {
   /** The permission required by its entry in `undocumented.allow`. */
   readonly permission: string | undefined;
 }

@@ -4,15 +4,15 @@ import type { Violation } from '../model/violation.ts';
 
 const MESSAGES: Readonly<Record<Exclude<UpstreamFailureKind, 'aborted'>, string>> = {
   refused: 'The upstream cannot be reached.',
-  reset: 'The upstream broke the connection.',
-  truncated: 'The upstream broke off in the middle of its answer.',
-  deadline: 'The upstream did not answer in time.',
-  shed: 'Too many requests wait for the upstream.',
-  circuit_open: 'The upstream keeps failing; calls to it are paused.',
-  too_large: 'The answer of the upstream is too large.',
+  reset: 'The connection to the upstream was lost.',
+  truncated: 'The connection to the upstream was lost during the response.',
+  deadline: 'The upstream did not respond in time.',
+  shed: 'Too many requests are waiting for the upstream.',
+  circuit_open: 'The upstream keeps failing; requests to it are paused.',
+  too_large: 'The upstream response is too large.',
 };
 
-/** Records a failed exchange. An exchange that ended because the client left is not a failure of the upstream. */
+/** Records a failed exchange. An exchange that ended because the client disconnected is not a failure of the upstream. */
 export function recordFailure(trace: Pick<Trace, 'violations'>, { kind }: UpstreamFailure): void {
   if (kind !== 'aborted') trace.violations.push(violation(kind, MESSAGES[kind]));
 }
@@ -29,7 +29,7 @@ export function endedEarly(trace: Pick<Trace, 'violations' | 'upstream'>, failur
  * If the body is invalid, that violation is recorded instead.
  */
 export function recordServerError(trace: Pick<Trace, 'violations'>): void {
-  trace.violations.push(violation('server-error', 'The upstream answered that it failed.'));
+  trace.violations.push(violation('server-error', 'The upstream reported a server error.'));
 }
 
 /**

@@ -3,7 +3,7 @@ import { GatewayError } from '../errors/gateway-error.ts';
 import type { PublicOrigin } from '../model/arrival.ts';
 import type { Fault } from '../model/fault.ts';
 
-/** The compiled patterns of the absolute addresses of the legacy server. */
+/** The compiled patterns that match absolute addresses of the legacy server. */
 export interface LegacyAddresses {
   readonly basePath: string;
   /** Host names in lower case, without port. */
@@ -38,7 +38,7 @@ export function compileLegacyAddresses(address: UpstreamAddress, legacyOrigins: 
   };
 }
 
-/** Returns a function that returns whether a body, as bytes or as text, contains an absolute address of the legacy server. */
+/** Returns a function that checks whether a body, as bytes or as text, contains an absolute address of the legacy server. */
 export function legacyAddressFinder({ anywhere }: LegacyAddresses): (body: Buffer | string) => boolean {
   return (body) => anywhere.test(typeof body === 'string' ? body : body.toString('latin1'));
 }
@@ -79,7 +79,7 @@ const LONGEST_SCAN = 4 * 1024 * 1024;
 /** Searches the chunks of a body for legacy addresses, including addresses that span two chunks; calls back once. */
 export function createLegacyAddressScan(legacy: LegacyAddresses, onFound: () => void): (chunk: Buffer) => void {
   let tail = '';
-  let left = LONGEST_SCAN;
+  let remaining = LONGEST_SCAN;
   // An address may span two chunks, so the search covers as much of the second one as an address can reach.
   const beginsIn = (before: string, text: string): boolean => {
     if (before === '') return false;
@@ -87,11 +87,11 @@ export function createLegacyAddressScan(legacy: LegacyAddresses, onFound: () => 
     return found !== null && found.index < before.length;
   };
   return (chunk) => {
-    if (left <= 0) return;
-    left -= chunk.length;
+    if (remaining <= 0) return;
+    remaining -= chunk.length;
     const text = chunk.toString('latin1');
     if (legacy.anywhere.test(text) || beginsIn(tail, text)) {
-      left = 0;
+      remaining = 0;
       onFound();
     }
     // Decoded from the bytes again, because a slice of the text would retain the whole text in memory.
@@ -102,8 +102,8 @@ export function createLegacyAddressScan(legacy: LegacyAddresses, onFound: () => 
 
 /** Rewrites absolute legacy addresses in a streamed body, including addresses that span two chunks. */
 export function createLegacyAddressRewriter(legacy: LegacyAddresses, publicAddress: string): Transform {
-  let held = '';
-  // Bytes before `until` are final; the rest is held until the next chunk, because it may contain part of an address.
+  let pending = '';
+  // Bytes before `until` are final; the rest waits for the next chunk, because it may contain part of an address.
   const rewrite = (text: string, until: number): string => {
     let written = '';
     let from = 0;
@@ -113,17 +113,17 @@ export function createLegacyAddressRewriter(legacy: LegacyAddresses, publicAddre
       from = match.index + match[0].length;
     }
     const end = Math.max(from, until);
-    held = text.slice(end);
+    pending = text.slice(end);
     return written + text.slice(from, end);
   };
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      const text = held + chunk.toString('latin1');
+      const text = pending + chunk.toString('latin1');
       const ready = rewrite(text, Math.max(0, text.length - legacy.longest));
       done(null, ready === '' ? undefined : Buffer.from(ready, 'latin1'));
     },
     flush(done) {
-      done(null, Buffer.from(rewrite(held, held.length), 'latin1'));
+      done(null, Buffer.from(rewrite(pending, pending.length), 'latin1'));
     },
   });
 }
@@ -146,18 +146,18 @@ export function parseUpstreamUrl(
 ): { readonly address: UpstreamAddress } | { readonly faults: readonly Fault[] } {
   if (!URL.canParse(text)) {
     // A password may precede the @, so configuration errors do not repeat it.
-    const forgotten = !/:\/\/|@/.test(text) && URL.canParse(`http://${text}`);
-    const suggestion = forgotten ? `http://${text}` : undefined;
+    const lacksScheme = !/:\/\/|@/.test(text) && URL.canParse(`http://${text}`);
+    const suggestion = lacksScheme ? `http://${text}` : undefined;
     return { faults: [{ ...place, message: 'is not an absolute URL', ...(suggestion && { suggestion }) }] };
   }
   const url = new URL(text);
   const problems = [
     url.protocol !== 'http:' && url.protocol !== 'https:' && 'must begin with http:// or https://',
-    (url.username || url.password) && 'must not hold credentials; they belong in upstream.credentials',
-    text.includes('?') && 'must not hold a query',
-    text.includes('#') && 'must not hold a fragment',
-    hasDotSegment(text) && 'must not hold . or .. segments',
-    text.includes('\\') && 'must not hold a backslash',
+    (url.username || url.password) && 'must not contain credentials; set them in upstream.credentials',
+    text.includes('?') && 'must not contain a query',
+    text.includes('#') && 'must not contain a fragment',
+    hasDotSegment(text) && 'must not contain . or .. segments',
+    text.includes('\\') && 'must not contain a backslash',
   ].filter((problem) => typeof problem === 'string' && problem !== '');
   if (problems.length > 0) return { faults: problems.map((message) => toFault(place, String(message))) };
   return { address: { origin: url.origin, basePath: url.pathname.replace(/\/+$/, '') } };
@@ -178,7 +178,7 @@ function hasDotSegment(text: string): boolean {
  */
 export function upstreamPath(basePath: string, target: string): string {
   if (!target.startsWith('/') || /[^\x21-\xff]/.test(target)) {
-    throw new GatewayError('unsafe_path', 'The path holds characters that are not passed on.');
+    throw new GatewayError('unsafe_path', 'The path contains characters that cannot be forwarded.');
   }
   return basePath + target;
 }

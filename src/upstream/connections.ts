@@ -5,7 +5,7 @@ import type { UpstreamOptions } from './upstream-options.ts';
 
 /** Connections to the upstream: persistent ones for safe requests, and new ones that carry a single request. */
 interface Connections {
-  readonly kept: Dispatcher;
+  readonly persistent: Dispatcher;
   /** Returns a dispatcher for exactly one request, on a new connection. */
   fresh(): Dispatcher;
   open(): number;
@@ -75,10 +75,10 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
       return super.dispatch(request, handler);
     }
   }
-  const kept = new Pool(origin, { ...clientOptions, factory: () => new MarkingClient({ uploads: false }) });
+  const persistent = new Pool(origin, { ...clientOptions, factory: () => new MarkingClient({ uploads: false }) });
 
   return {
-    kept,
+    persistent,
     fresh() {
       const client = new MarkingClient({ uploads: true });
       fresh.add(client);
@@ -88,10 +88,10 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
     },
     open: () => open,
     async close() {
-      await Promise.all([kept, ...fresh].map(async (dispatcher) => dispatcher.destroyed || dispatcher.close()));
+      await Promise.all([persistent, ...fresh].map(async (dispatcher) => dispatcher.destroyed || dispatcher.close()));
     },
     async destroy() {
-      await Promise.all([kept, ...fresh].map((dispatcher) => dispatcher.destroy()));
+      await Promise.all([persistent, ...fresh].map((dispatcher) => dispatcher.destroy()));
     },
   };
 }
@@ -100,7 +100,7 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
  * Continues to read a socket after a write to it has failed; `onError` is called for the first such failure. A server
  * may respond to a request and close the connection before it has read the body, so that the response has arrived when
  * the next write fails (RFC 9112 §9.5). Node would destroy the socket with the unread response. Everything written
- * later is discarded; the end of the connection still ends the response or breaks it off.
+ * later is discarded; the end of the connection still ends or truncates the response.
  */
 export function readAfterWriteError(socket: Socket, onError: () => void): void {
   let failed = false;
@@ -125,7 +125,7 @@ export const MAX_INTERIM_RESPONSES = 64;
 const MAX_INTERIM_BYTES = 16_384;
 
 const HEAD_END = '\r\n\r\n';
-/** The beginning of an interim response. The question mark stands for the minor version, 0 or 1. */
+/** The beginning of an interim response. The question mark represents the minor version, 0 or 1. */
 const INTERIM_START = Buffer.from('HTTP/1.? 1');
 const VERSION_AT = INTERIM_START.indexOf('?');
 const STATUS_AT = INTERIM_START.length - 1;
@@ -142,11 +142,11 @@ const STATUS_END = STATUS_AT + 3;
 export function skipInterimResponses(socket: Socket): () => void {
   const push = socket.push.bind(socket);
   let awaitsHead = true;
-  let held: Buffer | undefined;
+  let incomplete: Buffer | undefined;
   let count = 0;
   let bytes = 0;
 
-  const pass = (rest: Buffer): boolean => {
+  const forward = (rest: Buffer): boolean => {
     awaitsHead = false;
     return push(rest);
   };
@@ -156,17 +156,17 @@ export function skipInterimResponses(socket: Socket): () => void {
     return false;
   };
 
-  /** Passes on the bytes after the leading interim responses; holds back an incomplete one until more bytes arrive. */
+  /** Forwards the bytes after the leading interim responses; buffers an incomplete one until more bytes arrive. */
   const skip = (received: Buffer): boolean => {
     let rest = received;
     while (rest.length > 0) {
-      if (!isInterim(rest)) return pass(rest);
-      if (rest.toString('latin1', STATUS_AT, STATUS_END) === '101') return refuse('unasked switch of protocols');
+      if (!isInterim(rest)) return forward(rest);
+      if (rest.toString('latin1', STATUS_AT, STATUS_END) === '101') return refuse('unrequested switch of protocols');
       const end = rest.indexOf(HEAD_END);
       const length = end < 0 ? rest.length : end + HEAD_END.length;
-      if (bytes + length > MAX_INTERIM_BYTES) return refuse('too many bytes of interim responses');
+      if (bytes + length > MAX_INTERIM_BYTES) return refuse('interim responses are too large');
       if (end < 0) {
-        held = rest;
+        incomplete = rest;
         return true;
       }
       bytes += length;
@@ -180,16 +180,16 @@ export function skipInterimResponses(socket: Socket): () => void {
   // A socket passes every received chunk to its own `push`, and null at the end.
   socket.push = (part: Buffer | null, encoding?: BufferEncoding) => {
     if (!awaitsHead) return push(part, encoding);
-    const before = held;
-    held = undefined;
+    const before = incomplete;
+    incomplete = undefined;
     if (part === null) {
-      if (before !== undefined) pass(before);
+      if (before !== undefined) forward(before);
       return push(null);
     }
     if (before !== undefined) return skip(Buffer.concat([before, part]));
     // Nearly all responses are final, and one byte is enough to recognize them.
     const status = part[STATUS_AT];
-    return status === undefined || status === INTERIM_START[STATUS_AT] ? skip(part) : pass(part);
+    return status === undefined || status === INTERIM_START[STATUS_AT] ? skip(part) : forward(part);
   };
   return () => {
     awaitsHead = true;

@@ -55,7 +55,7 @@ export interface UpstreamStats extends ReturnType<UpstreamGate['stats']> {
   readonly openConnections: number;
 }
 
-/** The legacy server as the plans use it. */
+/** The client for the legacy server. */
 export interface Upstream {
   /** Throws `UpstreamFailure`, and `GatewayError` for a target that cannot be written. */
   exchange(request: UpstreamRequest): Promise<ExchangedResponse>;
@@ -83,15 +83,15 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
     };
     const isSafe = (request.method === 'GET' || request.method === 'HEAD') && request.body === undefined;
     if (isSafe) {
-      const progress = { answered: false };
+      const progress = { responseStarted: false };
       try {
-        return { sent: await once(connections.kept, wire, progress), attempts: 1 };
+        return { sent: await once(connections.persistent, wire, progress), attempts: 1 };
       } catch (error) {
-        if (progress.answered || !isDead(error) || wire.reused !== true) throw error;
+        if (progress.responseStarted || !isConnectionLost(error) || wire.reused !== true) throw error;
       }
     }
     // `reset` closes the connection after this one request.
-    const sent = await once(connections.fresh(), { ...wire, reset: true }, { answered: false });
+    const sent = await once(connections.fresh(), { ...wire, reset: true }, { responseStarted: false });
     return { sent, attempts: isSafe ? 2 : 1 };
   };
 
@@ -100,8 +100,8 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
     const { sent, attempts } = await send(request, path, (to, wire, progress) =>
       sendBuffered(to, wire, bounds, progress),
     );
-    const answer = decodeResponse(request.method, sent, options.maxResponseBytes);
-    const { status, headers, body } = answer instanceof Promise ? await answer : answer;
+    const decoded = decodeResponse(request.method, sent, options.maxResponseBytes);
+    const { status, headers, body } = decoded instanceof Promise ? await decoded : decoded;
     return { status, headers, body, attempts };
   };
 
@@ -123,14 +123,14 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
   };
 
   /** Turns a response into one of its client's streams: from here on, its duration depends on the client. */
-  const streamOn = (
-    { method, owner = NOBODY }: UpstreamRequest,
+  const continueAsStream = (
+    { method, owner = NO_OWNER }: UpstreamRequest,
     body: Readable,
     pass: GatePass,
     done: (failure?: UpstreamFailureKind) => void,
   ) => {
     try {
-      // A write cannot be undone, so its response is always delivered.
+      // A write cannot be undone, so its response is always forwarded.
       if (method === 'GET' || method === 'HEAD') gate.checkStreams(owner);
     } catch (error) {
       body.destroy();
@@ -153,9 +153,9 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
   const attempt = async (
     request: UpstreamRequest,
     path: string,
-    entering: GatePass | Promise<GatePass>,
+    admission: GatePass | Promise<GatePass>,
   ): Promise<ExchangedResponse> => {
-    const pass = entering instanceof Promise ? await entering : entering;
+    const pass = admission instanceof Promise ? await admission : admission;
     const { signal } = request;
     const stop = createStop();
     const abort = () => stop.stop(new UpstreamFailure('aborted', { cause: signal?.reason }));
@@ -172,23 +172,23 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
     };
     try {
       if (request.mode === 'buffered') {
-        const answer = await buffered(request, path, stop);
+        const response = await buffered(request, path, stop);
         done();
-        return answer;
+        return response;
       }
       if (request.mode === 'streamed') {
         // Other requests may have opened streams while this one waited for its place.
-        if (!isStreamedUp(request)) gate.checkStreams(request.owner ?? NOBODY);
-        const answer = await streamed(request, path, stop);
-        pass.stream(request.owner ?? NOBODY);
-        leaveAtEnd(answer.body, done);
-        return answer;
+        if (!isStreamedUp(request)) gate.checkStreams(request.owner ?? NO_OWNER);
+        const response = await streamed(request, path, stop);
+        pass.stream(request.owner ?? NO_OWNER);
+        leaveAtEnd(response.body, done);
+        return response;
       }
       // A transparent body may take any time as long as bytes arrive; silence is limited elsewhere.
-      const answer = await transparent(request, path, stop, () => clearTimeout(timer));
-      if (Buffer.isBuffer(answer.body)) done();
-      else streamOn(request, answer.body, pass, done);
-      return answer;
+      const response = await transparent(request, path, stop, () => clearTimeout(timer));
+      if (Buffer.isBuffer(response.body)) done();
+      else continueAsStream(request, response.body, pass, done);
+      return response;
     } catch (error) {
       done(error instanceof UpstreamFailure ? error.kind : 'aborted');
       throw error;
@@ -200,7 +200,7 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
   return {
     async exchange(request) {
       const path = upstreamPath(address.basePath, request.target);
-      const { owner = NOBODY } = request;
+      const { owner = NO_OWNER } = request;
       if (isStreamedUp(request)) return attempt(request, path, gate.enterStream(owner));
       if (request.mode !== 'streamed')
         return attempt(
@@ -208,8 +208,8 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
           path,
           gate.enter(() => request.signal),
         );
-      // This is checked before anything is sent: a response must not be rejected for lack of a stream after a write was
-      // carried out.
+      // This is checked before anything is sent: after a write was carried out, its response must not be
+      // rejected for lack of a stream.
       gate.checkStreams(owner);
       const { upload } = request;
       const body = upload && (await readShort(upload, options.clientTimeoutMs));
@@ -231,13 +231,13 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
 }
 
 // Requests that are not sent for a client are never streamed.
-const NOBODY: StreamOwner = { caller: undefined, address: '' };
+const NO_OWNER: StreamOwner = { caller: undefined, address: '' };
 
 const isStreamedUp = ({ body, upload }: UpstreamRequest) =>
   (body !== undefined && !Buffer.isBuffer(body)) || (upload !== undefined && !isShort(upload));
 
 // A reused connection may also close before the request is written to it, which looks like a failed connection attempt.
-const isDead = (error: unknown) =>
+const isConnectionLost = (error: unknown) =>
   error instanceof UpstreamFailure && (error.kind === 'reset' || error.kind === 'refused');
 
 const kindOf = (error: unknown) => toTransportFailure(error, 'body').kind;

@@ -5,7 +5,7 @@ import type { HeaderPairs } from '../model/header-pairs.ts';
 export const GROUP = {
   /** Removed in both directions (RFC 9110 §7.6.1). */
   hopByHop: 1,
-  /** `Host` and `Expect` belong to the connection, too. */
+  /** `Host` and `Expect` also belong to the connection. */
   connectionRequest: 2,
   /** Set by the gateway itself, so that the client's values are not trusted. `Via` is extended instead. */
   forwarding: 4,
@@ -52,13 +52,13 @@ function readGroups(name: string): number {
 
 // Clients and servers use few spellings of each name, and finding one is faster than converting it to lower case.
 const MAX_SPELLINGS = 500;
-// Longer names are not remembered, so that they do not fill the memory.
+// Longer names are not cached, so that they cannot fill the memory.
 const MAX_NAME = 40;
-const rememberedGroups = boundedMemo(MAX_SPELLINGS, readGroups);
+const cachedGroups = boundedMemo(MAX_SPELLINGS, readGroups);
 
 /** Returns the groups of a header name in any spelling; 0 if it has none. */
 function groupsOf(name: string): number {
-  return name.length > MAX_NAME ? readGroups(name) : rememberedGroups(name);
+  return name.length > MAX_NAME ? readGroups(name) : cachedGroups(name);
 }
 
 /**

@@ -64,8 +64,8 @@ function forwardedHeaders(arrival: Arrival, omitted: number): (readonly [string,
  * streamed body retains the length that its sender declared: it is checked while the body is sent.
  */
 export function wireHeaders(headers: HeaderPairs, body: Buffer | Readable | undefined): string[] {
-  const keepsLength = body !== undefined && !Buffer.isBuffer(body);
-  return flatEndToEnd(headers, GROUP.connectionRequest | (keepsLength ? 0 : GROUP.contentLength));
+  const isStreamed = body !== undefined && !Buffer.isBuffer(body);
+  return flatEndToEnd(headers, GROUP.connectionRequest | (isStreamed ? 0 : GROUP.contentLength));
 }
 
 /** The gateway's name in `Via` (RFC 9110 §7.6.3). */

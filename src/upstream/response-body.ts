@@ -43,13 +43,13 @@ export async function transparentResponse(sent: StreamedResponse, limit: number)
  * too large or its coding is unknown, and `damaged` if it cannot be decoded.
  */
 export async function decodeForInspection(
-  answer: UpstreamResponse,
+  response: UpstreamResponse,
   limit: number,
 ): Promise<Buffer | 'damaged' | undefined> {
-  if (!Buffer.isBuffer(answer.body)) return undefined;
-  const codings = contentCodings(answer.headers);
+  if (!Buffer.isBuffer(response.body)) return undefined;
+  const codings = contentCodings(response.headers);
   if (!areDecodable(codings)) return undefined;
-  return decodeContent(answer.body, codings, limit).catch((error: unknown) =>
+  return decodeContent(response.body, codings, limit).catch((error: unknown) =>
     error instanceof UpstreamFailure && error.kind === 'truncated' ? 'damaged' : undefined,
   );
 }
@@ -80,14 +80,14 @@ function isPlain(headers: HeaderPairs, length: string | undefined): boolean {
  * one.
  */
 function brokenBody(bytes: Buffer, error: Error): Readable {
-  let given = bytes.length === 0;
+  let yielded = bytes.length === 0;
   return new Readable({
     read() {
-      if (given) {
+      if (yielded) {
         this.destroy(error);
         return;
       }
-      given = true;
+      yielded = true;
       this.push(bytes);
     },
   });
@@ -112,7 +112,7 @@ const DECODERS: ReadonlyMap<string, Decoder> = new Map([
 ]);
 
 // More than two codings of one body are a sign of a decompression bomb.
-const MOST_CODINGS = 2;
+const MAX_CODINGS = 2;
 
 const NO_CODINGS: readonly string[] = [];
 
@@ -128,7 +128,7 @@ export function contentCodings(headers: HeaderPairs): readonly string[] {
 
 /** Returns true if all these codings are supported. */
 function areDecodable(codings: readonly string[]): boolean {
-  return codings.length <= MOST_CODINGS && codings.every((coding) => DECODERS.has(coding));
+  return codings.length <= MAX_CODINGS && codings.every((coding) => DECODERS.has(coding));
 }
 
 /**

@@ -28,13 +28,13 @@ export function publicLocation(value: string, legacy: LegacyAddresses, publicAdd
 // The client would discard a cookie for the legacy host; without `Domain`, a cookie belongs to the host that sets it.
 function publicCookie(value: string, legacy: LegacyAddresses, publicAddress: string): string {
   const [pair = '', ...attributes] = value.split(';');
-  const kept = attributes.flatMap((attribute) => {
+  const rewritten = attributes.flatMap((attribute) => {
     const [name = '', text = ''] = attribute.split('=', 2).map((part) => part.trim());
     if (name.toLowerCase() === 'domain' && isLegacyDomain(text, legacy)) return [];
     if (name.toLowerCase() !== 'path') return [attribute];
     return [` ${name}=${publicPath(text, legacy, publicAddress) ?? text}`];
   });
-  return [pair, ...kept].join(';');
+  return [pair, ...rewritten].join(';');
 }
 
 function isLegacyDomain(domain: string, legacy: LegacyAddresses): boolean {

@@ -20,7 +20,7 @@ export interface StreamedResponse {
 interface SendBounds {
   /** Stops the exchange; its reason becomes the error of the exchange. */
   readonly stop: Stop;
-  /** The longest pause of the reader of the body. */
+  /** The longest pause of the body's reader, in milliseconds. */
   readonly readerTimeoutMs: number;
 }
 
@@ -63,10 +63,10 @@ export function sendRequest(
         if (stop.reason) given.abort(stop.reason);
       },
       onResponseStarted() {
-        progress.answered = true;
+        progress.responseStarted = true;
       },
       onResponseStart(given, status, _headers, reason) {
-        progress.answered = true;
+        progress.responseStarted = true;
         const head = readHead({ method: request.method, status, reason, rawHeaders: given.rawHeaders });
         if (head instanceof UpstreamFailure) return giveUp(head);
         isFramed = head.isFramed;
@@ -104,8 +104,8 @@ function readableOf(controller: Dispatcher.DispatchController, onRead: () => voi
     destroy(error, done) {
       onRead();
       finish();
-      // Before its end, a body leaves the connection unusable. Every body is destroyed after its end too: without this
-      // condition, each would create an error with its stack for nothing.
+      // Before its end, a body leaves the connection unusable. Every body is also destroyed after its end: without
+      // this condition, each would create an unused error with its stack.
       if (error !== null || !body.readableEnded) controller.abort(error ?? new UpstreamFailure('aborted'));
       done(error);
     },

@@ -19,7 +19,7 @@ export interface WireRequest extends Dispatcher.DispatchOptions {
 /** The progress of the response when the promise was rejected. */
 export interface SendProgress {
   /** True after the first byte of the response has arrived. */
-  answered: boolean;
+  responseStarted: boolean;
 }
 
 /**
@@ -27,12 +27,12 @@ export interface SendProgress {
  */
 export function sendingFailure(error: unknown, request: WireRequest, phase: ExchangePhase): Error {
   if (error instanceof errors.InvalidArgumentError) return error;
-  const isOurs = request.body instanceof Readable && request.body.errored === error;
-  return isOurs ? new UpstreamFailure('aborted', { cause: error }) : toTransportFailure(error, phase);
+  const isBodyError = request.body instanceof Readable && request.body.errored === error;
+  return isBodyError ? new UpstreamFailure('aborted', { cause: error }) : toTransportFailure(error, phase);
 }
 
 // RFC 9112 §4: a reason phrase consists of spaces, tabs and visible characters.
-// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+// oxlint-disable-next-line no-control-regex -- the pattern matches control characters
 const CONTROL = /[\0-\u0008\u000a-\u001f\u007f]/;
 
 /** The beginning of a response as a parser read it. */
@@ -47,7 +47,7 @@ interface ReceivedHead {
 /**
  * Returns the head of a final response. Returns a failure if it cannot be forwarded in any mode: its
  * status or reason phrase is malformed (RFC 9110 §15, RFC 9112 §4), or it has a transfer coding that the gateway did
- * not ask for and cannot remove. Without its header, which concerns this connection only, the client would take the
+ * not request and cannot remove. Without its header, which concerns this connection only, the client would take the
  * coded bytes for the content (RFC 9112 §6.1).
  */
 export function readHead({ method, status, reason, rawHeaders }: ReceivedHead): ResponseHead | UpstreamFailure {
@@ -76,7 +76,7 @@ const KNOWN_CODING = /^(?:chunked|identity)$/i;
 
 /** A signal that stops one exchange before its response is complete; a lightweight AbortController. */
 export interface Stop {
-  /** The reason of the stop; undefined while the exchange may continue. */
+  /** The reason for the stop; undefined while the exchange may continue. */
   readonly reason: UpstreamFailure | undefined;
   /** Stops the exchange; only the first reason counts. */
   stop(reason: UpstreamFailure): void;
@@ -89,16 +89,16 @@ export interface Stop {
 
 /** Creates a stop for one exchange; the requests of the exchange listen to it one after another. */
 export function createStop(): Stop {
-  let given: UpstreamFailure | undefined;
+  let reason: UpstreamFailure | undefined;
   let listener: ((reason: UpstreamFailure) => void) | undefined;
   return {
     get reason() {
-      return given;
+      return reason;
     },
-    stop(reason) {
-      if (given) return;
-      given = reason;
-      listener?.(reason);
+    stop(given) {
+      if (reason) return;
+      reason = given;
+      listener?.(given);
     },
     listen(onStop) {
       listener = onStop;
@@ -158,10 +158,10 @@ export function sendBuffered(
         if (stop.reason) given.abort(stop.reason);
       },
       onResponseStarted() {
-        progress.answered = true;
+        progress.responseStarted = true;
       },
       onResponseStart(given, code, _headers, reason) {
-        progress.answered = true;
+        progress.responseStarted = true;
         const read = readHead({ method: request.method, status: code, reason, rawHeaders: given.rawHeaders });
         if (read instanceof UpstreamFailure) return giveUp(read);
         phase = 'body';

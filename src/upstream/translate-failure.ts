@@ -31,26 +31,27 @@ interface TranslatedFailure {
 
 /** Returns the normalized error for a response or a transport failure (rules, 8); undefined for a success. */
 export function translateFailure(
-  answer: UpstreamResponse | UpstreamFailure,
+  response: UpstreamResponse | UpstreamFailure,
   context: FailureContext,
 ): TranslatedFailure | undefined {
-  if (answer instanceof Error) return kept(toGatewayError(answer));
-  if (answer.status < 300) return errorInSuccess(answer, context);
-  if (answer.status < 400) return kept(new GatewayError('upstream_redirect', 'The upstream answered with a redirect.'));
-  const reading = readError(answer);
-  if (answer.status === 401) return unauthorized(reading, context);
-  if (answer.status === 403) return kept(forbidden(reading, context));
-  return kept(byStatus(answer, reading));
+  if (response instanceof Error) return translated(toGatewayError(response));
+  if (response.status < 300) return errorInSuccess(response, context);
+  if (response.status < 400)
+    return translated(new GatewayError('upstream_redirect', 'The upstream returned a redirect.'));
+  const reading = readError(response);
+  if (response.status === 401) return unauthorized(reading, context);
+  if (response.status === 403) return translated(forbidden(reading, context));
+  return translated(byStatus(response, reading));
 }
 
-const kept = (error: GatewayError): TranslatedFailure => ({ error, dropVerified: false });
+const translated = (error: GatewayError): TranslatedFailure => ({ error, dropVerified: false });
 
 function unauthorized(reading: ErrorReading, context: FailureContext): TranslatedFailure {
   if (context.credential === 'service') {
-    return kept(new GatewayError('upstream_credentials_refused', 'The upstream refused the service account.'));
+    return translated(new GatewayError('upstream_credentials_refused', 'The upstream refused the service account.'));
   }
-  if (reading.shape === 'html') return kept(htmlPage());
-  if (isPermission(reading, context)) return kept(permissionDenied(reading, context));
+  if (reading.shape === 'html') return translated(htmlPage());
+  if (isPermission(reading, context)) return translated(permissionDenied(reading, context));
   const text = textOf(reading, 'The upstream refused the credentials.');
   const error = new GatewayError('upstream_unauthorized', text, { headers: { 'WWW-Authenticate': context.challenge } });
   return { error, dropVerified: context.credential === 'caller' };
@@ -67,30 +68,31 @@ function permissionDenied(reading: ErrorReading, context: FailureContext): Gatew
   return new GatewayError('credentials_required', text, { headers: { 'WWW-Authenticate': context.challenge } });
 }
 
-// The statuses whose message is passed on unchanged.
+// The statuses whose message is forwarded unchanged.
 const CLIENT_ERRORS: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map([
   [400, ['upstream_bad_request', 'The upstream refused the request.']],
-  [404, ['upstream_not_found', 'The upstream found nothing.']],
-  [409, ['upstream_conflict', 'The upstream reports a conflict.']],
+  [404, ['upstream_not_found', 'The upstream did not find the resource.']],
+  [409, ['upstream_conflict', 'The upstream reported a conflict.']],
   [422, ['upstream_unprocessable', 'The upstream cannot process the request.']],
 ]);
 
-function byStatus(answer: UpstreamResponse, reading: ErrorReading): GatewayError {
-  const { status } = answer;
-  if (status === 429) return rateLimited(answer, reading);
-  if (status === 503) return unavailable(answer);
-  if (status === 504) return new GatewayError('upstream_timeout', 'The upstream waited too long for another server.');
-  if (status >= 500) return new GatewayError('upstream_error', 'The upstream answered with an error.');
+function byStatus(response: UpstreamResponse, reading: ErrorReading): GatewayError {
+  const { status } = response;
+  if (status === 429) return rateLimited(response, reading);
+  if (status === 503) return unavailable(response);
+  if (status === 504)
+    return new GatewayError('upstream_timeout', 'The upstream timed out while waiting for another server.');
+  if (status >= 500) return new GatewayError('upstream_error', 'The upstream returned an error.');
   if (reading.shape === 'html') return htmlPage();
   const known = CLIENT_ERRORS.get(status);
   if (known) return new GatewayError(known[0], textOf(reading, known[1]));
   // Any other 4xx concerns the gateway's own request, which the client cannot fix.
-  return new GatewayError('upstream_error', `The upstream answered with status ${status}.`);
+  return new GatewayError('upstream_error', `The upstream returned status ${status}.`);
 }
 
-function rateLimited(answer: UpstreamResponse, reading: ErrorReading): GatewayError {
-  const seconds = retryAfter(headerValue(answer.headers, 'retry-after'));
-  const text = textOf(reading, 'The upstream limits requests.');
+function rateLimited(response: UpstreamResponse, reading: ErrorReading): GatewayError {
+  const seconds = retryAfter(headerValue(response.headers, 'retry-after'));
+  const text = textOf(reading, 'The upstream is limiting requests.');
   return new GatewayError(
     'upstream_rate_limited',
     text,
@@ -100,25 +102,27 @@ function rateLimited(answer: UpstreamResponse, reading: ErrorReading): GatewayEr
 
 const RETRY_UNAVAILABLE_SECONDS = '5';
 
-function unavailable(answer: UpstreamResponse): GatewayError {
-  const seconds = retryAfter(headerValue(answer.headers, 'retry-after')) ?? RETRY_UNAVAILABLE_SECONDS;
+function unavailable(response: UpstreamResponse): GatewayError {
+  const seconds = retryAfter(headerValue(response.headers, 'retry-after')) ?? RETRY_UNAVAILABLE_SECONDS;
   return new GatewayError('upstream_unavailable', 'The upstream is unavailable.', {
     headers: { 'Retry-After': seconds },
   });
 }
 
-function errorInSuccess(answer: UpstreamResponse, context: FailureContext): TranslatedFailure | undefined {
+function errorInSuccess(response: UpstreamResponse, context: FailureContext): TranslatedFailure | undefined {
   // Searching for the word first avoids a second parse of nearly every page.
-  if (!Buffer.isBuffer(answer.body) || !answer.body.includes('"error')) return undefined;
-  const parsed = parseBounded(answer.body, context.jsonLimits);
+  if (!Buffer.isBuffer(response.body) || !response.body.includes('"error')) return undefined;
+  const parsed = parseBounded(response.body, context.jsonLimits);
   const body = parsed.state === 'parsed' ? parsed.value : undefined;
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
   const names = Object.keys(body);
   if (!names.includes('error') && !names.includes('errors')) return undefined;
   if (names.some((name) => context.documentedFields.has(name))) return undefined;
   const reading = messageOf(body);
-  if (isPermission(reading, context)) return kept(permissionDenied(reading, context));
-  return kept(new GatewayError('upstream_error_in_success', 'The upstream reported an error inside a success.'));
+  if (isPermission(reading, context)) return translated(permissionDenied(reading, context));
+  return translated(
+    new GatewayError('upstream_error_in_success', 'The upstream reported an error in a successful response.'),
+  );
 }
 
 function isPermission(reading: ErrorReading, context: FailureContext): boolean {
@@ -127,12 +131,12 @@ function isPermission(reading: ErrorReading, context: FailureContext): boolean {
   );
 }
 
-function textOf(reading: ErrorReading, otherwise: string): string {
-  return (reading.message === undefined ? '' : plainText(reading.message)) || otherwise;
+function textOf(reading: ErrorReading, fallback: string): string {
+  return (reading.message === undefined ? '' : plainText(reading.message)) || fallback;
 }
 
 function htmlPage(): GatewayError {
-  return new GatewayError('upstream_html', 'The upstream answered with an HTML page.');
+  return new GatewayError('upstream_html', 'The upstream returned an HTML page.');
 }
 
 /**
@@ -161,19 +165,19 @@ interface ErrorReading {
 }
 
 // Error bodies are small; larger ones are not searched for a message.
-const LARGEST_ERROR = 256 * 1024;
+const MAX_ERROR_BYTES = 256 * 1024;
 const ERROR_LIMITS: JsonLimits = { depth: 64, values: 10_000 };
 
 /** Returns the shape of an error response, as recorded in the trace. */
-export function errorShape(answer: UpstreamResponse): ErrorShape {
-  return readError(answer).shape;
+export function errorShape(response: UpstreamResponse): ErrorShape {
+  return readError(response).shape;
 }
 
 /** Parses an error response in each known shape; a streamed body is `other`. */
-export function readError(answer: UpstreamResponse): ErrorReading {
-  if (!Buffer.isBuffer(answer.body)) return { shape: 'other', isJson: false };
-  if (answer.body.length > LARGEST_ERROR) return { shape: isHtmlType(answer) ? 'html' : 'other', isJson: false };
-  const text = answer.body
+export function readError(response: UpstreamResponse): ErrorReading {
+  if (!Buffer.isBuffer(response.body)) return { shape: 'other', isJson: false };
+  if (response.body.length > MAX_ERROR_BYTES) return { shape: isHtmlType(response) ? 'html' : 'other', isJson: false };
+  const text = response.body
     .toString('utf8')
     .replace(/^\uFEFF/, '')
     .trim();
@@ -183,7 +187,7 @@ export function readError(answer: UpstreamResponse): ErrorReading {
   if (json.state === 'excess') return { shape: 'other', isJson: false };
   // HTML pages are also sent for `.json` addresses and may be labeled as JSON, so the beginning of the body is checked
   // too.
-  const isHtml = isHtmlType(answer) || HTML_START.test(withoutProlog(text));
+  const isHtml = isHtmlType(response) || HTML_START.test(withoutProlog(text));
   return { shape: isHtml ? 'html' : 'other', isJson: false };
 }
 
@@ -226,6 +230,6 @@ function withoutProlog(text: string): string {
 /** White space may separate the two words of a document type. */
 const HTML_START_LENGTH = 1000;
 
-function isHtmlType(answer: UpstreamResponse): boolean {
-  return /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(headerValue(answer.headers, 'content-type') ?? '');
+function isHtmlType(response: UpstreamResponse): boolean {
+  return /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(headerValue(response.headers, 'content-type') ?? '');
 }

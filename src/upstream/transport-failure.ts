@@ -11,7 +11,7 @@ const DEADLINE_CODES = new Set([
   'UND_ERR_BODY_TIMEOUT',
   'ETIMEDOUT',
 ]);
-const GIVEN_UP_CODES = new Set([
+const ABORTED_CODES = new Set([
   'UND_ERR_ABORTED',
   'UND_ERR_DESTROYED',
   'UND_ERR_CLOSED',
@@ -36,7 +36,7 @@ export function toTransportFailure(error: unknown, phase: ExchangePhase): Upstre
 
 function kindOf(code: string, phase: ExchangePhase): UpstreamFailureKind {
   if (DEADLINE_CODES.has(code)) return 'deadline';
-  if (GIVEN_UP_CODES.has(code)) return 'aborted';
+  if (ABORTED_CODES.has(code)) return 'aborted';
   if (code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'HPE_HEADER_OVERFLOW') return 'too_large';
   return BY_PHASE[phase];
 }
@@ -47,14 +47,14 @@ function errorCode(error: unknown): string {
 
 const BY_KIND: Readonly<Record<UpstreamFailureKind, readonly [ErrorCode, string]>> = {
   refused: ['upstream_refused', 'The upstream cannot be reached.'],
-  reset: ['upstream_reset', 'The upstream broke the connection.'],
-  truncated: ['upstream_reset', 'The upstream broke off in the middle of its answer.'],
-  deadline: ['upstream_timeout', 'The upstream did not answer in time.'],
-  shed: ['upstream_overloaded', 'Too many requests wait for the upstream.'],
-  circuit_open: ['upstream_circuit_open', 'The upstream keeps failing; calls to it are paused.'],
-  too_large: ['upstream_response_too_large', 'The answer of the upstream is too large.'],
+  reset: ['upstream_reset', 'The connection to the upstream was lost.'],
+  truncated: ['upstream_reset', 'The connection to the upstream was lost during the response.'],
+  deadline: ['upstream_timeout', 'The upstream did not respond in time.'],
+  shed: ['upstream_overloaded', 'Too many requests are waiting for the upstream.'],
+  circuit_open: ['upstream_circuit_open', 'The upstream keeps failing; requests to it are paused.'],
+  too_large: ['upstream_response_too_large', 'The upstream response is too large.'],
   // No client receives this; its code distinguishes it from failures in the log and the metrics.
-  aborted: ['client_closed', 'The client left before the upstream answered.'],
+  aborted: ['client_closed', 'The client disconnected before the upstream responded.'],
 };
 
 const WITH_RETRY: ReadonlySet<UpstreamFailureKind> = new Set(['shed', 'circuit_open']);

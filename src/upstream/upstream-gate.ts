@@ -42,10 +42,10 @@ export interface UpstreamGate {
 // Failures caused by the gateway or the client do not count against the upstream.
 const NEUTRAL: ReadonlySet<UpstreamFailureKind> = new Set(['aborted', 'shed', 'circuit_open']);
 // The upstream responded, but the response exceeds the size limit: the transport works.
-const ANSWERED: ReadonlySet<UpstreamFailureKind> = new Set(['too_large']);
+const TRANSPORT_WORKED: ReadonlySet<UpstreamFailureKind> = new Set(['too_large']);
 
 function outcomeOf(failure: UpstreamFailureKind | undefined): CircuitOutcome {
-  if (failure === undefined || ANSWERED.has(failure)) return 'success';
+  if (failure === undefined || TRANSPORT_WORKED.has(failure)) return 'success';
   return NEUTRAL.has(failure) ? 'neutral' : 'failure';
 }
 

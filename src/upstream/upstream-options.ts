@@ -1,4 +1,5 @@
 import { DEFAULT_JSON_LIMITS } from '../lib/bounded-json.ts';
+
 /** The owner of the credential that is sent to the upstream: the caller, or one service account. */
 export type UpstreamCredentials =
   | { readonly kind: 'forward' }
@@ -84,7 +85,7 @@ const streamCount = { type: 'integer', minimum: 1, maximum: 10_000 } as const;
 /** The JSON Schema of the configuration key `upstream:`. */
 export const upstreamOptionsSchema = {
   type: 'object',
-  description: 'The legacy server: where it is, whose credential it gets, and the limits towards it.',
+  description: 'The legacy server: its address, the credential that is sent to it, and the limits for requests to it.',
   additionalProperties: false,
   properties: {
     url: { type: 'string', minLength: 1, description: 'Base address, http or https; a path prefix is allowed.' },
@@ -100,8 +101,12 @@ export const upstreamOptionsSchema = {
             kind: { const: 'service' },
             username: { type: 'string', minLength: 1, pattern: '^[^:]+$' },
             password: { type: 'string', minLength: 1 },
-            passwordEnv: { type: 'string', minLength: 1, description: 'Name of the variable that holds the password.' },
-            passwordFile: { type: 'string', minLength: 1, description: 'File whose first line is the password.' },
+            passwordEnv: {
+              type: 'string',
+              minLength: 1,
+              description: 'The environment variable that contains the password.',
+            },
+            passwordFile: { type: 'string', minLength: 1, description: 'A file whose first line is the password.' },
           },
           required: ['kind', 'username'],
           oneOf: [{ required: ['password'] }, { required: ['passwordEnv'] }, { required: ['passwordFile'] }],
@@ -116,7 +121,8 @@ export const upstreamOptionsSchema = {
     concurrency: { type: 'integer', minimum: 1, maximum: 10_000 },
     streams: {
       type: 'object',
-      description: 'Bodies that are streamed to or from clients at one time; they hold no place of `concurrency`.',
+      description:
+        'The maximum number of bodies that are streamed to or from clients at the same time; they do not count toward `concurrency`.',
       additionalProperties: false,
       properties: { total: streamCount, perCaller: streamCount, perAddress: streamCount },
     },
@@ -128,13 +134,15 @@ export const upstreamOptionsSchema = {
       type: 'integer',
       minimum: 8,
       maximum: 256,
-      description: 'JSON responses nested deeper are not parsed: a violation, or unjudged in observe.',
+      description:
+        'JSON responses that are nested more deeply are not parsed: they are a violation, or unchecked in observe.',
     },
     maxJsonValues: {
       type: 'integer',
       minimum: 100,
       maximum: 10_000_000,
-      description: 'JSON responses with more members and elements are not parsed: a violation, or unjudged in observe.',
+      description:
+        'JSON responses with more members and elements are not parsed: they are a violation, or unchecked in observe.',
     },
     circuit: {
       type: 'object',
@@ -147,12 +155,13 @@ export const upstreamOptionsSchema = {
     legacyOrigins: {
       type: 'array',
       items: { type: 'string', pattern: '^https?://[^/?#\\s]+$' },
-      description: 'Other origins that the legacy server calls itself by.',
+      description: 'Other origins under which the legacy server is known.',
     },
     permissionMessages: {
       type: 'array',
       items: { type: 'string', minLength: 1, format: 'regex' },
-      description: 'Regular expressions, without case; a message that matches one says that a permission is missing.',
+      description:
+        'Case-insensitive regular expressions; a message that matches one means that a permission is missing.',
     },
   },
 } as const;

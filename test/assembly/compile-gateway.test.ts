@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { planOperation, switchedOff } from '../../src/assembly/compile-gateway.ts';
+import { planOperation, disabledOperations } from '../../src/assembly/compile-gateway.ts';
 import type { Operation } from '../../src/model/operation.ts';
 import { operationWith } from '../builders/exchange.ts';
 import { contract } from '../contract/sample.ts';
@@ -83,9 +83,9 @@ describe('the configuration of an operation', () => {
 
 describe('switched off', () => {
   it('without an issue tracker, only the copying of attachments is switched off', () => {
-    const without = switchedOff(settingsOf({ issueTracker: { enabled: false } }), contract.operations);
+    const without = disabledOperations(settingsOf({ issueTracker: { enabled: false } }), contract.operations);
     expect([...without]).toEqual([['copyAttachments', 'issueTracker.enabled']]);
-    expect(switchedOff(settingsOf({ issueTracker: { enabled: true } }), contract.operations).size).toBe(0);
+    expect(disabledOperations(settingsOf({ issueTracker: { enabled: true } }), contract.operations).size).toBe(0);
   });
 
   it('an operation is switched off with the feature that it needs, whatever its name', () => {
@@ -94,6 +94,6 @@ describe('switched off', () => {
       { id: 'copyAttachments', needsFeature: undefined },
       { id: 'another', needsFeature: 'issue-tracker' },
     ] as const;
-    expect([...switchedOff(without, operations).keys()]).toEqual(['another']);
+    expect([...disabledOperations(without, operations).keys()]).toEqual(['another']);
   });
 });

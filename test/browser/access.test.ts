@@ -20,7 +20,7 @@ needsProgram('chromium', 'the console', (path) => {
         '',
         async (page) => {
           await page.getByRole('heading', { name: 'Access denied' }).waitFor();
-          await page.getByText('This is not the admin token.').waitFor();
+          await page.getByText('The admin token is incorrect.').waitFor();
         },
         { token: 'something-else', tolerate: /401/ },
       );

@@ -126,7 +126,9 @@ describe('the admin side', () => {
       });
       const answer = await call('/metrics');
       expect([answer.status, answer.text.includes('secret')]).toEqual([500, false]);
-      expect(lines.filter(({ level, msg }) => level === 'error' && msg === 'the admin side failed')).toHaveLength(1);
+      expect(
+        lines.filter(({ level, msg }) => level === 'error' && msg === 'a request to the admin side failed'),
+      ).toHaveLength(1);
     },
   );
 

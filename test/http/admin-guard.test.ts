@@ -145,7 +145,7 @@ describe('the guard of the admin side', () => {
     const accept = 'text/html,application/xhtml+xml';
     const page = guarded(bearer, { host: 'a', accept, authorization: asBasic('<i>guess') });
     expect(page.fields['Content-Security-Policy']).toContain("default-src 'none'");
-    expect(page.body).toContain('This is not the admin token.');
+    expect(page.body).toContain('The admin token is incorrect.');
     expect(page.body).not.toContain('guess');
     expect(guarded(bearer, { host: 'a' }).body).toEqual({ error: 'The admin token is required.' });
   });

@@ -32,7 +32,7 @@ describe('permission decisions', () => {
     readonly authors?: Readonly<Record<string, string>>;
     readonly remembered?: Readonly<Record<string, string>>;
     readonly comments?: Readonly<Record<string, unknown>>;
-    readonly switchedOff?: readonly [string, string][];
+    readonly disabledOperations?: readonly [string, string][];
   }
 
   const ROLES: RolesFile = {
@@ -55,7 +55,7 @@ describe('permission decisions', () => {
     authors,
     remembered = {},
     comments = {},
-    switchedOff = [],
+    disabledOperations = [],
   }: World) {
     const asked: string[] = [];
     const permissions = compilePermissions({
@@ -73,7 +73,7 @@ describe('permission decisions', () => {
       asked.push(target);
       return Promise.resolve(comments[target]);
     };
-    return { asked, services: { permissions, ownership, lookUp, switchedOff: new Map(switchedOff) } };
+    return { asked, services: { permissions, ownership, lookUp, disabledOperations: new Map(disabledOperations) } };
   }
 
   const exchangeOf = (
@@ -148,7 +148,10 @@ describe('permission decisions', () => {
     });
 
     it('is a denial for any caller of a switched-off operation, naming the configuration key', async () => {
-      const { decision } = await decided({ switchedOff: [['listThings', 'issueTracker.enabled']] }, callerNamed('mod'));
+      const { decision } = await decided(
+        { disabledOperations: [['listThings', 'issueTracker.enabled']] },
+        callerNamed('mod'),
+      );
       expect(decision).toEqual({ verdict: 'denied', missing: ['issueTracker.enabled'] });
     });
 
@@ -215,7 +218,7 @@ describe('permission decisions', () => {
     });
 
     it('denies switched-off operations', () => {
-      expect(foreseen({ switchedOff: [['listThings', 'issueTracker.enabled']] }, callerNamed('mod'))).toEqual({
+      expect(foreseen({ disabledOperations: [['listThings', 'issueTracker.enabled']] }, callerNamed('mod'))).toEqual({
         verdict: 'denied',
         missing: ['issueTracker.enabled'],
       });

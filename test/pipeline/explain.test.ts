@@ -16,12 +16,12 @@ interface Explained {
   readonly planned?: PlannedParts;
   readonly parts?: FakeGatewayParts;
   readonly decoded?: Partial<DecodedParameters>;
-  readonly switchedOff?: readonly [string, string][];
+  readonly disabledOperations?: readonly [string, string][];
 }
 
 /** Returns the lines as a record, joining the texts of lines with the same name. */
 function explained(request: Partial<ExplainRequest> = {}, given: Explained = {}) {
-  const { planned, parts, decoded, switchedOff = [] } = given;
+  const { planned, parts, decoded, disabledOperations = [] } = given;
   const permissions = compilePermissions({
     roles: {
       source: 'roles.yaml',
@@ -45,7 +45,7 @@ function explained(request: Partial<ExplainRequest> = {}, given: Explained = {})
     {
       permissions,
       ownership: createOwnership(PERMISSIONS_DEFAULTS.ownership, createTestClock()),
-      switchedOff: new Map(switchedOff),
+      disabledOperations: new Map(disabledOperations),
     },
     'strict',
     { method: 'get', target: '/services/v2/thing.json?page=1&q=x', as: 'alice', ...request },
@@ -144,7 +144,7 @@ describe('the explanation of a documented request', () => {
   });
 
   it('reports checks that are switched off', () => {
-    const { record } = explained({}, { switchedOff: [['listThings', 'issueTracker.enabled']] });
+    const { record } = explained({}, { disabledOperations: [['listThings', 'issueTracker.enabled']] });
     expect(record['permission']).toBe('denied: issueTracker.enabled missing');
   });
 

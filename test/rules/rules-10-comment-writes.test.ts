@@ -149,7 +149,7 @@ describe('rules 10: contract.inferred', () => {
     await strict.gateway.services.ledger.flush();
     const { entries } = await strict.gateway.services.ledger.snapshot();
     expect(entries.map(({ keyword, message }) => [keyword, message])).toEqual(
-      [put, post].map(() => ['path', 'The contract only infers this method of the path: contract.inferred is off.']),
+      [put, post].map(() => ['path', 'This method of the path is only inferred, and contract.inferred is off.']),
     );
   });
   it('off lets them through unchecked if undocumented.allow names them', async () => {

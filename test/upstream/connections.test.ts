@@ -85,7 +85,7 @@ describe('a connection to the upstream', () => {
     const { receive, read, error } = received();
     receive(`HTTP/1.1 101 Switching Protocols\r\n\r\n${FINAL}`);
     expect(read()).toBe('');
-    return expect.poll(error).toBe('unasked switch of protocols');
+    return expect.poll(error).toBe('unrequested switch of protocols');
   });
 
   it('accepts 64 interim responses for each request, and is destroyed by one more', async () => {
@@ -109,6 +109,6 @@ describe('a connection to the upstream', () => {
   ])('is destroyed by more than 16 KiB of interim responses, %s', async (_name, parts) => {
     const { receive, error } = received();
     receive(...parts);
-    await expect.poll(error).toBe('too many bytes of interim responses');
+    await expect.poll(error).toBe('interim responses are too large');
   });
 });

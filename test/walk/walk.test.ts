@@ -136,7 +136,7 @@ describe('walk', () => {
     const server = await startReferenceServer({ chaos: ['reset'] });
     const { summary } = await walkOf(server.url, { maxRequests: 20 });
     await server.close();
-    expect(summary).toMatchObject({ ended: 'unreachable', failure: 'The upstream broke the connection.' });
+    expect(summary).toMatchObject({ ended: 'unreachable', failure: 'The connection to the upstream was lost.' });
   });
 
   it('ends after five consecutive failures', async () => {
@@ -145,7 +145,7 @@ describe('walk', () => {
     await server.close();
     expect(summary).toMatchObject({
       ended: 'unreachable',
-      failure: 'The upstream broke the connection.',
+      failure: 'The connection to the upstream was lost.',
       requests: 16,
     });
   });

@@ -169,7 +169,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'success && breaking.length > 0 && isErrorInside(operation, json)',
     replace: 'breaking.length > 0 && isErrorInside(operation, json)',
     test: 'test/contract/compile/check-response.test.ts',
-    why: 'an error response is called an error inside a success',
+    why: 'an error response is reported as an error in a successful response',
   },
   // identity
   {
@@ -203,7 +203,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/upstream/response-body.ts',
-    find: 'codings.length <= MOST_CODINGS &&',
+    find: 'codings.length <= MAX_CODINGS &&',
     replace: '',
     test: 'test/upstream/create-upstream.test.ts',
     why: 'a body coded ten times is decoded',
@@ -364,8 +364,8 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/upstream/sending.ts',
-    find: 'if (!KNOWN_CODING.test(value))',
-    replace: "if (value === '')",
+    find: 'if (!codings.every((coding) => KNOWN_CODING.test(coding)))',
+    replace: "if (codings.includes(''))",
     test: 'test/security/upstream-heads.test.ts',
     why: 'a body in a transfer coding is forwarded without the header that says so',
   },
@@ -378,7 +378,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/upstream/connections.ts',
-    find: "if (bytes + length > MAX_INTERIM_BYTES) return refuse('too many bytes of interim responses');",
+    find: "if (bytes + length > MAX_INTERIM_BYTES) return refuse('interim responses are too large');",
     replace: '',
     test: 'test/upstream/connections.test.ts',
     why: 'an upstream fills the memory with interim responses',

@@ -1,4 +1,4 @@
-import { switchedOff } from '../../../src/assembly/compile-gateway.ts';
+import { disabledOperations } from '../../../src/assembly/compile-gateway.ts';
 import { createDecide } from '../../../src/pipeline/decide-permission.ts';
 import type { Stage } from '../stage.ts';
 
@@ -10,8 +10,8 @@ export const authorize: Stage = {
   prepare: ({ settings, start, assembly: { services }, plan, exchange }) => {
     const { permissions, contract } = start;
     const { ownership, lookUp } = services;
-    const off = switchedOff(settings, contract.operations);
-    const decide = createDecide({ permissions, ownership, lookUp, switchedOff: off });
+    const off = disabledOperations(settings, contract.operations);
+    const decide = createDecide({ permissions, ownership, lookUp, disabledOperations: off });
     const own = { ...exchange, grants: permissions.grantsOf(exchange.principal) };
     const decision = decide(plan, own);
     if (decision instanceof Promise || decision.verdict !== 'allowed') throw new Error('the caller is not allowed');

@@ -180,5 +180,5 @@ function authorizationFor(
   if (service === undefined) return principal.authorization;
   if (planned.serviceCredential && !delegated) return service;
   if (principal.authorization !== undefined) return principal.authorization;
-  throw new GatewayError('needs_caller_credential', 'This operation needs the credential of the caller itself.');
+  throw new GatewayError('needs_caller_credential', "This operation requires the caller's own credential.");
 }

@@ -5,7 +5,7 @@ import type { Upstream } from '../../upstream/create-upstream.ts';
 import { uploadOf } from '../../upstream/proxy/upload.ts';
 import { passthroughHeaders, transparentHeaders } from '../../upstream/request-headers.ts';
 import { toTransportFailure } from '../../upstream/transport-failure.ts';
-import type { PassedExchange } from '../exchange.ts';
+import type { PassthroughExchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
 import type { Handler } from '../stage.ts';
 import { endedEarly, recordFailure, recordServerError } from '../upstream-violation.ts';
@@ -13,17 +13,17 @@ import { endedEarly, recordFailure, recordServerError } from '../upstream-violat
 /** Services for forwarding requests to undocumented paths. */
 export interface ForwardUndocumentedServices {
   readonly upstream: Pick<Upstream, 'exchange'>;
-  /** True if messages are passed unchanged in both directions, as in `observe`. */
+  /** True if messages are forwarded unchanged in both directions, as in `observe`. */
   readonly transparent: boolean;
   /** True if response bodies are rewritten while they are streamed. */
   readonly rewriteUrls: boolean;
   readonly clock: Clock;
-  /** Counts a path outside the contract. Undefined if the gateway does not learn from traffic. */
+  /** Counts an undocumented path. Undefined if the gateway does not learn from traffic. */
   readonly observe?: ((method: string, path: string, status: number) => void) | undefined;
 }
 
 /** Creates the handler that forwards requests for undocumented paths. Bodies are streamed in both directions. */
-export function forwardUndocumented(services: ForwardUndocumentedServices): Handler<PassedExchange> {
+export function forwardUndocumented(services: ForwardUndocumentedServices): Handler<PassthroughExchange> {
   const { upstream, transparent, rewriteUrls: identityCoding, clock, observe } = services;
   return async ({ arrival, principal, clientGone, trace }) => {
     const startedAt = clock();

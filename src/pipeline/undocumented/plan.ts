@@ -4,7 +4,7 @@ import type { Decision } from '../../model/requirement.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import type { Permissions } from '../../permissions/compile-permissions.ts';
 import type { Grants } from '../../permissions/decide.ts';
-import type { PassedExchange } from '../exchange.ts';
+import type { PassthroughExchange } from '../exchange.ts';
 import { traceDecision } from '../decide-permission.ts';
 import type { Reply } from '../reply.ts';
 import type { Handler, Stage } from '../stage.ts';
@@ -19,11 +19,11 @@ export interface UndocumentedPlan {
   /** Distinguishes this plan from the plan of an operation. */
   readonly operation: undefined;
   readonly cache: undefined;
-  /** True if messages are passed unchanged in both directions, as in `observe`. */
+  /** True if messages are forwarded unchanged in both directions, as in `observe`. */
   readonly transparent: boolean;
   /** The names of the stages. Empty if the policy does not allow any requests. */
   readonly stages: readonly string[];
-  readonly handle: Handler<PassedExchange>;
+  readonly handle: Handler<PassthroughExchange>;
 }
 
 /** Services that decide whether a caller may use an undocumented path. */
@@ -41,16 +41,16 @@ export interface UndocumentedPlanParts extends AddressServices, ForwardUndocumen
   readonly checks: Pick<Checks, 'undocumented' | 'permissions'>;
   readonly allow: readonly AllowEntry[];
   readonly access: UndocumentedAccess;
-  /** Removes the stored pages with these tags, or all pages if undefined. */
+  /** Removes the stored responses with these tags, or all of them if undefined. */
   readonly purge: (tags: readonly string[] | undefined) => void;
 }
 
-/** Compiles the plan for undocumented paths from the stages that apply. This is done once, at start. */
+/** Compiles the plan for undocumented paths from the stages that apply. This is done once, at startup. */
 export function compileUndocumentedPlan(parts: UndocumentedPlanParts): UndocumentedPlan {
   const { transparent, checks, allow, access, purge } = parts;
-  const passesAnything = transparent || checks.undocumented !== 'enforce' || allow.length > 0;
+  const forwardsAnything = transparent || checks.undocumented !== 'enforce' || allow.length > 0;
   const needsPermission = checks.permissions !== 'off' && allow.some(({ permission }) => permission !== undefined);
-  const stages: [name: string, stage: Stage<PassedExchange>][] = [];
+  const stages: [name: string, stage: Stage<PassthroughExchange>][] = [];
   if (access.serviceCredential || (needsPermission && !transparent))
     stages.push(['authorize', authorize(checks.permissions, access)]);
   if (transparent || allow.some(({ method }) => mayWrite(method))) stages.push(['purge-tags', purgeTags(purge)]);
@@ -60,7 +60,7 @@ export function compileUndocumentedPlan(parts: UndocumentedPlanParts): Undocumen
     operation: undefined,
     cache: undefined,
     transparent,
-    stages: passesAnything ? [...stages.map(([name]) => name), 'forward'] : [],
+    stages: forwardsAnything ? [...stages.map(([name]) => name), 'forward'] : [],
     handle: stages.reduceRight((next, [, stage]) => stage(next), forwardUndocumented(parts)),
   };
 }
@@ -74,7 +74,7 @@ export function undocumentedPlanLine({ stages }: UndocumentedPlan): string {
  * Refuses callers without the permission that the policy requires, and callers for whom the service account would be
  * used.
  */
-function authorize(level: Checks['permissions'], access: UndocumentedAccess): Stage<PassedExchange> {
+function authorize(level: Checks['permissions'], access: UndocumentedAccess): Stage<PassthroughExchange> {
   return (next) => (exchange) => {
     const { permission, principal, trace } = exchange;
     if (permission !== undefined && level !== 'off') {
@@ -84,16 +84,16 @@ function authorize(level: Checks['permissions'], access: UndocumentedAccess): St
         throw permissionRefusal(undefined, exchange, decision.missing, access.challenge);
     }
     if (access.serviceCredential && principal.authorization === undefined)
-      throw new GatewayError('needs_caller_credential', 'This address needs the credential of the caller itself.');
+      throw new GatewayError('needs_caller_credential', "This address requires the caller's own credential.");
     return next(exchange);
   };
 }
 
 /**
- * Purges the pages that a write may have changed before the client receives the response, so that its next read is up
- * to date (rules, 6).
+ * Purges the stored responses that a write may have made outdated, before the client receives its response, so that its
+ * next read is up to date (rules, 6).
  */
-function purgeTags(purge: UndocumentedPlanParts['purge']): Stage<PassedExchange> {
+function purgeTags(purge: UndocumentedPlanParts['purge']): Stage<PassthroughExchange> {
   return (next) => async (exchange) => {
     const { method, path } = exchange.arrival;
     if (!mayWrite(method)) return next(exchange);

@@ -20,7 +20,7 @@ export interface PassingVerdict {
   /** True if the contract has the path, but with other methods. Used in reports. */
   readonly documentedPath?: boolean;
   /** True if the method belongs to an inferred operation that is disabled. */
-  readonly switchedOff?: boolean;
+  readonly isDisabled?: boolean;
 }
 
 /** The verdict for a request that matches no operation. */
@@ -30,7 +30,7 @@ export type UndocumentedVerdict =
       readonly pass: false;
       readonly code: 'not_in_contract' | 'method_not_allowed';
       readonly allow: readonly string[];
-      readonly switchedOff?: boolean;
+      readonly isDisabled?: boolean;
     };
 
 /**
@@ -82,9 +82,9 @@ export function undocumentedVerdict(
   match: PathMatch | undefined,
 ): UndocumentedVerdict {
   // The path counts as undocumented for the methods of disabled operations (rules, 10).
-  const switchedOff = match?.undocumentedMethods.has(method) === true;
-  const verdict = policy(method, path, switchedOff ? undefined : match?.byMethod);
-  return switchedOff ? { ...verdict, switchedOff } : verdict;
+  const isDisabled = match?.undocumentedMethods.has(method) === true;
+  const verdict = policy(method, path, isDisabled ? undefined : match?.byMethod);
+  return isDisabled ? { ...verdict, isDisabled } : verdict;
 }
 
 function methodMatches(wanted: string, method: string): boolean {

@@ -19,7 +19,7 @@ const LISTS: ReadonlyMap<string, readonly string[]> = new Map([
 
 /**
  * Returns the tags that a successful unsafe passthrough request to this path may have changed: the node in the path and
- * the lists of its resource. Returns undefined if the tags are unknown and all pages must be purged (rules, 6).
+ * the lists of its resource. Returns undefined if the tags are unknown and the whole cache must be purged (rules, 6).
  */
 export function passthroughPurges(path: string): readonly string[] | undefined {
   const [resource, id] = path.replace(/^\/services\/v2\//, '').split('/');

@@ -8,7 +8,7 @@ import {
   createLegacyAddressScan,
   type LegacyAddresses,
 } from '../../upstream/addresses.ts';
-import type { PassedExchange } from '../exchange.ts';
+import type { PassthroughExchange } from '../exchange.ts';
 import type { Stage } from '../stage.ts';
 
 /** Options for addresses of the legacy server in responses from undocumented paths. */
@@ -20,11 +20,11 @@ export interface AddressServices {
   readonly publicAddress: (origin: PublicOrigin) => string;
 }
 
-/** Replaces the legacy address with the public one in headers, and also in bodies if the configuration enables it. */
-export function rewriteAddresses(services: AddressServices): Stage<PassedExchange> {
+/** Replaces the legacy address with the public one in headers, and in bodies if the configuration enables it. */
+export function rewriteAddresses(services: AddressServices): Stage<PassthroughExchange> {
   const { legacy, rewriteUrls, publicAddress } = services;
   const report = findAddresses(services);
-  const rewritten: Stage<PassedExchange> = (next) => async (exchange) => {
+  const rewritten: Stage<PassthroughExchange> = (next) => async (exchange) => {
     const address = publicAddress(exchange.arrival);
     const reply = await next(exchange);
     const headers = publicHeaders(reply.headers, legacy, address);
@@ -36,8 +36,8 @@ export function rewriteAddresses(services: AddressServices): Stage<PassedExchang
   return rewriteUrls ? rewritten : (next) => rewritten(report(next));
 }
 
-/** Reports addresses of the legacy server in bodies, which are passed unchanged. */
-export function findAddresses({ legacy }: Pick<AddressServices, 'legacy'>): Stage<PassedExchange> {
+/** Reports addresses of the legacy server in bodies, which are forwarded unchanged. */
+export function findAddresses({ legacy }: Pick<AddressServices, 'legacy'>): Stage<PassthroughExchange> {
   return (next) => async (exchange) => {
     const reply = await next(exchange);
     if (!Buffer.isBuffer(reply.body) && isText(reply.headers)) {

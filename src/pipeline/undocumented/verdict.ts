@@ -16,7 +16,7 @@ export function admitUndocumented(
   const level = gateway.checks.undocumented;
   const documentedPath = verdict.pass ? verdict.documentedPath === true : verdict.code === 'method_not_allowed';
   if (!verdict.pass || verdict.reported)
-    trace.violations.push(undocumented(arrival, documentedPath, verdict.switchedOff));
+    trace.violations.push(undocumented(arrival, documentedPath, verdict.isDisabled));
   trace.undocumented = {
     level,
     outcome: !verdict.pass ? 'refused' : verdict.reported ? 'reported' : level === 'off' ? 'skipped' : 'passed',
@@ -31,14 +31,14 @@ function undocumentedRefusal(
   allow: readonly string[],
 ): GatewayError {
   if (code === 'method_not_allowed') {
-    const text = `${method.slice(0, 20)} is not a method of this address; it has ${allow.join(', ')}.`;
+    const text = `${method.slice(0, 20)} is not allowed for this address; the allowed methods are ${allow.join(', ')}.`;
     const details = [{ in: 'method', message: `use ${allow.join(' or ')}` }];
     return new GatewayError(code, text, { details, headers: { Allow: allow.join(', ') } });
   }
   return new GatewayError(code, 'This address is not in the contract.', {
     details: [
-      { in: 'path', message: 'paths are exact: mind upper and lower case, slashes and the ending .json' },
-      { in: 'path', message: 'what is not in the contract passes only with an entry in undocumented.allow' },
+      { in: 'path', message: 'paths must match exactly, including case, slashes and the suffix .json' },
+      { in: 'path', message: 'other paths are forwarded only with an entry in undocumented.allow' },
     ],
   });
 }
@@ -47,7 +47,7 @@ function undocumentedRefusal(
 function undocumented(
   { method, path }: Pick<Arrival, 'method' | 'path'>,
   documentedPath: boolean,
-  switchedOff = false,
+  isDisabled = false,
 ): Violation {
   const place = safePath(path).replaceAll('{}', '*');
   return {
@@ -58,8 +58,8 @@ function undocumented(
     at: documentedPath ? `${method} ${place}` : place,
     keyword: documentedPath ? 'method' : 'path',
     schemaPath: '',
-    message: switchedOff
-      ? 'The contract only infers this method of the path: contract.inferred is off.'
+    message: isDisabled
+      ? 'This method of the path is only inferred, and contract.inferred is off.'
       : documentedPath
         ? 'The contract has this path, but not this method.'
         : 'The contract does not have this path.',

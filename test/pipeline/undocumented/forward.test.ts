@@ -57,7 +57,7 @@ describe('a forwarded request', () => {
     const server = await startRawServer(ok);
     const gateway = await startGateway(server.origin);
     expect(await sendRaw(gateway.port, ...closing('http://evil.example/x'))).toContain(
-      'characters that are not passed on',
+      'characters that cannot be forwarded',
     );
     expect(server.requests).toEqual([]);
   });
