@@ -1,5 +1,6 @@
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 // Tests share parsed contracts and compiled packages with each other and with earlier runs, as starts of Portico do.
@@ -17,13 +18,36 @@ const SLOW =
   /examples\/pipelines|deploy\/prometheus-rules|security\/planted-secrets|gateway\/(?:alerts|no-drift|drift)|cli\/portico|test\/browser\//;
 const isSlow = ({ moduleId }: TestSpecification) => SLOW.test(moduleId);
 
+const INCLUDE = ['test/**/*.test.ts', 'bench/test/**/*.test.ts'];
+
+/** The files that test the whole gateway, its commands, its console or the benchmark. */
+const WHOLE = [
+  'test/{browser,cases,cli,deploy,examples,gateway,rules,security,walk}/**/*.test.ts',
+  'bench/test/**/*.test.ts',
+];
+
+/**
+ * The files of modules that measure the heap of their process, where other files would leave objects, or replace its timers: undici
+ * has one timer for the whole process, and one that is started while timers are fake never fires again.
+ */
+const ALONE = globSync(INCLUDE, { cwd: import.meta.dirname, exclude: WHOLE }).filter((file) =>
+  /held-memory|queryObjects|useFakeTimers/.test(readFileSync(join(import.meta.dirname, file), 'utf8')),
+);
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts', 'bench/test/**/*.test.ts'],
     // Every test owns its servers and ports, so files may run side by side; two cores is what CI has.
     maxWorkers: 2,
     // A worker runs many files and loads every module once. test/builders/clean-up.ts ends what a file has started.
     isolate: false,
+    projects: [
+      {
+        extends: true,
+        test: { name: 'unit', include: INCLUDE, exclude: [...configDefaults.exclude, ...WHOLE, ...ALONE] },
+      },
+      { extends: true, test: { name: 'whole', include: WHOLE } },
+      { extends: true, test: { name: 'alone', include: ALONE, isolate: true } },
+    ],
     restoreMocks: true,
     // Node loads the sources itself, as Portico does: it removes the types faster than Vite transforms a module, and its
     // compile cache stores the result. This has no module mocks, which these tests do without anyway.
