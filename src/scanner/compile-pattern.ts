@@ -1,0 +1,102 @@
+import { BEYOND_ASCII, type CharacterSet, parsePattern, type PatternNode } from './parse-pattern.ts';
+import { UnsupportedSchema } from './unsupported-schema.ts';
+
+/** The bytes of one state: the next state by the next byte of a string. */
+const ROW = 256;
+/** States are stored in bytes, and 0 is the failure. */
+const MAX_STATES = 255;
+const MAX_NODES = 4000;
+
+const BACKSLASH = 0x5c;
+const CONTINUATION = 0x80;
+const FIRST_LEAD = 0xc2;
+const LAST_LEAD = 0xf4;
+
+/**
+ * Compiles a pattern to an automaton over the bytes of a string in valid UTF-8. State 1 is the start, and column 0 is 1 in
+ * states that accept. A string with an escape is never accepted.
+ */
+export function compilePattern(source: string): Uint8Array {
+  const steps = toSteps(parsePattern(source));
+  if (steps.empty.length > MAX_NODES) throw new UnsupportedSchema(`the long pattern ${source}`);
+  const states: (readonly number[])[] = [[]];
+  const numbers = new Map<string, number>();
+  const numberOf = (reached: readonly number[]): number => {
+    if (reached.length === 0) return 0;
+    const all = withEmptySteps(steps, reached);
+    const key = all.join();
+    const known = numbers.get(key) ?? states.length;
+    if (known === states.length) {
+      if (known > MAX_STATES) throw new UnsupportedSchema(`the pattern with many states ${source}`);
+      numbers.set(key, known);
+      states.push(all);
+    }
+    return known;
+  };
+  numberOf([0]);
+  const rows: Uint8Array[] = [new Uint8Array(ROW)];
+  for (let state = 1; state < states.length; state += 1) rows.push(rowOf(steps, states[state] ?? [], state, numberOf));
+  return Buffer.concat(rows);
+}
+
+function rowOf(
+  { byCharacter, last }: Steps,
+  nodes: readonly number[],
+  state: number,
+  numberOf: (reached: readonly number[]) => number,
+): Uint8Array {
+  const row = new Uint8Array(ROW);
+  const after = (code: number) =>
+    numberOf(nodes.flatMap((node) => (byCharacter[node]?.set[code] === 1 ? (byCharacter[node]?.to ?? []) : [])));
+  for (let code = 1; code < BEYOND_ASCII; code += 1) if (code !== BACKSLASH) row[code] = after(code);
+  // The first byte of a longer character is that character; the bytes behind it change nothing.
+  row.fill(state, CONTINUATION, FIRST_LEAD);
+  row.fill(after(BEYOND_ASCII), FIRST_LEAD, LAST_LEAD + 1);
+  row[0] = nodes.includes(last) ? 1 : 0;
+  return row;
+}
+
+/** An automaton with empty steps (Thompson's construction): it begins in node 0. */
+interface Steps {
+  readonly empty: number[][];
+  readonly byCharacter: ({ readonly set: CharacterSet; readonly to: number } | undefined)[];
+  readonly last: number;
+}
+
+function toSteps(tree: PatternNode): Steps {
+  const empty: number[][] = [];
+  const byCharacter: Steps['byCharacter'] = [];
+  const add = () => {
+    byCharacter.push(undefined);
+    return empty.push([]) - 1;
+  };
+  const connect = (from: number, to: number) => empty[from]?.push(to);
+  /** Adds a part behind a node and returns the node behind the part. */
+  const append = (part: PatternNode, from: number): number => {
+    if (empty.length > MAX_NODES) return from;
+    if (part.kind === 'sequence') return part.parts.reduce((at, one) => append(one, at), from);
+    const end = add();
+    // Every part begins in a new node, so that the node has no step yet.
+    if (part.kind === 'set') byCharacter[from] = { set: part.set, to: end };
+    else if (part.kind === 'choice') for (const one of part.parts) connect(append(one, branch(from)), end);
+    else {
+      const start = branch(from);
+      connect(append(part.part, branch(start)), start);
+      connect(start, end);
+    }
+    return end;
+  };
+  const branch = (from: number) => {
+    const start = add();
+    connect(from, start);
+    return start;
+  };
+  return { empty, byCharacter, last: append(tree, add()) };
+}
+
+/** Returns the nodes and those that are reached from them by empty steps, in ascending order. */
+function withEmptySteps({ empty }: Steps, nodes: readonly number[]): readonly number[] {
+  const all = new Set(nodes);
+  for (const node of all) for (const next of empty[node] ?? []) all.add(next);
+  return [...all].sort((a, b) => a - b);
+}

@@ -1,0 +1,204 @@
+import { compilePattern } from './compile-pattern.ts';
+import { EVERY_ELEMENT, type ExcerptTree } from './excerpt-paths.ts';
+import {
+  EVERY_KIND,
+  mergeRules,
+  type ObjectRules,
+  type PlacedSchema,
+  type SchemasByPath,
+  type ValueRules,
+} from './merge-rules.ts';
+import * as layout from './table-layout.ts';
+import type { TableMemory } from './table-memory.ts';
+import { UnsupportedSchema } from './unsupported-schema.ts';
+
+/** The tables of one schema, in the memory of the module. */
+export interface CompiledTables {
+  /** The address of the node of the whole body. */
+  readonly root: number;
+  /** The names of members in the excerpt by slot. */
+  readonly names: readonly string[];
+  /** Where the objects of each table are: names, and `*` for elements of arrays. */
+  readonly places: ReadonlyMap<number, readonly string[]>;
+}
+
+/** A value's place in the body. */
+interface Position {
+  readonly path: readonly string[];
+  /** The number of arrays around it. */
+  readonly level: number;
+  /** What the excerpt has inside; undefined if the value is not part of it. */
+  readonly excerpt: ExcerptTree | undefined;
+  readonly slot: number;
+}
+
+/** More nodes than any contract needs; only a schema that contains itself has more. */
+const MAX_NODES = 5_000;
+
+/** Compiles tables into a memory. Patterns are shared by all schemas of the memory. */
+export function createTableCompiler(memory: TableMemory) {
+  const patterns = new Map<string, number>();
+  const patternAt = (source: string): number => {
+    const known = patterns.get(source);
+    if (known !== undefined) return known;
+    const rows = compilePattern(source);
+    const address = memory.allocate(rows.length);
+    memory.write(address, rows);
+    patterns.set(source, address);
+    return address;
+  };
+
+  return (schemas: SchemasByPath, place: PlacedSchema, excerpt: ExcerptTree): CompiledTables => {
+    const names: string[] = ['', ''];
+    const places = new Map<number, readonly string[]>();
+    let nodes = 0;
+
+    const slotOf = (name: string): number => {
+      const known = names.indexOf(name, layout.ELEMENT_SLOT + 1);
+      return known > 0 ? known : names.push(name) - 1;
+    };
+
+    const writeNode = (parts: readonly PlacedSchema[], at: Position): number => {
+      nodes += 1;
+      if (nodes > MAX_NODES) throw new UnsupportedSchema('a schema that contains itself');
+      const rules = mergeRules(schemas, parts);
+      const object = rules.object ?? openObject(at.excerpt);
+      const { inside } = at.excerpt ?? { inside: new Map<string, ExcerptTree>() };
+      const items = rules.items.length > 0 || inside.has(EVERY_ELEMENT) ? writeItems(rules, at) : 0;
+      const table = object === undefined || (rules.kinds & layout.OBJECT) === 0 ? 0 : writeTable(object, at);
+      const words = rules.words === undefined ? 0 : writeWords(memory, rules.words);
+      const pattern = rules.pattern === undefined || words !== 0 ? 0 : patternAt(rules.pattern);
+      const node = memory.allocate(layout.NODE_SIZE);
+      const view = memory.view();
+      view.setUint32(node + layout.NODE_KINDS, flagsOf(rules, table !== 0 || items !== 0), true);
+      view.setUint32(node + layout.NODE_SLOT, at.slot, true);
+      view.setFloat64(node + layout.NODE_MINIMUM, rules.minimum, true);
+      view.setFloat64(node + layout.NODE_MAXIMUM, rules.maximum, true);
+      view.setUint32(node + layout.NODE_PATTERN, pattern, true);
+      view.setUint32(node + layout.NODE_WORDS, words, true);
+      view.setUint32(node + layout.NODE_MIN_LENGTH, toLimit(rules.minLength), true);
+      view.setUint32(node + layout.NODE_MAX_LENGTH, toLimit(rules.maxLength), true);
+      view.setUint32(node + layout.NODE_TABLE, table, true);
+      view.setUint32(node + layout.NODE_ITEMS, items, true);
+      view.setUint32(node + layout.NODE_MIN_ITEMS, toLimit(rules.minItems), true);
+      view.setUint32(node + layout.NODE_MAX_ITEMS, toLimit(rules.maxItems), true);
+      view.setUint32(node + layout.NODE_LEVEL, at.level, true);
+      return node;
+    };
+
+    const writeItems = (rules: ValueRules, at: Position): number => {
+      if ((rules.kinds & layout.ARRAY) === 0) return 0;
+      if (at.level >= layout.MAX_LEVELS) throw new UnsupportedSchema('arrays in arrays in arrays');
+      const excerpt = at.excerpt?.inside.get(EVERY_ELEMENT);
+      return writeNode(rules.items, {
+        path: [...at.path, EVERY_ELEMENT],
+        level: at.level + 1,
+        excerpt,
+        slot: excerpt === undefined ? 0 : layout.ELEMENT_SLOT,
+      });
+    };
+
+    const writeTable = ({ members, required, others }: ObjectRules, at: Position): number => {
+      const wanted = at.excerpt?.inside ?? new Map<string, ExcerptTree>();
+      // A member that the excerpt has, but no schema, is read by the later steps: its presence is always a doubt.
+      const doubtful = [...wanted.keys()].filter((name) => name !== EVERY_ELEMENT && !members.has(name));
+      const all = [...members, ...doubtful.map((name) => [name, NEVER] as const)];
+      const children = all.map(([name, parts]) => {
+        const excerpt = wanted.get(name);
+        const slot = excerpt === undefined ? 0 : slotOf(name);
+        return writeNode(parts, { path: [...at.path, name], level: at.level, excerpt, slot });
+      });
+      const table = writeKeys(
+        memory,
+        all.map(([name], index) => ({ name, node: children[index] ?? 0, required: required.has(name) })),
+      );
+      const view = memory.view();
+      view.setUint32(table + layout.TABLE_REQUIRED, required.size, true);
+      view.setUint32(table + layout.TABLE_UNDOCUMENTED, OTHERS[others], true);
+      if (others === 'reported') places.set(table, at.path);
+      return table;
+    };
+
+    const root = writeNode([place], { path: [], level: 0, excerpt, slot: layout.ELEMENT_SLOT });
+    return { root, names, places };
+  };
+}
+
+const NEVER: readonly PlacedSchema[] = [{ schema: false, path: '' }];
+const OTHERS = { ignored: layout.IGNORED, reported: layout.REPORTED, doubted: layout.DOUBTED } as const;
+
+/** Returns the members that the excerpt has of an object that no schema describes. */
+function openObject(excerpt: ExcerptTree | undefined): ObjectRules | undefined {
+  const names = [...(excerpt?.inside.keys() ?? [])].filter((name) => name !== EVERY_ELEMENT);
+  if (names.length === 0) return undefined;
+  const members = new Map(names.map((name) => [name, [{ schema: true, path: '' }]]));
+  return { members, required: new Set(), others: 'ignored' };
+}
+
+function flagsOf(rules: ValueRules, hasInside: boolean): number {
+  const { kinds, minimum, maximum, pattern, words, minLength, maxLength, minItems, maxItems } = rules;
+  let flags = kinds;
+  if (pattern !== undefined || words !== undefined || minLength > 0 || Number.isFinite(maxLength))
+    flags |= layout.CHECKED_STRING;
+  if (Number.isFinite(minimum) || Number.isFinite(maximum)) flags |= layout.BOUNDED_NUMBER;
+  if (flags === EVERY_KIND && minItems === 0 && !Number.isFinite(maxItems) && !hasInside) flags |= layout.ANYTHING;
+  return flags;
+}
+
+const toLimit = (count: number) => Math.min(count, 0xffff_ffff);
+
+function writeWords(memory: TableMemory, words: readonly string[]): number {
+  const texts = words.map((word) => Buffer.from(word));
+  const sizes = texts.map(({ length }) => 4 + Math.ceil(length / 4) * 4);
+  const address = memory.allocate(layout.WORDS_FIRST + sizes.reduce((sum, size) => sum + size, 0));
+  memory.view().setUint32(address, words.length, true);
+  let at = address + layout.WORDS_FIRST;
+  texts.forEach((text, index) => {
+    memory.view().setUint32(at, text.length, true);
+    memory.write(at + 4, text);
+    at += sizes[index] ?? 0;
+  });
+  return address;
+}
+
+/** One documented member of an object. */
+interface KeyEntry {
+  readonly name: string;
+  readonly node: number;
+  readonly required: boolean;
+}
+
+/** Writes the members of an object with their hash table, and returns the address of the table. */
+function writeKeys(memory: TableMemory, entries: readonly KeyEntry[]): number {
+  const buckets = 2 ** Math.ceil(Math.log2(entries.length * 2));
+  const table = memory.allocate(layout.TABLE_BUCKETS + buckets * 4);
+  const keys = entries.map(({ name }) =>
+    memory.allocate(layout.KEY_NAME + Math.ceil((Buffer.byteLength(name) + 1) / 8) * 8),
+  );
+  const view = memory.view();
+  view.setUint32(table + layout.TABLE_FIRST, keys[0] ?? 0, true);
+  view.setUint32(table + layout.TABLE_MASK, buckets - 1, true);
+  entries.forEach(({ name, node, required }, index) => {
+    const key = keys[index] ?? 0;
+    const text = Buffer.from(name);
+    // Such names are written with escapes, which the scanner does not decode.
+    if (/["\\\p{Cc}]/u.test(name) || name === '__proto__')
+      throw new UnsupportedSchema(`the name ${JSON.stringify(name)}`);
+    const bucket = table + layout.TABLE_BUCKETS + (hashOf(text) & (buckets - 1)) * 4;
+    view.setUint32(key + layout.KEY_LENGTH, text.length, true);
+    view.setUint32(key + layout.KEY_NODE, node, true);
+    view.setUint32(key + layout.KEY_NEXT, keys[(index + 1) % keys.length] ?? 0, true);
+    view.setUint32(key + layout.KEY_REQUIRED, required ? 1 : 0, true);
+    view.setUint32(key + layout.KEY_CHAIN, view.getUint32(bucket, true), true);
+    view.setUint32(bucket, key, true);
+    memory.write(key + layout.KEY_NAME, Buffer.concat([text, QUOTE]));
+  });
+  return table;
+}
+
+const QUOTE = Buffer.from('"');
+
+/** The hash of a name, which the module computes in the same way. */
+function hashOf(name: Uint8Array): number {
+  return name.length === 0 ? 0 : name.length + (name[0] ?? 0) * 7 + (name.at(-1) ?? 0) * 31;
+}

@@ -1,0 +1,252 @@
+import { posix } from 'node:path';
+import { ARRAY, FALSE, FRACTION, INTEGER, NULL, OBJECT, STRING, TRUE } from './table-layout.ts';
+import { UnsupportedSchema } from './unsupported-schema.ts';
+
+/** A JSON Schema; `true` accepts every value and `false` none. */
+export type JsonSchema = boolean | { readonly [keyword: string]: unknown };
+
+/** Schemas by path. References between them are relative paths. */
+export type SchemasByPath = ReadonlyMap<string, JsonSchema>;
+
+/** A schema and the path that its references are relative to. */
+export interface PlacedSchema {
+  readonly schema: JsonSchema;
+  readonly path: string;
+}
+
+/** The members of an object. */
+export interface ObjectRules {
+  /** The schemas of each documented member, in the order in which the schemas name them. */
+  readonly members: ReadonlyMap<string, readonly PlacedSchema[]>;
+  readonly required: ReadonlySet<string>;
+  /** What happens to an object with another member. */
+  readonly others: 'reported' | 'ignored' | 'doubted';
+}
+
+/** Everything that schemas require of one value. */
+export interface ValueRules {
+  /** The allowed kinds of values, as bits. */
+  kinds: number;
+  minimum: number;
+  maximum: number;
+  pattern: string | undefined;
+  /** The allowed strings. */
+  words: readonly string[] | undefined;
+  minLength: number;
+  maxLength: number;
+  minItems: number;
+  maxItems: number;
+  /** Undefined if every object is valid. */
+  object: ObjectRules | undefined;
+  /** The schemas of each element. */
+  items: readonly PlacedSchema[];
+}
+
+/** All kinds of values. */
+export const EVERY_KIND = NULL | TRUE | FALSE | INTEGER | FRACTION | STRING | OBJECT | ARRAY;
+const NUMBER = INTEGER | FRACTION;
+const KINDS: Readonly<Record<string, number>> = {
+  null: NULL,
+  boolean: TRUE | FALSE,
+  integer: INTEGER,
+  number: NUMBER,
+  string: STRING,
+  object: OBJECT,
+  array: ARRAY,
+};
+
+/**
+ * Merges the schemas that apply to one value. Throws for keywords that are not supported, and for alternatives that the
+ * kind of a value does not distinguish.
+ */
+export function mergeRules(schemas: SchemasByPath, places: readonly PlacedSchema[]): ValueRules {
+  const alternatives = places.reduce<readonly Together[]>(
+    (all, place) => both(all, alternativesOf(schemas, place)),
+    [[]],
+  );
+  const merged = alternatives.map(mergeTogether).filter(({ kinds }) => kinds !== 0);
+  const [first = { ...rulesOfNothing(), kinds: 0 }, ...others] = merged;
+  return others.reduce(withAlternative, first);
+}
+
+/** Schemas that must all match a value, without references and combinations. */
+type Together = readonly PlacedSchema[];
+
+const MAX_ALTERNATIVES = 16;
+const MAX_DEPTH = 32;
+
+/** Returns the alternative ways to match a schema: its references are followed and its combinations expanded. */
+function alternativesOf(schemas: SchemasByPath, place: PlacedSchema, depth = 0): readonly Together[] {
+  const { schema, path } = place;
+  if (depth > MAX_DEPTH) throw new UnsupportedSchema(`references that do not end, in ${path}`);
+  if (typeof schema === 'boolean') return [[place]];
+  const inside = (child: JsonSchema) => alternativesOf(schemas, { schema: child, path }, depth + 1);
+  let all: readonly Together[] = [[place]];
+  const reference = schema['$ref'];
+  if (typeof reference === 'string') {
+    const target = posix.join(posix.dirname(path), reference);
+    const referenced = schemas.get(target);
+    if (referenced === undefined) throw new UnsupportedSchema(`the reference ${reference} in ${path}`);
+    all = both(all, alternativesOf(schemas, { schema: referenced, path: target }, depth + 1));
+  }
+  for (const part of schemasIn(schema['allOf'])) all = both(all, inside(part));
+  // Alternatives must differ in the kinds of their values, so that exactly one matches whenever one of them does.
+  for (const keyword of ['anyOf', 'oneOf'])
+    if (schema[keyword] !== undefined) all = both(all, schemasIn(schema[keyword]).flatMap(inside));
+  return all;
+}
+
+const schemasIn = (value: unknown) => (value ?? []) as readonly JsonSchema[];
+
+function both(left: readonly Together[], right: readonly Together[]): readonly Together[] {
+  if (left.length * right.length > MAX_ALTERNATIVES) throw new UnsupportedSchema('many alternatives');
+  return left.flatMap((one) => right.map((other) => [...one, ...other]));
+}
+
+function withAlternative(one: ValueRules, other: ValueRules): ValueRules {
+  if ((one.kinds & other.kinds) !== 0) throw new UnsupportedSchema('alternatives for values of the same kind');
+  const numbers = (other.kinds & NUMBER) === 0 ? one : other;
+  const strings = (other.kinds & STRING) === 0 ? one : other;
+  const arrays = (other.kinds & ARRAY) === 0 ? one : other;
+  const objects = (other.kinds & OBJECT) === 0 ? one : other;
+  return {
+    kinds: one.kinds | other.kinds,
+    minimum: numbers.minimum,
+    maximum: numbers.maximum,
+    pattern: strings.pattern,
+    words: strings.words,
+    minLength: strings.minLength,
+    maxLength: strings.maxLength,
+    minItems: arrays.minItems,
+    maxItems: arrays.maxItems,
+    items: arrays.items,
+    object: objects.object,
+  };
+}
+
+function rulesOfNothing(): ValueRules {
+  return {
+    kinds: EVERY_KIND,
+    minimum: Number.NEGATIVE_INFINITY,
+    maximum: Number.POSITIVE_INFINITY,
+    pattern: undefined,
+    words: undefined,
+    minLength: 0,
+    maxLength: Number.POSITIVE_INFINITY,
+    minItems: 0,
+    maxItems: Number.POSITIVE_INFINITY,
+    object: undefined,
+    items: [],
+  };
+}
+
+function mergeTogether(places: Together): ValueRules {
+  const rules = rulesOfNothing();
+  for (const place of places) {
+    const { schema, path } = place;
+    if (schema === true) continue;
+    if (schema === false) rules.kinds = 0;
+    else
+      for (const [keyword, value] of Object.entries(schema)) {
+        const apply = KEYWORDS.get(keyword);
+        if (apply === undefined) throw new UnsupportedSchema(`the keyword ${keyword} in ${path}`);
+        apply(rules, value, path);
+      }
+  }
+  rules.object = mergeObject(places);
+  if (rules.words !== undefined) rules.words = rules.words.filter((word) => isAllowed(rules, word));
+  return rules;
+}
+
+/** Returns whether a word of an enum satisfies the other rules for strings, which need not be checked later. */
+function isAllowed({ pattern, minLength, maxLength }: ValueRules, word: string): boolean {
+  const characters = [...word].length;
+  if (characters < minLength || characters > maxLength) return false;
+  return pattern === undefined || new RegExp(pattern, 'u').test(word);
+}
+
+type Apply = (rules: ValueRules, value: unknown, path: string) => void;
+
+const nothing: Apply = () => undefined;
+
+const KEYWORDS: ReadonlyMap<string, Apply> = new Map<string, Apply>([
+  ...['$schema', '$id', '$comment', 'title', 'description', 'default', 'deprecated'].map(
+    (annotation) => [annotation, nothing] as const,
+  ),
+  // Followed and expanded before.
+  ...['$ref', 'allOf', 'anyOf', 'oneOf'].map((combination) => [combination, nothing] as const),
+  // Merged together, because one of them concerns the others.
+  ...['properties', 'required', 'additionalProperties'].map((keyword) => [keyword, nothing] as const),
+  [
+    'type',
+    (rules, value) => {
+      rules.kinds &= [value].flat().reduce<number>((bits, name) => bits | (KINDS[String(name)] ?? 0), 0);
+    },
+  ],
+  ['minimum', (rules, value) => (rules.minimum = Math.max(rules.minimum, Number(value)))],
+  ['maximum', (rules, value) => (rules.maximum = Math.min(rules.maximum, Number(value)))],
+  ['minLength', (rules, value) => (rules.minLength = Math.max(rules.minLength, Number(value)))],
+  ['maxLength', (rules, value) => (rules.maxLength = Math.min(rules.maxLength, Number(value)))],
+  ['minItems', (rules, value) => (rules.minItems = Math.max(rules.minItems, Number(value)))],
+  ['maxItems', (rules, value) => (rules.maxItems = Math.min(rules.maxItems, Number(value)))],
+  [
+    'pattern',
+    (rules, value, path) => {
+      if (rules.pattern !== undefined && rules.pattern !== value)
+        throw new UnsupportedSchema(`two patterns in ${path}`);
+      rules.pattern = String(value);
+    },
+  ],
+  ['items', (rules, value, path) => (rules.items = [...rules.items, { schema: value as JsonSchema, path }])],
+  ['enum', (rules, value, path) => allowOnly(rules, value as readonly unknown[], path)],
+  ['const', (rules, value, path) => allowOnly(rules, [value], path)],
+  [
+    'not',
+    (rules, value, path) => {
+      const isEverything = value === true || (typeof value === 'object' && Object.keys(value ?? {}).length === 0);
+      if (!isEverything) throw new UnsupportedSchema(`the keyword not in ${path}`);
+      rules.kinds = 0;
+    },
+  ],
+]);
+
+function allowOnly(rules: ValueRules, values: readonly unknown[], path: string): void {
+  let kinds = 0;
+  for (const value of values)
+    if (typeof value === 'string') kinds |= STRING;
+    else if (value === null) kinds |= NULL;
+    else if (typeof value === 'boolean') kinds |= value ? TRUE : FALSE;
+    else throw new UnsupportedSchema(`a ${typeof value} among the allowed values in ${path}`);
+  rules.kinds &= kinds;
+  const { words } = rules;
+  const allowed = values.filter((value) => typeof value === 'string');
+  rules.words = words === undefined ? allowed : words.filter((word) => allowed.includes(word));
+}
+
+/** Merges what the schemas say about objects; undefined if they accept every object. */
+function mergeObject(places: Together): ObjectRules | undefined {
+  const members = new Map<string, PlacedSchema[]>();
+  const required = new Set<string>();
+  let others: ObjectRules['others'] = 'reported';
+  for (const { schema, path } of places) {
+    if (typeof schema === 'boolean') continue;
+    const properties = (schema['properties'] ?? {}) as Readonly<Record<string, JsonSchema>>;
+    for (const [name, child] of Object.entries(properties))
+      members.set(name, [...(members.get(name) ?? []), { schema: child, path }]);
+    for (const name of (schema['required'] ?? []) as readonly string[]) required.add(name);
+    const additional = schema['additionalProperties'] as JsonSchema | undefined;
+    if (additional === undefined) continue;
+    if (typeof additional !== 'boolean') throw new UnsupportedSchema(`additionalProperties in ${path}`);
+    // A schema does not know the properties of the schemas beside it.
+    if (!additional && places.filter(hasProperties).length > 1)
+      throw new UnsupportedSchema(`additionalProperties beside other schemas in ${path}`);
+    if (!additional) others = 'doubted';
+    else if (others === 'reported') others = 'ignored';
+  }
+  if (members.size === 0 && required.size === 0 && others !== 'doubted') return undefined;
+  const isNamed = [...required].every((name) => members.has(name));
+  if (members.size === 0 || !isNamed) throw new UnsupportedSchema('required members without a schema');
+  return { members, required, others };
+}
+
+const hasProperties = ({ schema }: PlacedSchema) => typeof schema === 'object' && schema['properties'] !== undefined;

@@ -1,0 +1,104 @@
+import { isUtf8 } from 'node:buffer';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { JsonLimits } from '../lib/bounded-json.ts';
+import { createTableCompiler } from './compile-tables.ts';
+import { toExcerptTree } from './excerpt-paths.ts';
+import type { PlacedSchema, SchemasByPath } from './merge-rules.ts';
+import { type EventViews, readExcerpt, readUndocumented } from './read-excerpt.ts';
+import * as layout from './table-layout.ts';
+import { createTableMemory, growTo } from './table-memory.ts';
+
+/** What a scan found in a valid body. */
+export interface ScannedBody {
+  /** The body with only the members that the excerpt's paths name. */
+  readonly excerpt: unknown;
+  /**
+   * The body with only its undocumented members, each at the first of the places that differ in indices only. Undefined
+   * if there are none.
+   */
+  readonly undocumented: unknown;
+}
+
+/** Checks bodies by one schema. */
+export interface Scanner {
+  /** Returns what was found in a body that is certainly valid, and undefined if the body must be parsed and validated. */
+  readonly scan: (body: Buffer) => ScannedBody | undefined;
+}
+
+/** What a scanner checks. */
+export interface ScannerSource {
+  readonly schemas: SchemasByPath;
+  readonly schema: PlacedSchema;
+  /** What the excerpt has: JSON pointers in which `*` stands for every element, such as `/list/*\/id`. */
+  readonly excerpt: readonly string[];
+}
+
+/** Compiles scanners that share the memory of one module. */
+export interface ScannerModule {
+  /** Compiles the tables of a schema. Throws `UnsupportedSchema` if the scanner cannot check it. */
+  readonly compile: (source: ScannerSource) => Scanner;
+}
+
+/** The largest body that is scanned, in bytes. */
+const MAX_BODY = 1024 * 1024;
+/** The deepest nesting that is scanned: the module recurses. */
+const MAX_DEPTH = 60;
+
+const MODULE = join(import.meta.dirname, 'scanner.wasm');
+
+/** The functions of tools/scanner/module/scan.ts. */
+interface ModuleExports {
+  readonly memory: WebAssembly.Memory;
+  readonly scan: (node: number, from: number, to: number, maxDepth: number) => number;
+}
+
+/**
+ * Loads the module. A body that exceeds `limits` is never reported as valid.
+ *
+ * A scanner proves in one pass over the bytes, without creating objects, that a body is JSON and satisfies its schema. It
+ * never decides that a body is invalid: whatever is not certain is parsed and validated as if there were no scanner, so
+ * that verdicts and reports have one source. docs/adr/0028-response-scanner.md explains the decision.
+ */
+export function openScanner(limits: JsonLimits): ScannerModule {
+  const module = new WebAssembly.Module(readFileSync(MODULE));
+  const { memory, scan } = new WebAssembly.Instance(module).exports as unknown as ModuleExports;
+  const tables = createTableMemory(memory);
+  const compile = createTableCompiler(tables);
+  const maxDepth = Math.min(MAX_DEPTH, limits.depth);
+  // A body has at most one escape per two bytes, and 16 of them are allowed per value.
+  const maxBody = Math.min(MAX_BODY, limits.values * 32);
+  let buffer: ArrayBufferLike | undefined;
+  let bytes = new Uint8Array(0);
+  let views: EventViews = { integers: new Uint32Array(0), numbers: new Float64Array(0) };
+
+  return {
+    compile({ schemas, schema, excerpt }) {
+      const { root, names, places } = compile(schemas, schema, toExcerptTree(excerpt));
+      return {
+        scan(body) {
+          const { length } = body;
+          // Bytes that are not UTF-8 are replaced by the parser, so that they are not what they seem to be.
+          if (length > maxBody || !isUtf8(body)) return undefined;
+          const start = tables.end();
+          growTo(memory, start + length + layout.PADDING);
+          if (buffer !== memory.buffer) {
+            ({ buffer } = memory);
+            bytes = new Uint8Array(buffer);
+            views = { integers: new Uint32Array(buffer), numbers: new Float64Array(buffer) };
+          }
+          bytes.set(body, start);
+          if (scan(root, start, start + length, maxDepth) === 0) return undefined;
+          const { integers } = views;
+          // Long numbers and white space count as values too: one for every 64 bytes.
+          const values = (integers[layout.RESULT_VALUES / 4] as number) + (length >>> 6);
+          if (values > limits.values) return undefined;
+          const excerptValue = readExcerpt(views, body, start, names);
+          if (integers[layout.RESULT_UNDOCUMENTED / 4] === 0) return { excerpt: excerptValue, undocumented: undefined };
+          const undocumented = readUndocumented(views, body, start, places);
+          return undocumented && { excerpt: excerptValue, undocumented: undocumented.body };
+        },
+      };
+    },
+  };
+}

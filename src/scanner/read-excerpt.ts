@@ -1,0 +1,108 @@
+import * as layout from './table-layout.ts';
+
+const WORDS_PER_EVENT = layout.EVENT_SIZE / 4;
+const KIND = 2 ** layout.TAG_BITS - 1;
+
+/** The views of the module's memory that an excerpt is read from. */
+export interface EventViews {
+  readonly integers: Uint32Array;
+  readonly numbers: Float64Array;
+}
+
+/**
+ * Reads the excerpt that a scan has written: the body with those members only that the excerpt's paths name. An array of
+ * which the excerpt has no elements has only its length. `texts` is the body, which begins at the address `start`.
+ */
+export function readExcerpt(
+  { integers, numbers }: EventViews,
+  texts: Buffer,
+  start: number,
+  names: readonly string[],
+): unknown {
+  let at = layout.EVENTS / 4;
+  const read = (): unknown => {
+    const kind = (integers[at] as number) & KIND;
+    const event = at;
+    at += WORDS_PER_EVENT;
+    switch (kind) {
+      case layout.EVENT_OBJECT: {
+        const object: Record<string, unknown> = {};
+        for (;;) {
+          const tag = integers[at] as number;
+          if ((tag & KIND) === layout.EVENT_END) break;
+          object[names[tag >>> layout.TAG_BITS] as string] = read();
+        }
+        at += WORDS_PER_EVENT;
+        return object;
+      }
+      case layout.EVENT_ARRAY: {
+        const array: unknown[] = [];
+        while (((integers[at] as number) & KIND) !== layout.EVENT_END) array.push(read());
+        at += WORDS_PER_EVENT;
+        return array;
+      }
+      case layout.EVENT_NUMBER:
+        return numbers[(event + layout.EVENT_VALUE / 4) >>> 1];
+      case layout.EVENT_STRING:
+      case layout.EVENT_ESCAPED: {
+        const from = (integers[event + layout.EVENT_TEXT / 4] as number) - start;
+        const to = (integers[event + layout.EVENT_VALUE / 4] as number) - start;
+        if (kind === layout.EVENT_STRING) return texts.toString('utf8', from, to);
+        return JSON.parse(texts.toString('utf8', from - 1, to + 1)) as string;
+      }
+      case layout.EVENT_COUNT:
+        return Array.from({ length: numbers[(event + layout.EVENT_VALUE / 4) >>> 1] as number });
+      case layout.EVENT_TRUE:
+        return true;
+      case layout.EVENT_FALSE:
+        return false;
+      default:
+        return null;
+    }
+  };
+  return read();
+}
+
+/**
+ * Reads the undocumented members that a scan has recorded: the body with only those members, each at its first place.
+ * Returns undefined if one of them has a name that no object can have.
+ */
+export function readUndocumented(
+  { integers }: EventViews,
+  texts: Buffer,
+  start: number,
+  places: ReadonlyMap<number, readonly string[]>,
+): { readonly body: unknown } | undefined {
+  const root: { body: unknown } = { body: undefined };
+  const count = integers[layout.RESULT_UNDOCUMENTED / 4] as number;
+  for (let index = 0; index < count; index += 1) {
+    const member = (layout.MEMBERS + index * layout.MEMBER_SIZE) / 4;
+    const word = (offset: number) => integers[member + offset / 4] as number;
+    const place = places.get(word(layout.MEMBER_TABLE));
+    // The contract leaves such an object open.
+    if (place === undefined) continue;
+    const nameAt = word(layout.MEMBER_NAME) - start;
+    const name = texts.toString('utf8', nameAt, nameAt + word(layout.MEMBER_NAME_LENGTH));
+    if (name === '__proto__') return undefined;
+    const text = texts.toString('utf8', word(layout.MEMBER_VALUE) - start, word(layout.MEMBER_VALUE_END) - start);
+    let level = 0;
+    const steps = place.map((step) => {
+      if (step !== '*') return step;
+      level += 1;
+      return word(layout.MEMBER_INDICES + (level - 1) * 4);
+    });
+    put(root, steps, name, JSON.parse(text));
+  }
+  return root;
+}
+
+/** Puts a value into a body; creates the objects and arrays around it. */
+function put(root: { body: unknown }, steps: readonly (string | number)[], name: string, value: unknown): void {
+  const keys = ['body', ...steps, name];
+  let here = root as Record<string | number, unknown>;
+  keys.forEach((key, index) => {
+    const next = keys[index + 1];
+    if (next === undefined) here[key] = value;
+    else here = (here[key] ??= typeof next === 'number' ? [] : {}) as Record<string | number, unknown>;
+  });
+}

@@ -1,0 +1,37 @@
+import { TABLES } from './table-layout.ts';
+
+const PAGE = 65_536;
+
+/** The part of the module's memory that holds tables. It is only extended, and addresses never change. */
+export interface TableMemory {
+  /** Returns the address of that many zero bytes, which is a multiple of 16. */
+  readonly allocate: (size: number) => number;
+  /** Returns a view of the whole memory, which is valid until the next allocation. */
+  readonly view: () => DataView;
+  /** Copies bytes to an address. */
+  readonly write: (address: number, bytes: Uint8Array) => void;
+  /** Returns the address behind the last table. */
+  readonly end: () => number;
+}
+
+/** Creates the tables' part of a memory. */
+export function createTableMemory(memory: WebAssembly.Memory): TableMemory {
+  let end = TABLES;
+  return {
+    allocate(size) {
+      const address = end;
+      end += Math.ceil(size / 16) * 16;
+      growTo(memory, end);
+      return address;
+    },
+    view: () => new DataView(memory.buffer),
+    write: (address, bytes) => new Uint8Array(memory.buffer).set(bytes, address),
+    end: () => end,
+  };
+}
+
+/** Grows a memory to at least that many bytes. Views of the memory become invalid. */
+export function growTo(memory: WebAssembly.Memory, bytes: number): void {
+  const missing = bytes - memory.buffer.byteLength;
+  if (missing > 0) memory.grow(Math.ceil(missing / PAGE));
+}

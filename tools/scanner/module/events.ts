@@ -1,0 +1,90 @@
+// What the scan writes to memory for the host: the excerpt, and the undocumented members.
+
+import {
+  EVENTS,
+  EVENTS_END,
+  EVENT_SIZE,
+  EVENT_TEXT,
+  EVENT_VALUE,
+  INDICES,
+  MAX_EXAMINED,
+  MAX_MEMBERS,
+  MEMBERS,
+  MEMBER_INDICES,
+  MEMBER_NAME,
+  MEMBER_NAME_LENGTH,
+  MEMBER_SIZE,
+  MEMBER_STAMP,
+  MEMBER_TABLE,
+  MEMBER_VALUE,
+  MEMBER_VALUE_END,
+  TAG_BITS,
+} from '../../../src/scanner/table-layout';
+import { sameBytes } from './text';
+
+let eventsEnd: u32 = 0;
+
+/** The number of different undocumented members. */
+export let members: u32 = 0;
+/** The number of all undocumented members. */
+let examined: u32 = 0;
+/** The member that probably comes next: most items of a list have the same ones. */
+let expected: u32 = 0;
+
+/** Prepares for a new body. */
+export function beginEvents(): void {
+  eventsEnd = EVENTS;
+  members = 0;
+  examined = 0;
+  expected = 0;
+}
+
+/** Writes an event without a value. Returns false if there is no room. */
+export function writeEvent(slot: u32, kind: u32): bool {
+  if (eventsEnd >= <u32>EVENTS_END) return false;
+  store<u32>(eventsEnd, (slot << TAG_BITS) | kind);
+  eventsEnd += EVENT_SIZE;
+  return true;
+}
+
+/** Writes an event with a number. */
+export function writeNumber(slot: u32, kind: u32, value: f64): bool {
+  store<f64>(eventsEnd, value, EVENT_VALUE);
+  return writeEvent(slot, kind);
+}
+
+/** Writes an event with a text between two positions. */
+export function writeText(slot: u32, kind: u32, from: u32, to: u32): bool {
+  store<u32>(eventsEnd, from, EVENT_TEXT);
+  store<u32>(eventsEnd, to, EVENT_VALUE);
+  return writeEvent(slot, kind);
+}
+
+/**
+ * Records an undocumented member of the object with the number `stamp`. The same name at the same place of another item
+ * is recorded once. Returns false for a name that the object already has, and for too many members.
+ */
+export function recordMember(table: u32, name: u32, length: u32, value: u32, valueEnd: u32, stamp: u64): bool {
+  if (++examined > <u32>MAX_EXAMINED) return false;
+  for (let left = members; left > 0; left--) {
+    const member = MEMBERS + expected * MEMBER_SIZE;
+    if (++expected >= members) expected = 0;
+    if (load<u32>(member, MEMBER_TABLE) != table || load<u32>(member, MEMBER_NAME_LENGTH) != length) continue;
+    if (!sameBytes(load<u32>(member, MEMBER_NAME), name, length)) continue;
+    if (load<u64>(member, MEMBER_STAMP) == stamp) return false;
+    store<u64>(member, stamp, MEMBER_STAMP);
+    return true;
+  }
+  if (members >= <u32>MAX_MEMBERS) return false;
+  const member = MEMBERS + members * MEMBER_SIZE;
+  store<u32>(member, table, MEMBER_TABLE);
+  store<u32>(member, name, MEMBER_NAME);
+  store<u32>(member, length, MEMBER_NAME_LENGTH);
+  store<u32>(member, value, MEMBER_VALUE);
+  store<u32>(member, valueEnd, MEMBER_VALUE_END);
+  v128.store(member, v128.load(INDICES), MEMBER_INDICES);
+  store<u64>(member, stamp, MEMBER_STAMP);
+  members++;
+  expected = 0;
+  return true;
+}

@@ -1,0 +1,127 @@
+// Values without rules: only well-formed JSON, and no name twice in an object.
+
+import { MAX_NAMES, NAMES, NAMES_END, NAME_SIZE } from '../../../src/scanner/table-layout';
+import { endOfNumber } from './number';
+import { endOfString, escaped, sameBytes, skipSpace } from './text';
+
+/** The deepest nesting of objects and arrays. */
+export let maxDepth: u32 = 0;
+
+/** The number of elements, members, objects and arrays so far, rounded up. */
+export let values: u32 = 0;
+
+/** The end of the names of the open objects around the current value. */
+let namesEnd: u32 = 0;
+
+/** Prepares for a new body. */
+export function beginValues(depth: u32): void {
+  maxDepth = depth;
+  values = 1;
+  namesEnd = NAMES;
+}
+
+/** Counts an array or object and its elements or members. */
+export function countValues(inside: u32): void {
+  values += inside + 1;
+}
+
+/** Returns the position behind `true` at `at`, or 0. */
+export function endOfTrue(at: u32): u32 {
+  return load<u32>(at) == 0x65757274 ? at + 4 : 0;
+}
+
+/** Returns the position behind `false` at `at`, or 0. */
+export function endOfFalse(at: u32): u32 {
+  return load<u32>(at + 1) == 0x65736c61 ? at + 5 : 0;
+}
+
+/** Returns the position behind `null` at `at`, or 0. */
+export function endOfNull(at: u32): u32 {
+  return load<u32>(at) == 0x6c6c756e ? at + 4 : 0;
+}
+
+/** Returns the position behind the value at `at`, or 0 in case of doubt. `depth` objects and arrays are around it. */
+export function skipValue(at: u32, depth: u32): u32 {
+  switch (load<u8>(at)) {
+    case 0x22: {
+      const end = endOfString(at + 1);
+      return end == 0 ? 0 : end + 1;
+    }
+    case 0x7b:
+      return skipObject(at, depth);
+    case 0x5b:
+      return skipArray(at, depth);
+    case 0x74:
+      return endOfTrue(at);
+    case 0x66:
+      return endOfFalse(at);
+    case 0x6e:
+      return endOfNull(at);
+    default:
+      return endOfNumber(at);
+  }
+}
+
+/** Returns the position behind the array at `at`, or 0. */
+export function skipArray(at: u32, depth: u32): u32 {
+  if (depth >= maxDepth) return 0;
+  let count: u32 = 0;
+  at = skipSpace(at + 1);
+  if (load<u8>(at) != 0x5d) {
+    for (;;) {
+      at = skipValue(at, depth + 1);
+      if (at == 0) return 0;
+      count++;
+      at = skipSpace(at);
+      const byte = load<u8>(at);
+      if (byte == 0x5d) break;
+      if (byte != 0x2c) return 0;
+      at = skipSpace(at + 1);
+    }
+  }
+  lastCount = count;
+  countValues(count);
+  return at + 1;
+}
+
+/** The number of elements of the array that `skipArray` left last. */
+export let lastCount: u32 = 0;
+
+/** Returns the position behind the object at `at`, or 0. */
+export function skipObject(at: u32, depth: u32): u32 {
+  if (depth >= maxDepth) return 0;
+  const own = namesEnd;
+  let count: u32 = 0;
+  at = skipSpace(at + 1);
+  if (load<u8>(at) != 0x7d) {
+    for (;;) {
+      if (load<u8>(at) != 0x22) return 0;
+      const end = endOfString(at + 1);
+      if (end == 0 || escaped || !isNewName(own, at + 1, end - at - 1)) return 0;
+      count++;
+      at = skipSpace(end + 1);
+      if (load<u8>(at) != 0x3a) return 0;
+      at = skipValue(skipSpace(at + 1), depth + 1);
+      if (at == 0) return 0;
+      at = skipSpace(at);
+      const byte = load<u8>(at);
+      if (byte == 0x7d) break;
+      if (byte != 0x2c) return 0;
+      at = skipSpace(at + 1);
+    }
+  }
+  namesEnd = own;
+  countValues(count);
+  return at + 1;
+}
+
+/** Adds a name to those of the current object, which begin at `own`. Returns false for a repetition or too many names. */
+function isNewName(own: u32, at: u32, length: u32): bool {
+  if (namesEnd - own >= <u32>(MAX_NAMES * NAME_SIZE) || namesEnd >= <u32>NAMES_END) return false;
+  for (let name = own; name < namesEnd; name += NAME_SIZE)
+    if (load<u32>(name, 4) == length && sameBytes(load<u32>(name), at, length)) return false;
+  store<u32>(namesEnd, at);
+  store<u32>(namesEnd, length, 4);
+  namesEnd += NAME_SIZE;
+  return true;
+}

@@ -1,0 +1,21 @@
+// The entry of the module: one pass over the bytes of a body. See docs/adr/0028-response-scanner.md.
+
+import { PADDING, RESULT_UNDOCUMENTED, RESULT_VALUES } from '../../../src/scanner/table-layout';
+import { beginEvents, members } from './events';
+import { beginValues, values } from './open';
+import { skipSpace } from './text';
+import { checkValue } from './value';
+
+/**
+ * Checks the body between two positions by the rules of a node. Returns true if it is valid, false in case of doubt. The
+ * memory has room for `PADDING` bytes behind the body.
+ */
+export function scan(node: u32, from: u32, to: u32, maxDepth: u32): bool {
+  memory.fill(to, 0, PADDING);
+  beginValues(maxDepth);
+  beginEvents();
+  const end = checkValue(node, skipSpace(from), 0);
+  store<u32>(RESULT_VALUES, values);
+  store<u32>(RESULT_UNDOCUMENTED, members);
+  return end != 0 && skipSpace(end) == to;
+}

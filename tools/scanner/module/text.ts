@@ -1,0 +1,126 @@
+// Strings, white space and bytes.
+
+import {
+  NODE_MAX_LENGTH,
+  NODE_MIN_LENGTH,
+  NODE_PATTERN,
+  NODE_WORDS,
+  WORDS_FIRST,
+} from '../../../src/scanner/table-layout';
+
+const QUOTE: u8 = 0x22;
+const BACKSLASH: u8 = 0x5c;
+
+/** True if the string that `endOfString` read last has an escape. */
+export let escaped: bool = false;
+
+/** Returns the position of the first byte that is not white space (RFC 8259, section 2). */
+export function skipSpace(at: u32): u32 {
+  let byte = load<u8>(at);
+  if (byte > 0x20) return at;
+  while (byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09) byte = load<u8>(++at);
+  return at;
+}
+
+/** Returns the position of the closing quote of the string that begins at `at`, or 0 if the string is malformed. */
+export function endOfString(at: u32): u32 {
+  escaped = false;
+  // The zero bytes behind the body end the loop: a zero byte is a control character.
+  while (true) {
+    const bytes = v128.load(at);
+    const quotes = i8x16.eq(bytes, i8x16.splat(QUOTE));
+    const backslashes = i8x16.eq(bytes, i8x16.splat(BACKSLASH));
+    const controls = i8x16.lt_u(bytes, i8x16.splat(0x20));
+    const special = i8x16.bitmask(v128.or(v128.or(quotes, backslashes), controls));
+    if (special == 0) {
+      at += 16;
+      continue;
+    }
+    at += ctz(special);
+    const byte = load<u8>(at);
+    if (byte == QUOTE) return at;
+    if (byte != BACKSLASH) return 0;
+    at = endOfEscape(at + 1);
+    if (at == 0) return 0;
+    escaped = true;
+  }
+  return 0;
+}
+
+/** Returns the position behind an escape whose backslash is before `at`, or 0. */
+function endOfEscape(at: u32): u32 {
+  switch (load<u8>(at)) {
+    case 0x22: // "
+    case 0x5c: // \
+    case 0x2f: // /
+    case 0x62: // b
+    case 0x66: // f
+    case 0x6e: // n
+    case 0x72: // r
+    case 0x74: // t
+      return at + 1;
+    case 0x75: // u
+      for (let digit: u32 = 1; digit <= 4; digit++) if (!isHexDigit(load<u8>(at + digit))) return 0;
+      return at + 5;
+    default:
+      return 0;
+  }
+}
+
+function isHexDigit(byte: u8): bool {
+  const lower: u8 = byte | 0x20;
+  return (byte >= 0x30 && byte <= 0x39) || (lower >= 0x61 && lower <= 0x66);
+}
+
+/** Returns true if `length` bytes are equal. */
+export function sameBytes(one: u32, other: u32, length: u32): bool {
+  let at: u32 = 0;
+  while (at + 8 <= length) {
+    if (load<u64>(one + at) != load<u64>(other + at)) return false;
+    at += 8;
+  }
+  while (at < length) {
+    if (load<u8>(one + at) != load<u8>(other + at)) return false;
+    at++;
+  }
+  return true;
+}
+
+/** Checks the pattern, the words and the length of the string between two positions. */
+export function checkString(node: u32, from: u32, to: u32): bool {
+  const words = load<u32>(node, NODE_WORDS);
+  if (words != 0) return isOneOf(words, from, to - from);
+  const pattern = load<u32>(node, NODE_PATTERN);
+  if (pattern != 0 && !matches(pattern, from, to)) return false;
+  return hasLength(from, to, load<u32>(node, NODE_MIN_LENGTH), load<u32>(node, NODE_MAX_LENGTH));
+}
+
+function matches(pattern: u32, from: u32, to: u32): bool {
+  let state: u32 = 1;
+  for (let at = from; at < to; at++) {
+    state = load<u8>(pattern + (state << 8) + load<u8>(at));
+    if (state == 0) return false;
+  }
+  return load<u8>(pattern + (state << 8)) != 0;
+}
+
+/** Words are compared as bytes, so a string with escapes equals none of them. */
+function isOneOf(words: u32, from: u32, length: u32): bool {
+  let word = words + WORDS_FIRST;
+  for (let left = load<u32>(words); left > 0; left--) {
+    const size = load<u32>(word);
+    if (size == length && sameBytes(word + 4, from, length)) return true;
+    word += 4 + ((size + 3) & ~3);
+  }
+  return false;
+}
+
+/** A string has at most as many characters as bytes, so characters are counted only if the bytes do not decide. */
+function hasLength(from: u32, to: u32, min: u32, max: u32): bool {
+  if (min == 0 && to - from <= max) return true;
+  if (escaped) return false;
+  let characters: u32 = 0;
+  // Continuation bytes of UTF-8 are not characters.
+  for (let at = from; at < to; at++) if ((load<u8>(at) & 0xc0) != 0x80) characters++;
+  return characters >= min && characters <= max;
+}

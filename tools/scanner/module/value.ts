@@ -1,0 +1,241 @@
+// Values with rules.
+
+import {
+  ANYTHING,
+  ARRAY,
+  BOUNDED_NUMBER,
+  CHECKED_STRING,
+  DOUBTED,
+  EVENT_ARRAY,
+  EVENT_COUNT,
+  EVENT_END,
+  EVENT_ESCAPED,
+  EVENT_FALSE,
+  EVENT_NULL,
+  EVENT_NUMBER,
+  EVENT_OBJECT,
+  EVENT_STRING,
+  EVENT_TRUE,
+  FALSE,
+  FRACTION,
+  INDICES,
+  INTEGER,
+  KEY_CHAIN,
+  KEY_LENGTH,
+  KEY_NAME,
+  KEY_NEXT,
+  KEY_NODE,
+  KEY_REQUIRED,
+  KEY_STAMP,
+  NODE_ITEMS,
+  NODE_KINDS,
+  NODE_LEVEL,
+  NODE_MAXIMUM,
+  NODE_MAX_ITEMS,
+  NODE_MINIMUM,
+  NODE_MIN_ITEMS,
+  NODE_SLOT,
+  NODE_TABLE,
+  NULL,
+  OBJECT,
+  STRING,
+  TABLE_BUCKETS,
+  TABLE_FIRST,
+  TABLE_MASK,
+  TABLE_REQUIRED,
+  TABLE_UNDOCUMENTED,
+  TRUE,
+} from '../../../src/scanner/table-layout';
+import { recordMember, writeEvent, writeNumber, writeText } from './events';
+import { endOfNumber, finite, plain, value } from './number';
+import {
+  countValues,
+  endOfFalse,
+  endOfNull,
+  endOfTrue,
+  lastCount,
+  maxDepth,
+  skipArray,
+  skipObject,
+  skipValue,
+} from './open';
+import { checkString, endOfString, escaped, sameBytes, skipSpace } from './text';
+
+/** The number of the last object: no two objects of a process have the same. */
+let objects: u64 = 0;
+
+/**
+ * Checks the value at `at` by the rules of a node. Returns the position behind it, or 0 in case of doubt. `depth` objects
+ * and arrays are around it.
+ */
+export function checkValue(node: u32, at: u32, depth: u32): u32 {
+  const kinds = load<u32>(node, NODE_KINDS);
+  const slot = load<u32>(node, NODE_SLOT);
+  if ((kinds & ANYTHING) != 0 && slot == 0) return skipValue(at, depth);
+  switch (load<u8>(at)) {
+    case 0x22:
+      return (kinds & STRING) == 0 ? 0 : checkText(node, kinds, slot, at + 1);
+    case 0x7b:
+      return (kinds & OBJECT) == 0 ? 0 : checkObject(node, slot, at, depth);
+    case 0x5b:
+      return (kinds & ARRAY) == 0 ? 0 : checkArray(node, slot, at, depth);
+    case 0x74:
+      return checkLiteral(kinds & TRUE, slot, EVENT_TRUE, endOfTrue(at));
+    case 0x66:
+      return checkLiteral(kinds & FALSE, slot, EVENT_FALSE, endOfFalse(at));
+    case 0x6e:
+      return checkLiteral(kinds & NULL, slot, EVENT_NULL, endOfNull(at));
+    default:
+      return checkNumber(node, kinds, slot, at);
+  }
+}
+
+function checkLiteral(allowed: u32, slot: u32, event: u32, end: u32): u32 {
+  if (allowed == 0 || (slot != 0 && !writeEvent(slot, event))) return 0;
+  return end;
+}
+
+function checkText(node: u32, kinds: u32, slot: u32, from: u32): u32 {
+  const end = endOfString(from);
+  if (end == 0) return 0;
+  if ((kinds & CHECKED_STRING) != 0 && !checkString(node, from, end)) return 0;
+  if (slot != 0 && !writeText(slot, escaped ? EVENT_ESCAPED : EVENT_STRING, from, end)) return 0;
+  return end + 1;
+}
+
+/** A number with a fraction or an exponent has a value that only `JSON.parse` knows, so it is doubtful if it matters. */
+function checkNumber(node: u32, kinds: u32, slot: u32, at: u32): u32 {
+  const end = endOfNumber(at);
+  if (end == 0) return 0;
+  if (!plain) return (kinds & FRACTION) != 0 && (kinds & BOUNDED_NUMBER) == 0 && finite && slot == 0 ? end : 0;
+  if ((kinds & INTEGER) == 0) return 0;
+  if ((kinds & BOUNDED_NUMBER) != 0) {
+    if (value < load<f64>(node, NODE_MINIMUM) || value > load<f64>(node, NODE_MAXIMUM)) return 0;
+  }
+  if (slot != 0 && !writeNumber(slot, EVENT_NUMBER, value)) return 0;
+  return end;
+}
+
+function checkArray(node: u32, slot: u32, at: u32, depth: u32): u32 {
+  const items = load<u32>(node, NODE_ITEMS);
+  if (items == 0) {
+    at = skipArray(at, depth);
+    return at != 0 && hasItems(node, lastCount) && (slot == 0 || writeNumber(slot, EVENT_COUNT, lastCount)) ? at : 0;
+  }
+  if (depth >= maxDepth) return 0;
+  const isShown = slot != 0 && load<u32>(items, NODE_SLOT) != 0;
+  if (isShown && !writeEvent(slot, EVENT_ARRAY)) return 0;
+  const index = INDICES + (load<u32>(node, NODE_LEVEL) << 2);
+  let count: u32 = 0;
+  at = skipSpace(at + 1);
+  if (load<u8>(at) != 0x5d) {
+    for (;;) {
+      store<u32>(index, count);
+      at = checkValue(items, at, depth + 1);
+      if (at == 0) return 0;
+      count++;
+      at = skipSpace(at);
+      const byte = load<u8>(at);
+      if (byte == 0x5d) break;
+      if (byte != 0x2c) return 0;
+      at = skipSpace(at + 1);
+    }
+  }
+  countValues(count);
+  if (!hasItems(node, count)) return 0;
+  if (isShown) return writeEvent(slot, EVENT_END) ? at + 1 : 0;
+  return slot == 0 || writeNumber(slot, EVENT_COUNT, count) ? at + 1 : 0;
+}
+
+function hasItems(node: u32, count: u32): bool {
+  return count >= load<u32>(node, NODE_MIN_ITEMS) && count <= load<u32>(node, NODE_MAX_ITEMS);
+}
+
+function checkObject(node: u32, slot: u32, at: u32, depth: u32): u32 {
+  if (slot != 0 && !writeEvent(slot, EVENT_OBJECT)) return 0;
+  const table = load<u32>(node, NODE_TABLE);
+  at = table == 0 ? skipObject(at, depth) : checkMembers(table, at, depth);
+  return at != 0 && (slot == 0 || writeEvent(slot, EVENT_END)) ? at : 0;
+}
+
+function checkMembers(table: u32, at: u32, depth: u32): u32 {
+  if (depth >= maxDepth) return 0;
+  const stamp = ++objects;
+  let missing = load<u32>(table, TABLE_REQUIRED);
+  // Where the member that probably comes next is stored: members mostly have the order of the last object.
+  let next: u32 = table + TABLE_FIRST;
+  let count: u32 = 0;
+  at = skipSpace(at + 1);
+  if (load<u8>(at) != 0x7d) {
+    for (;;) {
+      if (load<u8>(at) != 0x22) return 0;
+      at++;
+      let key = load<u32>(next);
+      if (!hasName(key, at)) {
+        const end = endOfString(at);
+        if (end == 0 || escaped) return 0;
+        key = findKey(table, at, end - at);
+        if (key == 0) at = passMember(table, at, end, depth + 1, stamp);
+        else store<u32>(next, key);
+      }
+      if (key != 0) {
+        if (load<u64>(key, KEY_STAMP) == stamp) return 0;
+        store<u64>(key, stamp, KEY_STAMP);
+        missing -= load<u32>(key, KEY_REQUIRED);
+        next = key + KEY_NEXT;
+        at = skipSpace(at + load<u32>(key, KEY_LENGTH) + 1);
+        if (load<u8>(at) != 0x3a) return 0;
+        at = checkValue(load<u32>(key, KEY_NODE), skipSpace(at + 1), depth + 1);
+      }
+      if (at == 0) return 0;
+      count++;
+      at = skipSpace(at);
+      const byte = load<u8>(at);
+      if (byte == 0x7d) break;
+      if (byte != 0x2c) return 0;
+      at = skipSpace(at + 1);
+    }
+  }
+  countValues(count);
+  return missing == 0 ? at + 1 : 0;
+}
+
+/** Returns true if the name of a member and its closing quote are at `at`. */
+function hasName(key: u32, at: u32): bool {
+  let name = key + KEY_NAME;
+  let left = load<u32>(key, KEY_LENGTH) + 1;
+  while (left >= 8) {
+    if (load<u64>(name) != load<u64>(at)) return false;
+    name += 8;
+    at += 8;
+    left -= 8;
+  }
+  // The first bytes are the lowest.
+  return left == 0 || (load<u64>(name) ^ load<u64>(at)) << ((8 - left) << 3) == 0;
+}
+
+/** Returns the documented member with a name, or 0. */
+function findKey(table: u32, at: u32, length: u32): u32 {
+  const bucket = hashOf(at, length) & load<u32>(table, TABLE_MASK);
+  let key = load<u32>(table + (bucket << 2), TABLE_BUCKETS);
+  while (key != 0) {
+    if (load<u32>(key, KEY_LENGTH) == length && sameBytes(key + KEY_NAME, at, length)) return key;
+    key = load<u32>(key, KEY_CHAIN);
+  }
+  return 0;
+}
+
+/** The hash of a name: its length, its first and its last byte. The host computes the same. */
+function hashOf(at: u32, length: u32): u32 {
+  return length == 0 ? 0 : length + load<u8>(at) * 7 + load<u8>(at + length - 1) * 31;
+}
+
+/** Reads an undocumented member. Returns the position behind its value, or 0. */
+function passMember(table: u32, name: u32, nameEnd: u32, depth: u32, stamp: u64): u32 {
+  if (load<u32>(table, TABLE_UNDOCUMENTED) == DOUBTED) return 0;
+  let at = skipSpace(nameEnd + 1);
+  if (load<u8>(at) != 0x3a) return 0;
+  at = skipSpace(at + 1);
+  const end = skipValue(at, depth);
+  return end != 0 && recordMember(table, name, nameEnd - name, at, end, stamp) ? end : 0;
+}
