@@ -136,6 +136,8 @@ const BESIDE_NO_SOURCE = [
   'http/expectation.test.ts',
   // A snapshot of the plans of all operations.
   'pipeline/plans.test.ts',
+  // The committed module, compiled again, and the fuzzer.
+  'scanner/scanner-tools.test.ts',
   // The reference server over HTTP, several operations per file.
   'reference/chaos/chaos.test.ts',
   'reference/operations/comment-writes.test.ts',

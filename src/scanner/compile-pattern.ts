@@ -40,19 +40,26 @@ export function compilePattern(source: string): Uint8Array {
 }
 
 function rowOf(
-  { byCharacter, last }: Steps,
+  { byCharacter, last: accepting }: Steps,
   nodes: readonly number[],
   state: number,
   numberOf: (reached: readonly number[]) => number,
 ): Uint8Array {
   const row = new Uint8Array(ROW);
-  const after = (code: number) =>
-    numberOf(nodes.flatMap((node) => (byCharacter[node]?.set[code] === 1 ? (byCharacter[node]?.to ?? []) : [])));
+  const steps = nodes.flatMap((node) => byCharacter[node] ?? []);
+  // Most characters lead to the same state as the one before them.
+  let last: { readonly reached: readonly number[]; readonly number: number } = { reached: [], number: 0 };
+  const after = (code: number): number => {
+    const reached = steps.filter(({ set }) => set[code] === 1).map(({ to }) => to);
+    const isSame = reached.length === last.reached.length && reached.every((to, index) => to === last.reached[index]);
+    if (!isSame) last = { reached, number: numberOf(reached) };
+    return last.number;
+  };
   for (let code = 1; code < BEYOND_ASCII; code += 1) if (code !== BACKSLASH) row[code] = after(code);
   // The first byte of a longer character is that character; the bytes behind it change nothing.
   row.fill(state, CONTINUATION, FIRST_LEAD);
   row.fill(after(BEYOND_ASCII), FIRST_LEAD, LAST_LEAD + 1);
-  row[0] = nodes.includes(last) ? 1 : 0;
+  row[0] = nodes.includes(accepting) ? 1 : 0;
   return row;
 }
 

@@ -32,8 +32,8 @@ interface Position {
   readonly slot: number;
 }
 
-/** More nodes than any contract needs; only a schema that contains itself has more. */
-const MAX_NODES = 5_000;
+/** No contract describes values that are nested this deeply, unless a schema contains itself. */
+const MAX_DEPTH = 32;
 
 /** Compiles tables into a memory. Patterns are shared by all schemas of the memory. */
 export function createTableCompiler(memory: TableMemory) {
@@ -51,7 +51,6 @@ export function createTableCompiler(memory: TableMemory) {
   return (schemas: SchemasByPath, place: PlacedSchema, excerpt: ExcerptTree): CompiledTables => {
     const names: string[] = ['', ''];
     const places = new Map<number, readonly string[]>();
-    let nodes = 0;
 
     const slotOf = (name: string): number => {
       const known = names.indexOf(name, layout.ELEMENT_SLOT + 1);
@@ -59,8 +58,7 @@ export function createTableCompiler(memory: TableMemory) {
     };
 
     const writeNode = (parts: readonly PlacedSchema[], at: Position): number => {
-      nodes += 1;
-      if (nodes > MAX_NODES) throw new UnsupportedSchema('a schema that contains itself');
+      if (at.path.length > MAX_DEPTH) throw new UnsupportedSchema('a schema that contains itself');
       const rules = mergeRules(schemas, parts);
       const object = rules.object ?? openObject(at.excerpt);
       const { inside } = at.excerpt ?? { inside: new Map<string, ExcerptTree>() };

@@ -44,11 +44,11 @@ export function readExcerpt(
       case layout.EVENT_NUMBER:
         return numbers[(event + layout.EVENT_VALUE / 4) >>> 1];
       case layout.EVENT_STRING:
-      case layout.EVENT_ESCAPED: {
+      case layout.EVENT_JSON: {
         const from = (integers[event + layout.EVENT_TEXT / 4] as number) - start;
         const to = (integers[event + layout.EVENT_VALUE / 4] as number) - start;
-        if (kind === layout.EVENT_STRING) return texts.toString('utf8', from, to);
-        return JSON.parse(texts.toString('utf8', from - 1, to + 1)) as string;
+        const text = texts.toString('utf8', from, to);
+        return kind === layout.EVENT_STRING ? text : (JSON.parse(text) as unknown);
       }
       case layout.EVENT_COUNT:
         return Array.from({ length: numbers[(event + layout.EVENT_VALUE / 4) >>> 1] as number });

@@ -109,8 +109,8 @@ export const EVENT_TRUE = 2;
 export const EVENT_FALSE = 3;
 export const EVENT_NUMBER = 4;
 export const EVENT_STRING = 5;
-/** A string with escapes. */
-export const EVENT_ESCAPED = 6;
+/** The JSON text of a string with escapes, or of a number with a fraction or an exponent. */
+export const EVENT_JSON = 6;
 export const EVENT_OBJECT = 7;
 export const EVENT_ARRAY = 8;
 /** An array of which only the length is part of the excerpt. */

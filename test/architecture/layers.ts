@@ -2,6 +2,7 @@ import { importsOf, type SourceFile } from '../../tools/structure.ts';
 
 const FEATURES = [
   'contract',
+  'scanner',
   'identity',
   'permissions',
   'paging',

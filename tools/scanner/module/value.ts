@@ -9,8 +9,8 @@ import {
   EVENT_ARRAY,
   EVENT_COUNT,
   EVENT_END,
-  EVENT_ESCAPED,
   EVENT_FALSE,
+  EVENT_JSON,
   EVENT_NULL,
   EVENT_NUMBER,
   EVENT_OBJECT,
@@ -99,15 +99,19 @@ function checkText(node: u32, kinds: u32, slot: u32, from: u32): u32 {
   const end = endOfString(from);
   if (end == 0) return 0;
   if ((kinds & CHECKED_STRING) != 0 && !checkString(node, from, end)) return 0;
-  if (slot != 0 && !writeText(slot, escaped ? EVENT_ESCAPED : EVENT_STRING, from, end)) return 0;
-  return end + 1;
+  if (slot == 0) return end + 1;
+  const isWritten = escaped ? writeText(slot, EVENT_JSON, from - 1, end + 1) : writeText(slot, EVENT_STRING, from, end);
+  return isWritten ? end + 1 : 0;
 }
 
 /** A number with a fraction or an exponent has a value that only `JSON.parse` knows, so it is doubtful if it matters. */
 function checkNumber(node: u32, kinds: u32, slot: u32, at: u32): u32 {
   const end = endOfNumber(at);
   if (end == 0) return 0;
-  if (!plain) return (kinds & FRACTION) != 0 && (kinds & BOUNDED_NUMBER) == 0 && finite && slot == 0 ? end : 0;
+  if (!plain) {
+    if ((kinds & FRACTION) == 0 || (kinds & BOUNDED_NUMBER) != 0 || !finite) return 0;
+    return slot == 0 || writeText(slot, EVENT_JSON, at, end) ? end : 0;
+  }
   if ((kinds & INTEGER) == 0) return 0;
   if ((kinds & BOUNDED_NUMBER) != 0) {
     if (value < load<f64>(node, NODE_MINIMUM) || value > load<f64>(node, NODE_MAXIMUM)) return 0;

@@ -1,0 +1,409 @@
+import { describe, expect, it } from 'vitest';
+import { SCHEMA_BASE } from '../../src/contract/contract-files.ts';
+import { DEFAULT_JSON_LIMITS, type JsonLimits } from '../../src/lib/bounded-json.ts';
+import type { JsonSchema } from '../../src/scanner/merge-rules.ts';
+import { openScanner } from '../../src/scanner/open-scanner.ts';
+import { type CompareBody, createCompareBody, readExamples } from '../../tools/scanner/compare-body.ts';
+import { fuzzScanner } from '../../tools/scanner/fuzz-scanner.ts';
+
+const FILE = 'resources/tested.schema.json';
+
+/** Compares the scanner with the parser and the validator for a schema. */
+function comparisonFor(schema: JsonSchema, excerpt: readonly string[] = [], limits?: JsonLimits): CompareBody {
+  const own = typeof schema === 'object' ? schema : { allOf: [schema] };
+  return createCompareBody(new Map([[FILE, { $id: SCHEMA_BASE + FILE, ...own }]]), FILE, excerpt, limits);
+}
+
+const compare = (schema: JsonSchema, text: string) => comparisonFor(schema)(Buffer.from(text));
+
+/** Texts that the schema accepts and the scanner proves, that it rejects, and that it accepts without a proof. */
+interface Case {
+  readonly schema: JsonSchema;
+  readonly valid?: readonly string[];
+  readonly invalid?: readonly string[];
+  readonly closer?: readonly string[];
+}
+
+const DATE = String.raw`^\d{2}/\d{2}/\d{4} \d{2}:\d{2} (AM|PM)$`;
+const ZONE = '^[A-Z][a-z]{2} [^ ]{1,4} x$';
+const pair = { type: 'object', required: ['a'], properties: { a: { type: 'integer' }, b: { type: 'string' } } };
+
+const CASES: Readonly<Record<string, readonly Case[]>> = {
+  type: [
+    {
+      schema: { type: 'string' },
+      valid: ['"x"', '""', '"\\u0061"', '"é"'],
+      invalid: ['1', 'null', '{}', '[]', 'true'],
+    },
+    { schema: { type: 'boolean' }, valid: ['true', 'false'], invalid: ['"true"', '0', 'null'] },
+    { schema: { type: 'integer' }, valid: ['0', '-1', '-0'], invalid: ['1.5', '"1"', '1e400'], closer: ['1.0', '1e2'] },
+    {
+      schema: { type: 'number' },
+      valid: ['0', '1.5', '1e99', '-0.0', '1e-99'],
+      invalid: ['"1"', '1e400'],
+      closer: ['1e100'],
+    },
+    { schema: { type: 'null' }, valid: ['null'], invalid: ['0', '""', 'nul', 'nulll'] },
+    { schema: { type: ['integer', 'null'] }, valid: ['1', 'null'], invalid: ['"1"', 'true'] },
+    { schema: { type: 'object' }, valid: ['{}', '{"a":{"a":1}}'], invalid: ['[]'] },
+    { schema: { type: 'array' }, valid: ['[]', '[1,"a",{}]'], invalid: ['{}'] },
+    { schema: true, valid: ['1', '"a"', '[{"a":[null]},1e999]'], invalid: ['', 'x', '1 2'] },
+    { schema: false, invalid: ['1', '{}'] },
+  ],
+  numbers: [
+    { schema: { type: 'integer', minimum: 0 }, valid: ['0', '-0', '9'], invalid: ['-1'] },
+    { schema: { type: 'integer', maximum: 100 }, valid: ['100'], invalid: ['101', '18446744073709551615'] },
+    // The limits of 64-bit integers are rounded to doubles, in the contract as in the body.
+    {
+      schema: { type: 'integer', minimum: -(2 ** 63), maximum: 2 ** 63 },
+      valid: ['9223372036854775807', '9223372036854775808', '-9223372036854775808', '9007199254740993'],
+      invalid: ['9223372036854779999', '99999999999999999999', '1e30'],
+    },
+    { schema: { type: 'number', minimum: 0 }, valid: ['1'], invalid: ['-1.5'], closer: ['1.5'] },
+    { schema: { type: 'integer' }, closer: ['99999999999999999999'] },
+  ],
+  strings: [
+    {
+      schema: { type: 'string', maxLength: 2 },
+      valid: ['"ab"', '"éé"', '"\u{1f600}b"'],
+      invalid: ['"abc"'],
+      closer: ['"\\u0061"'],
+    },
+    {
+      schema: { type: 'string', minLength: 2 },
+      valid: ['"ab"', '"éé"'],
+      invalid: ['"a"', '"\u{1f600}"'],
+      closer: ['"\\n\\n"'],
+    },
+    {
+      schema: { type: 'string', enum: ['a', 'é', ''] },
+      valid: ['"a"', '"é"', '""'],
+      invalid: ['"b"', '"ab"'],
+      closer: ['"\\u0061"'],
+    },
+    { schema: { enum: ['a', null, true] }, valid: ['"a"', 'null', 'true'], invalid: ['"b"', 'false', '1', '{}'] },
+    { schema: { type: 'string', const: 'user' }, valid: ['"user"'], invalid: ['"use"', '"userx"', '"usér"'] },
+    { schema: { enum: ['abc', 'a'], maxLength: 1 }, valid: ['"a"'], invalid: ['"abc"'] },
+    { schema: { allOf: [{ enum: ['a', 'b'] }, { enum: ['b', 'c'] }] }, valid: ['"b"'], invalid: ['"a"', '"c"'] },
+    {
+      schema: { type: 'string', pattern: DATE },
+      valid: ['"11/14/2023 10:13 PM"'],
+      invalid: ['"11/14/2023 10:13 pm"', '"11/14/2023 10:13 PM "', '" 11/14/2023 10:13 PM"', '""', '"11/14/2023"'],
+      closer: [String.raw`"11\/14\/2023 10:13 PM"`],
+    },
+    {
+      schema: { type: 'string', pattern: ZONE },
+      valid: ['"Mon CET x"', '"Mon é\u{1f600} x"'],
+      invalid: ['"Mon  x"', '"Mon ééééé x"'],
+    },
+  ],
+  objects: [
+    {
+      schema: pair,
+      valid: ['{"a":1}', '{"b":"x","a":1}', '{"a":1,"c":[2]}'],
+      invalid: ['{}', '{"b":"x"}', '{"a":"1"}'],
+    },
+    // A name with an escape may be any name.
+    { schema: pair, closer: [String.raw`{"\u0061":1}`, String.raw`{"a":1,"\n":2}`] },
+    // The parser takes the last of equal names; another parser may take the first one.
+    { schema: pair, closer: ['{"a":1,"a":2}', '{"a":1,"c":1,"c":2}', '{"a":1,"c":{"x":1,"y":2,"x":3}}'] },
+    { schema: pair, closer: ['{"a":1,"__proto__":{"a":2}}'] },
+    { schema: { ...pair, additionalProperties: false }, valid: ['{"a":1}'], invalid: ['{"a":1,"c":2}'] },
+    { schema: { ...pair, additionalProperties: true }, valid: ['{"a":1,"c":2}'], closer: ['{"a":1,"c":2,"c":2}'] },
+    { schema: { properties: { a: { not: {} } } }, valid: ['{}', '{"b":1}', '1'], invalid: ['{"a":1}'] },
+    { schema: { properties: { a: true, b: false } }, valid: ['{"a":1}'], invalid: ['{"b":1}'] },
+    { schema: { properties: { '': { type: 'string' } } }, valid: ['{"":"x"}'], invalid: ['{"":1}'] },
+    {
+      schema: { properties: { 'longer than eight': { type: 'null' } } },
+      valid: ['{"longer than eight":null}'],
+      invalid: ['{"longer than eight":1}'],
+    },
+  ],
+  arrays: [
+    {
+      schema: { type: 'array', items: { type: 'integer' } },
+      valid: ['[]', '[ 1 , 2 ]'],
+      invalid: ['[1,"2"]', '[1,]', '[,1]', '[1 2]'],
+    },
+    { schema: { type: 'array', maxItems: 0 }, valid: ['[]', '[ ]'], invalid: ['[1]'] },
+    {
+      schema: { minItems: 1, maxItems: 2, items: { type: 'null' } },
+      valid: ['[null]', '1'],
+      invalid: ['[]', '[null,null,null]'],
+    },
+    { schema: { type: 'array', items: { type: 'array', items: pair } }, valid: ['[[{"a":1}]]'], invalid: ['[[{}]]'] },
+  ],
+  combinations: [
+    {
+      schema: { allOf: [pair, { required: ['b'], properties: { b: { maxLength: 1 } } }] },
+      valid: ['{"a":1,"b":"x"}'],
+      invalid: ['{"a":1}', '{"a":1,"b":"xx"}'],
+    },
+    { schema: { anyOf: [{ type: 'null' }, pair] }, valid: ['null', '{"a":1}'], invalid: ['{}', '1'] },
+    {
+      schema: {
+        oneOf: [
+          { type: 'string', maxLength: 1 },
+          { type: 'integer', minimum: 5 },
+        ],
+      },
+      valid: ['"a"', '5'],
+      invalid: ['"aa"', '4', 'null'],
+    },
+    {
+      schema: { allOf: [{ anyOf: [{ type: 'null' }, { type: 'string' }] }, { type: 'string' }] },
+      valid: ['"a"'],
+      invalid: ['null'],
+    },
+  ],
+};
+
+describe('the scanner', () => {
+  it.each(Object.entries(CASES))('agrees with the validator about %s', (_name, cases) => {
+    const found = cases.map(({ schema, valid = [], invalid = [], closer = [] }) => ({
+      schema,
+      valid: valid.filter((text) => compare(schema, text) === 'both valid'),
+      invalid: invalid.filter((text) => compare(schema, text) === 'both invalid'),
+      closer: closer.filter((text) => compare(schema, text) === 'closer'),
+    }));
+    expect(found).toEqual(
+      cases.map(({ valid = [], invalid = [], closer = [], ...rest }) => ({ ...rest, valid, invalid, closer })),
+    );
+  });
+
+  it.each([
+    ['the keyword multipleOf', { multipleOf: 2 }],
+    ['the keyword uniqueItems', { uniqueItems: true }],
+    ['the keyword not', { not: { type: 'null' } }],
+    ['the keyword patternProperties', { patternProperties: { a: true } }],
+    ['additionalProperties', { additionalProperties: { type: 'null' } }],
+    [
+      'additionalProperties beside other schemas',
+      { allOf: [pair], properties: { c: true }, additionalProperties: false },
+    ],
+    ['alternatives for values of the same kind', { oneOf: [{ maxLength: 1 }, { minLength: 3 }] }],
+    ['two patterns', { allOf: [{ pattern: '^a' }, { pattern: 'b$' }] }],
+    ['a number among the allowed values', { enum: [1] }],
+    ['required members without a schema', { required: ['a'], properties: { b: true } }],
+    ['a schema that contains itself', { properties: { a: { $ref: 'tested.schema.json' } } }],
+    ['the reference none.json', { $ref: 'none.json' }],
+    ['the name "a\\nb"', { properties: { 'a\nb': true } }],
+  ])('does not support %s', (reason, schema) => {
+    const own = schema as JsonSchema;
+    const source = { schemas: new Map([[FILE, own]]), schema: { schema: own, path: FILE }, excerpt: [] };
+    expect(() => openScanner(DEFAULT_JSON_LIMITS).compile(source)).toThrow(reason);
+  });
+
+  it.each([
+    ...[
+      '',
+      ' ',
+      '{',
+      '}',
+      '[',
+      ']',
+      '"',
+      '"a',
+      '{"a"',
+      '{"a":',
+      '{"a":1',
+      '{"a":1,',
+      '{"a":1,}',
+      '{,}',
+      '{a:1}',
+      "{'a':1}",
+    ],
+    ...[
+      '[1',
+      '[1,',
+      '1 1',
+      '01',
+      '-',
+      '+1',
+      '1.',
+      '.1',
+      '1e',
+      '1e+',
+      '0x1',
+      'NaN',
+      'Infinity',
+      'undefined',
+      'tru',
+      'True',
+    ],
+    ...[
+      '"\t"',
+      '"\n"',
+      '"\\x"',
+      '"\\u00"',
+      '"\\u00g0"',
+      '"\\',
+      '{"a":1}}',
+      '[]]',
+      '[1]x',
+      '// a',
+      '{"a":1 "b":2}',
+      '{"a" 1}',
+    ],
+    ...[
+      '\u00a01',
+      '\ufeff\ufeff1',
+      '1\u0000',
+      '\u00001',
+      '"\u0000"',
+      '[\v1]',
+      '[\f1]',
+      '\u20281',
+      '{"a"::1}',
+      '{"a":1,,"b":2}',
+    ],
+  ])('does not accept the malformed text %j', (text) => {
+    expect(compare(true, text)).toBe('both invalid');
+    expect(compare(pair, text)).toBe('both invalid');
+  });
+
+  it.each([
+    ' 1 ',
+    '\t\r\n {"a" :\t1\r\n,"b"\n: "x" } \n',
+    '"\u007f\u2028"',
+    '[ ]',
+    '{ }',
+    '"\\"\\\\\\/\\b\\f\\n\\r\\t\\uD800"',
+    '[1E+2,1e-2,-0.5]',
+  ])('accepts the text %j', (text) => {
+    expect(compare(true, text)).toBe('both valid');
+  });
+
+  it('accepts no body that ends early', () => {
+    const { schemas, responses } = readExamples();
+    const { file, bodies } = responses.find(({ operation }) => operation === 'listQuestions') ?? {
+      file: '',
+      bodies: [],
+    };
+    const compareBody = createCompareBody(schemas, file, ['/list/*/id']);
+    const body = Buffer.from(JSON.stringify(bodies[0]));
+    expect(compareBody(body)).toBe('both valid');
+    const accepted = Array.from(body.keys()).filter((end) => compareBody(body.subarray(0, end)) !== 'both invalid');
+    expect(accepted).toEqual([]);
+  });
+
+  it('does not see bytes of an earlier, longer body', () => {
+    const compareBody = comparisonFor({ type: 'array' });
+    expect(compareBody(Buffer.from('[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]'))).toBe('both valid');
+    for (const text of ['[1,2', '[1,2,', '[', '["']) expect(compareBody(Buffer.from(text))).toBe('both invalid');
+  });
+
+  // The parser replaces such bytes, so that two different texts become the same: a filter before the parser and the client
+  // behind it may see different names.
+  it.each([
+    ['an overlong form', [0xc0, 0xaf]],
+    ['a surrogate', [0xed, 0xa0, 0x80]],
+    ['a code point above U+10FFFF', [0xf4, 0x90, 0x80, 0x80]],
+    ['a lone continuation byte', [0x80]],
+    ['an incomplete character', [0xe2, 0x82]],
+    ['a byte that UTF-8 never has', [0xff]],
+  ])('looks closer at a string with %s', (_name, bytes) => {
+    const body = Buffer.concat([Buffer.from('{"a":1,"b":"x'), Buffer.from(bytes), Buffer.from('"}')]);
+    expect(comparisonFor(pair)(body)).toBe('closer');
+  });
+
+  it('looks closer at nesting that is deeper than the limit', () => {
+    const nested = (depth: number) => Buffer.from('['.repeat(depth) + ']'.repeat(depth));
+    expect(comparisonFor(true)(nested(60))).toBe('both valid');
+    expect(comparisonFor(true)(nested(61))).toBe('closer');
+    expect(comparisonFor(true)(nested(65))).toBe('both invalid');
+    // The stack of the module is not the limit.
+    expect(comparisonFor(true)(nested(500_000))).toBe('both invalid');
+    expect(comparisonFor({ type: 'array' }, [], { depth: 2, values: 100 })(nested(3))).toBe('both invalid');
+  });
+
+  it('looks closer at more values than the limit', () => {
+    const limits = { depth: 64, values: 100 };
+    const list = (count: number) => Buffer.from(JSON.stringify(Array.from({ length: count }, () => 1)));
+    expect(comparisonFor(true, [], limits)(list(90))).toBe('both valid');
+    expect(comparisonFor({ type: 'array', items: { type: 'integer' } }, [], limits)(list(101))).toBe('both invalid');
+    expect(comparisonFor(true, [], limits)(list(101))).toBe('both invalid');
+    // White space counts too.
+    expect(comparisonFor(true, [], limits)(Buffer.from(`[1,${' '.repeat(7000)}2]`))).toBe('both invalid');
+  });
+
+  it('accepts large bodies, and looks closer at still larger ones', () => {
+    const compareBody = comparisonFor({ type: 'array', items: { type: 'string' } }, ['/*']);
+    const strings = (size: number) => Buffer.from(JSON.stringify([...'ab'].map((letter) => letter.repeat(size))));
+    expect(compareBody(strings(300_000))).toBe('both valid');
+    expect(compareBody(strings(10))).toBe('both valid');
+    expect(compareBody(strings(1_000_000))).toBe('closer');
+  });
+
+  it('finds the undocumented members that the validator finds, in the same order', () => {
+    const item = {
+      type: 'object',
+      properties: { id: { type: 'integer' }, by: pair, tags: { type: 'array', items: pair } },
+    };
+    const compareBody = comparisonFor({
+      type: 'object',
+      properties: { list: { type: 'array', items: item }, open: {} },
+    });
+    const by = { y: { deep: [1] }, a: 1 };
+    const list = [
+      { id: 1, by },
+      { x: null, by, tags: [{ a: 1 }, { a: 2, 'no name': 'é' }] },
+      { x: 2, 7: 1.5 },
+    ];
+    expect(compareBody(Buffer.from(JSON.stringify({ z: 'a', list, open: { x: 1 } })))).toBe('both valid');
+  });
+
+  it('looks closer at objects with very many undocumented members', () => {
+    const members = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`name${index}`, 1]));
+    const body = (count: number) => Buffer.from(JSON.stringify({ ...members(count), a: 1 }));
+    expect(comparisonFor(pair)(body(64))).toBe('both valid');
+    expect(comparisonFor(pair)(body(65))).toBe('closer');
+    expect(comparisonFor(true)(body(60))).toBe('both valid');
+    expect(comparisonFor(true)(body(65))).toBe('closer');
+  });
+
+  it('reads an excerpt of the members that are asked for', () => {
+    const schema = {
+      type: 'object',
+      properties: { a: { type: ['string', 'null'] }, n: { type: 'integer' }, list: { type: 'array', items: pair } },
+    };
+    const source = { schemas: new Map<string, JsonSchema>(), schema: { schema, path: FILE } };
+    const { scan } = openScanner(DEFAULT_JSON_LIMITS).compile({
+      ...source,
+      excerpt: ['/a', '/n', '/list/*/b', '/error'],
+    });
+    const excerpt = (text: string) => scan(Buffer.from(text))?.excerpt;
+    expect(excerpt('{"a":"\\u00e9é\\n","n":-5,"list":[{"a":1},{"a":1,"b":"ü"}]}')).toEqual({
+      a: 'éé\n',
+      n: -5,
+      list: [{}, { b: 'ü' }],
+    });
+    expect(excerpt('{"a":null,"list":[]}')).toEqual({ a: null, list: [] });
+    // No schema describes it, so that nothing is known about it.
+    expect(excerpt('{"error":1}')).toBeUndefined();
+  });
+
+  it('supports all success responses of the contract', () => {
+    const { schemas, responses } = readExamples();
+    const unsupported = responses.flatMap(({ file }) => {
+      const schema = { schema: schemas.get(file) ?? true, path: file };
+      try {
+        openScanner(DEFAULT_JSON_LIMITS).compile({ schemas, schema, excerpt: [] });
+        return [];
+      } catch (error) {
+        return [`${file}: ${String(error)}`];
+      }
+    });
+    expect(unsupported).toEqual([]);
+    expect(responses.length).toBeGreaterThan(25);
+  });
+
+  it('never accepts a mutated body that the validator does not accept, and finds the same in the others', () => {
+    const { wrong, valid, closer } = fuzzScanner({ count: 20_000, seed: 20_261_122 });
+    expect(wrong.map(({ file, what, body }) => `${file} ${what} ${body.toString('latin1', 0, 500)}`)).toEqual([]);
+    // The fuzzer has something to compare.
+    expect(valid).toBeGreaterThan(3_000);
+    expect(closer).toBeGreaterThan(400);
+  }, 180_000);
+});

@@ -1,0 +1,41 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+
+const root = join(import.meta.dirname, '..', '..');
+
+function run(tool: string, ...args: string[]) {
+  const file = join(root, 'tools', 'scanner', tool);
+  const { status, stdout, stderr } = spawnSync(process.execPath, [file, ...args], { encoding: 'utf8' });
+  return { status, stdout, stderr };
+}
+
+// The compiler and the fuzzer need seconds of processor time, which a busy machine does not give at once.
+vi.setConfig({ testTimeout: 120_000 });
+
+describe('the committed module of the scanner', () => {
+  it('is what its sources compile to', () => {
+    expect(run('build.ts', '--check')).toEqual({ status: 0, stdout: '', stderr: '' });
+  });
+
+  it('imports nothing, so that it can only compute', () => {
+    const module = new WebAssembly.Module(readFileSync(join(root, 'src', 'scanner', 'scanner.wasm')));
+    expect(WebAssembly.Module.imports(module)).toEqual([]);
+    expect(WebAssembly.Module.exports(module).map(({ name }) => name)).toEqual(['scan', 'memory']);
+  });
+});
+
+describe('the tools of the scanner', () => {
+  it.each(['build.ts', 'fuzz.ts'])('%s has a help text and rejects unknown arguments', (tool) => {
+    expect(run(tool, '--help')).toMatchObject({ status: 0, stdout: expect.stringContaining('usage: ') as string });
+    expect(run(tool, '--chekc').status).toBe(2);
+  });
+
+  it('print the seed of a run, and make the same bodies of the same seed', () => {
+    const first = run('fuzz.ts', '--count', '200', '--seed', '3');
+    expect(first.stdout).toContain('seed 3: 200 bodies');
+    expect(first.status).toBe(0);
+    expect(run('fuzz.ts', '--count', '200', '--seed', '3').stdout).toBe(first.stdout);
+  });
+});

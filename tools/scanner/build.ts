@@ -1,0 +1,51 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const HELP = `usage: node tools/scanner/build.ts [--check]
+
+Compiles the response scanner from tools/scanner/module/ to src/scanner/scanner.wasm.
+
+  --check   write nothing; exit 1 if the committed module is not what the sources compile to
+`;
+
+const root = join(import.meta.dirname, '..', '..');
+const target = join(root, 'src', 'scanner', 'scanner.wasm');
+
+// The module imports nothing, throws nothing and allocates nothing, so that it needs no runtime.
+const OPTIONS = [
+  ...['--runtime', 'stub', '--use', 'abort=', '--noAssert'],
+  ...['--optimizeLevel', '3', '--shrinkLevel', '0', '--converge'],
+  ...['--enable', 'simd', '--enable', 'bulk-memory'],
+  // In pages of 64 KiB: the events, and the first tables. The host grows the memory.
+  ...['--initialMemory', '5'],
+];
+
+/** Returns the compiled module. Throws if the compiler reports an error. */
+function compileModule(): Buffer {
+  const folder = mkdtempSync(join(tmpdir(), 'portico-scanner-'));
+  try {
+    const file = join(folder, 'scanner.wasm');
+    const compiler = join(root, 'node_modules', 'assemblyscript', 'bin', 'asc.js');
+    const args = [compiler, 'tools/scanner/module/scan.ts', '--outFile', file, ...OPTIONS];
+    const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
+    if (status !== 0) throw new Error('the scanner was not compiled');
+    return readFileSync(file);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const args = process.argv.slice(2);
+if (args.some((arg) => arg !== '--check')) {
+  console.log(HELP);
+  process.exitCode = args.includes('--help') ? 0 : 2;
+} else {
+  const fresh = compileModule();
+  const isCurrent = existsSync(target) && readFileSync(target).equals(fresh);
+  if (!isCurrent && args.includes('--check')) {
+    console.error('src/scanner/scanner.wasm is stale: run npm run scanner');
+    process.exitCode = 1;
+  } else if (!isCurrent) writeFileSync(target, fresh);
+}

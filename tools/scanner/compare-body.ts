@@ -1,0 +1,92 @@
+import { isDeepStrictEqual } from 'node:util';
+import { compileFieldShape } from '../../src/contract/explain/compile-field-shape.ts';
+import { findUnknownFields } from '../../src/contract/explain/find-unknown-fields.ts';
+import { readDocument } from '../../src/contract/document/read-document.ts';
+import { contractFolder } from '../../src/contract/contract-files.ts';
+import { openSchemaStore } from '../../src/contract/compile/schema-store.ts';
+import { generateSchemas } from '../../src/contract/generate/generate-schemas.ts';
+import { DEFAULT_JSON_LIMITS, type JsonLimits, parseBounded } from '../../src/lib/bounded-json.ts';
+import { type ExcerptTree, toExcerptTree } from '../../src/scanner/excerpt-paths.ts';
+import type { SchemasByPath } from '../../src/scanner/merge-rules.ts';
+import { openScanner } from '../../src/scanner/open-scanner.ts';
+
+/** The result of a comparison: the scanner and the parser agree, the scanner looks closer, or the scanner is wrong. */
+export type Comparison = 'both valid' | 'both invalid' | 'closer' | `WRONG: ${string}`;
+
+/** Compares the scanner's result for a body with that of the parser and the validator. */
+export type CompareBody = (body: Buffer) => Comparison;
+
+/** More undocumented fields than one response reports. */
+const MAX_UNKNOWN = 20;
+
+/**
+ * Creates the comparison for one schema: what the scanner accepts, the parser and the validator must accept too, with the
+ * same excerpt and the same undocumented fields.
+ */
+export function createCompareBody(
+  schemas: SchemasByPath,
+  file: string,
+  excerpt: readonly string[],
+  limits: JsonLimits = DEFAULT_JSON_LIMITS,
+): CompareBody {
+  const files = schemas as Parameters<typeof openSchemaStore>[0];
+  const compiled = openSchemaStore(files).compile(file);
+  if (compiled === undefined) throw new Error(`${file} has no validator`);
+  const shape = compileFieldShape(files, compiled.file);
+  const schema = { schema: schemas.get(file) ?? true, path: file };
+  const scanner = openScanner(limits).compile({ schemas, schema, excerpt });
+  const tree = toExcerptTree(excerpt);
+  return (body) => {
+    const scanned = scanner.scan(body);
+    const parsed = parseBounded(body, limits);
+    const isValid = parsed.state === 'parsed' && compiled.accepts(parsed.value);
+    if (scanned === undefined) return isValid ? 'closer' : 'both invalid';
+    if (!isValid) return `WRONG: accepts a body that is ${parsed.state === 'parsed' ? 'invalid' : parsed.state}`;
+    if (!isDeepStrictEqual(scanned.excerpt, excerptOf(parsed.value, tree))) return 'WRONG: reads another excerpt';
+    const found = findUnknownFields(shape, scanned.undocumented, MAX_UNKNOWN);
+    const expected = findUnknownFields(shape, parsed.value, MAX_UNKNOWN);
+    return isDeepStrictEqual(found, expected) ? 'both valid' : 'WRONG: finds other undocumented fields';
+  };
+}
+
+/** Returns what an excerpt of a parsed body has. */
+function excerptOf(value: unknown, { inside }: ExcerptTree): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const elements = inside.get('*');
+  if (Array.isArray(value))
+    return value.map((element: unknown) => (elements === undefined ? undefined : excerptOf(element, elements)));
+  const members = [...inside].filter(([name]) => name !== '*' && Object.hasOwn(value, name));
+  return Object.fromEntries(
+    members.map(([name, tree]) => [name, excerptOf((value as Record<string, unknown>)[name], tree)]),
+  );
+}
+
+/** A success response of the contract with examples of its bodies. */
+export interface ExampleResponse {
+  readonly operation: string;
+  readonly file: string;
+  readonly bodies: readonly unknown[];
+}
+
+/** Returns the generated schemas of the contract, and all its success responses that have examples. */
+export function readExamples(): { readonly schemas: SchemasByPath; readonly responses: readonly ExampleResponse[] } {
+  const { document } = readDocument(contractFolder(), []);
+  const schemas = generateSchemas(document);
+  const { examples, responses: shared } = document.components;
+  const responses: ExampleResponse[] = [];
+  for (const { operationId, responses: own } of Object.values(document.paths).flatMap((methods) =>
+    Object.values(methods),
+  ))
+    for (const file of schemas.keys()) {
+      const [, operation, status = ''] = /^operations\/(\w+)\/response\.(2\d\d)/.exec(file) ?? [];
+      const place = own[status];
+      if (operation !== operationId || place === undefined) continue;
+      const response = '$ref' in place ? shared[place.$ref.replace(/^.*\//, '')] : place;
+      const all = Object.values(response?.content['application/json']?.examples ?? {});
+      const bodies = all.map((example) =>
+        '$ref' in example ? examples[example.$ref.replace(/^.*\//, '')]?.value : example.value,
+      );
+      responses.push({ operation: operationId, file, bodies });
+    }
+  return { schemas, responses };
+}
