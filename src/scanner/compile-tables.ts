@@ -13,7 +13,7 @@ import type { TableMemory } from './table-memory.ts';
 import { UnsupportedSchema } from './unsupported-schema.ts';
 
 /** The tables of one schema, in the memory of the module. */
-export interface CompiledTables {
+interface CompiledTables {
   /** The address of the node of the whole body. */
   readonly root: number;
   /** The names of members in the excerpt by slot. */

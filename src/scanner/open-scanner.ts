@@ -10,7 +10,7 @@ import * as layout from './table-layout.ts';
 import { createTableMemory, growTo } from './table-memory.ts';
 
 /** What a scan found in a valid body. */
-export interface ScannedBody {
+interface ScannedBody {
   /** The body with only the members that the excerpt's paths name. */
   readonly excerpt: unknown;
   /**
@@ -21,13 +21,13 @@ export interface ScannedBody {
 }
 
 /** Checks bodies by one schema. */
-export interface Scanner {
+interface Scanner {
   /** Returns what was found in a body that is certainly valid, and undefined if the body must be parsed and validated. */
   readonly scan: (body: Buffer) => ScannedBody | undefined;
 }
 
 /** What a scanner checks. */
-export interface ScannerSource {
+interface ScannerSource {
   readonly schemas: SchemasByPath;
   readonly schema: PlacedSchema;
   /** What the excerpt has: JSON pointers in which `*` stands for every element, such as `/list/*\/id`. */
@@ -35,7 +35,7 @@ export interface ScannerSource {
 }
 
 /** Compiles scanners that share the memory of one module. */
-export interface ScannerModule {
+interface ScannerModule {
   /** Compiles the tables of a schema. Throws `UnsupportedSchema` if the scanner cannot check it. */
   readonly compile: (source: ScannerSource) => Scanner;
 }
