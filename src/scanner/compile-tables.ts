@@ -87,12 +87,12 @@ export function createTableCompiler(memory: TableMemory) {
     const writeItems = (rules: ValueRules, at: Position): number => {
       if ((rules.kinds & layout.ARRAY) === 0) return 0;
       if (at.level >= layout.MAX_LEVELS) throw new UnsupportedSchema('arrays in arrays in arrays');
-      const excerpt = at.excerpt?.inside.get(EVERY_ELEMENT);
+      const inside = at.excerpt?.inside.get(EVERY_ELEMENT);
       return writeNode(rules.items, {
         path: [...at.path, EVERY_ELEMENT],
         level: at.level + 1,
-        excerpt,
-        slot: excerpt === undefined ? 0 : layout.ELEMENT_SLOT,
+        excerpt: inside,
+        slot: inside === undefined ? 0 : layout.ELEMENT_SLOT,
       });
     };
 
@@ -102,9 +102,9 @@ export function createTableCompiler(memory: TableMemory) {
       const doubtful = [...wanted.keys()].filter((name) => name !== EVERY_ELEMENT && !members.has(name));
       const all = [...members, ...doubtful.map((name) => [name, NEVER] as const)];
       const children = all.map(([name, parts]) => {
-        const excerpt = wanted.get(name);
-        const slot = excerpt === undefined ? 0 : slotOf(name);
-        return writeNode(parts, { path: [...at.path, name], level: at.level, excerpt, slot });
+        const inside = wanted.get(name);
+        const slot = inside === undefined ? 0 : slotOf(name);
+        return writeNode(parts, { path: [...at.path, name], level: at.level, excerpt: inside, slot });
       });
       const table = writeKeys(
         memory,

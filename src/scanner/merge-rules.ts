@@ -160,7 +160,7 @@ function mergeTogether(places: Together): ValueRules {
 
 /** Returns whether a word of an enum satisfies the other rules for strings, which need not be checked later. */
 function isAllowed({ pattern, minLength, maxLength }: ValueRules, word: string): boolean {
-  const characters = [...word].length;
+  const characters = Array.from(word).length;
   if (characters < minLength || characters > maxLength) return false;
   return pattern === undefined || new RegExp(pattern, 'u').test(word);
 }

@@ -15,12 +15,12 @@ const target = join(root, 'src', 'scanner', 'scanner.wasm');
 
 // The module imports nothing, throws nothing and allocates nothing, so that it needs no runtime.
 const OPTIONS = [
-  ...['--runtime', 'stub', '--use', 'abort=', '--noAssert'],
-  ...['--optimizeLevel', '3', '--shrinkLevel', '0', '--converge'],
-  ...['--enable', 'simd', '--enable', 'bulk-memory'],
+  ['--runtime', 'stub', '--use', 'abort=', '--noAssert'],
+  ['--optimizeLevel', '3', '--shrinkLevel', '0', '--converge'],
+  ['--enable', 'simd', '--enable', 'bulk-memory'],
   // In pages of 64 KiB: the events, and the first tables. The host grows the memory.
-  ...['--initialMemory', '5'],
-];
+  ['--initialMemory', '5'],
+].flat();
 
 /** Returns the compiled module. Throws if the compiler reports an error. */
 function compileModule(): Buffer {

@@ -4,16 +4,10 @@ import { mutateBytes, mutateValues } from './mutate-body.ts';
 
 /** The parts of a body that the later steps of some operation read. */
 const EXCERPT = [
-  ...['/pageCount', '/totalCount', '/listCount', '/error', '/errors', '/id', '/author/username', '/activeRevisionId'],
-  ...[
-    '/list/*/id',
-    '/list/*/author/username',
-    '/list/*/activeRevisionId',
-    '/list/*/containerIds/*',
-    '/list/*/recipients',
-  ],
-  ...['/actions/*/node/id', '/actions/*/actionDate', '/*/id', '/*/recipients', '/result/favoriteAction/canceled'],
-];
+  ['/pageCount', '/totalCount', '/listCount', '/error', '/errors', '/id', '/author/username', '/activeRevisionId'],
+  ['/list/*/id', '/list/*/author/username', '/list/*/activeRevisionId', '/list/*/containerIds/*', '/list/*/recipients'],
+  ['/actions/*/node/id', '/actions/*/actionDate', '/*/id', '/*/recipients', '/result/favoriteAction/canceled'],
+].flat();
 
 /** The counts of a run. */
 export interface FuzzReport {

@@ -12,36 +12,29 @@ interface Place {
 const RAW = '\u0001';
 
 const RAW_TOKENS = [
-  ...['1.0', '-0', '0', '1e2', '1E400', '-1e-400', '0.1', '-1', '01', '1.', '.5', '+1', '--1', '1e', 'NaN', 'Infinity'],
-  ...['9007199254740993', '9223372036854775807', '9223372036854775808', '-9223372036854775809'],
-  ...['18446744073709551615', '18446744073709551616', '123456789012345678901234567890', '1e99', '1e100'],
-  ...['tru', 'nul', 'truee', '"\\u0061"', '"\\ud800"', '"\\x"', '"\\u12"', "'a'", '', ' ', '// x', '\ufeff1'],
-  '[[[[[[[[[[]]]]]]]]]]',
-  '['.repeat(70) + ']'.repeat(70),
-  '{"a":'.repeat(62) + '1' + '}'.repeat(62),
-  '{"a":1,"b":2,"a":3}',
-  '{"__proto__":{"id":1}}',
-];
+  ['1.0', '-0', '0', '1e2', '1E400', '-1e-400', '0.1', '-1', '01', '1.', '.5', '+1', '--1', '1e', 'NaN', 'Infinity'],
+  ['9007199254740993', '9223372036854775807', '9223372036854775808', '-9223372036854775809'],
+  ['18446744073709551615', '18446744073709551616', '123456789012345678901234567890', '1e99', '1e100'],
+  ['tru', 'nul', 'truee', '"\\u0061"', '"\\ud800"', '"\\x"', '"\\u12"', "'a'", '', ' ', '// x', '\ufeff1'],
+  ['[[[[[[[[[[]]]]]]]]]]'],
+  ['['.repeat(70) + ']'.repeat(70)],
+  ['{"a":'.repeat(62) + '1' + '}'.repeat(62)],
+  ['{"a":1,"b":2,"a":3}'],
+  ['{"__proto__":{"id":1}}'],
+].flat();
 
 const VALUES: readonly unknown[] = [
-  ...[null, true, false, 0, -1, 1.5, 1e20, '', 'x', 'é', '\u{1f600}', 'a"b\\c/d', '\u0000\u001f', '\ud800'],
-  ...[
-    '11/14/2023 10:13 PM',
-    '11/14/2023 10:13 pm',
-    '11/14/2023 10:13 ÅM',
-    '2020-01-02 03:04:05.6',
-    'recipients',
-    'user',
-  ],
-  ...['Mon Jan 02 03:04:05 ÄST 2006', 'Mon Jan 02 03:04:05 \u{1f600} 2006', 'kbentry', 'FINISHED', 'x'.repeat(300)],
-  ...[[], [1], [null], ['active'], {}, { a: 1 }, { id: 1, author: { username: 'a', zz: [] } }, [[[]]]],
-];
+  [null, true, false, 0, -1, 1.5, 1e20, '', 'x', 'é', '\u{1f600}', 'a"b\\c/d', '\u0000\u001f', '\ud800'],
+  ['11/14/2023 10:13 PM', '11/14/2023 10:13 pm', '11/14/2023 10:13 ÅM', '2020-01-02 03:04:05.6', 'recipients', 'user'],
+  ['Mon Jan 02 03:04:05 ÄST 2006', 'Mon Jan 02 03:04:05 \u{1f600} 2006', 'kbentry', 'FINISHED', 'x'.repeat(300)],
+  [[], [1], [null], ['active'], {}, { a: 1 }, { id: 1, author: { username: 'a', zz: [] } }, [[[]]]],
+].flat();
 
 const NAMES = [
-  ...['zz', 'votes', 'flagged', 'é', 'a b', '', '2', '10', 'mail@example.org', '__proto__', 'constructor', 'error'],
-  ...['errors', 'pageCount', 'totalCount', 'listCount', 'list', 'id', 'author', 'username', 'title', 'quote"', 'tab\t'],
-  ...['activeRevisionId', 'actions', 'recipients', 'canceled', 'aVeryLongNameThatNoContractHasEverUsedForAnything'],
-];
+  ['zz', 'votes', 'flagged', 'é', 'a b', '', '2', '10', 'mail@example.org', '__proto__', 'constructor', 'error'],
+  ['errors', 'pageCount', 'totalCount', 'listCount', 'list', 'id', 'author', 'username', 'title', 'quote"', 'tab\t'],
+  ['activeRevisionId', 'actions', 'recipients', 'canceled', 'aVeryLongNameThatNoContractHasEverUsedForAnything'],
+].flat();
 
 /** Returns a JSON text with up to three mutations of its values. */
 export function mutateValues(random: SeededRandom, text: string): Buffer {
@@ -115,14 +108,16 @@ function withEscapes(random: SeededRandom, text: string): string {
 
 const SPECIAL = Buffer.from('{}[]",:\\ \n\t\r019-+.eEtfnulsa/\u0000\u001f\u007f');
 const ODD_BYTES = [
-  ...[[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82], [0x80], [0xc3, 0xa9], [0xc3]],
-  ...[
+  [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82], [0x80], [0xc3, 0xa9], [0xc3]],
+  [
     [0xf0, 0x9f, 0x98, 0x80],
     [0xef, 0xbb, 0xbf],
     [0xe2, 0x80, 0xa8],
     [0xc2, 0xa0],
   ],
-].map((bytes) => Buffer.from(bytes));
+]
+  .flat()
+  .map((bytes) => Buffer.from(bytes));
 
 /** Returns a text with one to three mutations of its bytes. */
 export function mutateBytes(random: SeededRandom, text: Buffer): Buffer {
