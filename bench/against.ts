@@ -10,7 +10,10 @@ import type { Scenario } from './scenarios/scenario.ts';
 import type { Session } from './session.ts';
 import { addWorktree } from './worktree.ts';
 
-/** Compares the working tree with a git ref, in new processes for each round and in alternating order. */
+/**
+ * Compares the working tree with a git ref. Each round has a process of its own on each side, warmed by the rule of the
+ * run and alone on the machine; the order alternates. Returns the exit code.
+ */
 export async function compareCheckouts(
   ref: string,
   { quick, only }: Arguments,

@@ -16,9 +16,9 @@ export interface Arguments {
 export const USAGE = `usage: npm run bench -- [--quick] [--only NAME]... [--out FOLDER] [--strict]
                             [--against REF | --micro | --profile NAME]
 
-Compares Portico with nginx, Varnish, HAProxy and proxies written for Node, on the same pages, each on one core.
+Compares Portico with nginx, Varnish, HAProxy and proxies written for Node, on the same pages, each alone on one core.
 
-  --quick        run short rounds, in less than three minutes; the numbers are rough
+  --quick        run short warm-ups and rounds, in less than four minutes; the numbers are rough
   --only NAME    run only the part NAME, or all parts whose names begin with NAME-; may be repeated
   --out FOLDER   write the results to this folder; the default is bench/ for a full run, otherwise bench/out/
   --strict       exit with 1 if a target is missed or, in a full run, not measured

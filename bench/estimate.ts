@@ -1,40 +1,59 @@
 import { KEY_PASSES } from './run-scenario.ts';
 import { latencyScenario, OTHER_PARTS } from './scenarios/all.ts';
 import type { Effort } from './scenarios/effort.ts';
-import type { Scenario } from './scenarios/scenario.ts';
+import type { Entry, Scenario } from './scenarios/scenario.ts';
+import { windowSeconds } from './warm-up.ts';
 
-/** The time that a run takes in addition to the rounds, in seconds, for a machine with two cores. */
+/** What takes time besides the rounds, in seconds and requests per second of a machine with two cores. */
 const USUAL = {
   machine: 2,
-  startOfServer: 0.8,
-  beyondRound: 0.2,
+  yardstick: 0.4,
+  startAndStop: 1,
+  /** What wrk and the metrics take before and after each window and round. */
+  besidesRound: 0.25,
   keysPerSecond: 12_000,
   settling: 2.5,
+  micro: 35,
+  profile: 20,
 } as const;
 
-/** Returns the approximate duration of a run in seconds, on an otherwise idle machine. */
+/** Returns about how many seconds a run takes on a machine that does nothing else. */
 export function estimateSeconds(
   effort: Effort,
   scenarios: readonly Scenario[],
   otherParts: readonly string[] = OTHER_PARTS,
 ): number {
   const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0);
-  const parts: Readonly<Record<string, number>> = {
-    latency:
-      latencyScenario(effort).entries.length *
-      (USUAL.startOfServer + effort.warmSeconds + Math.min(2, effort.latencySeconds) + effort.latencySeconds + 1),
-    start: effort.starts * (USUAL.startOfServer + USUAL.settling),
-    memory: USUAL.startOfServer + 2 * USUAL.settling + effort.memoryKeys / USUAL.keysPerSecond,
+  const latency = latencyScenario(effort);
+  const { count, seconds } = effort.latency;
+  const parts: Readonly<Record<(typeof OTHER_PARTS)[number], number>> = {
+    latency: sum(latency.entries.map((one) => entrySeconds(latency, one, effort) + count * (seconds + 1) + 1)),
+    start: effort.starts * (USUAL.startAndStop + USUAL.settling),
+    memory: USUAL.startAndStop + 2 * USUAL.settling + effort.memoryKeys / USUAL.keysPerSecond,
+    micro: USUAL.micro,
+    profile: USUAL.profile,
   };
   return (
     USUAL.machine +
     sum(scenarios.map((one) => scenarioSeconds(one, effort))) +
-    sum(otherParts.map((part) => parts[part] ?? 0))
+    sum(OTHER_PARTS.map((part) => (otherParts.includes(part) ? parts[part] : 0)))
   );
 }
 
-function scenarioSeconds({ entries, rounds }: Scenario, { warmSeconds }: Effort): number {
-  const measured = warmSeconds + USUAL.beyondRound + rounds.count * (rounds.seconds + USUAL.beyondRound);
-  const keys = entries.reduce((all, { request }) => all + (request.keys ?? 0), 0);
-  return entries.length * (USUAL.startOfServer + measured) + (keys * KEY_PASSES) / USUAL.keysPerSecond;
+function scenarioSeconds(scenario: Scenario, effort: Effort): number {
+  const { entries, rounds } = scenario;
+  const measured = rounds.count * (rounds.seconds + USUAL.besidesRound);
+  return entries.reduce((sum, entry) => sum + entrySeconds(scenario, entry, effort) + measured, 0);
+}
+
+/** Start, keys, warm-up and stop of one server. */
+function entrySeconds({ usualPerSecond }: Scenario, entry: Entry, { warmUp }: Effort): number {
+  const requests = Math.min(warmUp.requests, entry.slow?.requests ?? warmUp.requests);
+  const window = windowSeconds(warmUp);
+  // One more window than the requests need, because V8 is then often still compiling.
+  const needed = Math.ceil(requests / (entry.usualPerSecond ?? usualPerSecond) / window) + 1;
+  const windows = Math.min(Math.ceil(warmUp.maxSeconds / window), needed) * (window + USUAL.besidesRound);
+  const { keys } = entry.request;
+  const filling = typeof keys === 'number' ? (keys * KEY_PASSES) / USUAL.keysPerSecond : 0;
+  return USUAL.yardstick + USUAL.startAndStop + filling + windows;
 }

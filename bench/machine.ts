@@ -13,7 +13,7 @@ export interface Machine {
   readonly system: string;
   /** Programs and packages by name. */
   readonly versions: Readonly<Record<string, string>>;
-  /** The commit of this checkout, marked if files differ from it. */
+  /** The commit of this checkout, marked if files outside bench/ differ from it. */
   readonly commit: string;
   /** How busy the cores were before the run, 0 to 1. */
   readonly busyBefore: number;
@@ -64,7 +64,8 @@ export function pathWithSbin(): NodeJS.ProcessEnv {
   return { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/local/sbin:/usr/sbin:/sbin` };
 }
 
-function commitOf(): string {
+/** Returns the commit of this checkout, marked if files outside bench/ differ from it. */
+export function commitOf(): string {
   const git = (...args: readonly string[]) =>
     spawnSync('git', args, { cwd: join(import.meta.dirname, '..'), encoding: 'utf8' }).stdout?.trim() ?? '';
   const commit = git('rev-parse', '--short', 'HEAD');

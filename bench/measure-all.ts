@@ -1,45 +1,57 @@
 import { join, resolve } from 'node:path';
-import { type Arguments, isSelected } from './arguments.ts';
+import type { Arguments } from './arguments.ts';
 import { estimateSeconds } from './estimate.ts';
+import { commitOf } from './machine.ts';
 import { measureLatency } from './measure-latency.ts';
 import { measureMemory } from './measure-memory.ts';
+import { microReport } from './measure-micro.ts';
 import { measureStart } from './measure-start.ts';
+import { profileReport } from './profile/measure-profile.ts';
+import { resultFiles } from './report/result-files.ts';
 import { targetsTable } from './report/targets-table.ts';
-import { writeReport } from './report/write-report.ts';
+import { type ReportFile, writeFiles } from './report/write-files.ts';
 import type { Failure, Results } from './results.ts';
 import { runScenario, type ScenarioResult } from './run-scenario.ts';
-import { latencyScenario, OTHER_PARTS, partNames, wantedScenarios } from './scenarios/all.ts';
+import { latencyScenario, type OTHER_PARTS, wantedParts, wantedScenarios } from './scenarios/all.ts';
 import type { Session } from './session.ts';
 import { judgeTargets } from './targets.ts';
 
-/** Measures the selected parts, writes the results and prints the verdicts. Returns the exit code. */
+/** Measures every part that is wanted, writes the results and prints the verdicts; returns the exit code. */
 export async function measureAll(options: Arguments, session: Session): Promise<number> {
-  const results = await measureParts(options, session);
+  const { results, files } = await measureParts(options, session);
   const isWhole = !options.quick && options.only.length === 0;
   const out = options.out === undefined ? join(import.meta.dirname, isWhole ? '' : 'out') : resolve(options.out);
-  writeReport(results, out);
+  // All at the end, so that the files of an interrupted run never stand beside those of another commit.
+  const all = [...resultFiles(results), ...files];
+  writeFiles(all, out);
   const verdicts = judgeTargets(results);
-  session.context.progress.say(`written: ${join(out, 'RESULTS.md')}, results.json, results.svg`);
+  session.context.progress.say(`written to ${out}: ${all.map(({ name }) => name).join(', ')}`);
   process.stdout.write(`\n${targetsTable(verdicts)}`);
   if (results.failures.length > 0) {
     process.stderr.write(`\n${results.failures.map(({ part, message }) => `FAILED: ${part}: ${message}\n`).join('')}`);
     return 1;
   }
-  const wanted = isWhole ? ['holds'] : ['holds', 'not measured'];
+  const wanted = isWhole ? ['met'] : ['met', 'not measured'];
   return options.strict && verdicts.some(({ state }) => !wanted.includes(state)) ? 1 : 0;
 }
 
-async function measureParts({ only }: Arguments, { startedAt, machine, effort, context }: Session): Promise<Results> {
+interface Measured {
+  readonly results: Results;
+  /** The files of the micro-benchmarks and of the profile. */
+  readonly files: readonly ReportFile[];
+}
+
+async function measureParts({ only }: Arguments, session: Session): Promise<Measured> {
+  const { startedAt, machine, effort, context } = session;
   const { progress } = context;
-  const names = partNames();
   const wanted = wantedScenarios(effort, only);
-  const parts = OTHER_PARTS.filter((part) => isSelected(part, only, names));
+  const parts = wantedParts(effort, only);
   const expected = estimateSeconds(effort, wanted, parts);
   progress.expect(expected);
   progress.say(`this will take about ${(expected / 60).toFixed(1)} minutes`);
 
   const failures: Failure[] = [];
-  // Failures are reported at the end and in the results; the other parts are still measured.
+  // A failure is reported at the end and in the results; the other parts are still worth their time.
   const attempt = async <T>(part: string, step: () => Promise<T>): Promise<T | undefined> => {
     try {
       return await step();
@@ -57,8 +69,16 @@ async function measureParts({ only }: Arguments, { startedAt, machine, effort, c
     const result = await attempt(scenario.id, () => runScenario(scenario, context));
     if (result !== undefined) scenarios.push(result);
   }
-  const latency = await other('latency', () => measureLatency(latencyScenario(effort), effort.latencySeconds, context));
+  const latency = await other('latency', () => measureLatency(latencyScenario(effort), effort.latency, context));
   const start = await other('start', () => measureStart(effort.starts, context));
   const memory = await other('memory', () => measureMemory(effort.memoryKeys, context));
-  return { startedAt, effort: effort.name, only, machine, scenarios, latency, start, memory, failures };
+  const files = [
+    ...((await other('micro', () => microReport(effort.name, session))) ?? []),
+    ...((await other('profile', () => profileReport('hit', effort.name, session))) ?? []),
+  ];
+  const commit = commitOf();
+  if (commit !== machine.commit)
+    failures.push({ part: 'commit', message: `it was ${machine.commit} at the start and is ${commit} at the end` });
+  const measured = { scenarios, latency, start, memory, failures, files: files.map(({ name }) => name) };
+  return { results: { startedAt, effort: effort.name, warmUp: effort.warmUp, only, machine, ...measured }, files };
 }

@@ -1,35 +1,37 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { LOAD_CORE } from './cores.ts';
-import { freePort } from './free-port.ts';
+import type { LatencySummary } from './latency-summary.ts';
 import type { PacedLoad, PacedResult } from './paced-load.ts';
-import { verifyResponse } from './verify-response.ts';
-import type { RunContext } from './run-scenario.ts';
-import type { Entry, Scenario } from './scenarios/scenario.ts';
+import { type Running, type RunContext, startEntry, warmEntry } from './run-scenario.ts';
+import type { Entry, Rounds, Scenario } from './scenarios/scenario.ts';
+import { spreadOf } from './spread.ts';
+import type { WarmUpResult } from './warm-up.ts';
 import { runWrk } from './wrk.ts';
 
-/** Latencies of one server at half of its peak rate, which was measured just before. */
+/** Latencies of one server at half of the throughput that it reached immediately before. */
 export interface LatencyRow {
   readonly peer: string;
   readonly label: string;
   readonly peakPerSecond: number;
-  readonly paced: PacedResult;
+  readonly perSecond: number;
+  readonly rounds: readonly PacedResult[];
+  /** The medians of the rounds, each percentile for itself, in milliseconds. */
+  readonly median: LatencySummary;
+  readonly warmUp: WarmUpResult;
 }
 
-/** Connections of the runs at a fixed rate. */
-const CONNECTIONS = 32;
-
-/** Measures one server after the other, so that no server is running while another one is measured. */
+/** Measures one server after the other, each alone on the machine and warm. */
 export async function measureLatency(
   scenario: Scenario,
-  seconds: number,
+  rounds: Rounds,
   context: RunContext,
 ): Promise<readonly LatencyRow[]> {
   const rows: LatencyRow[] = [];
   for (const entry of scenario.entries) {
     if (entry.peer.needs !== undefined && context.missing.has(entry.peer.needs)) continue;
     context.progress.say(`Latency at half the peak: ${entry.peer.label}`);
-    rows.push(await measureEntry(scenario, entry, seconds, context));
+    rows.push(await measureEntry(scenario, entry, rounds, context));
   }
   return rows;
 }
@@ -37,27 +39,42 @@ export async function measureLatency(
 async function measureEntry(
   scenario: Scenario,
   entry: Entry,
-  seconds: number,
-  { upstream, folder, warmSeconds }: RunContext,
+  rounds: Rounds,
+  context: RunContext,
 ): Promise<LatencyRow> {
-  const { peer, request } = entry;
-  const upstreamPort = upstream.portOf(scenario.size, scenario.upstream);
-  const { running, port } = await peer.start({ upstreamPort, port: await freePort(), folder });
+  const one = await startEntry(scenario, entry, context);
   try {
-    const proof = await verifyResponse(peer.label, port, scenario, request);
-    const load = { port, path: request.path, headers: proof.sent, connections: CONNECTIONS };
-    await runWrk({ ...load, seconds: warmSeconds });
-    const peak = await runWrk({ ...load, seconds: Math.min(2, seconds) });
-    running.emptyOutput();
-    const peakPerSecond = peak.requests / peak.seconds;
-    const paced = await runPaced({ ...load, perSecond: peakPerSecond / 2, warmSeconds: 0.5, seconds });
-    return { peer: peer.id, label: peer.label, peakPerSecond, paced };
+    const warmed = await warmEntry(scenario, one, context);
+    return { ...(await measureWarm(one, scenario.connections, rounds)), warmUp: warmed };
   } finally {
-    await running.stop();
+    await one.started.running.stop();
   }
 }
 
-/** Runs the load in a separate process, so that garbage collections of this one do not disturb it. */
+async function measureWarm(
+  { entry: { peer, request }, started: { running, port }, proof }: Running,
+  connections: number,
+  { count, seconds }: Rounds,
+): Promise<Omit<LatencyRow, 'warmUp'>> {
+  const load = { port, path: request.path, headers: proof.sent, connections };
+  const peak = await runWrk({ ...load, seconds: 1 });
+  const peakPerSecond = peak.requests / peak.seconds;
+  const perSecond = peakPerSecond / 2;
+  const rounds: PacedResult[] = [];
+  for (let round = 0; round < count; round += 1) {
+    running.emptyOutput();
+    rounds.push(await runPaced({ ...load, perSecond, warmSeconds: 0.5, seconds }));
+  }
+  return { peer: peer.id, label: peer.label, peakPerSecond, perSecond, rounds, median: medianOf(rounds) };
+}
+
+/** Each percentile is the median of that percentile in the rounds. */
+export function medianOf(rounds: readonly LatencySummary[]): LatencySummary {
+  const of = (name: keyof LatencySummary) => spreadOf(rounds.map((round) => round[name])).median;
+  return { p50: of('p50'), p99: of('p99'), p999: of('p999'), max: of('max') };
+}
+
+/** Runs the load in a process of its own, so that the garbage of this one is not collected meanwhile. */
 function runPaced(load: PacedLoad): Promise<PacedResult> {
   return new Promise((resolve, reject) => {
     const file = join(import.meta.dirname, 'paced-load.ts');

@@ -1,24 +1,23 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Arguments } from './arguments.ts';
 import { MICRO, runMicro } from './micro/run-micro.ts';
-import { formatFiles } from './report/format-files.ts';
-import { microMarkdown } from './report/micro-markdown.ts';
+import { microFiles } from './report/micro-markdown.ts';
+import { type ReportFile, writeFiles } from './report/write-files.ts';
 import type { Session } from './session.ts';
 
-/** Measures the stages separately and writes MICRO.md and micro.json. */
-export async function measureMicro(
-  { quick, out }: Arguments,
-  { startedAt, machine, context }: Session,
-): Promise<number> {
-  const lines = await runMicro(MICRO[quick ? 'quick' : 'full'], context);
-  const folder = out === undefined ? join(import.meta.dirname, quick ? 'out' : '') : resolve(out);
-  mkdirSync(folder, { recursive: true });
-  const files = { markdown: join(folder, 'MICRO.md'), json: join(folder, 'micro.json') };
-  const { missing: _, ...about } = machine;
-  writeFileSync(files.markdown, microMarkdown(lines, machine, startedAt));
-  writeFileSync(files.json, `${JSON.stringify({ startedAt, machine: about, stages: lines }, undefined, 2)}\n`);
-  formatFiles(Object.values(files));
-  context.progress.say(`written: ${files.markdown}, micro.json`);
+/** Measures the stages separately and writes MICRO.md and micro.json; returns the exit code. */
+export async function measureMicro({ quick, out }: Arguments, session: Session): Promise<number> {
+  const folder = out === undefined ? join(import.meta.dirname, 'out') : resolve(out);
+  writeFiles(await microReport(quick ? 'quick' : 'full', session), folder);
+  session.context.progress.say(`written: ${join(folder, 'MICRO.md')}, micro.json`);
   return 0;
+}
+
+/** Measures the stages separately and returns MICRO.md and micro.json. */
+export async function microReport(
+  effort: keyof typeof MICRO,
+  { startedAt, machine, context }: Session,
+): Promise<readonly ReportFile[]> {
+  context.progress.say('The stages of a request, each separately');
+  return microFiles(await runMicro(MICRO[effort], context), machine, startedAt);
 }

@@ -1,6 +1,25 @@
 /** The sizes of the measured pages. */
 export type PageSize = '2k' | '29k' | '200k';
 
+/**
+ * The kinds of responses: all bodies equal, each stamped with its own number, stamped with undocumented fields, compressed,
+ * or with an entity tag.
+ */
+export type PageKind = 'same' | 'stamped' | 'undocumented' | 'gzip' | 'tagged';
+
+/** Returns true if each body of this kind has its own number. */
+export function isStamped(kind: PageKind): boolean {
+  return kind === 'stamped' || kind === 'undocumented';
+}
+
+/** Returns the page of a kind, before it is stamped or compressed. */
+export function pageOf(size: PageSize, kind: PageKind): Buffer {
+  return questionPage(size, { undocumented: kind === 'undocumented' });
+}
+
+/** Fields that the contract does not document, one on the page and one on each question. */
+const UNDOCUMENTED = { page: { serverTime: 1_700_000_000_000 }, question: { reactionCount: 3 } };
+
 /** The digits that the upstream overwrites to make every body distinct. They occur only once in a page. */
 export const STAMP = '000000000000';
 
@@ -17,9 +36,12 @@ const WORDS =
   );
 
 /** Returns a valid page of `question.json`. The slug of the first item contains the stamp. */
-export function questionPage(size: PageSize): Buffer {
+export function questionPage(size: PageSize, { undocumented = false }: { undocumented?: boolean } = {}): Buffer {
   const { items, words } = SHAPES[size];
-  const list = Array.from({ length: items }, (_, index) => question(index, words));
+  const list = Array.from({ length: items }, (_, index) => ({
+    ...question(index, words),
+    ...(undocumented ? UNDOCUMENTED.question : {}),
+  }));
   const page = {
     name: '',
     sort: 'newest',
@@ -29,6 +51,7 @@ export function questionPage(size: PageSize): Buffer {
     listCount: items,
     totalCount: items * 40,
     sorts: ['active', 'newest', 'hottest', 'votes'],
+    ...(undocumented ? UNDOCUMENTED.page : {}),
     list,
   };
   return Buffer.from(JSON.stringify(page));

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, ftruncateSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { createCpuTime } from './cpu-time.ts';
+import { type CpuTimes, createCpuTimes } from './cpu-time.ts';
 import { pathWithSbin } from './machine.ts';
 
 /** A program to start, with its core, its output file, and the port that accepts connections when it is ready. */
@@ -21,7 +21,7 @@ export interface Program {
 export interface Running {
   readonly pid: number;
   /** CPU time of the whole tree in nanoseconds. */
-  cpuNs(): number;
+  cpuTimes(): CpuTimes;
   /** Resident memory of the whole tree in bytes; shared pages count once in each process. */
   rssBytes(): number;
   /** Empties the output file. Programs append to it, so they continue at its beginning. */
@@ -60,10 +60,10 @@ export async function startProgram(program: Program): Promise<Running> {
     const words = readFileSync(`${output}.err`, 'utf8').slice(-2000);
     throw new Error(`${name} did not start: ${(error as Error).message}\n${words}`, { cause: error });
   }
-  const cpuTime = createCpuTime();
+  const readCpuTimes = createCpuTimes();
   return {
     pid,
-    cpuNs: () => cpuTime(treeOf(pid)),
+    cpuTimes: () => readCpuTimes(treeOf(pid)),
     rssBytes: () => {
       const bytes = treeOf(pid).reduce((sum, one) => sum + rssBytesOf(one), 0);
       if (bytes === 0) throw new Error(`${name}: its memory cannot be read; it may have ended`);

@@ -2,6 +2,7 @@ import type { Machine } from './machine.ts';
 import type { LatencyRow } from './measure-latency.ts';
 import type { MemoryResult } from './measure-memory.ts';
 import type { StartResult } from './measure-start.ts';
+import type { WarmUpRule } from './warm-up.ts';
 import type { ScenarioResult, ScenarioRow } from './run-scenario.ts';
 
 /** A part that could not be measured, and why. */
@@ -14,6 +15,7 @@ export interface Failure {
 export interface Results {
   readonly startedAt: string;
   readonly effort: 'full' | 'quick';
+  readonly warmUp: WarmUpRule;
   /** The names of the selected parts; empty for all. */
   readonly only: readonly string[];
   readonly machine: Machine;
@@ -21,6 +23,8 @@ export interface Results {
   readonly latency?: readonly LatencyRow[] | undefined;
   readonly start?: StartResult | undefined;
   readonly memory?: MemoryResult | undefined;
+  /** The names of the other files of the run, which lie beside results.json and have the same commit. */
+  readonly files: readonly string[];
   readonly failures: readonly Failure[];
 }
 

@@ -1,40 +1,53 @@
 import { requestEachKey } from './closed-load.ts';
 import { countMetric } from './count-metric.ts';
+import { type CpuTimes, mapTimes, totalOf } from './cpu-time.ts';
 import { formatNumber } from './format-number.ts';
 import { freePort } from './free-port.ts';
 import type { StartedPeer } from './peers/peer.ts';
 import type { Progress } from './progress.ts';
 import { type Proof, verifyResponse } from './verify-response.ts';
-import type { Entry, Scenario } from './scenarios/scenario.ts';
+import type { Entry, Scenario, SlowPeer } from './scenarios/scenario.ts';
 import { type Spread, spreadOf } from './spread.ts';
 import type { Upstream } from './start-upstream.ts';
-import { runWrk } from './wrk.ts';
+import { warmUp, type WarmUpResult, type WarmUpRule } from './warm-up.ts';
+import { type LoadResult, runWrk } from './wrk.ts';
+import { measureYardstick } from './yardstick.ts';
 
 /** One round of one server. */
 export interface Round {
   readonly requestsPerSecond: number;
+  /** Processor time of one request in microseconds: all processes and threads of the server. */
   readonly cpuUs: number;
+  /** The same by kind of thread. */
+  readonly threadsUs: CpuTimes;
 }
 
-/** The results of one server in a scenario. */
+/** What a scenario measured of one server. */
 export interface ScenarioRow {
   readonly peer: string;
   readonly label: string;
   readonly authenticates: boolean;
   readonly rounds: readonly Round[];
-  /** Rounds that were repeated because no response arrived: the machine was busy with something else. */
+  /** Rounds that were repeated because the machine was busy with something else and no response came. */
   readonly stalls: number;
   readonly requestsPerSecond: Spread;
-  /** CPU time of the server's whole process tree for one request, in microseconds. */
+  /** Processor time of one request in microseconds: all processes and threads of the server. */
   readonly cpuUs: Spread;
-  /** Resident memory at the end of the scenario, in bytes. */
+  /** The medians by kind of thread, in microseconds. */
+  readonly threadsUs: CpuTimes;
+  readonly warmUp: WarmUpResult;
+  /** Why this server was warmed with fewer requests than the others. */
+  readonly slow: SlowPeer | undefined;
+  /** Processor time of a fixed piece of work on the same core, before this server started, in milliseconds. */
+  readonly yardstickMs: number;
+  /** Resident memory after the rounds, in bytes. */
   readonly rssBytes: number;
   readonly answerBytes: number;
   readonly encoding: string | undefined;
   readonly configuration: string;
 }
 
-/** The results of a scenario. Peers whose program is not installed are listed with the reason. */
+/** What a scenario measured; servers whose program is not installed are listed with the reason. */
 export interface ScenarioResult {
   readonly id: string;
   readonly title: string;
@@ -49,62 +62,62 @@ export interface RunContext {
   readonly progress: Progress;
   /** Programs that are not installed, each with the command that installs it. */
   readonly missing: ReadonlyMap<string, string>;
-  /** Duration of the warm-up of each server in seconds. */
-  readonly warmSeconds: number;
+  readonly warmUp: WarmUpRule;
 }
 
-/** A running server whose response was verified. */
+/** A running server whose response has been proved. */
 export interface Running {
   readonly entry: Entry;
   readonly started: StartedPeer;
   readonly proof: Proof;
-  readonly rounds: Round[];
-  /** Rounds that were repeated because no response arrived. */
+  /** Rounds that were repeated because no response came. */
   stalls: number;
+  /** The first key that has not been requested yet, where every request has a key of its own. */
+  nextKey: number;
 }
 
-/** Starts all servers, verifies their responses, warms them up, and measures them in rounds whose order rotates. */
+/**
+ * Measures the servers one after the other, each alone on the machine: it is started, proved, warmed, measured in all
+ * rounds and stopped before the next one starts.
+ */
 export async function runScenario(scenario: Scenario, context: RunContext): Promise<ScenarioResult> {
   const { progress, missing } = context;
-  const { id, title, entries, rounds } = scenario;
-  const skipped = entries.flatMap(({ peer }) => {
-    const reason = peer.needs === undefined ? undefined : missing.get(peer.needs);
-    return reason === undefined ? [] : [{ peer: peer.id, label: peer.label, reason }];
-  });
-  const runnable = entries.filter(({ peer }) => !skipped.some((one) => one.peer === peer.id));
-  const running: Running[] = [];
+  const { id, title, entries } = scenario;
+  const rows: ScenarioRow[] = [];
+  const skipped: ScenarioResult['skipped'][number][] = [];
   progress.say(title);
+  for (const entry of entries) {
+    const { needs, id: peer, label } = entry.peer;
+    const reason = needs === undefined ? undefined : missing.get(needs);
+    if (reason === undefined) rows.push(await measureEntry(scenario, entry, context));
+    else skipped.push({ peer, label, reason });
+  }
+  return { id, title, rows, skipped };
+}
+
+async function measureEntry(scenario: Scenario, entry: Entry, context: RunContext): Promise<ScenarioRow> {
+  const { progress } = context;
+  const { rounds, id } = scenario;
+  const yardstickMs = await measureYardstick();
+  const one = await startEntry(scenario, entry, context);
   try {
-    for (const entry of runnable) {
-      running.push(await startEntry(scenario, entry, context));
-    }
-    await warmKeys(running, context);
-    const violationsBefore = await Promise.all(running.map((one) => violationsOf(one)));
-    for (const one of running) {
-      progress.tick(`${id}: warming ${one.entry.peer.label}`);
-      await measureRound(scenario, one, context.warmSeconds);
-    }
+    const violationsBefore = await violationsOf(one);
+    const warmed = await warmEntry(scenario, one, context);
+    const measured: Round[] = [];
     for (let round = 0; round < rounds.count; round += 1) {
-      for (let at = 0; at < running.length; at += 1) {
-        const one = running[(at + round) % running.length];
-        if (one === undefined) continue;
-        progress.tick(`${id}: round ${round + 1} of ${rounds.count}, ${one.entry.peer.label}`);
-        one.rounds.push(await measureRound(scenario, one, rounds.seconds));
-      }
+      progress.tick(`${id}: ${entry.peer.label}, round ${round + 1} of ${rounds.count}`);
+      measured.push(await measureRound(scenario, one, rounds.seconds));
     }
-    for (const { entry, started } of running)
-      await verifyResponse(`${entry.peer.label}, after the rounds`, started.port, scenario, entry.request);
-    for (const [at, one] of running.entries()) {
-      const violations = (await violationsOf(one)) - (violationsBefore[at] ?? 0);
-      if (violations > 0) throw new Error(`${one.entry.peer.label}, ${id}: ${violations} violations were counted`);
-    }
-    return { id, title, rows: running.map(toRow), skipped };
+    await verifyResponse(`${entry.peer.label}, after the rounds`, one.started.port, scenario, entry.request);
+    const violations = (await violationsOf(one)) - violationsBefore;
+    if (violations > 0) throw new Error(`${entry.peer.label}, ${id}: ${violations} violations were counted`);
+    return toRow(one, measured, warmed, yardstickMs);
   } finally {
-    await Promise.all(running.map(({ started }) => started.running.stop()));
+    await one.started.running.stop();
   }
 }
 
-/** Starts a server and verifies its response. Stops the server if the response is wrong. */
+/** Starts a server and proves its response; stops it again when the proof fails. */
 export async function startEntry(
   scenario: Scenario,
   entry: Entry,
@@ -114,43 +127,79 @@ export async function startEntry(
   const started = await entry.peer.start({ upstreamPort, port: await freePort(), folder });
   try {
     const proof = await verifyResponse(entry.peer.label, started.port, scenario, entry.request);
-    return { entry, started, proof, rounds: [], stalls: 0 };
+    return { entry, started, proof, stalls: 0, nextKey: 0 };
   } catch (error) {
     await started.running.stop();
     throw error;
   }
 }
 
-/** On a busy machine, a short round may end without a response. It is repeated once, with this minimum duration. */
-const STALL_SECONDS = 1.5;
+/** Requests every key where there are several, and warms the server by the rule of the run. */
+export async function warmEntry(
+  scenario: Scenario,
+  one: Running,
+  { progress, warmUp: rule }: Pick<RunContext, 'progress' | 'warmUp'>,
+): Promise<WarmUpResult> {
+  const { entry, started } = one;
+  await requestAllKeys(one, progress);
+  const requests = Math.min(rule.requests, entry.slow?.requests ?? rule.requests);
+  return warmUp({ ...rule, requests }, async (seconds) => {
+    progress.tick(`${scenario.id}: warming ${entry.peer.label}`);
+    const before = started.optimizations?.() ?? 0;
+    const { result } = await guarded(scenario, one, () => loadRound(scenario, one, seconds));
+    const after = started.optimizations?.();
+    const optimizations = after === undefined ? undefined : after - before;
+    return { requests: result.requests, seconds: result.seconds, optimizations };
+  });
+}
 
-/** Runs one round. Throws if a response was wrong or the server has ended. */
+/** One round; throws if a response was not the expected one, and reports a server that has ended. */
 export async function measureRound(scenario: Scenario, one: Running, seconds: number): Promise<Round> {
+  const { result, cpuNs } = await guarded(scenario, one, () => loadRound(scenario, one, seconds));
+  const threadsUs = mapTimes((group) => cpuNs[group] / 1000 / result.requests);
+  return { requestsPerSecond: result.requests / result.seconds, cpuUs: totalOf(threadsUs), threadsUs };
+}
+
+async function guarded<T>({ id }: Scenario, { entry, started }: Running, step: () => Promise<T>): Promise<T> {
   try {
-    return await loadRound(scenario, one, seconds);
+    return await step();
   } catch (error) {
-    throw explained(error, scenario, one);
+    const words = started.running.exitMessage();
+    const what = [(error as Error).message, ...(words === undefined ? [] : [words])].join('; the server has ');
+    throw new Error(`${entry.peer.label}, ${id}: ${what}`, { cause: error });
   }
 }
 
-function explained(error: unknown, { id }: Scenario, { entry, started }: Running): Error {
-  const words = started.running.exitMessage();
-  const what = [(error as Error).message, ...(words === undefined ? [] : [words])].join('; the server has ');
-  return new Error(`${entry.peer.label}, ${id}: ${what}`, { cause: error });
+/** A short round on a machine that is busy otherwise may pass without a response; it is repeated once, for longer. */
+const STALL_SECONDS = 1.5;
+
+/** wrk sends some requests that it does not count, at most one for each connection. */
+const UNCOUNTED = 1000;
+
+interface LoadedRound {
+  readonly result: LoadResult;
+  readonly cpuNs: CpuTimes;
 }
 
-async function loadRound(scenario: Scenario, one: Running, seconds: number): Promise<Round> {
+async function loadRound(scenario: Scenario, one: Running, seconds: number): Promise<LoadedRound> {
   const { entry, started, proof } = one;
   const { request } = entry;
   started.running.emptyOutput();
-  const { path, keys } = request;
-  const load = { port: started.port, path, headers: proof.sent, connections: scenario.connections, seconds };
   const countedBefore = await counted(one);
-  const before = started.running.cpuNs();
-  const result = await runWrk(keys === undefined ? load : { ...load, keys });
-  const cpuNs = started.running.cpuNs() - before;
-  // A server that has ended, or a system that reports no CPU time, must not look like a server without any cost.
-  if (!(cpuNs > 0)) throw new Error('the CPU time could not be read');
+  const before = started.running.cpuTimes();
+  const result = await runWrk({
+    port: started.port,
+    path: request.path,
+    headers: proof.sent,
+    connections: scenario.connections,
+    seconds,
+    ...(request.keys === undefined ? {} : { keys: request.keys, firstKey: one.nextKey }),
+  });
+  const after = started.running.cpuTimes();
+  const cpuNs = mapTimes((group) => after[group] - before[group]);
+  if (request.keys === 'fresh') one.nextKey += result.requests + UNCOUNTED;
+  // A server that has died must not look like one that costs nothing.
+  if (!(totalOf(cpuNs) > 0)) throw new Error('no processor time could be read');
   const grown = (await counted(one)) - countedBefore;
   if (result.requests === 0) {
     if (one.stalls > 0) throw new Error('a second round without any response');
@@ -158,34 +207,32 @@ async function loadRound(scenario: Scenario, one: Running, seconds: number): Pro
     return loadRound(scenario, one, Math.max(seconds, STALL_SECONDS));
   }
   if (request.counted !== undefined && grown < result.requests)
-    throw new Error(`the metrics counted only ${grown} of ${result.requests} requests as expected`);
+    throw new Error(`metrics counted ${grown} of ${result.requests} requests as expected`);
   const wantedErrors = request.status > 399 ? result.requests : 0;
   if (result.errorStatuses !== wantedErrors)
-    throw new Error(`${result.errorStatuses} of ${result.requests} had error statuses`);
-  // The bytes per response distinguish 200 from 304, and a page from a shorter body, without parsing each response.
+    throw new Error(`${result.errorStatuses} of ${result.requests} responses had error statuses`);
+  // Bytes per response distinguish 200 from 304, and a page from something shorter, without reading each response.
   const bytes = result.bytes / result.requests;
   if (Math.abs(bytes - proof.bytes) > Math.max(24, proof.bytes * 0.01))
     throw new Error(`responses had ${bytes.toFixed(0)} bytes instead of ${proof.bytes}`);
-  return { requestsPerSecond: result.requests / result.seconds, cpuUs: cpuNs / 1000 / result.requests };
+  return { result, cpuNs };
 }
 
-/** How often every key is requested before the rounds: once to store its response, and once as a hit. */
+/** How often every key is requested before the rounds: once to be stored, once to be found in the cache. */
 export const KEY_PASSES = 2;
 
-/** Requests each of several keys, so that in a round no key is new or is a hit for the first time. */
-export async function warmKeys(running: readonly Running[], { progress }: Pick<RunContext, 'progress'>): Promise<void> {
-  for (const { entry, started, proof } of running) {
-    const { keys, path } = entry.request;
-    if (keys === undefined || keys < 2) continue;
-    const all = keys * KEY_PASSES;
-    for (let requested = 0; requested < all;) {
-      const from = requested % keys;
-      const to = Math.min(keys, from + 5000);
-      await requestEachKey({ port: started.port, path, headers: proof.sent, connections: 32, from, to });
-      requested += to - from;
-      const share = `${formatNumber(requested, 0)} of ${formatNumber(all, 0)}`;
-      progress.tick(`filling ${entry.peer.label}: ${share} requests`);
-    }
+/** Requests every key where there are several, so that none of them is new in a round. */
+async function requestAllKeys({ entry, started, proof }: Running, progress: Progress): Promise<void> {
+  const { keys, path } = entry.request;
+  if (typeof keys !== 'number' || keys < 2) return;
+  const all = keys * KEY_PASSES;
+  for (let requested = 0; requested < all;) {
+    const from = requested % keys;
+    const to = Math.min(keys, from + 5000);
+    await requestEachKey({ port: started.port, path, headers: proof.sent, connections: 32, from, to });
+    requested += to - from;
+    const share = `${formatNumber(requested, 0)} of ${formatNumber(all, 0)}`;
+    progress.tick(`filling ${entry.peer.label}: ${share} requests`);
   }
 }
 
@@ -195,14 +242,22 @@ async function counted({ entry, started }: Running): Promise<number> {
   return adminPort === undefined || pattern === undefined ? 0 : countMetric(adminPort, pattern);
 }
 
-/** Returns the number of violations in the upstream's responses. There must not be any. */
-async function violationsOf({ started: { adminPort } }: Running): Promise<number> {
-  return adminPort === undefined
-    ? 0
-    : countMetric(adminPort, /^portico_contract_violations_total\{.*direction="response"/);
+/** Violations of responses by category; undocumented fields are expected where the page has them. */
+const VIOLATIONS = /^portico_contract_violations_total\{.*direction="response"/;
+const UNEXPECTED_VIOLATIONS = /^portico_contract_violations_total\{(?!.*category="undocumented").*direction="response"/;
+
+/** Counts violations that must not occur: with them, something other than the page was measured. */
+async function violationsOf({ entry, started: { adminPort } }: Running): Promise<number> {
+  const pattern = entry.request.undocumented === true ? UNEXPECTED_VIOLATIONS : VIOLATIONS;
+  return adminPort === undefined ? 0 : countMetric(adminPort, pattern);
 }
 
-function toRow({ entry: { peer }, started, proof, rounds, stalls }: Running): ScenarioRow {
+function toRow(
+  { entry: { peer, slow }, started, proof, stalls }: Running,
+  rounds: readonly Round[],
+  warmed: WarmUpResult,
+  yardstickMs: number,
+): ScenarioRow {
   return {
     peer: peer.id,
     label: peer.label,
@@ -211,6 +266,10 @@ function toRow({ entry: { peer }, started, proof, rounds, stalls }: Running): Sc
     stalls,
     requestsPerSecond: spreadOf(rounds.map((round) => round.requestsPerSecond)),
     cpuUs: spreadOf(rounds.map((round) => round.cpuUs)),
+    threadsUs: mapTimes((group) => spreadOf(rounds.map(({ threadsUs }) => threadsUs[group])).median),
+    warmUp: warmed,
+    slow,
+    yardstickMs,
     rssBytes: started.running.rssBytes(),
     answerBytes: proof.bytes,
     encoding: proof.encoding,

@@ -33,6 +33,6 @@ export async function openSession(folder: string, effort: Effort, startedAt: num
     startedAt: new Date(startedAt).toISOString(),
     machine,
     effort,
-    context: { folder, upstream, progress, missing: machine.missing, warmSeconds: effort.warmSeconds },
+    context: { folder, upstream, progress, missing: machine.missing, warmUp: effort.warmUp },
   };
 }

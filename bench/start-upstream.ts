@@ -15,7 +15,7 @@ export interface Upstream {
 export async function startUpstream(folder: string): Promise<Upstream> {
   const variants: UpstreamVariant[] = [];
   for (const size of ['2k', '29k', '200k'] as const)
-    for (const kind of ['same', 'stamped', 'gzip', 'tagged'] as const)
+    for (const kind of ['same', 'stamped', 'undocumented', 'gzip', 'tagged'] as const)
       variants.push({ size, kind, port: await freePort() });
   const running = await startProgram({
     name: 'upstream',

@@ -1,11 +1,11 @@
 import { createServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { type PageSize, questionPage, STAMP } from './pages.ts';
+import { isStamped, pageOf, type PageKind, type PageSize, STAMP } from './pages.ts';
 
-/** A variant of the upstream: all bodies equal, each with its own number, compressed, or with an entity tag. */
+/** One port of the upstream, and the page that it sends. */
 export interface UpstreamVariant {
   readonly size: PageSize;
-  readonly kind: 'same' | 'stamped' | 'gzip' | 'tagged';
+  readonly kind: PageKind;
   readonly port: number;
 }
 
@@ -16,7 +16,7 @@ const MISSING = Buffer.from(
 );
 
 function listen({ size, kind, port }: UpstreamVariant): void {
-  const page = questionPage(size);
+  const page = pageOf(size, kind);
   const body = kind === 'gzip' ? gzipSync(page) : page;
   const head = [
     'HTTP/1.1 200 OK',
@@ -26,7 +26,7 @@ function listen({ size, kind, port }: UpstreamVariant): void {
     `Content-Length: ${body.length}`,
   ];
   const answer = Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]);
-  const stampAt = kind === 'stamped' ? answer.indexOf(STAMP) : -1;
+  const stampAt = isStamped(kind) ? answer.indexOf(STAMP) : -1;
   let stamped = 0;
   createServer((socket) => {
     socket.setNoDelay(true);

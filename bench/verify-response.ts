@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib';
-import { questionPage, STAMP } from './pages.ts';
+import { isStamped, pageOf, STAMP } from './pages.ts';
 import { type RawResponse, rawRequest } from './raw-request.ts';
 import type { BenchRequest, Scenario } from './scenarios/scenario.ts';
 
@@ -14,6 +14,14 @@ export interface Proof {
   readonly sent: Readonly<Record<string, string>>;
 }
 
+/** The keys of verified responses if every key must be new. The rounds start at the other end. */
+let lastFreshKey = 10_000_000;
+
+function pathOf({ path, keys }: BenchRequest): string {
+  if (keys === undefined) return path;
+  return keys === 'fresh' ? `${path}${(lastFreshKey -= 1)}` : `${path}0000000`;
+}
+
 /**
  * Sends a request to warm the server up and a second one to verify: the status, every byte of the page except for the
  * stamp, and the headers that show whether the response came from the cache, for example.
@@ -24,20 +32,19 @@ export async function verifyResponse(
   scenario: Scenario,
   request: BenchRequest,
 ): Promise<Proof> {
-  const path = request.keys === undefined ? request.path : `${request.path}0000000`;
-  const first = await rawRequest(port, path, request.headers);
+  const first = await rawRequest(port, pathOf(request), request.headers);
   const etag = first.headers['etag'];
   if (request.revalidate === true && etag === undefined) throw new Error(`${name} sends no entity tag`);
   const sent = request.revalidate === true ? { ...request.headers, 'If-None-Match': etag ?? '' } : request.headers;
-  const { status, headers, body, bytes } = await settled(port, path, sent);
+  const { status, headers, body, bytes } = await settled(port, pathOf(request), sent);
   const fail = (what: string) =>
     new Error(`${name}, ${scenario.id}: ${what}\n${JSON.stringify(headers)}\n${body.toString().slice(0, 300)}`);
   if (status !== request.status) throw fail(`status ${status} instead of ${request.status}`);
   const encoding = headers['content-encoding'];
   if (request.page) {
     const plain = encoding === 'gzip' ? gunzipSync(body) : body;
-    if (scenario.upstream === 'stamped') blankStamp(plain);
-    if (!plain.equals(questionPage(scenario.size))) throw fail('the body is not the page of the upstream');
+    if (isStamped(scenario.upstream)) blankStamp(plain);
+    if (!plain.equals(pageOf(scenario.size, scenario.upstream))) throw fail('the body is not the page of the upstream');
   }
   for (const [field, wanted] of Object.entries(request.proof ?? {})) {
     const value = headers[field];

@@ -1,4 +1,5 @@
--- Requests many distinct keys: -- COUNT. The step is chosen so that every key is requested before any is repeated.
+-- Requests distinct keys. With -- COUNT, the step is chosen so that every key is requested before any is repeated.
+-- With -- fresh FIRST, every key from FIRST on is requested once.
 local head, tail, count, at, step = '', '', 1, 0, 7919
 
 -- Reports that the round begins now, because starting the program can take long on a busy machine.
@@ -8,7 +9,12 @@ function setup()
 end
 
 function init(args)
-  count = tonumber(args[1])
+  if args[1] == 'fresh' then
+    -- All keys of seven digits.
+    count, step, at = 10000000, 1, tonumber(args[2]) - 1
+  else
+    count = tonumber(args[1])
+  end
   local whole = wrk.format('GET', wrk.path .. '@KEY@')
   local first, last = whole:find('@KEY@', 1, true)
   head, tail = whole:sub(1, first - 1), whole:sub(last + 1)

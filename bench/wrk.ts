@@ -9,8 +9,13 @@ export interface Load {
   readonly headers: Readonly<Record<string, string>>;
   readonly connections: number;
   readonly seconds: number;
-  /** The number of distinct keys to request in turn: seven digits after the path. Without it, the path has no key. */
-  readonly keys?: number;
+  /**
+   * The number of distinct keys to request in turn, seven digits after the path, or `fresh` to request every key once.
+   * Without it, the path has no key.
+   */
+  readonly keys?: number | 'fresh';
+  /** The first key if every key is requested once. */
+  readonly firstKey?: number;
 }
 
 /** The counts of wrk. */
@@ -32,7 +37,7 @@ export async function runWrk(load: Load): Promise<LoadResult> {
   const headers = Object.entries(load.headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
   const limit = Math.ceil(load.seconds) + 1;
   const wrk = ['wrk', '-t1', `-c${load.connections}`, `-d${limit}s`, '--timeout', '10s', ...headers, '-s', script];
-  const words = load.keys === undefined ? [] : ['--', String(load.keys)];
+  const words = load.keys === undefined ? [] : ['--', String(load.keys), String(load.firstKey ?? 0)];
   const url = `http://127.0.0.1:${load.port}${load.path}`;
   // wrk accepts only whole seconds. An interrupt ends a round early, and wrk reports its actual duration.
   const output = await collect(['-c', String(LOAD_CORE), ...wrk, url, ...words], load.seconds * 1000 + SETTLING_MS);

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { compilerLog } from '../compiler-log.ts';
 import { SERVER_CORE } from '../cores.ts';
 import type { PageSize } from '../pages.ts';
 import { startProgram } from '../process-tree.ts';
@@ -13,15 +14,17 @@ export function nodeHttp(size: PageSize): Peer {
     authenticates: false,
     start: async ({ port, folder }) => {
       const file = join(import.meta.dirname, 'programs', 'node-http.ts');
+      const log = compilerLog(join(folder, `node-http-${port}`));
       const running = await startProgram({
         name: 'node:http',
         command: process.execPath,
-        args: [file, String(port), size],
+        args: [...log.options, file, String(port), size],
         core: SERVER_CORE,
         port,
-        output: join(folder, `node-http-${port}.log`),
+        cwd: log.folder,
+        output: join(log.folder, 'output.log'),
       });
-      return { running, port, configuration: readFileSync(file, 'utf8') };
+      return { running, port, configuration: readFileSync(file, 'utf8'), optimizations: log.count };
     },
   };
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { compilerLog } from '../compiler-log.ts';
 import { SERVER_CORE } from '../cores.ts';
 import { startProgram } from '../process-tree.ts';
 import type { Peer } from './peer.ts';
@@ -12,16 +13,18 @@ export function nodePeer(id: string, label: string): Peer {
     authenticates: false,
     start: async ({ port, upstreamPort, folder }) => {
       const file = join(import.meta.dirname, 'programs', `${id}.ts`);
+      const log = compilerLog(join(folder, `${id}-${port}`));
       const running = await startProgram({
         name: label,
         command: process.execPath,
-        args: [file, String(port), String(upstreamPort)],
+        args: [...log.options, file, String(port), String(upstreamPort)],
         core: SERVER_CORE,
         port,
-        output: join(folder, `${id}-${port}.log`),
+        cwd: log.folder,
+        output: join(log.folder, 'output.log'),
         env: { NODE_ENV: 'production' },
       });
-      return { running, port, configuration: readFileSync(file, 'utf8') };
+      return { running, port, configuration: readFileSync(file, 'utf8'), optimizations: log.count };
     },
   };
 }

@@ -30,6 +30,8 @@ export interface StartedPeer {
   readonly configuration: string;
   /** The port of the admin side, if there is one. */
   readonly adminPort?: number;
+  /** Returns how many functions V8 has optimized so far, for peers that run on Node. */
+  readonly optimizations?: () => number;
 }
 
 /** Returns the id of a peer, with a note that distinguishes it from similar ones. */

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { contractFolder, operationCount } from '../contract-folder.ts';
 import { SERVER_CORE } from '../cores.ts';
 import { freePort } from '../free-port.ts';
+import { type CompilerLog, compilerLog } from '../compiler-log.ts';
 import { type Program, startProgram } from '../process-tree.ts';
 import { untilReady } from '../until-ready.ts';
 import { MEMBER, STRANGER } from './credentials.ts';
@@ -50,7 +51,8 @@ export function portico(variant: PorticoVariant): Peer {
     authenticates: true,
     withNodeOptions: (nodeOptions) => portico({ ...variant, nodeOptions }),
     start: async (context) => {
-      const { program, configuration, adminPort } = await porticoProgram(id, variant, context);
+      const log = compilerLog(folderOf(id, context));
+      const { program, configuration, adminPort } = await porticoProgram(id, withOptions(variant, log), context);
       const running = await startProgram(program);
       try {
         await untilReady(adminPort);
@@ -58,9 +60,24 @@ export function portico(variant: PorticoVariant): Peer {
         await running.stop();
         throw error;
       }
-      return { running, port: context.port, configuration: `${configuration}\n${ROLES_TEXT}`, adminPort };
+      return {
+        running,
+        port: context.port,
+        configuration: `${configuration}\n${ROLES_TEXT}`,
+        adminPort,
+        optimizations: log.count,
+      };
     },
   };
+}
+
+/** Returns the folder of one process, with its configuration and logs, which is also its working directory. */
+function folderOf(id: string, { folder, port }: Pick<PeerContext, 'folder' | 'port'>): string {
+  return join(folder, `${id}-${port}`);
+}
+
+function withOptions(variant: PorticoVariant, { options }: CompilerLog): PorticoVariant {
+  return { ...variant, nodeOptions: [...(variant.nodeOptions ?? []), ...options] };
 }
 
 /** Writes the configuration of a variant, and returns the program to start. */
@@ -69,7 +86,7 @@ export async function porticoProgram(
   variant: PorticoVariant,
   { port, upstreamPort, folder }: PeerContext,
 ): Promise<Pick<Required<StartedPeer>, 'configuration' | 'adminPort'> & { readonly program: Program }> {
-  const own = join(folder, `${id}-${port}`);
+  const own = folderOf(id, { folder, port });
   mkdirSync(own, { recursive: true });
   const adminPort = await freePort();
   const configuration = configurationOf(variant, { port, adminPort, upstreamPort, folder });

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { compilerLog } from '../compiler-log.ts';
 import { SERVER_CORE } from '../cores.ts';
 import { startProgram } from '../process-tree.ts';
 import type { Peer } from './peer.ts';
@@ -16,10 +17,12 @@ export function prism(): Peer {
       const program = createRequire(import.meta.url).resolve('@stoplight/prism-cli/package.json');
       // Its multi-process mode (the default in production) does not start on this version of Node.
       const options = ['--errors', '--multiprocess=false', '-v', 'silent', '-h', '127.0.0.1'];
+      const log = compilerLog(join(folder, `prism-${port}`));
       const running = await startProgram({
         name: 'Prism',
         command: process.execPath,
         args: [
+          ...log.options,
           join(dirname(program), 'dist', 'index.js'),
           'proxy',
           CONTRACT,
@@ -30,10 +33,12 @@ export function prism(): Peer {
         ],
         core: SERVER_CORE,
         port,
-        output: join(folder, `prism-${port}.log`),
+        cwd: log.folder,
+        output: join(log.folder, 'output.log'),
         env: { NODE_ENV: 'production' },
       });
-      return { running, port, configuration: `prism proxy schemas/openapi.yaml UPSTREAM ${options.join(' ')} -p PORT` };
+      const configuration = `prism proxy schemas/openapi.yaml UPSTREAM ${options.join(' ')} -p PORT`;
+      return { running, port, configuration, optimizations: log.count };
     },
   };
 }

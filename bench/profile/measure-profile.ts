@@ -1,10 +1,11 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Arguments } from '../arguments.ts';
-import { formatFiles } from '../report/format-files.ts';
-import { measureRound, type Round, type RunContext, startEntry, warmKeys } from '../run-scenario.ts';
+import { type ReportFile, writeFiles } from '../report/write-files.ts';
+import { measureRound, type Round, type RunContext, startEntry, warmEntry } from '../run-scenario.ts';
 import { allScenarios } from '../scenarios/all.ts';
-import type { Entry, Scenario } from '../scenarios/scenario.ts';
+import type { Effort } from '../scenarios/effort.ts';
+import type { Entry, Rounds, Scenario } from '../scenarios/scenario.ts';
 import type { Session } from '../session.ts';
 import { spreadOf } from '../spread.ts';
 import type { CpuProfile } from './cpu-profile.ts';
@@ -12,9 +13,9 @@ import { flameGraph } from './flame-graph.ts';
 import { profileMarkdown } from './profile-markdown.ts';
 import { toStacks } from './stacks.ts';
 
-/** Durations of the warm-up and the measurement. */
-const FULL = { warmSeconds: 3, rounds: 3, seconds: 3 };
-const QUICK = { warmSeconds: 1.5, rounds: 2, seconds: 0.5 };
+/** The rounds of a profile. */
+const FULL: Rounds = { count: 3, seconds: 3 };
+const QUICK: Rounds = { count: 2, seconds: 0.5 };
 
 /** The time between two samples in microseconds. */
 const INTERVAL_US = 200;
@@ -22,32 +23,51 @@ const INTERVAL_US = 200;
 /** The time that Portico may take to write its profile when it is stopped. */
 const WRITING_MS = 30_000;
 
-/** Profiles the first Portico of a scenario, and writes a summary and a flame graph. Returns the exit code. */
+/** Profiles the first Portico of a scenario, and writes a summary, a flame graph and the profile. Returns the exit code. */
 export async function measureProfile(name: string, args: Arguments, session: Session): Promise<number> {
-  const { context, effort, machine, startedAt } = session;
+  const { files, profile } = await profileScenario(name, args.quick ? QUICK : FULL, session);
+  const out = args.out === undefined ? join(import.meta.dirname, '..', 'out') : resolve(args.out);
+  const all = [...files, { name: `profile-${name}.cpuprofile`, text: JSON.stringify(profile) }];
+  writeFiles(all, out);
+  session.context.progress.say(`written to ${out}: ${all.map((file) => file.name).join(', ')}`);
+  return 0;
+}
+
+/** Profiles the first Portico of a scenario, and returns a summary and a flame graph. */
+export async function profileReport(
+  name: string,
+  effort: Effort['name'],
+  session: Session,
+): Promise<readonly ReportFile[]> {
+  return (await profileScenario(name, effort === 'quick' ? QUICK : FULL, session)).files;
+}
+
+async function profileScenario(
+  name: string,
+  duration: Rounds,
+  { context, effort, machine, startedAt }: Session,
+): Promise<{ readonly files: readonly ReportFile[]; readonly profile: CpuProfile }> {
   const scenario = allScenarios(effort).find(({ id }) => id === name);
   const entry = scenario?.entries.find(({ peer }) => peer.withNodeOptions !== undefined);
   if (scenario === undefined || entry === undefined) throw new Error(`there is no scenario ${name} with a Portico`);
   context.progress.say(`Profile: ${entry.peer.label}; ${scenario.title}`);
-  const { profile, window, rounds } = await runProfiled(scenario, entry, args.quick ? QUICK : FULL, context);
+  const { profile, window, rounds } = await runProfiled(scenario, entry, duration, context);
   const stacks = toStacks(profile, window);
   const cpuUs = spreadOf(rounds.map((round) => round.cpuUs)).median;
-  const out = args.out === undefined ? join(import.meta.dirname, '..', 'out') : resolve(args.out);
-  mkdirSync(out, { recursive: true });
-  const file = (ending: string) => join(out, `profile-${name}${ending}`);
-  const about = { title: `${entry.peer.label}; ${scenario.title}`, name, cpuUs, startedAt, machine };
-  writeFileSync(file('.md'), profileMarkdown(stacks, { ...about, picture: `profile-${name}.svg` }));
-  writeFileSync(file('.svg'), flameGraph(stacks, about.title));
-  writeFileSync(file('.cpuprofile'), JSON.stringify(profile));
-  formatFiles([file('.md')]);
-  context.progress.say(`written: ${file('.md')}, .svg, .cpuprofile`);
-  return 0;
+  const title = `${entry.peer.label}; ${scenario.title}`;
+  const picture = `profile-${name}.svg`;
+  const summary = profileMarkdown(stacks, { title, name, cpuUs, startedAt, machine, picture });
+  const files = [
+    { name: `profile-${name}.md`, text: summary },
+    { name: picture, text: flameGraph(stacks, `${title}; commit ${machine.commit}`) },
+  ];
+  return { files, profile };
 }
 
 async function runProfiled(
   scenario: Scenario,
   { peer, request }: Entry,
-  { warmSeconds, rounds: count, seconds }: typeof FULL,
+  { count, seconds }: Rounds,
   context: RunContext,
 ) {
   const folder = join(context.folder, 'profile');
@@ -55,8 +75,7 @@ async function runProfiled(
   const entry = { request, peer: peer.withNodeOptions?.(options) ?? peer };
   const one = await startEntry(scenario, entry, context);
   try {
-    await warmKeys([one], context);
-    await measureRound(scenario, one, warmSeconds);
+    await warmEntry(scenario, one, context);
     // Both the clock of the profile and this one count from the start of the machine.
     const from = nowUs();
     const rounds: Round[] = [];

@@ -2,7 +2,15 @@ import { formatNumber } from '../format-number.ts';
 import type { Results } from '../results.ts';
 import type { ScenarioRow } from '../run-scenario.ts';
 
-const SHOWN = new Set(['hit', 'hit-gzip', 'not-modified', 'miss-distinct', 'miss-same', 'passthrough']);
+const SHOWN = new Set([
+  'hit',
+  'hit-gzip',
+  'not-modified',
+  'miss-distinct',
+  'miss-undocumented',
+  'miss-same',
+  'passthrough',
+]);
 const WIDTH = 900;
 const LABELS = 372;
 /** Room for the number after a bar. */
@@ -10,7 +18,7 @@ const NUMBERS = 64;
 const LINE = 22;
 
 /** Returns a bar chart of CPU per request, with a separate scale for each scenario, for light and dark pages. */
-export function toChart({ scenarios }: Results): string {
+export function toChart({ scenarios, machine }: Results): string {
   const parts: string[] = [];
   let y = 52;
   for (const { id, title, rows } of scenarios) {
@@ -39,7 +47,7 @@ text { font: 12px system-ui, sans-serif; fill: #24292f; }
   .spread { stroke: #e6edf3; }
 }
 </style>
-<text x="12" y="18">CPU time of one request in microseconds, less is better. Bars show medians, lines the range from the best to the worst round.</text>
+<text x="12" y="18">CPU time of one request in microseconds, less is better. Bars show medians, lines the range from the best to the worst round. Commit: ${escaped(machine.commit)}</text>
 ${parts.join('\n')}
 </svg>
 `;

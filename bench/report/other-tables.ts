@@ -8,13 +8,18 @@ export function latencyTable(rows: readonly LatencyRow[]): string {
   return [
     '### Latency of a hit at half of the peak, 29 kB, 32 connections',
     '',
-    'Latency is measured from the instant at which each request was due, and includes the delays of the load generator.',
+    'Latency counts from the moment at which each request was due, so it contains the delays of the generator. Medians of',
+    `${rows[0]?.rounds.length ?? 0} rounds, each column for itself; in brackets the smallest and the largest round.`,
     '',
     '| server | peak req/s | rate req/s | p50 ms | p99 ms | p99.9 ms | max ms |',
     '| --- | ---: | ---: | ---: | ---: | ---: | ---: |',
-    ...rows.map(({ label, peakPerSecond, paced }) => {
-      const rates = [peakPerSecond, paced.perSecond].map((rate) => formatNumber(rate, 0));
-      const times = [paced.p50, paced.p99, paced.p999, paced.max].map((time) => formatNumber(time, 2));
+    ...rows.map(({ label, peakPerSecond, perSecond, rounds, median }) => {
+      const rates = [peakPerSecond, perSecond].map((rate) => formatNumber(rate, 0));
+      const times = (['p50', 'p99', 'p999', 'max'] as const).map((name) => {
+        const values = rounds.map((round) => round[name]);
+        const range = [Math.min(...values), Math.max(...values)].map((time) => formatNumber(time, 2));
+        return `${formatNumber(median[name], 2)} (${range.join('–')})`;
+      });
       return `| ${[label, ...rates, ...times].join(' | ')} |`;
     }),
     '',
@@ -45,17 +50,16 @@ export function memoryTable(memory: MemoryResult): string {
   return [
     `### Memory: ${formatNumber(memory.keys, 0)} distinct keys, cache budget ${mb(memory.budgetBytes)} MB`,
     '',
-    '| RSS | MB | growth since rest |',
+    '| RSS | MB | beyond warm rest |',
     '| --- | ---: | ---: |',
-    `| at rest, two seconds after ready | ${mb(memory.restBytes)} | |`,
-    ...[
-      ['at rest after 4,000 misses whose responses were purged', memory.warmRestBytes] as const,
-      ['at the peak of the run', memory.peakBytes] as const,
-      ['at the end of the run', memory.endBytes] as const,
-    ].map(([name, bytes]) => `| ${name} | ${mb(bytes)} | ${mb(bytes - memory.restBytes)} |`),
+    `| rest, two seconds after ready | ${mb(memory.restBytes)} | |`,
+    `| warm rest, after 4,000 misses whose pages were purged | ${mb(memory.warmRestBytes)} | |`,
+    ...[['highest of the run', memory.peakBytes] as const, ['end of the run', memory.endBytes] as const].map(
+      ([name, bytes]) => `| ${name} | ${mb(bytes)} | ${mb(bytes - memory.warmRestBytes)} |`,
+    ),
     '',
-    `Over the last half of the run, memory grew by ${formatNumber(memory.lastHalfSlope / 1e6)} MB per million keys. At the end,`,
-    `the cache contained ${formatNumber(memory.entries, 0)} responses with ${mb(memory.cacheBytes)} MB, according to the metrics, and the last key was a hit.`,
+    `Over the last half, RSS grew by ${formatNumber(memory.lastHalfSlope / 1e6)} MB per million keys. At the end, the cache stored`,
+    `${formatNumber(memory.entries, 0)} pages in ${mb(memory.cacheBytes)} MB by its own count, and the last key was a hit.`,
     '',
     `| keys | ${shown.map(({ keys }) => formatNumber(keys, 0)).join(' | ')} |`,
     `| --- | ${shown.map(() => '---:').join(' | ')} |`,

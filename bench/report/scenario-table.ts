@@ -1,3 +1,4 @@
+import { THREAD_GROUPS, type ThreadGroup } from '../cpu-time.ts';
 import { formatNumber } from '../format-number.ts';
 import type { ScenarioResult, ScenarioRow } from '../run-scenario.ts';
 import type { Spread } from '../spread.ts';
@@ -13,11 +14,19 @@ const HEAD = [
   ['RSS MB', '---:'],
 ] as const;
 
-/** Returns the table of a scenario. Ratios compare the first Portico of the scenario with the server of the row. */
+/** What the kinds of threads do in Portico and in the other servers. */
+const GROUPS: Readonly<Record<ThreadGroup, string>> = {
+  main: 'main thread',
+  v8: 'V8 helpers',
+  pool: 'log (libuv pool)',
+  worker: 'ledger (worker)',
+  other: 'other threads',
+};
+
+/** The tables of one scenario: results and, below, how the servers were warmed and where their time went. */
 export function scenarioTable({ title, rows, skipped }: ScenarioResult): string {
   const own = rows.find(({ peer }) => peer.startsWith('portico'));
   const left = skipped.map(({ label, reason }) => [label, `not measured: ${reason}`, ...HEAD.slice(2).map(() => '')]);
-  const stalled = rows.filter(({ stalls }) => stalls > 0).map(({ label, stalls }) => `${label} (${stalls})`);
   return [
     `### ${title}`,
     '',
@@ -25,9 +34,8 @@ export function scenarioTable({ title, rows, skipped }: ScenarioResult): string 
       (line) => `| ${line.join(' | ')} |`,
     ),
     '',
-    ...(stalled.length === 0
-      ? []
-      : [`Rounds that were repeated because no response arrived: ${stalled.join(', ')}.`, '']),
+    ...(rows.length === 0 ? [] : detailsTable(rows)),
+    ...notes(rows).flatMap((note) => [note, '']),
   ].join('\n');
 }
 
@@ -47,4 +55,37 @@ function cells(row: ScenarioRow, own: ScenarioRow | undefined): string[] {
 
 function spreadCells({ median, min, max }: Spread): [string, string] {
   return [formatNumber(median), `${formatNumber(min)}–${formatNumber(max)}`];
+}
+
+/** CPU per request by kind of thread, the warm-up, and the yardstick. */
+function detailsTable(rows: readonly ScenarioRow[]): string[] {
+  const head = [
+    'CPU µs/request by thread',
+    ...THREAD_GROUPS.map((group) => GROUPS[group]),
+    'warm-up requests',
+    's',
+    'optimizations/s at its end',
+    'yardstick ms',
+  ];
+  const line = ({ label, threadsUs, warmUp, yardstickMs }: ScenarioRow) => [
+    label,
+    ...THREAD_GROUPS.map((group) => formatNumber(threadsUs[group])),
+    formatNumber(warmUp.requests, 0),
+    `${formatNumber(warmUp.seconds)}${warmUp.complete ? '' : ' (not complete)'}`,
+    warmUp.optimizationsPerSecond === undefined ? '—' : formatNumber(warmUp.optimizationsPerSecond),
+    formatNumber(yardstickMs, 0),
+  ];
+  return [head, head.map((_, at) => (at === 0 ? '---' : '---:')), ...rows.map(line)]
+    .map((row) => `| ${row.join(' | ')} |`)
+    .concat('');
+}
+
+function notes(rows: readonly ScenarioRow[]): string[] {
+  const stalled = rows.filter(({ stalls }) => stalls > 0).map(({ label, stalls }) => `${label} (${stalls})`);
+  const slow = rows.flatMap(({ label, slow: rule }) =>
+    rule === undefined
+      ? []
+      : [`${label} is warmed with at least ${formatNumber(rule.requests, 0)} requests: ${rule.reason}.`],
+  );
+  return [...slow, ...(stalled.length === 0 ? [] : [`Rounds without a response, repeated: ${stalled.join(', ')}.`])];
 }

@@ -1,10 +1,10 @@
 import { formatNumber } from '../format-number.ts';
 import type { Target, Verdict } from '../targets.ts';
 
-/** Returns the table of targets, with the verdict in the first column. */
+/** The table of goals, each row with its verdict first. */
 export function targetsTable(verdicts: readonly Verdict[]): string {
   return [
-    '| verdict | case | measured | limit | metric |',
+    '| verdict | case | measured | goal | what |',
     '| --- | --- | ---: | ---: | --- |',
     ...verdicts.map((verdict) => `| ${cells(verdict).join(' | ')} |`),
     '',

@@ -8,8 +8,8 @@ import { operationScenarios } from './operations.ts';
 import { refusedScenarios } from './refused.ts';
 import type { Scenario } from './scenario.ts';
 
-/** Parts that are not scenarios with alternating rounds. */
-export const OTHER_PARTS = ['latency', 'start', 'memory'] as const;
+/** Parts that are not scenarios. */
+export const OTHER_PARTS = ['latency', 'start', 'memory', 'micro', 'profile'] as const;
 
 /** Returns all scenarios, in the order in which they run and are reported. */
 export function allScenarios(effort: Effort): readonly Scenario[] {
@@ -27,7 +27,7 @@ export function partNames(): readonly string[] {
   return [...allScenarios(FULL).map(({ id }) => id), ...OTHER_PARTS];
 }
 
-/** Returns the scenarios of a run: those that its effort includes, or the selected ones with all their servers. */
+/** The scenarios of a run: all that its effort includes, or the named ones with every server. */
 export function wantedScenarios(effort: Effort, only: readonly string[]): readonly Scenario[] {
   const all = allScenarios(effort);
   if (only.length > 0) return all.filter(({ id }) => isSelected(id, only, partNames()));
@@ -44,10 +44,16 @@ function isIncluded({ id }: Scenario, peer: Peer, { withoutPeers }: Effort): boo
   return !withoutPeers.includes(peer.id) && !withoutPeers.includes(`${id}/${peer.id}`);
 }
 
-/** Returns the scenario whose servers are measured at half of their peak. */
+/** The other parts of a run: all that its effort includes, or the named ones. */
+export function wantedParts({ without }: Effort, only: readonly string[]): readonly (typeof OTHER_PARTS)[number][] {
+  if (only.length > 0) return OTHER_PARTS.filter((part) => isSelected(part, only, partNames()));
+  return OTHER_PARTS.filter((part) => !without.includes(part));
+}
+
+/** Servers whose latency is measured at half of their peak. */
 export function latencyScenario(effort: Effort): Scenario {
   const hit = hitScenarios(effort).find(({ id }) => id === 'hit');
   if (hit === undefined) throw new Error('there is no scenario called hit');
-  const wanted = new Set(['node-http', 'nginx-cache', 'portico-hit']);
+  const wanted = new Set(['node-http', 'nginx-cache-tuned', 'portico-hit']);
   return withEntries(hit, ({ peer }) => wanted.has(peer.id));
 }

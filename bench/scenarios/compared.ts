@@ -1,5 +1,15 @@
 import { portico, type PorticoVariant } from '../peers/portico.ts';
-import { HIT, HIT_REVALIDATED, HIT_GZIP, UNDOCUMENTED_BY_PORTICO, REFUSED, VALIDATED } from './requests.ts';
+import {
+  HIT,
+  HIT_GZIP,
+  HIT_REVALIDATED,
+  keyed,
+  REFUSED,
+  STORED,
+  UNDOCUMENTED_BY_PORTICO,
+  VALIDATED,
+  VALIDATED_UNDOCUMENTED,
+} from './requests.ts';
 import type { BenchRequest, Rounds, Scenario } from './scenario.ts';
 
 /** The ids of the two rows of each compared scenario. */
@@ -13,10 +23,12 @@ export function comparedScenarios(rounds: Rounds, otherCheckout: string): readon
     upstream: Scenario['upstream'],
     request: BenchRequest,
     variant: Pick<PorticoVariant, 'cache'>,
+    size: Scenario['size'] = '29k',
   ): Scenario => ({
     id,
     title,
-    size: '29k',
+    size,
+    usualPerSecond: /^(?:hit|not)/.test(id) ? 45_000 : 9000,
     upstream,
     connections: 32,
     rounds,
@@ -31,6 +43,10 @@ export function comparedScenarios(rounds: Rounds, otherCheckout: string): readon
     scenario('not-modified', '304', 'same', HIT_REVALIDATED, caching),
     scenario('hit-gzip', 'hit, gzip', 'same', HIT_GZIP, caching),
     scenario('miss-distinct', 'miss, distinct bodies', 'stamped', VALIDATED, { cache: false }),
+    scenario('miss-undocumented', 'miss, two undocumented fields', 'undocumented', VALIDATED_UNDOCUMENTED, {
+      cache: false,
+    }),
+    scenario('miss-stored', 'miss, new target, stored, 2 kB', 'stamped', keyed(STORED, 'fresh'), caching, '2k'),
     scenario('miss-same', 'miss, identical bodies', 'same', VALIDATED, { cache: false }),
     scenario('passthrough', 'passthrough', 'stamped', UNDOCUMENTED_BY_PORTICO, caching),
     ...REFUSED.slice(0, 1).map((request) => scenario('refused', '401', 'same', request, caching)),

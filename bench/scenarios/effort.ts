@@ -1,21 +1,22 @@
+import type { WarmUpRule } from '../warm-up.ts';
 import type { Rounds } from './scenario.ts';
 
 /** The amount of work of a run. */
 export interface Effort {
   readonly name: 'full' | 'quick';
-  /** The rows that targets are computed from. */
+  /** Scenarios that targets are computed from. */
   readonly main: Rounds;
-  /** Rows that show how cost grows. */
+  /** Scenarios that show how the cost grows. */
   readonly side: Rounds;
-  /** Duration of the warm-up of each server in seconds. V8 needs it, and all servers get the same. */
-  readonly warmSeconds: number;
-  /** Scenarios that run only if they are selected by name. */
+  /** The warm-up of every server before its rounds, Portico and peers alike. */
+  readonly warmUp: WarmUpRule;
+  /** Parts that are left out unless they are named. */
   readonly without: readonly string[];
   /** Servers that are omitted: the id of a peer, or the ids of a scenario and a peer, separated by a slash. */
   readonly withoutPeers: readonly string[];
-  /** The numbers of distinct keys in the scenario about keys, in ascending order. */
+  /** The numbers of distinct keys in the scenario about keys, the smallest first. */
   readonly keys: readonly number[];
-  readonly latencySeconds: number;
+  readonly latency: Rounds;
   readonly starts: number;
   readonly memoryKeys: number;
 }
@@ -23,42 +24,54 @@ export interface Effort {
 /** For the committed results. */
 export const FULL: Effort = {
   name: 'full',
-  main: { count: 5, seconds: 1.5 },
-  side: { count: 3, seconds: 1 },
-  warmSeconds: 2.5,
+  main: { count: 5, seconds: 1 },
+  side: { count: 5, seconds: 0.6 },
+  warmUp: { requests: 60_000, maxSeconds: 15 },
   without: [],
   withoutPeers: [],
   keys: [1, 1000, 100_000],
-  latencySeconds: 5,
+  latency: { count: 5, seconds: 3 },
   starts: 5,
   memoryKeys: 1_000_000,
 };
 
-/** For a run of less than three minutes, with rough numbers and without scenarios that no target needs. */
+/** For a rough look in under four minutes: whatever no target needs is left out, and servers are hardly warm. */
 export const QUICK: Effort = {
   name: 'quick',
-  main: { count: 3, seconds: 0.3 },
-  side: { count: 3, seconds: 0.3 },
-  warmSeconds: 1.5,
-  without: ['hit-2k', 'hit-200k', 'hit-1c', 'hit-256c', 'refused', 'miss-gzip'],
+  main: { count: 5, seconds: 0.25 },
+  side: { count: 5, seconds: 0.25 },
+  warmUp: { requests: 10_000, maxSeconds: 1.5 },
+  without: [
+    'hit-2k',
+    'hit-200k',
+    'hit-1c',
+    'hit-256c',
+    'refused',
+    'miss-gzip',
+    'miss-distinct-2k',
+    'miss-distinct-200k',
+    'operations',
+    'micro',
+    'profile',
+  ],
   withoutPeers: [
     'portico-responses-off',
     'fastify-http-proxy',
     'haproxy',
     'varnish',
-    'nginx-cache-1-key',
-    'nginx-cache-10-000-keys',
-    'miss-distinct-2k/http-proxy-middleware',
-    'miss-distinct-200k/http-proxy-middleware',
+    'hit/nginx-cache',
+    'hit-gzip/nginx-gzip',
+    'not-modified/nginx-cache-tuned',
+    'miss-distinct/nginx-pass',
   ],
   keys: [1, 10_000],
-  latencySeconds: 1,
-  starts: 2,
+  latency: { count: 3, seconds: 1 },
+  starts: 3,
   memoryKeys: 100_000,
 };
 
-/** Rounds of `--against`, each with fresh processes. */
-export const COMPARED: Rounds = { count: 6, seconds: 2 };
+/** Rounds of `--against`, each with processes of its own that are warmed by the rule of the run. */
+export const COMPARED: Rounds = { count: 5, seconds: 1.5 };
 
 /** The same with `--quick`. */
-export const QUICK_COMPARED: Rounds = { count: 4, seconds: 0.5 };
+export const QUICK_COMPARED: Rounds = { count: 5, seconds: 0.5 };

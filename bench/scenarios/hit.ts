@@ -5,18 +5,23 @@ import { varnish } from '../peers/varnish.ts';
 import type { PageSize } from '../pages.ts';
 import { PLAIN, PLAIN_REVALIDATED, PLAIN_GZIP, HIT, HIT_REVALIDATED, HIT_GZIP } from './requests.ts';
 import type { Effort } from './effort.ts';
-import type { Rounds, Scenario } from './scenario.ts';
+import type { Entry, Rounds, Scenario } from './scenario.ts';
 
-const caching = () => portico({ label: 'hit', responses: 'enforce', cache: true });
+const caching = (): Entry['peer'] => portico({ label: 'hit', responses: 'enforce', cache: true });
 
-/** Stored responses: unchanged, compressed, or as a 304; by size and by number of connections. */
+const plainNginx: Entry = { peer: nginx('cache'), request: PLAIN };
+
+/** Stored pages, as they are, compressed or only confirmed; by size and by number of connections. */
 export function hitScenarios({ main, side }: Effort): Scenario[] {
   return [
-    identity('hit', '29k', 32, main),
-    identity('hit-2k', '2k', 32, side),
-    identity('hit-200k', '200k', 32, side),
-    identity('hit-1c', '29k', 1, side),
-    identity('hit-256c', '29k', 256, side),
+    identity('hit', '29k', 32, main, {
+      others: [plainNginx, { peer: varnish(), request: PLAIN }],
+      usualPerSecond: 50_000,
+    }),
+    identity('hit-2k', '2k', 32, side, { usualPerSecond: 60_000 }),
+    identity('hit-200k', '200k', 32, side, { usualPerSecond: 22_000 }),
+    identity('hit-1c', '29k', 1, side, { usualPerSecond: 11_000 }),
+    identity('hit-256c', '29k', 256, side, { usualPerSecond: 45_000 }),
     {
       id: 'hit-gzip',
       title: 'Cache hit, Accept-Encoding: gzip, 29 kB, 32 connections',
@@ -24,20 +29,23 @@ export function hitScenarios({ main, side }: Effort): Scenario[] {
       upstream: 'same',
       connections: 32,
       rounds: main,
+      usualPerSecond: 25_000,
       entries: [
+        { peer: nginx('gzip', { tuned: true }), request: PLAIN_GZIP },
         { peer: nginx('gzip'), request: PLAIN_GZIP },
         { peer: caching(), request: HIT_GZIP },
       ],
     },
     {
       id: 'not-modified',
-      title: '304 for a matching If-None-Match, 29 kB, 32 connections; beside it the whole page',
+      title: '304 for a matching If-None-Match, 29 kB, 32 connections; the whole page for comparison',
       size: '29k',
       upstream: 'tagged',
       connections: 32,
       rounds: main,
+      usualPerSecond: 45_000,
       entries: [
-        { peer: nginx('cache'), request: PLAIN_REVALIDATED },
+        { peer: nginx('cache', { tuned: true }), request: PLAIN_REVALIDATED },
         { peer: portico({ label: '304', responses: 'enforce', cache: true }), request: HIT_REVALIDATED },
         { peer: caching(), request: HIT },
       ],
@@ -45,7 +53,13 @@ export function hitScenarios({ main, side }: Effort): Scenario[] {
   ];
 }
 
-function identity(id: string, size: PageSize, connections: number, rounds: Rounds): Scenario {
+function identity(
+  id: string,
+  size: PageSize,
+  connections: number,
+  rounds: Rounds,
+  { others = [], usualPerSecond }: { others?: readonly Entry[]; usualPerSecond: number },
+): Scenario {
   const plural = connections === 1 ? 'connection' : 'connections';
   return {
     id,
@@ -54,11 +68,12 @@ function identity(id: string, size: PageSize, connections: number, rounds: Round
     upstream: 'same',
     connections,
     rounds,
+    usualPerSecond,
     entries: [
-      { peer: nginx('cache'), request: PLAIN },
-      { peer: varnish(), request: PLAIN },
-      { peer: nodeHttp(size), request: PLAIN },
+      { peer: nginx('cache', { tuned: true }), request: PLAIN },
       { peer: caching(), request: HIT },
+      { peer: nodeHttp(size), request: PLAIN },
+      ...others,
     ],
   };
 }

@@ -4,12 +4,13 @@ import { PLAIN, HIT, keyed } from './requests.ts';
 import type { Effort } from './effort.ts';
 import type { Entry, Scenario } from './scenario.ts';
 
-/** Enough for all pages of the largest row. With less, the row would consist of misses. */
+/** Enough memory for all pages of the largest row; with less, its requests would be misses. */
 const MAX_BYTES = 2 ** 30;
 
 /**
- * Stored responses by their number. All of them are requested before the rounds. Each number has a separate process: a
- * process that stores all pages would not show the cost of a small cache.
+ * Stored pages by their number; all of them are requested before the rounds. Each number has a process of its own: a
+ * process that stores all pages and is asked for a few would show near pages in a large memory, not the cost of few pages.
+ * nginx runs without its cache of open files here: it has one descriptor for each page, and limits are often lower.
  */
 export function keyScenarios({ main, keys }: Effort): Scenario[] {
   const most = Math.max(...keys);
@@ -21,18 +22,22 @@ export function keyScenarios({ main, keys }: Effort): Scenario[] {
       upstream: 'same',
       connections: 32,
       rounds: main,
+      usualPerSecond: 45_000,
       entries: [
         ...keys.map((count): Entry => {
-          const label = `hit, ${named(count)}`;
+          const label = `hit, ${keysText(count)}`;
           const peer = portico({ label, responses: 'enforce', cache: true, maxBytes: MAX_BYTES });
           return { peer, request: keyed(HIT, count) };
         }),
-        ...[1, most].map((count): Entry => ({ peer: nginx('cache', named(count)), request: keyed(PLAIN, count) })),
+        ...[1, most].map((count): Entry => ({
+          peer: nginx('cache', { note: keysText(count) }),
+          request: keyed(PLAIN, count),
+        })),
       ],
     },
   ];
 }
 
-function named(count: number): string {
+function keysText(count: number): string {
   return `${count.toLocaleString('en-US')} ${count === 1 ? 'key' : 'keys'}`;
 }

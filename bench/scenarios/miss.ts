@@ -1,85 +1,128 @@
+import type { PageSize } from '../pages.ts';
 import { haproxy } from '../peers/haproxy.ts';
 import { nginx } from '../peers/nginx.ts';
 import { nodePeer } from '../peers/node-peer.ts';
 import { portico } from '../peers/portico.ts';
 import { prism } from '../peers/prism.ts';
-import { PLAIN, FETCHED, UNDOCUMENTED, UNDOCUMENTED_BY_PORTICO, VALIDATED } from './requests.ts';
+import {
+  PLAIN,
+  FETCHED,
+  keyed,
+  UNDOCUMENTED,
+  UNDOCUMENTED_BY_PORTICO,
+  STORED,
+  VALIDATED,
+  VALIDATED_UNDOCUMENTED,
+} from './requests.ts';
 import type { Effort } from './effort.ts';
-import type { Entry, Scenario } from './scenario.ts';
+import type { BenchRequest, Entry, Rounds, Scenario } from './scenario.ts';
 
-const hpm: Entry = { peer: nodePeer('http-proxy-middleware', 'express + http-proxy-middleware'), request: PLAIN };
+const proxy: Entry = { peer: nodePeer('http-proxy-middleware', 'express + http-proxy-middleware'), request: PLAIN };
 const fastify: Entry = { peer: nodePeer('fastify-http-proxy', '@fastify/http-proxy'), request: PLAIN };
 const validator: Entry = {
   peer: nodePeer('express-openapi-validator', 'express-openapi-validator + http-proxy-middleware'),
   request: PLAIN,
+  usualPerSecond: 2500,
+  slow: { requests: 20_000, reason: 'it serves some 2,500 requests per second, so the full warm-up would take 24 s' },
+};
+const prismProxy: Entry = {
+  peer: prism(),
+  request: PLAIN,
+  usualPerSecond: 800,
+  slow: { requests: 8000, reason: 'it serves some 800 requests per second, so the full warm-up would take 75 s' },
 };
 
-function fetching(responses: 'enforce' | 'report' | 'off'): Entry {
-  const label = responses === 'off' ? 'responses off' : responses;
-  return { peer: portico({ label, responses, cache: false }), request: responses === 'off' ? FETCHED : VALIDATED };
+function fetching(responses: 'enforce' | 'report', request: BenchRequest = VALIDATED): Entry {
+  return { peer: portico({ label: responses, responses, cache: false }), request };
 }
 
-/** Pages that are fetched for each request, and validated by the servers that validate. */
+const unchecked: Entry = {
+  peer: portico({ label: 'responses off', responses: 'off', cache: false }),
+  request: FETCHED,
+};
+
+/** Pages that are fetched for each request, and checked by the servers that validate. */
 export function missScenarios({ main, side }: Effort): Scenario[] {
-  const base = { connections: 32, rounds: main } as const;
+  const base = { size: '29k', connections: 32, rounds: main, usualPerSecond: 9000 } as const;
   return [
     {
       ...base,
       id: 'miss-distinct',
       title: 'Miss, all bodies distinct, 29 kB, 32 connections',
-      size: '29k',
       upstream: 'stamped',
       entries: [
         fetching('enforce'),
+        proxy,
         fetching('report'),
-        fetching('off'),
-        hpm,
+        unchecked,
         fastify,
         validator,
-        { peer: prism(), request: PLAIN },
-        { peer: nginx('pass'), request: PLAIN },
-        { peer: haproxy(), request: PLAIN },
+        prismProxy,
+        { peer: nginx('pass'), request: PLAIN, usualPerSecond: 25_000 },
+        { peer: haproxy(), request: PLAIN, usualPerSecond: 25_000 },
       ],
     },
-    ...(['2k', '200k'] as const).map((size): Scenario => ({
-      connections: base.connections,
-      rounds: side,
-      id: `miss-distinct-${size}`,
-      title: `Miss, all bodies distinct, ${size.replace('k', ' kB')}, 32 connections`,
-      size,
-      upstream: 'stamped',
-      entries: [fetching('enforce'), hpm],
-    })),
+    {
+      ...base,
+      id: 'miss-undocumented',
+      title: 'Miss, all bodies distinct, two fields that the contract does not document, 29 kB, 32 connections',
+      upstream: 'undocumented',
+      entries: [fetching('enforce', VALIDATED_UNDOCUMENTED), proxy, fetching('report', VALIDATED_UNDOCUMENTED)],
+    },
+    bySize('2k', side, 14_000),
+    bySize('200k', side, 2500),
     {
       ...base,
       id: 'miss-same',
       title: 'Miss, identical bodies, 29 kB, 32 connections',
-      size: '29k',
       upstream: 'same',
-      entries: [fetching('enforce'), fetching('report'), hpm],
+      entries: [fetching('enforce'), proxy, fetching('report')],
     },
     {
       ...base,
       rounds: side,
       id: 'miss-gzip',
       title: 'Miss, the upstream sends gzip, identical bodies, 29 kB, 32 connections',
-      size: '29k',
       upstream: 'gzip',
-      entries: [fetching('enforce'), hpm],
+      entries: [fetching('enforce'), proxy],
     },
     {
       ...base,
       id: 'passthrough',
-      title: 'Passthrough of an undocumented path, 29 kB, 32 connections',
-      size: '29k',
+      title: 'Passthrough of a path outside the contract, 29 kB, 32 connections',
       upstream: 'stamped',
       entries: [
         {
           peer: portico({ label: 'passthrough', responses: 'enforce', cache: true }),
           request: UNDOCUMENTED_BY_PORTICO,
         },
-        { ...hpm, request: UNDOCUMENTED },
+        { ...proxy, request: UNDOCUMENTED },
+      ],
+    },
+    {
+      ...base,
+      id: 'miss-stored',
+      title: 'Targets that nobody requested before, validated and stored, 2 kB, 32 connections',
+      size: '2k',
+      upstream: 'stamped',
+      usualPerSecond: 11_000,
+      entries: [
+        { peer: portico({ label: 'stored', responses: 'enforce', cache: true }), request: keyed(STORED, 'fresh') },
+        { peer: nginx('cache'), request: keyed(PLAIN, 'fresh') },
       ],
     },
   ];
+}
+
+function bySize(size: PageSize, rounds: Rounds, usualPerSecond: number): Scenario {
+  return {
+    id: `miss-distinct-${size}`,
+    title: `Miss, all bodies distinct, ${size.replace('k', ' kB')}, 32 connections`,
+    size,
+    upstream: 'stamped',
+    connections: 32,
+    rounds,
+    usualPerSecond,
+    entries: [fetching('enforce'), proxy],
+  };
 }

@@ -16,6 +16,7 @@ export function operationScenarios({ main }: Effort): Scenario[] {
       upstream: 'same',
       connections: 32,
       rounds: main,
+      usualPerSecond: 45_000,
       entries: [operationCount(), MANY].map((operations): Entry => {
         const label = `hit, ${operations} operations`;
         return { peer: portico({ responses: 'enforce', cache: true, label, operations }), request: HIT };

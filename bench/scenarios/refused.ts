@@ -13,6 +13,7 @@ export function refusedScenarios({ side }: Effort): Scenario[] {
       upstream: 'same',
       connections: 32,
       rounds: side,
+      usualPerSecond: 9000,
       entries: REFUSED.map((request) => ({
         peer: portico({ label: request.why, responses: 'enforce', cache: true }),
         request,

@@ -38,6 +38,20 @@ export const VALIDATED: BenchRequest = {
   counted: /^portico_checks_total\{check="responses",outcome="passed"\}/,
 };
 
+/** As VALIDATED, for pages with two undocumented fields, which Portico reports and forwards. */
+export const VALIDATED_UNDOCUMENTED: BenchRequest = {
+  ...VALIDATED,
+  proof: { 'contract-status': /^violations; count=2; worst=undocumented/ },
+  undocumented: true,
+};
+
+/** Responses for new targets that Portico fetched, found to be valid and stored, as headers and a metric show. */
+export const STORED: BenchRequest = {
+  ...VALIDATED,
+  proof: { ...VALIDATED.proof, 'cache-status': /stored/ },
+  counted: /^portico_cache_requests_total\{.*result="miss"/,
+};
+
 /** Responses that Portico fetched with the check `responses` switched off. */
 export const FETCHED: BenchRequest = { ...PLAIN, counted: /^portico_upstream_answers_total\{.*status_class="2xx"/ };
 
@@ -79,6 +93,6 @@ export const REFUSED: readonly (BenchRequest & { readonly why: string })[] = [
 ];
 
 /** Returns a request for one of many keys: the search text ends in seven digits. */
-export function keyed(request: BenchRequest, keys: number): BenchRequest {
+export function keyed(request: BenchRequest, keys: number | 'fresh'): BenchRequest {
   return { ...request, path: `${PAGE_PATH}&q=key`, keys };
 }

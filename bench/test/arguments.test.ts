@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { isSelected, readArguments } from '../arguments.ts';
 import { estimateSeconds } from '../estimate.ts';
-import { partNames, wantedScenarios } from '../scenarios/all.ts';
-import { FULL, QUICK } from '../scenarios/effort.ts';
+import { partNames, wantedParts, wantedScenarios } from '../scenarios/all.ts';
+import { comparedScenarios } from '../scenarios/compared.ts';
+import { COMPARED, FULL, QUICK } from '../scenarios/effort.ts';
 
 const NAMES = ['hit', 'hit-2k', 'miss-same', 'miss-distinct'];
 
@@ -31,7 +32,7 @@ test('a part that a quick run leaves out is measured with every server if it is 
     false,
   );
   const [named] = wantedScenarios(QUICK, ['hit-256c']);
-  assert.equal(named?.entries.length, 4);
+  assert.equal(named?.entries.length, 3);
 });
 
 test('each server of a scenario has a unique id', () => {
@@ -52,7 +53,16 @@ test('every part has a unique name', () => {
   assert.equal(new Set(partNames()).size, partNames().length);
 });
 
-test('a full run is estimated below fifteen minutes and a quick one below three, without installation', () => {
-  assert.ok(estimateSeconds(FULL, wantedScenarios(FULL, [])) < 14 * 60);
-  assert.ok(estimateSeconds(QUICK, wantedScenarios(QUICK, [])) < 2.5 * 60);
+test('a full run is estimated below twenty minutes and a quick one below four, without installation', () => {
+  assert.ok(estimateSeconds(FULL, wantedScenarios(FULL, [])) < 19 * 60);
+  assert.ok(estimateSeconds(QUICK, wantedScenarios(QUICK, []), wantedParts(QUICK, [])) < 3.75 * 60);
+});
+
+test('a comparison with another checkout is estimated below twenty minutes', () => {
+  const scenarios = comparedScenarios({ ...COMPARED, count: 1 }, 'other');
+  assert.ok(estimateSeconds(FULL, scenarios, []) * COMPARED.count < 19 * 60);
+});
+
+test('ratios come from at least five rounds', () => {
+  for (const { count } of [FULL.main, FULL.side, FULL.latency, QUICK.main, COMPARED]) assert.ok(count >= 5);
 });

@@ -17,6 +17,22 @@ test('a table shows the ratios of Portico over each server', () => {
   assert.match(line ?? '', /20\.0 \| 20\.0–20\.0 \| 1\.50 × \| 50,000 \| 50,000–50,000 \| 0\.50 ×/);
 });
 
+test('a second table shows the threads, the warm-up and the yardstick', () => {
+  const threadsUs = { main: 24, v8: 4.5, pool: 0.8, worker: 0.7, other: 0 };
+  const warmUp = { requests: 61_234, seconds: 15, optimizationsPerSecond: 12, complete: false };
+  const text = toMarkdown(resultsOf({ hit: [row('portico-hit', 30, 25_000, { threadsUs, warmUp })] }), undefined);
+  assert.match(
+    text,
+    /\| portico-hit \| 24\.0 \| 4\.5 \| 0\.8 \| 0\.7 \| 0\.0 \| 61,234 \| 15\.0 \(not complete\) \| 12\.0 \| 100 \|/,
+  );
+});
+
+test('the reason for a smaller warm-up is stated', () => {
+  const slow = { requests: 8000, reason: 'it is slow' };
+  const text = toMarkdown(resultsOf({ 'miss-distinct': [row('prism', 900, 800, { slow })] }), undefined);
+  assert.match(text, /^prism is warmed with at least 8,000 requests: it is slow\.$/m);
+});
+
 test('configurations are shown without port numbers', () => {
   const text = toMarkdown(resultsOf(HIT), undefined);
   assert.match(text, /listen 127\.0\.0\.1:PORT;/);

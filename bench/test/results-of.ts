@@ -1,3 +1,4 @@
+import { mapTimes } from '../cpu-time.ts';
 import type { Machine } from '../machine.ts';
 import type { Results } from '../results.ts';
 import type { ScenarioRow } from '../run-scenario.ts';
@@ -10,14 +11,19 @@ export function row(
   requestsPerSecond: number,
   more: Partial<ScenarioRow> = {},
 ): ScenarioRow {
+  const threadsUs = mapTimes((group) => (group === 'main' ? cpuUs : 0));
   return {
     peer,
     label: peer,
     authenticates: true,
-    rounds: [{ cpuUs, requestsPerSecond }],
+    rounds: [{ cpuUs, requestsPerSecond, threadsUs }],
     stalls: 0,
     cpuUs: spreadOf([cpuUs]),
     requestsPerSecond: spreadOf([requestsPerSecond]),
+    threadsUs,
+    warmUp: { requests: 60_000, seconds: 4, optimizationsPerSecond: 1, complete: true },
+    slow: undefined,
+    yardstickMs: 100,
     rssBytes: 1e8,
     answerBytes: 29_000,
     encoding: undefined,
@@ -47,10 +53,12 @@ export function resultsOf(
   return {
     startedAt: '2026-01-02T03:04:05.000Z',
     effort: 'full',
+    warmUp: { requests: 60_000, maxSeconds: 15 },
     only: [],
     machine: MACHINE,
     scenarios: Object.entries(rows).map(([id, own]) => ({ id, title: id, rows: own, skipped: [] })),
     failures: [],
+    files: [],
     ...more,
   };
 }

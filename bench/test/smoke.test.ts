@@ -20,10 +20,15 @@ const BENCH = join(import.meta.dirname, '..');
 const folder = mkdtempSync(join(tmpdir(), 'portico-bench-test-'));
 const started: ChildProcess[] = [];
 let upstreamPort = 0;
+let undocumentedPort = 0;
 
 beforeAll(async () => {
   upstreamPort = await freePort();
-  const variants: UpstreamVariant[] = [{ size: '29k', kind: 'same', port: upstreamPort }];
+  undocumentedPort = await freePort();
+  const variants: UpstreamVariant[] = [
+    { size: '29k', kind: 'undocumented', port: undocumentedPort },
+    { size: '29k', kind: 'same', port: upstreamPort },
+  ];
   start('upstream.ts', JSON.stringify(variants));
   await untilAnswered(upstreamPort);
 });
@@ -66,6 +71,13 @@ test('the benchmark lists its parts without installing anything', () => {
 test('the upstream returns the page', async () => {
   const { body } = await rawRequest(upstreamPort, PAGE_PATH);
   expect(body.equals(questionPage('29k'))).toBe(true);
+});
+
+test('the page with undocumented fields has one on the page and one on each item', async () => {
+  const { body } = await rawRequest(undocumentedPort, PAGE_PATH);
+  const page = JSON.parse(body.toString()) as { serverTime?: number; list: { reactionCount?: number }[] };
+  expect(page.serverTime).toBeDefined();
+  expect(page.list.every(({ reactionCount }) => reactionCount !== undefined)).toBe(true);
 });
 
 test.each([

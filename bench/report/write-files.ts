@@ -1,0 +1,16 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { formatFiles } from './format-files.ts';
+
+/** A file of a report: its name without a folder, and its text. */
+export interface ReportFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Writes files into a folder; Markdown and JSON are formatted as the repository is. */
+export function writeFiles(files: readonly ReportFile[], folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  for (const { name, text } of files) writeFileSync(join(folder, name), text);
+  formatFiles(files.filter(({ name }) => /\.(?:md|json)$/.test(name)).map(({ name }) => join(folder, name)));
+}

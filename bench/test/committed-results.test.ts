@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'vitest';
+import { spreadOf } from '../spread.ts';
+import { microFiles } from '../report/micro-markdown.ts';
+import { resultFiles } from '../report/result-files.ts';
+import { flameGraph } from '../profile/flame-graph.ts';
+import { resultsOf, row } from './results-of.ts';
+
+const BENCH = join(import.meta.dirname, '..');
+
+/** The commit that a file of results names. */
+function commitIn(text: string): string | undefined {
+  return /\b[Cc]ommit(?:": "|: | )([0-9a-f]{7,40}(?: with local changes)?)/.exec(text)?.[1];
+}
+
+test('every file of a run names its commit', () => {
+  const results = resultsOf({ hit: [row('portico-hit', 30, 25_000)] });
+  const { machine, startedAt } = results;
+  const lines = [{ name: 'match', nsPerCall: spreadOf([1]), bytesPerCall: 1 }];
+  const frame = { name: 'all', place: '', group: 'Node', self: 1, total: 1, children: new Map() };
+  const files = [
+    ...resultFiles(results),
+    ...microFiles(lines, machine, startedAt),
+    { name: 'profile-hit.svg', text: flameGraph(frame, `hit; commit ${machine.commit}`) },
+  ];
+  for (const { name, text } of files) assert.equal(commitIn(text), machine.commit, name);
+});
+
+const committed = JSON.parse(readFileSync(join(BENCH, 'results.json'), 'utf8')) as { files?: readonly string[] };
+
+// Results from before runs wrote all files together list no files; the next complete run replaces them.
+test.skipIf(committed.files === undefined)('the committed results come from one commit', () => {
+  const names = ['results.json', 'RESULTS.md', 'results.svg', ...(committed.files ?? [])];
+  for (const name of ['MICRO.md', 'micro.json', 'profile-hit.md', 'profile-hit.svg'])
+    assert.ok(names.includes(name), name);
+  const commits = names.map((name) => {
+    assert.ok(existsSync(join(BENCH, name)), `${name} is missing`);
+    return commitIn(readFileSync(join(BENCH, name), 'utf8'));
+  });
+  const byFile = Object.fromEntries(names.map((name, at) => [name, commits[at]]));
+  assert.equal(new Set(commits).size, 1, JSON.stringify(byFile));
+  assert.match(commits[0] ?? 'none', /^[0-9a-f]+$/, 'the results were measured with local changes');
+});
