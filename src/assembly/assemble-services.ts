@@ -18,7 +18,7 @@ import { MISSING_ACCOUNT, MISSING_OWNERSHIP } from '../permissions/decide.ts';
 import { createAuthorLookup, createOwnership, type Ownership } from '../permissions/ownership.ts';
 import { termsOf } from '../permissions/vocabulary.ts';
 import type { ShadowContract } from '../pipeline/shadow-contract.ts';
-import { createLookup, type Lookup } from '../pipeline/look-up.ts';
+import { createLookup, type Lookup } from '../pipeline/lookup.ts';
 import { createAccessLog, createLogger } from '../telemetry/logs.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { createTrafficHistory, type TrafficHistory } from '../telemetry/traffic-history.ts';
@@ -58,7 +58,7 @@ export interface Services {
   /** Reduces a violation to its fingerprint. */
   readonly kindOf: KindOf;
   /** Checks traffic against the shadow contract; undefined if none is configured. */
-  readonly candidate: ShadowContract | undefined;
+  readonly shadow: ShadowContract | undefined;
   readonly ladder: Ladder;
   readonly ladderFile: LadderFile;
   /** Passes the trace of a finished request to all observers of requests. */
@@ -99,7 +99,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
   });
   const { ladder, file: ladderFile } = assembleLadder(settings, start, { clock, logger, metrics });
   const { ownership } = settings.permissions;
-  const candidate = assembleShadow(settings, start, { metrics, ledger });
+  const shadow = assembleShadow(settings, start, { metrics, ledger });
   const accessLog = createAccessLog({
     operations: start.contract.operations,
     level: settings.logging.level,
@@ -111,7 +111,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     { name: 'metrics', record: metrics.record },
     { name: 'ledger', record: ledger.record },
     { name: 'ladder', record: ladder.record },
-    ...(candidate === undefined ? [] : [{ name: 'shadow contract', record: candidate.recorded }]),
+    ...(shadow === undefined ? [] : [{ name: 'shadow contract', record: shadow.requestFinished }]),
     { name: 'access log', record: accessLog.record },
   ];
   return {
@@ -133,7 +133,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     ledger,
     learning: start.learned && createLearning(settings, start.learned, clock, logger),
     kindOf,
-    candidate,
+    shadow,
     ladder,
     ladderFile,
     recordTrace: createTraceRecorder(observers, (observer, error) =>

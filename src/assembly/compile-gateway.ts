@@ -31,7 +31,7 @@ import {
 import { decodeForInspection } from '../upstream/response-body.ts';
 import type { AssemblyParts, Services } from './assemble-services.ts';
 import type { Start } from './load-start.ts';
-import { showingBodies } from './watch-shadow.ts';
+import { withShadowBodies } from './watch-shadow.ts';
 
 /** The memo of targets may use an eighth of the budget of stored pages. */
 const TARGETS_SHARE = 8;
@@ -50,7 +50,7 @@ export function compileGateway(
   const challenge = challengeOf(settings.authentication.realm);
   const requirementOf = boundedMemo(MAX_PERMISSIONS, (permission: string) => permissions.compile({ permission }));
   const decidePermission: CompiledGateway['decidePermission'] = (permission, grants) =>
-    decide(requirementOf(permission), grants, 'not-asked');
+    decide(requirementOf(permission), grants, 'not-checked');
   const { grantsOf } = permissions;
   const serviceCredential = start.serviceAuthorization !== undefined;
   const access = { decidePermission, grantsOf, challenge, serviceCredential };
@@ -96,7 +96,7 @@ export function compileGateway(
     grantsOf,
     guard: services.guard,
     decidePermission,
-    candidate: services.candidate,
+    shadow: services.shadow,
     challenge,
     clock,
   };
@@ -118,7 +118,7 @@ function undocumentedPlan(
     access,
     upstream,
     clock,
-    observe: learning?.observePath,
+    sample: learning?.samplePath,
     purge: (tags) => {
       if (tags === undefined) {
         pageCounts.dropAll();
@@ -162,13 +162,13 @@ function stageServices(
     },
     jsonLimits,
     uploads: createUploadMemory(clock, settings.gdpr),
-    judge: contract.checkResponse,
+    check: contract.checkResponse,
     namesUpstream,
-    knownAnswers: createKnownBodies(),
+    knownBodies: createKnownBodies(),
     decode: (headers, body) => decodeForInspection({ status: 200, headers, body }, maxResponseBytes),
     isAccepted: ({ id }, violation, status) =>
       baseline?.isAccepted(services.kindOf(id, status, violation).fingerprint, clock()) ?? false,
-    observe: services.learning?.observeAnswer,
+    sample: services.learning?.sampleResponse,
     learn: ownership.learn,
     forget: (principal) => authenticator.forget(principal),
     mayReadPrivateFields: permissions.mayReadPrivateFields,
@@ -178,16 +178,16 @@ function stageServices(
       lookUp,
       disabledOperations: disabledOperations(settings, contract.operations),
     }),
-    candidate: services.candidate,
-    checkBody: showingBodies(
+    shadow: services.shadow,
+    checkBody: withShadowBodies(
       createCheckBody({
         schema: contract.judgeRequest,
         gdpr: settings.gdpr,
         comments: settings.comments,
-        holds: ({ grants }, permission) => decidePermission(permission, grants).verdict === 'allowed',
+        hasPermission: ({ grants }, permission) => decidePermission(permission, grants).verdict === 'allowed',
         lookUp,
       }),
-      services.candidate,
+      services.shadow,
     ),
     purge: (tags) => {
       cache.purge(tags);

@@ -13,8 +13,8 @@ import { toSampledResponse } from '../walk/sampled-response.ts';
 
 /** Samples traffic and stores the observations. */
 export interface Learning {
-  readonly observeAnswer: (exchange: Exchange, operation: Operation, status: number, json: unknown) => void;
-  readonly observePath: (method: string, path: string, status: number) => void;
+  readonly sampleResponse: (exchange: Exchange, operation: Operation, status: number, json: unknown) => void;
+  readonly samplePath: (method: string, path: string, status: number) => void;
   close(): void;
 }
 
@@ -60,11 +60,11 @@ export function createLearning(
     }
   };
   return {
-    observeAnswer: (exchange, operation, status, json) => {
+    sampleResponse: (exchange, operation, status, json) => {
       if (json === undefined || !learner.shouldSample(operation.id)) return;
       quietly(() => learner.sampleResponse(toSampledResponse(exchange, operation.id, status, json)));
     },
-    observePath: (method, path, status) => quietly(() => learner.samplePath({ method, path, status })),
+    samplePath: (method, path, status) => quietly(() => learner.samplePath({ method, path, status })),
     close: () => writer.close(),
   };
 }

@@ -18,7 +18,7 @@ import { type LoadedPermissions, loadPermissions, readRoles } from './load-permi
 export interface Start extends LoadedPermissions {
   readonly contract: Contract;
   /** The shadow contract; undefined if none is configured. */
-  readonly candidate: Contract | undefined;
+  readonly shadow: Contract | undefined;
   /** Problems of both contracts that do not prevent the start. */
   readonly warnings: readonly Fault[];
   readonly address: UpstreamAddress;
@@ -53,7 +53,7 @@ export function loadStart(settings: Settings, { env, load = loadContract }: Star
     }
   };
   const contract = attempt(() => load(settings.contract));
-  const candidate = attempt(() => ({ contract: loadShadow(settings.contract, load) }));
+  const shadow = attempt(() => ({ contract: loadShadow(settings.contract, load) }));
   // Names of operations are checked here, where their place in the configuration is known.
   const ids = contract?.operations.map(({ id }) => id);
   if (ids !== undefined) faults.push(...operationFaults(settings, ids));
@@ -66,14 +66,14 @@ export function loadStart(settings: Settings, { env, load = loadContract }: Star
   const ladder = attempt(() => keptLadder(settings));
   const learned = attempt(() => ({ before: loadLearned(settings) }));
   if (faults.length > 0) throw new StartFault(faults);
-  if (!contract || !rules || !address || !service || !isPermissionMessage || !learned || !candidate)
+  if (!contract || !rules || !address || !service || !isPermissionMessage || !learned || !shadow)
     throw new StartFault([]);
   return {
     contract,
-    candidate: candidate.contract,
+    shadow: shadow.contract,
     warnings: [
       ...contract.warnings,
-      ...shadowWarnings(contract, candidate.contract, settings.placeOf('/contract/candidate')),
+      ...shadowWarnings(contract, shadow.contract, settings.placeOf('/contract/candidate')),
     ],
     ...rules,
     address,
@@ -145,17 +145,17 @@ const NOT_COMPARED = {
 } as const;
 
 /** Returns the warnings about a shadow contract: targets that select nothing, and changes that no report will show. */
-function shadowWarnings(live: Contract, candidate: Contract | undefined, { source, pointer }: Place): Fault[] {
-  if (candidate === undefined) return [];
+function shadowWarnings(live: Contract, shadow: Contract | undefined, { source, pointer }: Place): Fault[] {
+  if (shadow === undefined) return [];
   const known = new Map(live.operations.map((operation) => [nameOf(operation), operation]));
-  const changed = candidate.operations.flatMap((next) => {
+  const changed = shadow.operations.flatMap((next) => {
     const operation = known.get(nameOf(next));
     if (operation === undefined) return [];
     const names = Object.entries(NOT_COMPARED).flatMap(([name, of]) => (same(of(operation), of(next)) ? [] : [name]));
     return names.length === 0 ? [] : [`${names.join(', ')} of ${next.id}`];
   });
   return [
-    ...candidate.warnings.map((warning) => ({ ...warning, message: `the shadow contract: ${warning.message}` })),
+    ...shadow.warnings.map((warning) => ({ ...warning, message: `the shadow contract: ${warning.message}` })),
     ...changed.map((what) => ({
       source,
       pointer,

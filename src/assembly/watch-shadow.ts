@@ -8,13 +8,13 @@ import type { Start } from './load-start.ts';
 /** Creates the check of traffic against the shadow contract; returns undefined if none is configured. */
 export function assembleShadow(
   settings: Settings,
-  { contract, candidate }: Start,
+  { contract, shadow }: Start,
   { metrics, ledger }: { readonly metrics: Metrics; readonly ledger: Ledger },
 ): ShadowContract | undefined {
-  if (candidate === undefined) return undefined;
+  if (shadow === undefined) return undefined;
   const watch = createShadowContract({
     live: contract,
-    candidate,
+    shadow,
     checksFor: settings.checksFor,
     maxCollected: settings.contract.maxCollected,
     later: (work) => void setImmediate(work).unref(),
@@ -30,7 +30,7 @@ export function assembleShadow(
 }
 
 /** Wraps a body check so that the shadow contract sees parsed request bodies first. */
-export function showingBodies(check: CheckBody, watch: ShadowContract | undefined): CheckBody {
+export function withShadowBodies(check: CheckBody, watch: ShadowContract | undefined): CheckBody {
   if (watch === undefined) return check;
   return (planned, body, exchange) => {
     watch.body(exchange.trace, body, Buffer.isBuffer(exchange.body) ? exchange.body.length : 0);

@@ -1,7 +1,7 @@
 import type { Principal } from '../model/principal.ts';
 import type { Audience } from './cache-options.ts';
 
-/** Returns true if other callers receive what is stored for this audience. */
+/** Returns true if responses stored for this audience are shared with other callers. */
 export function isShared(audience: string): boolean {
   return !audience.startsWith('caller:');
 }

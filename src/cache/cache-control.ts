@@ -32,12 +32,12 @@ export function mayBypass(
   roles: Iterable<string>,
   noCacheRoles: readonly string[],
 ): boolean {
-  if (noCacheRoles.length === 0 || !asksForFresh(request)) return false;
+  if (noCacheRoles.length === 0 || !requestsFresh(request)) return false;
   for (const role of roles) if (noCacheRoles.includes(role)) return true;
   return false;
 }
 
-function asksForFresh({ cacheControl, pragma }: { cacheControl: string | undefined; pragma: string | undefined }) {
+function requestsFresh({ cacheControl, pragma }: { cacheControl: string | undefined; pragma: string | undefined }) {
   if (cacheControl !== undefined) {
     const directives = cacheDirectives([['cache-control', cacheControl]]);
     return directives.has('no-cache') || directives.has('no-store') || directives.get('max-age')?.[0] === '0';

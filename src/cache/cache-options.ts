@@ -9,7 +9,7 @@ export interface Freshness {
   readonly freshSeconds: number;
   /** Seconds after that for which it is served while a new one is fetched (RFC 5861, 3). */
   readonly staleWhileRevalidateSeconds: number;
-  /** Seconds after freshness for which it is served if the upstream fails (RFC 5861, 4). */
+  /** Seconds after it is no longer fresh for which it is served if the upstream fails (RFC 5861, 4). */
   readonly staleIfErrorSeconds: number;
 }
 
@@ -19,7 +19,7 @@ export interface CacheOptions extends Freshness {
   readonly enabled: boolean | undefined;
   readonly maxBytes: number;
   readonly maxEntryBytes: number;
-  /** True to send stored pages gzip-coded to clients that accept it. */
+  /** True to send stored responses in gzip form to clients that accept it. */
   readonly gzip: boolean;
   readonly store: StoreRule;
   /** True to respect the upstream's `Cache-Control` and `Expires`. */
@@ -67,15 +67,16 @@ const seconds = (description: string) => ({ type: 'number', minimum: 0, maximum:
 
 /** The schema properties of the three durations, for the global key and the key of an operation. */
 const freshnessProperties = {
-  freshSeconds: seconds('Seconds for which a stored page is served without a request to the upstream.'),
-  staleWhileRevalidateSeconds: seconds('Seconds after freshness for which it is served while a new page is fetched.'),
-  staleIfErrorSeconds: seconds('Seconds after freshness for which it is served if the upstream fails.'),
+  freshSeconds: seconds('Seconds for which a stored response is served without a request to the upstream.'),
+  staleWhileRevalidateSeconds: seconds('Seconds after that for which it is served while a new one is fetched.'),
+  staleIfErrorSeconds: seconds('Seconds after it is no longer fresh for which it is served if the upstream fails.'),
 };
 
 /** The schema property of the rule that decides what is stored. */
 const storeProperty = {
   enum: ['valid', 'accepted', 'wellFormed'],
-  description: 'Which responses are stored: valid ones, also accepted violations, or any with the documented envelope.',
+  description:
+    'Which responses are stored: only valid ones, also those with accepted violations, or all with the documented envelope.',
 };
 
 const pageSize = { type: 'integer', minimum: 1, maximum: 10_000 };
@@ -87,13 +88,13 @@ export const cacheOptionsSchema = {
   properties: {
     enabled: { type: 'boolean', description: 'Overrides the mode.' },
     ...freshnessProperties,
-    maxBytes: { type: 'integer', minimum: 65_536, description: 'Memory for stored pages, in bytes.' },
-    maxEntryBytes: { type: 'integer', minimum: 1024, description: 'The largest page that is stored, in bytes.' },
-    gzip: { type: 'boolean', description: 'Send stored pages gzip-coded to clients that accept it.' },
+    maxBytes: { type: 'integer', minimum: 65_536, description: 'The maximum memory for stored responses, in bytes.' },
+    maxEntryBytes: { type: 'integer', minimum: 1024, description: 'The maximum size of a stored response, in bytes.' },
+    gzip: { type: 'boolean', description: 'Send stored responses in gzip form to clients that accept it.' },
     store: storeProperty,
     respectUpstream: { type: 'boolean', description: "Respect the upstream's Cache-Control and Expires." },
     defaultPageSize: {
-      description: 'The default page size of the upstream: one for all lists or one per operation.',
+      description: "The upstream's default page size, for all lists or by operation id.",
       anyOf: [pageSize, { type: 'object', additionalProperties: pageSize }],
     },
     noCacheRoles: {
@@ -173,7 +174,7 @@ export const operationCacheSchema = {
   additionalProperties: false,
   properties: {
     enabled: { type: 'boolean', description: 'Store responses of this operation.' },
-    audience: { enum: ['caller', 'permissions', 'public'], description: 'Who shares a stored page.' },
+    audience: { enum: ['caller', 'permissions', 'public'], description: 'The callers that share a stored response.' },
     ...freshnessProperties,
     store: storeProperty,
     assumeImpersonal: {

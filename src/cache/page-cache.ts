@@ -90,7 +90,7 @@ export function createPageCache(
     const entry = pages.peek(key);
     const size = (entry?.bytes ?? 0) + bytes.length;
     if (entry?.page !== page || size > maxEntryBytes) return;
-    // The page keeps its tags, so the old entry must not be disposed of.
+    // The tags of the page do not change, so the old entry must not be disposed of.
     pages.set(key, { ...entry, gzip: bytes, bytes: size }, { noDisposeOnSet: true });
   };
   const compressOnce = createCompressOnce(compress);
@@ -169,17 +169,17 @@ export function createPageCache(
 /** The maximum number of concurrent compressions. Further pages are compressed when they are next requested. */
 const MAX_COMPRESSING = 4;
 
-/** Creates a function that compresses each page once and passes on the result if it is smaller. Errors are ignored. */
-function createCompressOnce(compress: Compress): (page: StoredPage, keep: (bytes: Buffer) => void) => void {
+/** Creates a function that compresses each page once and calls back with the result if it is smaller. Errors are ignored. */
+function createCompressOnce(compress: Compress): (page: StoredPage, onCompressed: (bytes: Buffer) => void) => void {
   // Pages whose compression has started or finished.
   const begun = new WeakSet<StoredPage>();
   let compressing = 0;
-  return (page, keep) => {
+  return (page, onCompressed) => {
     if (begun.has(page) || compressing >= MAX_COMPRESSING) return;
     begun.add(page);
     compressing += 1;
     compress(page.body)
-      .then((bytes) => (bytes.length < page.body.length ? keep(bytes) : undefined))
+      .then((bytes) => (bytes.length < page.body.length ? onCompressed(bytes) : undefined))
       .catch(() => undefined)
       .finally(() => {
         compressing -= 1;

@@ -101,7 +101,7 @@ export type CacheOutcome =
 
 const MAX_TEXTS = 64;
 
-// Few numbers of seconds occur, and Node writes a text that is already in one piece faster.
+// Few different values occur, and Node writes a flat string faster than a concatenated one.
 const hitText = boundedMemo(MAX_TEXTS, (ttlSeconds: number) => `portico; hit; ttl=${ttlSeconds}`);
 
 /** Returns the value of `Cache-Status` (RFC 9211). */

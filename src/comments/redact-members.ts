@@ -9,9 +9,9 @@ interface Redacted {
 }
 
 /**
- * Removes the named members from a JSON text at any depth without changing any other byte: numbers keep all their
- * digits, strings their escapes. Returns the same buffer if there are none, and undefined if the text is not JSON or
- * exceeds the limits; the caller must not send it then.
+ * Removes the named members from a JSON text at any depth without changing any other byte: the digits of
+ * numbers and the escapes of strings are preserved. Returns the same buffer if there are none, and undefined if the text is not JSON or
+ * exceeds the limits; in that case the caller must not send it.
  */
 export function redactMembers(body: Buffer, names: ReadonlySet<string>, limits: JsonLimits): Redacted | undefined {
   if (exceededLimit(body, limits) !== undefined) return undefined;

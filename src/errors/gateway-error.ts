@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode } from './catalogue.ts';
 
-/** One detail of an error: its place and a suggestion; never holds a value of the message. */
+/** One detail of an error: its place and a suggestion; never contains a value from the message. */
 export interface ErrorDetail {
   /** `path`, `query`, `header`, `body`, … */
   readonly in?: string;
@@ -26,12 +26,12 @@ export class GatewayError extends Error {
   constructor(
     code: ErrorCode,
     text: string,
-    more: { details?: readonly ErrorDetail[]; headers?: Record<string, string>; cause?: unknown } = {},
+    options: { details?: readonly ErrorDetail[]; headers?: Record<string, string>; cause?: unknown } = {},
   ) {
-    super(text, { cause: more.cause });
+    super(text, { cause: options.cause });
     this.code = code;
     this.status = ERRORS[code].status;
-    this.details = more.details ?? [];
-    this.headers = more.headers ?? {};
+    this.details = options.details ?? [];
+    this.headers = options.headers ?? {};
   }
 }

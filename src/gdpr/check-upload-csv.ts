@@ -123,7 +123,7 @@ function headerError(
   const meant = header.map((cell) =>
     UPLOAD_COLUMNS.find((column) => column.toLowerCase() === cell.trim().toLowerCase()),
   );
-  // Only the allowed names are suggested: if the header is missing, the first row holds a user's data.
+  // Only the allowed names are suggested: if the header is missing, the first row contains a user's data.
   return isForm(meant) ? { message, suggestion: meant.join(',') } : { message };
 }
 

@@ -1,6 +1,6 @@
 /** The configuration key `gdpr:` with every default filled in. */
 export interface GdprOptions {
-  /** Seconds within which the same upload of the same caller is a duplicate; 0 disables the rule. */
+  /** Seconds within which a repeated upload by the same caller is a duplicate; 0 disables the rule. */
   readonly duplicateWindowSeconds: number;
   /** The largest number of users in one upload. */
   readonly maxRows: number;
@@ -24,7 +24,7 @@ export const gdprOptionsSchema = {
       minimum: 0,
       maximum: 86_400,
       description:
-        'Seconds within which the same upload of the same caller is refused as a duplicate; 0 disables the rule.',
+        'Seconds within which a repeated upload by the same caller is refused as a duplicate; 0 disables the rule.',
     },
     maxRows: {
       type: 'integer',

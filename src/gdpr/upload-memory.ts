@@ -11,7 +11,7 @@ export interface UploadAttempt {
   readonly force: boolean;
 }
 
-/** An upload that may proceed and must be finished in any case, or a duplicate. */
+/** An upload that may proceed, for which `finish` must always be called, or a duplicate. */
 type UploadVerdict =
   | {
       readonly verdict: 'first';
@@ -33,7 +33,7 @@ export function createUploadMemory(clock: Clock, options: Pick<GdprOptions, 'dup
   const windowMs = options.duplicateWindowSeconds * 1000;
   const acceptedAt = new LRUCache<string, number>({ max: MAX_REMEMBERED });
   // Bounded by the number of uploads in progress, which the server limits.
-  const underWay = new Map<string, number>();
+  const inProgress = new Map<string, number>();
 
   const isAccepted = (key: string) => {
     const at = acceptedAt.get(key);
@@ -43,21 +43,21 @@ export function createUploadMemory(clock: Clock, options: Pick<GdprOptions, 'dup
   return {
     begin({ caller, body, force }) {
       const key = JSON.stringify([caller, hash('sha256', body, 'base64url')]);
-      const running = underWay.get(key) ?? 0;
+      const running = inProgress.get(key) ?? 0;
       if (!force && windowMs > 0) {
         if (running > 0) return { verdict: 'duplicate', because: 'in flight' };
         if (isAccepted(key)) return { verdict: 'duplicate', because: 'accepted' };
       }
-      underWay.set(key, running + 1);
+      inProgress.set(key, running + 1);
       let finished = false;
       return {
         verdict: 'first',
         finish(status) {
           if (finished) return;
           finished = true;
-          const left = (underWay.get(key) ?? 1) - 1;
-          if (left > 0) underWay.set(key, left);
-          else underWay.delete(key);
+          const left = (inProgress.get(key) ?? 1) - 1;
+          if (left > 0) inProgress.set(key, left);
+          else inProgress.delete(key);
           if (status !== undefined && status >= 200 && status < 300) acceptedAt.set(key, clock());
         },
       };

@@ -8,7 +8,7 @@ export interface AuthenticationInput {
   /** The raw value of the `Authorization` header. */
   readonly authorizationHeader: string | undefined;
   /**
-   * Tokens and cookies that are forwarded besides it; they separate this caller's stored responses from those of
+   * Tokens and cookies that are also forwarded; they separate this caller's stored responses from those of
    * others.
    */
   readonly otherCredential?: string | undefined;
@@ -19,7 +19,7 @@ export interface AuthenticationInput {
   /** True if an anonymous caller is refused even when anonymous callers are allowed (rules, 2). */
   readonly needsCredential?: boolean;
   /** True if the level `report` must wait for the verifier, because enforced permissions depend on the caller. */
-  readonly mustKnow?: boolean;
+  readonly needsVerification?: boolean;
   /** Epoch milliseconds. */
   readonly now: number;
 }
@@ -34,12 +34,12 @@ export interface AuthenticationResult {
 export interface Authenticator {
   /**
    * Returns synchronously if the verifier is not needed: for a recently verified credential, for a caller without one,
-   * and for a malformed one. Throws or rejects with `GatewayError` for callers that the level `enforce` refuses, and
-   * never at `report` and `off`.
+   * and for a malformed one. Throws or rejects with `GatewayError` for callers that the level `enforce` refuses;
+   * never fails at `report` and `off`.
    */
   authenticate(input: AuthenticationInput): AuthenticationResult | Promise<AuthenticationResult>;
   /** Drops a verified credential because the upstream has refused it. */
   forget(principal: Pick<Principal, 'authorization'>): void;
-  /** Tries the verifier with a wrong credential: at start, periodically, and until the result is no longer pending. */
+  /** Tries the verifier with a wrong credential: at startup, periodically, and until the result is no longer pending. */
   calibrate(): Promise<Calibration>;
 }

@@ -52,7 +52,7 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
     const verified = { principal: principals.verified(credential.name, credential.authorization) };
     if (check.fresh(credential, now)) return verified;
     const verdict = check.verify(credential, clientAddress(), now);
-    if (level === 'report' && verifier.kind === 'upstream' && !input.mustKnow) {
+    if (level === 'report' && verifier.kind === 'upstream' && !input.needsVerification) {
       // This request does not wait for the verification; its result serves the next one.
       verdict.catch(() => undefined);
       return unverified('verification_pending');
@@ -66,7 +66,7 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
   }
 
   const malformed = () =>
-    refusals.credentialsRefused('The Authorization header holds no usable Basic credential in UTF-8.');
+    refusals.credentialsRefused('The Authorization header does not contain a valid Basic credential in UTF-8.');
 
   return {
     authenticate(input) {
@@ -74,7 +74,7 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
       const principals = createPrincipals(hash, header, input.otherCredential);
       if (header === undefined) return withoutCredential(input, principals);
       // A recently verified credential in canonical form is not parsed again.
-      const name = level === 'off' ? undefined : check.nameBehind(header, now);
+      const name = level === 'off' ? undefined : check.nameFor(header, now);
       if (name !== undefined && level !== 'off')
         return { principal: principals.verified(name, header), trace: passed[level].verified };
       const failed = (error: unknown): AuthenticationResult => {
@@ -128,8 +128,8 @@ interface Principals {
 }
 
 /**
- * Returns a factory of principals; `other` holds tokens and cookies sent with `Authorization`, which may affect the
- * response too.
+ * Returns a factory of principals; `other` contains the tokens and cookies sent with `Authorization`, which may also
+ * affect the response.
  */
 function createPrincipals(hash: KeyedHash, header: string | undefined, other: string | undefined): Principals {
   const suffix = other === undefined || other === '' ? '' : `;${hash('other', other)}`;

@@ -48,7 +48,7 @@ function readHashes(accounts: readonly FileAccount[], source: string): Map<strin
     }
   });
   if (faults.length === 0 && hashes.size === 0)
-    faults.push({ source, pointer: '/accounts', message: 'no account has a password hash, so nobody could log in' });
+    faults.push({ source, pointer: '/accounts', message: 'no account has a password hash, so no user can log in' });
   if (faults.length > 0) throw new StartFault(faults);
   return hashes;
 }

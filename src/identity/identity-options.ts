@@ -72,7 +72,7 @@ export const identityOptionsSchema = {
   properties: {
     verifier: {
       description:
-        'file: the password hashes of the roles file; upstream: a probe of the upstream. The default is file with the embedded upstream and upstream with a real one.',
+        'file: the password hashes of the roles file; upstream: a probe request to the upstream. The default is file with the embedded upstream and upstream with a real one.',
       enum: ['file', 'upstream'],
     },
     anonymous: {
@@ -95,7 +95,7 @@ export const identityOptionsSchema = {
     cacheEntries: count('The largest number of cached verified credentials.', IDENTITY_DEFAULTS.cacheEntries),
     failures: {
       description:
-        'Failed attempts allowed per pair of client address (for IPv6, its /64) and name; further attempts are refused with 429.',
+        'Failed attempts allowed per pair of client address (for IPv6, its /64) and user name; further attempts are refused with 429.',
       type: 'object',
       additionalProperties: false,
       properties: {
@@ -128,7 +128,7 @@ export const identityOptionsSchema = {
       additionalProperties: false,
       properties: {
         path: {
-          description: 'A path that needs a valid credential and no permission.',
+          description: 'A path that requires a valid credential but no permission.',
           type: 'string',
           pattern: '^/[!-~]*$',
           default: IDENTITY_DEFAULTS.probe.path,

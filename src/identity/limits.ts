@@ -131,7 +131,7 @@ export function createWorkGate(bounds: WorkBounds): WorkGate {
     else runningOf.set(network, left);
   }
 
-  /** Passes a free slot directly to the next task, so that a newcomer cannot overtake it. */
+  /** Gives a free slot directly to the next task, so that a newcomer cannot overtake it. */
   function startNext(): void {
     if (running >= concurrency) return;
     const urgent = urgentTasks.shift();

@@ -21,7 +21,7 @@ export function createRefusals(realm: string): Refusals {
     new GatewayError('credentials_refused', text, { headers: challenge });
   return {
     credentialsRequired: () =>
-      new GatewayError('credentials_required', 'This request needs a credential.', { headers: challenge }),
+      new GatewayError('credentials_required', 'This request requires a credential.', { headers: challenge }),
     credentialsRefused,
     of(verdict) {
       if (verdict.kind === 'valid') return undefined;
@@ -33,7 +33,7 @@ export function createRefusals(realm: string): Refusals {
   };
 }
 
-/** Seconds after which a refused caller may retry, if the failed verification no longer provides a value. */
+/** Seconds after which a refused caller may retry, if the failed verification does not provide a value. */
 const RETRY_SECONDS = '5';
 
 /**
@@ -46,5 +46,5 @@ export function undecidedRefusal(reason: string | undefined): GatewayError | und
   return new GatewayError(reason, text, { headers: { 'Retry-After': RETRY_SECONDS } });
 }
 
-const LIMITED = 'Too many attempts to log in; try again later.';
+const LIMITED = 'Too many login attempts; try again later.';
 const UNAVAILABLE = 'The credential cannot be verified now; try again later.';

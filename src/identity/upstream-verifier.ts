@@ -23,18 +23,19 @@ interface UpstreamVerifierParts {
 const RETRY_SECONDS = 5;
 
 /**
- * Creates a verifier that asks the upstream; it trusts no result until a wrong credential has been refused (rules, 2).
+ * Creates a verifier that sends probes to the upstream; it trusts no result until a wrong credential has been refused
+ * (rules, 2).
  */
 export function createUpstreamVerifier(parts: UpstreamVerifierParts): Verifier {
   const { probe, options, calibrationSeconds, clock } = parts;
   const gate = createWorkGate(options);
 
-  async function ask(authorization: string): Promise<Verification> {
+  async function sendProbe(authorization: string): Promise<Verification> {
     const signal = AbortSignal.timeout(options.timeoutMs);
     try {
       const { status } = await probe(authorization, signal);
       if (options.validStatuses.includes(status)) return { kind: 'valid' };
-      // An upstream that fails or sheds load says nothing about the credential.
+      // An upstream that fails or sheds load gives no information about the credential.
       if (status >= 500) return unavailable(new ProbeFailure(status));
       if (status === 408 || status === 429) return unavailable(`the probe returned status ${status}`);
       return { kind: 'invalid' };
@@ -44,14 +45,16 @@ export function createUpstreamVerifier(parts: UpstreamVerifierParts): Verifier {
     }
   }
 
-  const calibration = createCalibration({ ask, probePath: options.path, calibrationSeconds, clock });
+  const calibration = createCalibration({ sendProbe, probePath: options.path, calibrationSeconds, clock });
   return {
     kind: 'upstream',
     async verify({ authorization }, known, network) {
       const state = await calibration.current();
       if (state.kind === 'unusable') return { ...unavailable(state.fault.message), unusable: true };
       if (state.kind === 'pending') return unavailable(state.cause);
-      return (await gate.run(() => ask(authorization), known, network)) ?? unavailable('too many probes wait');
+      return (
+        (await gate.run(() => sendProbe(authorization), known, network)) ?? unavailable('too many probes are waiting')
+      );
     },
     calibrate: () => calibration.calibrate(),
   };
@@ -72,7 +75,7 @@ interface RenewedCalibration {
 
 /** The parts of a renewed calibration. */
 interface RenewedCalibrationParts {
-  readonly ask: (authorization: string) => Promise<Verification>;
+  readonly sendProbe: (authorization: string) => Promise<Verification>;
   readonly probePath: string;
   readonly calibrationSeconds: number;
   readonly clock: Clock;
@@ -80,20 +83,20 @@ interface RenewedCalibrationParts {
 
 /** Creates a calibration with random wrong credentials: a probe that accepts one of them is useless (rules, 2). */
 function createCalibration(parts: RenewedCalibrationParts): RenewedCalibration {
-  const { ask, clock } = parts;
+  const { sendProbe, clock } = parts;
   let state: Calibration = { kind: 'pending', cause: 'not yet calibrated' };
   let dueAt = -Infinity;
   let trying: Promise<Calibration> | undefined;
 
   async function tryWrongCredential(): Promise<Calibration> {
     // The name is random too; otherwise failures could lock a real account.
-    const seen = await ask(toAuthorization(randomText(), randomText()));
-    const decided = seen.kind === 'valid' || seen.kind === 'invalid';
+    const verification = await sendProbe(toAuthorization(randomText(), randomText()));
+    const decided = verification.kind === 'valid' || verification.kind === 'invalid';
     if (decided) {
       dueAt = clock() + parts.calibrationSeconds * 1000;
-      state = seen.kind === 'valid' ? unusable(parts.probePath) : { kind: 'calibrated' };
+      state = verification.kind === 'valid' ? unusable(parts.probePath) : { kind: 'calibrated' };
     } else if (state.kind === 'pending') {
-      state = { kind: 'pending', cause: seen.kind === 'unavailable' ? seen.cause : seen.kind };
+      state = { kind: 'pending', cause: verification.kind === 'unavailable' ? verification.cause : verification.kind };
     }
     // Without a response, the previous state stays valid and due.
     return state;
@@ -111,7 +114,7 @@ const randomText = () => randomBytes(18).toString('base64url');
 
 function unusable(path: string): Calibration {
   const message = `the probe ${path} accepts a wrong credential, so it cannot verify callers`;
-  const suggestion = 'a path that needs a valid credential, and the statuses that it returns for one';
+  const suggestion = 'use a path that requires a valid credential, and the statuses that it returns for one';
   return {
     kind: 'unusable',
     fault: { source: 'configuration', pointer: '/authentication/probe', message, suggestion },

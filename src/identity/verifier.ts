@@ -8,8 +8,8 @@ export interface Credential {
 }
 
 /**
- * The result of a verification; `busy` (Portico's own limit) and `unavailable` (no response) say nothing about the
- * credential.
+ * The result of a verification; `busy` (Portico's own limit) and `unavailable` (no response) give no information about
+ * the credential.
  */
 export type Verification =
   | { readonly kind: 'valid' }

@@ -20,7 +20,7 @@ interface CredentialCheck {
    * Returns the name for an `Authorization` value in canonical form while it needs no verification, otherwise
    * undefined.
    */
-  nameBehind(authorization: string, now: number): string | undefined;
+  nameFor(authorization: string, now: number): string | undefined;
   verify(credential: Credential, clientAddress: string, now: number): Promise<Verdict>;
   forget(authorization: string): void;
   forgetAll(): void;
@@ -60,7 +60,7 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
 
   return {
     fresh: (credential, now) => memory.recall(keyOf(credential.authorization), now) === 'fresh',
-    nameBehind: (authorization, now) => memory.nameOf(keyOf(authorization), now),
+    nameFor: (authorization, now) => memory.nameOf(keyOf(authorization), now),
     async verify(credential, clientAddress, now) {
       const key = keyOf(credential.authorization);
       const network = networkOf(clientAddress);

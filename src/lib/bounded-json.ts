@@ -4,8 +4,8 @@ export interface JsonLimits {
   readonly depth: number;
   /**
    * The largest number of values: members of objects, elements of arrays, and the objects and arrays themselves. Every
-   * 64 bytes of a number or of white space count as one more value. The strings together may hold 16 escapes for each
-   * allowed value.
+   * 64 bytes of a number or of white space count as one more value. The strings together may contain 16 escapes for
+   * each allowed value.
    */
   readonly values: number;
 }
@@ -13,13 +13,13 @@ export interface JsonLimits {
 /** The limit that a text exceeds. */
 export type JsonExcess = keyof JsonLimits;
 
-/** About ten times what the largest page of a documented operation holds. */
+/** About ten times the size of the largest page of a documented operation. */
 export const DEFAULT_JSON_LIMITS: JsonLimits = { depth: 64, values: 50_000 };
 
 /** Returns the message for an exceeded limit; `what` names the text, for example `the body`. */
 export function describeExcess(what: string, limit: JsonExcess, limits: JsonLimits): string {
   if (limit === 'depth') return `${what} must not be nested deeper than ${limits.depth} levels`;
-  return `${what} must not hold more than ${limits.values} values`;
+  return `${what} must not contain more than ${limits.values} values`;
 }
 
 /** A parsed text, or the reason why it was not parsed; `malformed` means that it is not JSON (RFC 8259). */

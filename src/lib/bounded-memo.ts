@@ -3,7 +3,7 @@
  * function for a new key and must not change its result.
  *
  * The memory has two halves. When the newer half is full, it replaces the older one. A key in frequent use therefore
- * stays, however many others arrive, and a hit costs one lookup.
+ * stays however many others arrive, and a hit costs one lookup.
  */
 export function boundedMemo<Key, Value, Given = void>(
   max: number,

@@ -6,15 +6,15 @@ interface CircuitOptions {
   readonly openSeconds: number;
 }
 
-/** How an attempt ended; `neutral` (aborted or never made) says nothing about the other side. */
+/** The outcome of an attempt; `neutral` (aborted or never made) gives no information about the server. */
 export type CircuitOutcome = 'success' | 'failure' | 'neutral';
 
-/** Whether attempts may pass: all of them, none, or one as a trial. */
+/** Which attempts are allowed: all, none, or one as a trial. */
 export type CircuitState = 'closed' | 'open' | 'half-open';
 
-/** A circuit breaker: pauses attempts after consecutive failures, then lets one through as a trial. */
+/** A circuit breaker: pauses attempts after consecutive failures, then allows one as a trial. */
 interface Circuit {
-  /** Returns the seconds until an attempt may pass (at least 1), or 0 if one may pass now. */
+  /** Returns the seconds until an attempt is allowed (at least 1), or 0 if one is allowed now. */
   waitSeconds(): number;
   /** Begins an attempt; call it only if `waitSeconds` is 0. Returns a function that takes the outcome, once. */
   begin(): (outcome: CircuitOutcome) => void;

@@ -1,5 +1,6 @@
 /**
- * The part of AbortSignal that reports a caller who no longer waits; one AbortSignal per request would cost too much.
+ * The part of AbortSignal that reports that a caller is no longer waiting; an AbortSignal for every request would be too
+ * expensive.
  */
 export interface Cancellation {
   readonly aborted: boolean;

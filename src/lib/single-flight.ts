@@ -24,7 +24,7 @@ export function createSingleFlight<T>({ maxKeys = 1000 }: { maxKeys?: number } =
     const land = () => {
       if (shared) flights.delete(key);
     };
-    // This also prevents an unhandled rejection when all callers have left.
+    // This also prevents an unhandled rejection when no caller is waiting any longer.
     promise.then(land, land);
     return promise;
   };
@@ -48,7 +48,7 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   else signal.addEventListener('abort', leave, { once: true });
   const stop = () => signal.removeEventListener('abort', leave);
   work.then(waiting.resolve, waiting.reject).finally(stop).catch(stop);
-  // A caller that has left no longer handles the promise.
+  // A caller that has aborted no longer handles the promise.
   waiting.promise.catch(stop);
   return waiting.promise;
 }

@@ -1,4 +1,4 @@
-/** A configuration error: something wrong in the contract, the rules or the configuration, found at start. */
+/** A configuration error: an error in the contract, the roles file or the configuration, found at startup. */
 export interface Fault {
   /** The file, environment variable or flag that contains the error. */
   readonly source: string;
@@ -9,7 +9,7 @@ export interface Fault {
   readonly suggestion?: string;
 }
 
-/** Carries all configuration errors found at start, so that they are reported in one run. */
+/** Carries all configuration errors found at startup, so that they are reported in one run. */
 export class StartFault extends Error {
   override readonly name = 'StartFault';
   readonly faults: readonly Fault[];

@@ -1,6 +1,6 @@
 import type { Violation } from './violation.ts';
 
-/** One request in which a violation was seen; never holds a value of the message. */
+/** One request in which a violation was seen; never contains a value from the message. */
 export interface LedgerSample {
   readonly requestId: string;
   /** Epoch milliseconds. */
@@ -11,7 +11,7 @@ export interface LedgerSample {
   readonly found: string | undefined;
 }
 
-/** One distinct violation: the common facts of all occurrences, their number, their times and the number of callers. */
+/** One distinct violation: what all occurrences have in common, their count, their times and the number of callers. */
 export interface LedgerEntry extends Pick<
   Violation,
   'check' | 'direction' | 'category' | 'location' | 'keyword' | 'schemaPath' | 'candidate'

@@ -50,7 +50,7 @@ export interface DocumentedError {
   readonly text: string;
 }
 
-/** One operation of the contract, as plain data; the compiled contract holds its validators. */
+/** One operation of the contract, as plain data; the compiled contract contains its validators. */
 export interface Operation {
   /** The operationId, for example `listQuestions`. */
   readonly id: string;
@@ -69,7 +69,7 @@ export interface Operation {
   readonly requires: Requirement | undefined;
   /** The part of the legacy service that the operation needs (operation 3); undefined for the others. */
   readonly needsFeature: Feature | undefined;
-  /** True if the requested object can be private, so that a denial says nothing about the caller's permissions. */
+  /** True if the requested object can be private, so that a denial gives no information about the caller's permissions. */
   readonly mayBePrivate: boolean;
   readonly parameters: readonly Parameter[];
   /** `report` if unknown parameters are counted but never refused (operation 7). */
@@ -81,11 +81,11 @@ export interface Operation {
     | {
         /** False for operations that are not cached unless configured (5 and 7). */
         readonly byDefault: boolean;
-        /** Tags of every stored response; `{name}` stands for a path parameter. */
+        /** Tags of every stored response; `{name}` is replaced with a path parameter. */
         readonly tags: readonly string[];
       }
     | undefined;
-  /** Tags that a success of this operation purges; `{name}` stands for a path parameter. */
+  /** Tags that a success of this operation purges; `{name}` is replaced with a path parameter. */
   readonly purges: readonly string[];
   /** True if responses can contain `visibility` and `recipients` (4, 5, 16, comment writes). */
   readonly carriesPrivateFields: boolean;

@@ -16,7 +16,7 @@ export interface AuthenticationTrace extends CheckVerdict {
   readonly principal: 'verified' | 'anonymous' | 'unverified' | 'none';
 }
 
-/** What the cache did for this request, in the words of RFC 9211. */
+/** How the cache handled this request, in the terms of RFC 9211. */
 export interface CacheTrace {
   readonly status: 'hit' | 'miss' | 'stale' | 'bypass' | 'coalesced';
   /** Why the request was forwarded or bypassed the cache, or which rule allowed a stale response. */
@@ -58,8 +58,8 @@ export interface Trace {
   /** Epoch milliseconds. */
   readonly startedAt: number;
   /**
-   * The target as received; undefined if the gateway made the request itself. It may hold personal data, so only the
-   * access log reads it and writes no more than its shape.
+   * The target as received; undefined if the gateway made the request itself. It may contain personal data, so
+   * only the access log reads it, and writes only its shape.
    */
   readonly target: string | undefined;
   /** The operation's id; undefined for undocumented paths. */
@@ -76,9 +76,9 @@ export interface Trace {
   cache?: CacheTrace | undefined;
   upstream?: UpstreamTrace | undefined;
   responses?: ResponseTrace | undefined;
-  /** True for work that no client waits for: a refresh or a comparison. */
+  /** True for work that no client is waiting for: a refresh or a comparison. */
   background?: boolean | undefined;
-  /** True if the response holds an absolute address of the legacy host. */
+  /** True if the response contains an absolute address of the legacy host. */
   legacyAddress?: boolean | undefined;
   /** Names of the fields that were removed for this caller. */
   redacted?: readonly string[] | undefined;

@@ -19,7 +19,7 @@ export type ViolationCategory = (typeof VIOLATION_CATEGORIES)[number];
 /** The part of a message in which a violation was found. */
 export type ViolationLocation = 'path' | 'query' | 'header' | 'body' | 'status' | 'method';
 
-/** One difference between a message and the contract; never holds a value of the message. */
+/** One difference between a message and the contract; never contains a value from the message. */
 export interface Violation {
   /** The check that found it; `upstream` for failed exchanges that no check reported. */
   readonly check: CheckName | 'upstream';
@@ -32,7 +32,7 @@ export interface Violation {
   readonly keyword: string;
   /** The JSON pointer of the keyword in the generated schema; empty for rules in code. */
   readonly schemaPath: string;
-  /** One sentence that holds no value of the message. */
+  /** One sentence that contains no value from the message. */
   readonly message: string;
   /** A name that the sender may have meant. */
   readonly suggestion?: string;

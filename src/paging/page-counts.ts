@@ -15,7 +15,7 @@ interface LearnedList {
 export interface PageCounts {
   /** Returns the learned count, unless it is too old or one of its tags was dropped. */
   learned(key: string): number | undefined;
-  /** Returns the current generation; read it before the upstream is asked and pass it to `learn`. */
+  /** Returns the current generation; read it before the upstream is requested and pass it to `learn`. */
   generation(): number;
   /** Stores a count, unless the list is empty or one of the tags was dropped since `generation`. */
   learn(key: string, list: LearnedList, tags: readonly string[], generation: number): void;
@@ -93,11 +93,11 @@ export type BoundPage =
   { readonly ok: true; readonly effective: EffectivePage } | ({ readonly ok: false } & PageRefusal);
 
 /**
- * Checks a page against its bounds before the upstream is asked (rules, 5). A learned page count may be one page
+ * Checks a page against its bounds before the upstream is requested (rules, 5). A learned page count may be one page
  * behind, so only pages beyond it plus one are refused, which is never the first page. In lists that begin at 0, the
  * count is compared with the page number too: the page after the last is left to the upstream.
  */
-export function boundPage(asked: {
+export function boundPage(requested: {
   /** Undefined if the parameter is absent. */
   readonly page: number | undefined;
   readonly pageSize: number | undefined;
@@ -105,8 +105,8 @@ export function boundPage(asked: {
   readonly learnedCount: number | undefined;
   readonly options: Pick<PagingOptions, 'maxPageSize'>;
 }): BoundPage {
-  const { paging, pageSize, learnedCount, options } = asked;
-  const page = asked.page ?? paging.firstPage;
+  const { paging, pageSize, learnedCount, options } = requested;
+  const page = requested.page ?? paging.firstPage;
   if (!isInteger(page, 0)) return refused(pageRefusal('page', 'page must be a non-negative integer'));
   if (pageSize !== undefined && !isInteger(pageSize, 1)) {
     return refused(pageRefusal('pageSize', `pageSize must be an integer from 1 to ${options.maxPageSize}`));

@@ -51,11 +51,15 @@ export interface CanonicalPage {
  * Returns the exact target to send upstream, in the client's own encoding and order. Empty pieces, a `page` that is the
  * first one and a `pageSize` that is the known default are removed, so that equal requests share a stored response.
  */
-export function canonicalTarget(path: string, rawQuery: string | undefined, asked: CanonicalPage): string {
+export function canonicalTarget(path: string, rawQuery: string | undefined, requested: CanonicalPage): string {
   const pieces = piecesOf(rawQuery);
   const omitted = new Set<string>();
-  if (asked.page === asked.firstPage && isSingle(pieces, 'page')) omitted.add('page');
-  if (asked.pageSize !== undefined && asked.pageSize === asked.knownDefaultPageSize && isSingle(pieces, 'pageSize')) {
+  if (requested.page === requested.firstPage && isSingle(pieces, 'page')) omitted.add('page');
+  if (
+    requested.pageSize !== undefined &&
+    requested.pageSize === requested.knownDefaultPageSize &&
+    isSingle(pieces, 'pageSize')
+  ) {
     omitted.add('pageSize');
   }
   return join(

@@ -3,7 +3,7 @@ import type { Decision } from '../model/requirement.ts';
 import { type Alternative, asksNothing, type CompiledRequirement } from './compile-requirement.ts';
 
 /** Whether the caller owns the node of a request. `not-asked`, before the lookup, has the same effect as `unknown`. */
-type OwnershipState = 'own' | 'other' | 'unknown' | 'not-asked';
+type OwnershipState = 'own' | 'other' | 'unknown' | 'not-checked';
 
 /** What is missing for a caller without an account if `unmapped` is `deny`. */
 export const MISSING_ACCOUNT = 'an account in the roles file';

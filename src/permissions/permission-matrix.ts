@@ -25,7 +25,7 @@ export function permissionMatrix(
   operations: readonly Pick<Operation, 'id' | 'method' | 'path'>[],
 ): PermissionMatrix {
   const cellOf = (operationId: string, grants: Grants): MatrixCell => {
-    const decision = decide(permissions.requirementOf(operationId), grants, 'not-asked');
+    const decision = decide(permissions.requirementOf(operationId), grants, 'not-checked');
     if (decision.verdict !== 'delegated') return decision.verdict;
     return decision.because === 'ownership' ? 'own' : 'delegated';
   };

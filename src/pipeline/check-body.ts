@@ -13,7 +13,7 @@ import type { Operation } from '../model/operation.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Violation } from '../model/violation.ts';
 import type { Exchange } from './exchange.ts';
-import type { Lookup } from './look-up.ts';
+import type { Lookup } from './lookup.ts';
 import type { BodyFindings, CheckBody } from './stages/validate-body.ts';
 
 /** Services for checking request bodies. */
@@ -21,7 +21,7 @@ interface CheckBodyServices {
   readonly schema: (operation: Operation, body: unknown) => readonly Violation[];
   readonly gdpr: GdprOptions;
   readonly comments: CommentsOptions;
-  readonly holds: (exchange: Exchange, permission: string) => boolean;
+  readonly hasPermission: (exchange: Exchange, permission: string) => boolean;
   readonly lookUp: Lookup;
 }
 
@@ -33,8 +33,8 @@ export function createCheckBody(services: CheckBodyServices): CheckBody {
   return async ({ operation, checks }, body, exchange) => {
     const found = services.schema(operation, body);
     const violations = found.filter((violation) => !isAdvisory(violation));
-    const told = found.filter(isAdvisory);
-    const reported = told.length === 0 ? {} : { reported: told };
+    const advisories = found.filter(isAdvisory);
+    const reported = advisories.length === 0 ? {} : { reported: advisories };
     if (violations.length > 0) return { violations, ...reported };
     return { ...reported, ...(await ruleFindings(operation, checks, body, exchange)) };
   };
@@ -47,10 +47,10 @@ export function createCheckBody(services: CheckBodyServices): CheckBody {
   ): Promise<BodyFindings> {
     if (operation.requestRules.includes('gdpr-csv')) return csvFindings(body, services.gdpr);
     if (operation.requestRules.includes('comment-visibility')) {
-      // A look-up is useful only for a request that may be refused.
-      const standing =
-        checks.requests === 'enforce' ? () => standingOf(exchange, services.lookUp) : nothingKnown(exchange);
-      return commentFindings(body, exchange, services, standing);
+      // A lookup is useful only for a request that may be refused.
+      const visibility =
+        checks.requests === 'enforce' ? () => lookUpVisibility(exchange, services.lookUp) : unknownVisibility(exchange);
+      return commentFindings(body, exchange, services, visibility);
     }
     return { violations: [] };
   }
@@ -66,16 +66,16 @@ async function commentFindings(
   body: unknown,
   exchange: Exchange,
   services: CheckBodyServices,
-  standing: () => Promise<FindingStatus>,
+  visibility: () => Promise<KnownVisibility>,
 ): Promise<BodyFindings> {
-  const says = valueAt(body, '/visibility') !== undefined || valueAt(body, '/recipients') !== undefined;
+  const setsVisibility = valueAt(body, '/visibility') !== undefined || valueAt(body, '/recipients') !== undefined;
   // Only a body that sets the visibility can break the visibility rule, so the parent is looked up only in that case.
-  if (!says) return { violations: [] };
+  if (!setsVisibility) return { violations: [] };
   const refusals = checkCommentVisibility({
     body,
-    ...(await standing()),
+    ...(await visibility()),
     // If only the upstream knows the caller's permissions, the upstream decides.
-    grants: (permission) => exchange.delegated || services.holds(exchange, permission),
+    grants: (permission) => exchange.delegated || services.hasPermission(exchange, permission),
     options: services.comments,
   });
   const [first] = refusals;
@@ -97,21 +97,21 @@ async function commentFindings(
 }
 
 /** The visibility of the parent of a comment, and the current visibility of the comment itself. */
-type FindingStatus = Pick<CommentWrite, 'parentVisibility' | 'ownVisibility'>;
+type KnownVisibility = Pick<CommentWrite, 'parentVisibility' | 'ownVisibility'>;
 
 const UNKNOWN = { known: false } as const;
 
 /**
- * Returns a status without look-ups: a new comment has no visibility yet, and the visibility of an existing comment is
+ * Returns what is known without a lookup: a new comment has no visibility yet, and the visibility of an existing one is
  * unknown.
  */
-function nothingKnown({ values }: Exchange): () => Promise<FindingStatus> {
+function unknownVisibility({ values }: Exchange): () => Promise<KnownVisibility> {
   const changed = values().path['commentId'] !== undefined;
   return () => Promise.resolve({ parentVisibility: UNKNOWN, ...(changed ? { ownVisibility: UNKNOWN } : {}) });
 }
 
 /** Looks up the parent of a new comment, or an existing comment and its parent. */
-async function standingOf(exchange: Exchange, lookUp: Lookup): Promise<FindingStatus> {
+async function lookUpVisibility(exchange: Exchange, lookUp: Lookup): Promise<KnownVisibility> {
   const { nodeId, commentId } = exchange.values().path;
   if (commentId === undefined) {
     const node = nodeId === undefined ? undefined : await readComment(nodeId, exchange.principal, lookUp);

@@ -11,7 +11,7 @@ import type { Plan } from './plan.ts';
 import type { Targets } from './targets.ts';
 import type { UndocumentedPlan } from './undocumented/plan.ts';
 
-/** The parts of the gateway that handle requests, compiled at start. Both the live path and `explain` use it. */
+/** The parts of the gateway that handle requests, compiled at startup. The live path and `explain` both use them. */
 export interface CompiledGateway {
   readonly contract: Contract;
   /** The plans by operation id. */
@@ -28,8 +28,8 @@ export interface CompiledGateway {
   /** The operations whose stored responses are no longer shared. */
   readonly guard: Pick<AudienceGuard, 'isDemoted'>;
   readonly decidePermission: (permission: string, grants: Grants) => Decision;
-  /** Observes the traffic that a candidate contract also judges. Undefined if there is no candidate. */
-  readonly candidate?: Pick<ShadowContract, 'arrived'> | undefined;
+  /** Compares the traffic with the shadow contract. Undefined if there is none. */
+  readonly shadow?: Pick<ShadowContract, 'requestReceived'> | undefined;
   /** The `WWW-Authenticate` header of a 401 response. */
   readonly challenge: string;
   readonly clock: Clock;

@@ -11,7 +11,7 @@ import { type Ownership, ownershipOf } from '../permissions/ownership.ts';
 import { readError } from '../upstream/translate-failure.ts';
 import type { PermissionMessage } from '../upstream/permission-message.ts';
 import type { Exchange } from './exchange.ts';
-import type { Lookup } from './look-up.ts';
+import type { Lookup } from './lookup.ts';
 import type { PlannedOperation } from './planned-operation.ts';
 
 /**
@@ -31,28 +31,28 @@ interface DecideServices {
 
 /**
  * Creates the function that decides whether the caller may use an operation. The author is looked up only if that could
- * change the verdict. If the permissions of the caller are unknown, the upstream decides by the caller's own
+ * change the verdict. If the permissions of the caller are unknown, the upstream decides based on the caller's own
  * credential, and a caller without a credential is denied.
  */
 export function createDecide({ permissions, ownership, lookUp, disabledOperations }: DecideServices): Decide {
-  const atOnce = createDecisions(permissions);
+  const decideNow = createDecisions(permissions);
   return ({ operation, checks }, exchange): Decision | Promise<Decision> => {
     const switchKey = disabledOperations.get(operation.id);
     if (switchKey !== undefined) return { verdict: 'denied', missing: [switchKey] };
-    const first = atOnce(operation.id, exchange.grants);
+    const first = decideNow(operation.id, exchange.grants);
     if (first.verdict !== 'delegated' || first.because !== 'ownership') return first;
     const requirement = permissions.requirementOf(operation.id);
     const enforced = checks.permissions === 'enforce';
-    // An unverified credential proves no ownership, so it is not used for look-ups.
+    // An unverified credential proves no ownership, so it is not used for lookups.
     if (enforced && exchange.principal.kind !== 'verified') return decide(requirement, exchange.grants, 'other');
-    // A look-up is useful only for a request that may be refused.
-    const asked = enforced
+    // A lookup is useful only for a request that may be refused.
+    const pending = enforced
       ? ownerOf(exchange, ownership, lookUp)
       : Promise.resolve(rememberedState(exchange, ownership));
-    return asked.then((state) => {
+    return pending.then((state) => {
       const decision = decide(requirement, exchange.grants, state);
-      const nobodyKnows = decision.verdict === 'delegated' && exchange.principal.authorization === undefined;
-      return nobodyKnows ? decide(requirement, exchange.grants, 'other') : decision;
+      const isUndecided = decision.verdict === 'delegated' && exchange.principal.authorization === undefined;
+      return isUndecided ? decide(requirement, exchange.grants, 'other') : decision;
     });
   };
 }
@@ -66,14 +66,14 @@ function createDecisions(permissions: Permissions): (operationId: string, grants
   return (operationId, grants) => {
     const known = decisions.get(operationId)?.get(grants);
     if (known !== undefined) return known;
-    const decision = decide(permissions.requirementOf(operationId), grants, 'not-asked');
+    const decision = decide(permissions.requirementOf(operationId), grants, 'not-checked');
     const ofOperation = decisions.get(operationId) ?? new WeakMap<Grants, Decision>();
     decisions.set(operationId, ofOperation.set(grants, decision));
     return decision;
   };
 }
 
-/** Returns the decision based only on remembered data, without any look-up. */
+/** Returns the decision based only on remembered data, without a lookup. */
 export function decideFromMemory(
   { permissions, ownership, disabledOperations }: Omit<DecideServices, 'lookUp'>,
   { operation }: PlannedOperation,
@@ -82,9 +82,9 @@ export function decideFromMemory(
   const switchKey = disabledOperations.get(operation.id);
   if (switchKey !== undefined) return { verdict: 'denied', missing: [switchKey] };
   const requirement = permissions.requirementOf(operation.id);
-  const first = decide(requirement, exchange.grants, 'not-asked');
-  const asksOwner = first.verdict === 'delegated' && first.because === 'ownership';
-  return asksOwner ? decide(requirement, exchange.grants, rememberedState(exchange, ownership)) : first;
+  const first = decide(requirement, exchange.grants, 'not-checked');
+  const needsOwner = first.verdict === 'delegated' && first.because === 'ownership';
+  return needsOwner ? decide(requirement, exchange.grants, rememberedState(exchange, ownership)) : first;
 }
 
 type OwnershipState = ReturnType<typeof ownershipOf>;
@@ -133,7 +133,7 @@ function denied(missing: string): Violation {
     at: missing,
     keyword: 'permission-denied',
     schemaPath: '',
-    message: 'The roles file denies this caller what it asks for.',
+    message: 'The roles file denies this request.',
   };
 }
 
@@ -151,19 +151,19 @@ export function permissionMismatch(upstreamDenied: boolean): Violation {
     keyword: upstreamDenied ? 'upstream-denied' : 'upstream-allowed',
     schemaPath: '',
     message: upstreamDenied
-      ? 'The roles file allows this caller, the upstream does not.'
-      : 'The roles file denies this caller, the upstream does not.',
+      ? 'The roles file allows this request, but the upstream denies it.'
+      : 'The roles file denies this request, but the upstream allows it.',
   };
 }
 
 /** Returns whether a response means that this caller lacks a permission, in any of the forms that the upstream uses. */
 export function isPermissionDenial(
   operation: Operation,
-  answer: UpstreamResponse,
+  response: UpstreamResponse,
   isMessage: PermissionMessage,
 ): boolean {
-  if (answer.status !== 401 && answer.status !== 403) return false;
-  const { message, otherMessage, isJson } = readError(answer);
-  if (answer.status === 403 && isJson) return true;
+  if (response.status !== 401 && response.status !== 403) return false;
+  const { message, otherMessage, isJson } = readError(response);
+  if (response.status === 403 && isJson) return true;
   return [message, otherMessage].some((text) => text !== undefined && isMessage(text, operation.documentedErrors));
 }

@@ -36,17 +36,21 @@ export function dispatch(
   const target = gateway.targets.resolve(arrival);
   if (target.plan !== undefined) trace.operation = target.plan.operation.id;
   const principal = authenticate(gateway, arrival, trace, target.plan);
-  const proceed = (known: Principal) => follow(gateway, { arrival, principal: known, trace, clientGone }, target);
+  const proceed = (known: Principal) => handleTarget(gateway, { arrival, principal: known, trace, clientGone }, target);
   return principal instanceof Promise ? principal.then(proceed) : proceed(principal);
 }
 
-function follow(gateway: CompiledGateway, request: KnownRequest, target: Target): Dispatched | Promise<Dispatched> {
+function handleTarget(
+  gateway: CompiledGateway,
+  request: KnownRequest,
+  target: Target,
+): Dispatched | Promise<Dispatched> {
   const { arrival, trace } = request;
   if (target.plan === undefined) {
     const plan = gateway.undocumented;
     const { permission, reported } = admitUndocumented(gateway, request, target.verdict);
     if (!reported) gateway.targets.remember(arrival, target);
-    return settled(
+    return runPlan(
       plan,
       trace,
       () => plan.handle({ ...request, permission }),
@@ -54,9 +58,9 @@ function follow(gateway: CompiledGateway, request: KnownRequest, target: Target)
     );
   }
   const { plan } = target;
-  gateway.candidate?.arrived(trace, arrival);
+  gateway.shadow?.requestReceived(trace, arrival);
   const exchange = admitted(gateway, request, target);
-  return settled(
+  return runPlan(
     plan,
     trace,
     () => plan.handle(exchange),
@@ -68,18 +72,18 @@ function follow(gateway: CompiledGateway, request: KnownRequest, target: Target)
 }
 
 /** Runs a plan. In transparent mode, the upstream's response then shows whether the credential was accepted. */
-function settled(
+function runPlan(
   { transparent }: Plan | UndocumentedPlan,
   trace: Trace,
   handle: () => Reply | Promise<Reply>,
   finish: (reply: Reply) => Dispatched,
 ): Dispatched | Promise<Dispatched> {
   const replied = (reply: Reply): Dispatched => {
-    if (transparent) judgeCredentialByResponse(trace);
+    if (transparent) checkCredentialByResponse(trace);
     return finish(reply);
   };
   const failed = (error: unknown): never => {
-    if (transparent) judgeCredentialByResponse(trace);
+    if (transparent) checkCredentialByResponse(trace);
     throw error;
   };
   try {
@@ -93,7 +97,7 @@ function settled(
 /** Checks the parameters and returns the exchange for the stages. Throws if the parameters are refused. */
 export function admitted(gateway: CompiledGateway, request: KnownRequest, { plan, admit }: OperationTarget): Exchange {
   const { arrival, principal, trace, clientGone } = request;
-  const { values, asked, target, verdict, violations, refusal, failure } = admit();
+  const { values, requestedPage, target, verdict, violations, refusal, failure } = admit();
   trace.requests = verdict;
   if (failure !== undefined) trace.cause ??= failure;
   if (violations.length > 0) trace.violations.push(...violations);
@@ -102,7 +106,7 @@ export function admitted(gateway: CompiledGateway, request: KnownRequest, { plan
   const { delegated } = grants;
   const setting = delegated ? 'caller' : (plan.cache?.audience ?? 'caller');
   const audience = audienceOf(setting, principal, grants.key, gateway.guard.isDemoted(plan.operation.id));
-  return { arrival, principal, grants, audience, values, asked, target, delegated, clientGone, trace };
+  return { arrival, principal, grants, audience, values, requestedPage, target, delegated, clientGone, trace };
 }
 
 /**
@@ -117,7 +121,7 @@ function isWorthRemembering({ cache }: Plan, { storedAs, facts }: Reply): boolea
  * Records whether the upstream accepted the credential. In `observe` mode, credentials are not verified, so the
  * upstream's response shows whether the credential would have been refused.
  */
-export function judgeCredentialByResponse(trace: Trace): void {
+export function checkCredentialByResponse(trace: Trace): void {
   const { authentication, upstream } = trace;
   if (authentication?.reason !== 'verification_pending') return;
   const refused = upstream?.status === 401 && upstream.denied !== true;
@@ -153,7 +157,7 @@ function authenticate(
       clientAddress: () => arrival.clientAddress,
       level: checks.authentication,
       needsCredential: plan?.operation.needsCredential ?? false,
-      mustKnow: checks.permissions === 'enforce',
+      needsVerification: checks.permissions === 'enforce',
       now: arrival.receivedAt,
     });
     return result instanceof Promise ? result.then(passed, failed) : passed(result);

@@ -7,7 +7,7 @@ import type { Trace } from '../model/trace.ts';
 import type { RequestedPage } from '../paging/requested-page.ts';
 import type { Grants } from '../permissions/decide.ts';
 
-/** A request whose caller is known. */
+/** A request after authentication. */
 export interface KnownRequest {
   readonly arrival: Arrival;
   readonly principal: Principal;
@@ -32,7 +32,7 @@ export interface Exchange extends KnownRequest {
    */
   readonly values: () => ParameterValues;
   /** The requested page. It has no meaning for operations without pages. */
-  readonly asked: RequestedPage;
+  readonly requestedPage: RequestedPage;
   /** The exact target to send upstream, relative to its base path. */
   readonly target: string;
   /** The request body, after a stage has read it. */

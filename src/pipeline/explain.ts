@@ -65,7 +65,7 @@ export function explain(
   const bound = paging && boundPage({ paging, page, pageSize, learnedCount: undefined, options: plan });
   const key =
     plan.cache === undefined
-      ? 'not kept'
+      ? 'not stored'
       : JSON.stringify(pageKey(plan, exchange, gateway.contract.version).split('\n'));
   const verdict =
     credential ??
@@ -80,7 +80,10 @@ export function explain(
     ...(bound === undefined ? [] : [line('page bounds', describeBound(bound))]),
     line('upstream', `${plan.operation.method} ${exchange.target}`),
     line('cache key', key),
-    line('verdict', verdict ?? (plan.cache === undefined ? 'sent on' : 'answered from memory, else sent on')),
+    line(
+      'verdict',
+      verdict ?? (plan.cache === undefined ? 'forwarded' : 'served from the cache if stored, otherwise forwarded'),
+    ),
   ];
 }
 
@@ -106,7 +109,7 @@ function principalOf(name: string | undefined): Principal {
 function credentialProblem(gateway: CompiledGateway, plan: Plan | undefined, { kind }: Principal): string | undefined {
   if (kind !== 'anonymous' || (plan ?? gateway).checks.authentication !== 'enforce') return undefined;
   if (gateway.anonymous === 'allow' && plan?.operation.needsCredential !== true) return undefined;
-  return '401 credentials_required: this request needs a credential';
+  return '401 credentials_required: this request requires a credential';
 }
 
 function permissionProblem(
@@ -124,8 +127,8 @@ function describeUndocumented(verdict: UndocumentedVerdict): string {
     return verdict.code === 'method_not_allowed'
       ? `405 ${verdict.code}, Allow: ${verdict.allow.join(', ')}`
       : `404 ${verdict.code}`;
-  const needs = verdict.permission === undefined ? '' : `, needs "${verdict.permission}"`;
-  return `passed on as it is${needs}${verdict.reported ? ', reported' : ''}`;
+  const needs = verdict.permission === undefined ? '' : `, requires "${verdict.permission}"`;
+  return `forwarded unchanged${needs}${verdict.reported ? ', reported' : ''}`;
 }
 
 /** Returns one line of an explanation: a name and its description. */
@@ -153,10 +156,10 @@ function describePlan({ operation, checks, moved = [], errors, stages }: Plan, m
 
 /** Describes how the credential is handled. */
 function describeCredential({ operation, checks }: Plan, { kind }: Principal): string {
-  if (kind !== 'anonymous') return 'taken as verified';
+  if (kind !== 'anonymous') return 'treated as verified';
   const needed = operation.needsCredential
-    ? 'needed by this operation'
-    : 'none; accepted only with authentication.anonymous: allow';
+    ? 'required by this operation'
+    : 'none; allowed only with authentication.anonymous: allow';
   return `${needed} (authentication ${checks.authentication})`;
 }
 
@@ -186,13 +189,13 @@ function describeDecision(decision: Decision): string {
   if (decision.verdict === 'denied') return `denied: ${decision.missing.join(', ')} missing`;
   return decision.because === 'ownership'
     ? 'undecided: ownership'
-    : 'delegated to the upstream: the roles file does not know the caller';
+    : 'delegated to the upstream: the caller is not in the roles file';
 }
 
 /** Describes the result of checking the page bounds before a request is sent upstream. */
 function describeBound(bound: BoundPage): string {
   if (!bound.ok) return bound.message;
-  return `page ${bound.effective.page}, pageSize ${bound.effective.pageSize ?? "the upstream's own"}`;
+  return `page ${bound.effective.page}, pageSize ${bound.effective.pageSize ?? "the upstream's default"}`;
 }
 
 /** Describes the error that ends a request. */

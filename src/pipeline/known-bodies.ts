@@ -49,16 +49,16 @@ function pageCountOf(json: unknown): number | undefined {
   return pageCount;
 }
 
-/** The values that a verdict depends on, apart from the operation and its parameters, which form the key. */
-export interface BodyLook {
+/** The parts of a response that its verdict depends on; the operation and its parameters form the key. */
+export interface DecodedResponse {
   readonly status: number;
   readonly mediaType: string | undefined;
   /** The body without its content coding. */
   readonly bytes: Buffer;
 }
 
-/** A response that was judged valid, with the data read from it. */
-export interface KnownBody extends BodyLook {
+/** A valid response, with the data read from it. */
+export interface KnownBody extends DecodedResponse {
   readonly facts: BodyFacts;
   readonly authors: readonly Authorship[];
   readonly namesUpstream: boolean;
@@ -66,29 +66,29 @@ export interface KnownBody extends BodyLook {
   readonly reported: readonly Violation[];
 }
 
-/** Remembers the last valid response by key, so that identical bytes are not parsed and judged again. */
+/** Remembers the last valid response by key, so that identical bytes are not parsed and checked again. */
 export interface KnownBodies {
   /**
    * Returns the remembered response if every byte is equal. Bytes are compared without hashing, so collisions are
    * impossible.
    */
-  find(key: string, look: BodyLook): KnownBody | undefined;
-  /** Remembers a valid response, starting with the second call for the same key. */
-  remember(key: string, answer: KnownBody): void;
+  find(key: string, response: DecodedResponse): KnownBody | undefined;
+  /** Remembers a valid response, from the second call for the same key. */
+  remember(key: string, body: KnownBody): void;
 }
 
 /** The limit for the remembered bodies of all operations together, in bytes. */
-const KNOWN_ANSWERS_BYTES = 4 * 1024 * 1024;
+const KNOWN_BODIES_BYTES = 4 * 1024 * 1024;
 
 // A body larger than this share of the limit would evict too many others.
-const LARGEST_SHARE = 1 / 8;
+const MAX_SHARE = 1 / 8;
 // The approximate size of an entry apart from its body: key, tags and authors.
 const ENTRY_BYTES = 4096;
 
 const MAX_SEEN = 2000;
-// After this many consecutive changes, only one in `SELDOM` responses is remembered until a response is repeated.
-const OFTEN = 4;
-const SELDOM = 16;
+// After this many consecutive changes, only one in `REMEMBER_EVERY` responses is remembered until one is repeated.
+const MAX_CHANGES = 4;
+const REMEMBER_EVERY = 16;
 
 /** A remembered response, and the number of different responses received since the last identical one. */
 interface Remembered extends KnownBody {
@@ -96,10 +96,10 @@ interface Remembered extends KnownBody {
 }
 
 /** Creates an empty store of known bodies. */
-export function createKnownBodies(maxBytes: number = KNOWN_ANSWERS_BYTES): KnownBodies {
-  const answers = new LRUCache<string, Remembered>({
+export function createKnownBodies(maxBytes: number = KNOWN_BODIES_BYTES): KnownBodies {
+  const bodies = new LRUCache<string, Remembered>({
     maxSize: maxBytes,
-    maxEntrySize: Math.floor(maxBytes * LARGEST_SHARE),
+    maxEntrySize: Math.floor(maxBytes * MAX_SHARE),
     sizeCalculation: ({ bytes }, key) => ENTRY_BYTES + key.length + bytes.buffer.byteLength,
   });
   // A response is remembered when its key is seen for the second time, because a response that is requested only once
@@ -107,7 +107,7 @@ export function createKnownBodies(maxBytes: number = KNOWN_ANSWERS_BYTES): Known
   const seen = new LRUCache<string, true>({ max: MAX_SEEN });
   return {
     find(key, { status, mediaType, bytes }) {
-      const known = answers.get(key);
+      const known = bodies.get(key);
       if (known === undefined || known.status !== status || known.mediaType !== mediaType) return undefined;
       if (known.bytes.equals(bytes)) {
         known.changes = 0;
@@ -116,21 +116,21 @@ export function createKnownBodies(maxBytes: number = KNOWN_ANSWERS_BYTES): Known
       known.changes += 1;
       return undefined;
     },
-    remember(key, answer) {
-      if (answers.peek(key) === undefined && !seen.delete(key)) {
+    remember(key, body) {
+      if (bodies.peek(key) === undefined && !seen.delete(key)) {
         seen.set(key, true);
         return;
       }
-      const changes = answers.peek(key)?.changes ?? 0;
+      const changes = bodies.peek(key)?.changes ?? 0;
       // A list that differs each time is not remembered each time, because the old bodies would only fill memory.
-      if (changes > OFTEN && changes % SELDOM !== 0) return;
-      answers.set(key, { ...answer, bytes: alone(answer.bytes), changes });
+      if (changes > MAX_CHANGES && changes % REMEMBER_EVERY !== 0) return;
+      bodies.set(key, { ...body, bytes: ownBuffer(body.bytes), changes });
     },
   };
 }
 
 /** Returns the bytes in a buffer of their own if the current buffer is much larger. */
-function alone(bytes: Buffer): Buffer {
+function ownBuffer(bytes: Buffer): Buffer {
   if (bytes.buffer.byteLength <= bytes.length + ENTRY_BYTES) return bytes;
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(copy);

@@ -12,7 +12,7 @@ export interface ResponseFacts {
 /** The reply of a handler. The edge writes it to a connection. */
 export interface Reply {
   readonly status: number;
-  /** The upstream's reason phrase, if it is passed on. Otherwise, the standard phrase is written. */
+  /** The upstream's reason phrase, if it is forwarded. Otherwise, the standard phrase is written. */
   readonly reason?: string;
   readonly headers: HeaderPairs;
   readonly body: Buffer | Readable;

@@ -11,7 +11,7 @@ export type Handler<E = Exchange> = (exchange: E) => Reply | Promise<Reply>;
 /** Wraps the rest of the plan. */
 export type Stage<E = Exchange> = (next: Handler<E>) => Handler<E>;
 
-/** A planner that is called once per operation, at start. It returns undefined if the stage does not apply. */
+/** A planner that is called once per operation, at startup. It returns undefined if the stage does not apply. */
 export interface StagePlanner {
   readonly name: string;
   plan(planned: PlannedOperation): Stage | undefined;

@@ -29,10 +29,10 @@ export function storedReply(key: string, { entry, ageSeconds }: CacheLookup, out
 /** Returns a fetched reply with its cache status. */
 export function withCacheStatus(reply: Reply, outcome: CacheOutcome): Reply {
   // A miss has the same headers as a later hit. A response whose content coding could not be decoded is never stored,
-  // so it keeps its `Content-Encoding` header.
+  // so its `Content-Encoding` header is forwarded.
   const storable = reply.status === 200 && headerValue(reply.headers, 'content-encoding') === undefined;
-  const kept = storable ? storedHeaders(reply.headers) : visibleHeaders(reply.headers);
-  const headers = [...kept, ...CLIENT_CACHE_HEADERS, ['Cache-Status', cacheStatus(outcome)] as const];
+  const remaining = storable ? storedHeaders(reply.headers) : visibleHeaders(reply.headers);
+  const headers = [...remaining, ...CLIENT_CACHE_HEADERS, ['Cache-Status', cacheStatus(outcome)] as const];
   return { ...reply, headers };
 }
 
@@ -43,7 +43,7 @@ export function tagged(reply: Reply): Reply {
 }
 
 /**
- * Headers of a documented response that are passed to the client. The upstream's cookies, validators, freshness headers
+ * Headers of a documented response that are forwarded to the client. The upstream's cookies, validators, freshness headers
  * and software name are removed, because Portico is responsible for them (rules, 2 and 6). A challenge and a `Location`
  * header occur only with legacy errors, and `Content-Encoding` only if the body could not be decoded.
  */
@@ -105,6 +105,6 @@ export function pageKey({ operation }: PlannedOperation, exchange: Exchange, con
 
 /** Returns the key of a remembered page count, which is the page key without the page number (rules, 5). */
 export function pageCountKey({ operation }: PlannedOperation, exchange: Exchange, contractVersion: string): string {
-  const { audience, asked } = exchange;
-  return cacheKey({ contractVersion, operationId: operation.id, audience, upstreamTarget: asked.listTarget });
+  const { audience, requestedPage } = exchange;
+  return cacheKey({ contractVersion, operationId: operation.id, audience, upstreamTarget: requestedPage.listTarget });
 }

@@ -94,9 +94,9 @@ export function createTargets({ contract, plans, undocumented, maxBytes }: Targe
 
 /** Returns the approximate memory that the decoded parameters of an entry use, in bytes. */
 function bytesOf({ plan, admit: admitted }: OperationTarget): number {
-  const { target, asked, violations, values } = admitted();
+  const { target, requestedPage, violations, values } = admitted();
   const decoded = plan.cache === undefined ? values().query.size * QUERY_PARAMETER_BYTES : 0;
-  return target.length + asked.listTarget.length + violations.length * VIOLATION_BYTES + decoded;
+  return target.length + requestedPage.listTarget.length + violations.length * VIOLATION_BYTES + decoded;
 }
 
 /**
@@ -111,8 +111,8 @@ function compact({ plan, admit: admitted }: OperationTarget, contract: TargetsPa
   };
 }
 
-// These are two functions with separate scopes, because closures in the same scope would keep each other's variables
-// alive.
+// These are two functions with separate scopes, because closures in the same scope would retain each other's
+// variables.
 const always = (admission: Admission) => () => admission;
 
 function decoder(plan: Plan, contract: TargetsParts['contract'], { path, query, target }: TargetText) {
@@ -127,7 +127,7 @@ function decoder(plan: Plan, contract: TargetsParts['contract'], { path, query, 
 interface Admission {
   readonly values: () => ParameterValues;
   /** The requested page. */
-  readonly asked: RequestedPage;
+  readonly requestedPage: RequestedPage;
   /** The exact target that will be sent upstream. */
   readonly target: string;
   /** The verdict of the `requests` check on the parameters. */
@@ -155,14 +155,22 @@ export function admit(
     // In transparent mode, an error in decoding the parameters does not end the request.
     const verdict = failedVerdict(checks.requests);
     const values = noValues(match);
-    const asked = toRequestedPage(values, original);
-    return { values: () => values, asked, target: original, verdict, violations: [], refusal: undefined, failure };
+    const requestedPage = toRequestedPage(values, original);
+    return {
+      values: () => values,
+      requestedPage,
+      target: original,
+      verdict,
+      violations: [],
+      refusal: undefined,
+      failure,
+    };
   }
   const { values, violations, reported } = decoded;
   const target = transparent ? original : targetOf(planned, { path, query }, values);
   return {
     values: () => values,
-    asked: toRequestedPage(values, target),
+    requestedPage: toRequestedPage(values, target),
     target,
     verdict: verdictOf(checks.requests, violations, reported),
     violations: checks.requests === 'off' ? [] : [...violations, ...reported],
@@ -230,13 +238,13 @@ const NUL = /%00/;
  */
 export function unsafeTargetReason(path: string, query: string | undefined): string | undefined {
   if (query !== undefined && (NUL.test(query) || query.includes('#') || /[^\x21-\x7e\x80-\xff]/.test(query)))
-    return 'the query holds a NUL or a character that must be percent-encoded';
+    return 'the query contains a NUL or a character that must be percent-encoded';
   if (!path.startsWith('/')) return 'the path must start with a slash';
   if (!SUSPICIOUS.test(path)) return undefined;
   if (path.includes('#')) return 'a fragment cannot be sent in a request target';
-  if (NUL.test(path)) return 'the path holds a NUL';
-  if (ENCODED_SEPARATOR.test(path)) return 'the path holds an encoded slash or backslash';
-  if (path.split(/[/\\]/).some(isDotSegment)) return 'the path holds a dot segment';
+  if (NUL.test(path)) return 'the path contains a NUL';
+  if (ENCODED_SEPARATOR.test(path)) return 'the path contains an encoded slash or backslash';
+  if (path.split(/[/\\]/).some(isDotSegment)) return 'the path contains a dot segment';
   return undefined;
 }
 

@@ -17,7 +17,7 @@ export function recordFailure(trace: Pick<Trace, 'violations'>, { kind }: Upstre
   if (kind !== 'aborted') trace.violations.push(violation(kind, MESSAGES[kind]));
 }
 
-/** Records a response whose head arrived but whose body broke off. The exchange failed, whatever its status was. */
+/** Records a response whose body was truncated. The exchange failed, whatever its status was. */
 export function endedEarly(trace: Pick<Trace, 'violations' | 'upstream'>, failure: UpstreamFailure): void {
   if (failure.kind === 'aborted') return;
   if (trace.upstream !== undefined) trace.upstream = { ...trace.upstream, status: undefined, shape: failure.kind };

@@ -151,7 +151,7 @@ export const OUTCOMES = ['passed', 'reported', 'refused', 'skipped', 'failed'] a
 /** The results of a cache lookup. */
 export const CACHE_RESULTS = ['hit', 'miss', 'stale', 'coalesced', 'bypass'] as const;
 
-/** How the verdict of the shadow contract can differ from that of the contract in force. */
+/** How the verdict of the shadow contract can differ from that of the live contract. */
 export const CANDIDATE_DIFFERENCES = ['newly-refused', 'newly-accepted'] as const;
 
 /** The reasons why authentication fails. */

@@ -117,7 +117,7 @@ export function createTraceCounters(options: MetricsOptions, ownSeries = options
     count('pageBounds', trace.pageBounds);
     count('undocumented', trace.undocumented);
     for (const violation of trace.violations) {
-      // A violation of the shadow contract alone is not a violation of the contract in force.
+      // A violation of the shadow contract alone is not a violation of the live contract.
       if (violation.candidate !== undefined) shadowDifferences.inc(operation, violation.candidate);
       else violations.inc(operation, violation.direction, violation.category);
     }

@@ -136,7 +136,7 @@ describe('a shadow contract', () => {
     await gateway.call('/services/v2/topic/38/followers.json');
     await counted(gateway, 'newly-refused', 'listTopicFollowers');
     const at = '/services/v2/topic/*/followers.json';
-    expect(await differing(gateway)).toMatchObject([{ at, message: `only the contract in force has GET ${at}` }]);
+    expect(await differing(gateway)).toMatchObject([{ at, message: `only the live contract has GET ${at}` }]);
   });
 
   it('warns at startup about changes that no report will show and targets that select nothing', async () => {
@@ -193,6 +193,6 @@ describe('a shadow contract', () => {
 
   it('does not exist unless it is configured', async () => {
     const gateway = await startTestGateway({ upstream: reference });
-    expect(gateway.gateway.services.candidate).toBeUndefined();
+    expect(gateway.gateway.services.shadow).toBeUndefined();
   });
 });

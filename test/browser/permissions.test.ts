@@ -24,9 +24,9 @@ needsProgram('chromium', 'the page of permissions', (path) => {
       await page.getByText('403 permission_denied').waitFor();
       await page.getByLabel('Account', { exact: true }).fill('admin');
       await page.getByRole('button', { name: 'Explain' }).click();
-      await page.getByText('answered from memory, else sent on').waitFor();
+      await page.getByText('served from the cache if stored, otherwise forwarded').waitFor();
       await page.reload();
-      await page.getByText('answered from memory, else sent on').waitFor();
+      await page.getByText('served from the cache if stored, otherwise forwarded').waitFor();
     });
   });
 

@@ -130,7 +130,7 @@ export function exchangeWith({ values, ...more }: ExchangeParts = {}): Exchange 
     grants: grantsWith(),
     audience: 'caller:verified:name:alice',
     values: () => decoded,
-    asked: toRequestedPage(decoded, more.target ?? arrival.target),
+    requestedPage: toRequestedPage(decoded, more.target ?? arrival.target),
     target: arrival.target,
     delegated: false,
     trace: traceWith(),

@@ -96,7 +96,7 @@ const variantsOf = (operation: OperationCase): readonly Ids[] => {
 
 /** True if neither the permissions nor the page bounds refuse the request. */
 const isAllowed = ({ method }: OperationCase, target: string, as: string) =>
-  strict.gateway.explain({ method, target, as }).some((line) => /^verdict:\s+(?:sent on|answered)/.test(line));
+  strict.gateway.explain({ method, target, as }).some((line) => /^verdict:\s+(?:forwarded|served)/.test(line));
 
 async function askAll(
   gateway: TestGateway,

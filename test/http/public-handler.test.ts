@@ -311,7 +311,7 @@ describe('createPublicHandler', () => {
         principal: { name: 'alice' },
         audience: 'caller:verified:name:alice',
         target: RAW,
-        asked: { listTarget: `${THINGS}?q=x` },
+        requestedPage: { listTarget: `${THINGS}?q=x` },
         operation: plan.operation.id,
         caller: 'alice',
         authentication: VERIFIED.trace,

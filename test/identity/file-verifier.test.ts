@@ -81,7 +81,7 @@ describe('the file verifier (rules, 2)', () => {
   });
 
   it('does not start if no account could log in', () => {
-    expect(() => createFileVerifier([{ name: 'a' }], BOUNDS, 'roles.yaml')).toThrow(/nobody could log in/);
+    expect(() => createFileVerifier([{ name: 'a' }], BOUNDS, 'roles.yaml')).toThrow(/no user can log in/);
   });
 });
 

@@ -46,7 +46,7 @@ describe('the limits of a JSON text', () => {
 
   it('are described in words', () => {
     expect(describeExcess('the body', 'depth', LIMITS)).toBe('the body must not be nested deeper than 4 levels');
-    expect(describeExcess('the body', 'values', LIMITS)).toBe('the body must not hold more than 10 values');
+    expect(describeExcess('the body', 'values', LIMITS)).toBe('the body must not contain more than 10 values');
   });
 });
 

@@ -30,7 +30,7 @@ describe('compilePermissions', () => {
     const verdicts = (operation: string, names: readonly string[]) =>
       names
         .map((name) => permissions.grantsOf(principal('verified', name)))
-        .map((grants) => MARKS[decide(permissions.requirementOf(operation), grants, 'not-asked').verdict])
+        .map((grants) => MARKS[decide(permissions.requirementOf(operation), grants, 'not-checked').verdict])
         .join('');
 
     it.each(Object.entries(TABLE))('grant the demo accounts access to %s as %s', (operation, expected) => {
@@ -51,8 +51,8 @@ describe('compilePermissions', () => {
     it('give callers without a credential the anonymous role only', () => {
       const grants = permissions.grantsOf(principal('anonymous'));
       expect(grants).toMatchObject({ roles: ['anonymous'], delegated: false, denied: false });
-      expect(decide(permissions.requirementOf('questions'), grants, 'not-asked').verdict).toBe('allowed');
-      expect(decide(permissions.requirementOf('ideas'), grants, 'not-asked').verdict).toBe('denied');
+      expect(decide(permissions.requirementOf('questions'), grants, 'not-checked').verdict).toBe('allowed');
+      expect(decide(permissions.requirementOf('ideas'), grants, 'not-checked').verdict).toBe('denied');
     });
   });
 
@@ -63,8 +63,8 @@ describe('compilePermissions', () => {
       const roles = rolesOf('{roles: {}, flags: [superuser], accounts: [{name: root, roles: [], flags: [superuser]}]}');
       const permissions = compiled({ roles });
       const grants = permissions.grantsOf(principal('verified', 'root'));
-      expect(decide(permissions.requirementOf('groupUsers'), grants, 'not-asked').verdict).toBe('allowed');
-      expect(decide(permissions.requirementOf('actions'), grants, 'not-asked')).toEqual({
+      expect(decide(permissions.requirementOf('groupUsers'), grants, 'not-checked').verdict).toBe('allowed');
+      expect(decide(permissions.requirementOf('actions'), grants, 'not-checked')).toEqual({
         verdict: 'denied',
         missing: ['Super Users'],
       });
@@ -91,7 +91,7 @@ describe('compilePermissions', () => {
       const permissions = compiled({ roles });
       const grants = permissions.grantsOf(principal('verified', 'x'));
       expect(grants.roles).toEqual(['c', 'b', 'a']);
-      expect(decide(permissions.requirementOf('ideas'), grants, 'not-asked').verdict).toBe('allowed');
+      expect(decide(permissions.requirementOf('ideas'), grants, 'not-checked').verdict).toBe('allowed');
     });
 
     it('grant a claimed name nothing', () => {
@@ -129,7 +129,7 @@ describe('compilePermissions', () => {
   describe('a verified caller without an account (rules, 3)', () => {
     const stranger = principal('verified', 'stranger');
     const verdictOf = (permissions: ReturnType<typeof compiled>, operation: string) =>
-      decide(permissions.requirementOf(operation), permissions.grantsOf(stranger), 'not-asked');
+      decide(permissions.requirementOf(operation), permissions.grantsOf(stranger), 'not-checked');
 
     it('is left to the upstream with delegate, unless nothing is required', () => {
       const permissions = compiled({ unmapped: { kind: 'delegate' }, verifier: 'upstream' });

@@ -51,7 +51,7 @@ describe('a compiled requirement', () => {
       fc.property(
         requirement,
         fc.uniqueArray(term),
-        fc.constantFrom('unknown', 'not-asked'),
+        fc.constantFrom('unknown', 'not-checked'),
         (one, held, ownership) => {
           const grants = { ...NO_GRANTS, bits: vocabulary.setOf(held) };
           const decision = decide(compileRequirement(one, vocabulary), grants, ownership);

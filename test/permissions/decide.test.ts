@@ -8,7 +8,7 @@ const grantsOf = (name: string) => permissions.grantsOf(principal('verified', na
 
 describe('a decision on unwikify (rules, 3)', () => {
   it('allows callers with the wiki permission, for any author', () => {
-    for (const ownership of ['own', 'other', 'unknown', 'not-asked'] as const)
+    for (const ownership of ['own', 'other', 'unknown', 'not-checked'] as const)
       expect(decide(unwikify, grantsOf('moderator'), ownership)).toEqual({
         verdict: 'allowed',
         because: 'Mark as community wiki',
@@ -23,22 +23,22 @@ describe('a decision on unwikify (rules, 3)', () => {
     });
     expect(decide(unwikify, alice, 'other')).toEqual({ verdict: 'denied', missing: ['Mark as community wiki'] });
     expect(decide(unwikify, alice, 'unknown')).toEqual({ verdict: 'delegated', because: 'ownership' });
-    expect(decide(unwikify, alice, 'not-asked')).toEqual({ verdict: 'delegated', because: 'ownership' });
+    expect(decide(unwikify, alice, 'not-checked')).toEqual({ verdict: 'delegated', because: 'ownership' });
   });
 
   it('denies callers with neither permission, without looking up the author', () => {
-    expect(decide(unwikify, grantsOf('guest'), 'not-asked')).toMatchObject({ verdict: 'denied' });
+    expect(decide(unwikify, grantsOf('guest'), 'not-checked')).toMatchObject({ verdict: 'denied' });
   });
 });
 
 describe('the missing permissions of a denial', () => {
   it('are all that are missing from an all rule, in its order', () => {
-    const decision = decide(permissions.requirementOf('actions'), grantsOf('bob'), 'not-asked');
+    const decision = decide(permissions.requirementOf('actions'), grantsOf('bob'), 'not-checked');
     expect(decision).toEqual({ verdict: 'denied', missing: ['View analytics', 'Super Users'] });
   });
 
   it('are those of each alternative of an any rule', () => {
-    const decision = decide(permissions.requirementOf('upload'), grantsOf('bob'), 'not-asked');
+    const decision = decide(permissions.requirementOf('upload'), grantsOf('bob'), 'not-checked');
     expect(decision).toEqual({ verdict: 'denied', missing: ['admin', 'superuser'] });
   });
 
@@ -49,7 +49,7 @@ describe('the missing permissions of a denial', () => {
         { all: [{ permission: 'Edit users and groups' }, { permission: 'View users list' }] },
       ],
     });
-    expect(decide(nearest, grantsOf('bob'), 'not-asked')).toEqual({
+    expect(decide(nearest, grantsOf('bob'), 'not-checked')).toEqual({
       verdict: 'denied',
       missing: ['Edit users and groups', 'View analytics', 'Super Users'],
     });

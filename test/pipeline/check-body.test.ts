@@ -18,7 +18,7 @@ async function checked(rule: string, body: unknown, world: World = {}, parts: Ex
     schema: () => schema,
     gdpr: { duplicateWindowSeconds: 600, maxRows: 2 },
     comments: DEFAULT_COMMENTS_OPTIONS,
-    holds: (_exchange, permission) => holds.includes(permission),
+    hasPermission: (_exchange, permission) => holds.includes(permission),
     lookUp: (target) => {
       asked.push(target);
       return Promise.resolve(comments[target]);

@@ -255,7 +255,7 @@ describe('permission violations', () => {
           at: "View user's profile",
           keyword: 'permission-denied',
           schemaPath: '',
-          message: 'The roles file denies this caller what it asks for.',
+          message: 'The roles file denies this request.',
         },
       ]);
     });

@@ -5,7 +5,7 @@ import type { Arrival } from '../../src/model/arrival.ts';
 import { MODES } from '../../src/model/checks.ts';
 import { ProbeFailure, UpstreamFailure } from '../../src/model/upstream-failure.ts';
 import { ANONYMOUS } from '../../src/model/principal.ts';
-import { dispatch, judgeCredentialByResponse } from '../../src/pipeline/dispatch.ts';
+import { dispatch, checkCredentialByResponse } from '../../src/pipeline/dispatch.ts';
 import {
   arrivalWith,
   callerNamed,
@@ -127,7 +127,7 @@ describe('the authentication of a request', () => {
   it.each([
     ['verification_unavailable', new UpstreamFailure('refused'), ['refused']],
     ['verification_unavailable', new ProbeFailure(500), ['server-error']],
-    ['verification_unavailable', 'too many probes wait', []],
+    ['verification_unavailable', 'too many probes are waiting', []],
     ['credentials_refused', undefined, []],
   ] as const)('reports an upstream that prevented it: %s, %s', async (code, cause, keywords) => {
     const error = new GatewayError(code, 'no', { cause });
@@ -185,7 +185,7 @@ describe('the credential of a request in observe', () => {
 
   it('has no verdict without authentication', () => {
     const trace = traceWith();
-    judgeCredentialByResponse(trace);
+    checkCredentialByResponse(trace);
     expect(trace.authentication).toBeUndefined();
   });
 });

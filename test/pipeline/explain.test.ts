@@ -69,13 +69,13 @@ describe('the explanation of a documented request', () => {
       mode: 'strict',
       errors: 'normalized',
       plan: 'forward',
-      credential: 'taken as verified',
+      credential: 'treated as verified',
       parameters: 'nodeId=7, q=x',
       rule: '"See things"',
       permission: 'allowed: See things',
-      'page bounds': "page 1, pageSize the upstream's own",
+      'page bounds': "page 1, pageSize the upstream's default",
       upstream: 'GET /services/v2/thing.json?q=x',
-      verdict: 'answered from memory, else sent on',
+      verdict: 'served from the cache if stored, otherwise forwarded',
     });
     expect(record['checks']).toContain('requests enforce');
     expect(JSON.parse(record['cache key'] ?? '')).toEqual([
@@ -92,19 +92,19 @@ describe('the explanation of a documented request', () => {
     expect(record['permission']).toMatch(/^denied: .*missing$/);
     expect(record['verdict']).toMatch(/^403 permission_denied/);
     const reported = explained({ as: 'bob' }, { planned: { checks: { permissions: 'report' } } });
-    expect(reported.record['verdict']).toBe('sent on');
+    expect(reported.record['verdict']).toBe('forwarded');
   });
 
   it('names the credential that an anonymous caller needs', () => {
     expect(explained({ as: undefined }).record).toMatchObject({
       caller: 'anonymous',
-      credential: 'none; accepted only with authentication.anonymous: allow (authentication enforce)',
-      verdict: '401 credentials_required: this request needs a credential',
+      credential: 'none; allowed only with authentication.anonymous: allow (authentication enforce)',
+      verdict: '401 credentials_required: this request requires a credential',
     });
     const allowed = explained({ as: undefined }, { parts: { anonymous: 'allow' } });
     expect(allowed.record['verdict']).not.toMatch(/credentials_required: this request/);
     const needed = explained({ as: undefined }, { planned: { operation: { needsCredential: true } } });
-    expect(needed.record['credential']).toBe('needed by this operation (authentication enforce)');
+    expect(needed.record['credential']).toBe('required by this operation (authentication enforce)');
   });
 
   it('ends with the refusal of invalid parameters', () => {
@@ -136,7 +136,7 @@ describe('the explanation of a documented request', () => {
   it('leaves out page bounds for operations without pages, and reports that an operation is not cached', () => {
     const { record } = explained({}, { planned: { operation: { paging: undefined } } });
     expect(record).not.toHaveProperty('page bounds');
-    expect(record['cache key']).toBe('not kept');
+    expect(record['cache key']).toBe('not stored');
   });
 
   it('explains HEAD as GET', () => {
@@ -175,10 +175,10 @@ describe('the explanation of an undocumented request', () => {
   it('reports that it would pass, which permission it needs and whether it is reported', () => {
     const verdict = { pass: true, permission: 'Answer', reported: true } as const;
     expect(explained({ target }, { parts: { verdict } }).record['verdict']).toBe(
-      'passed on as it is, needs "Answer", reported',
+      'forwarded unchanged, requires "Answer", reported',
     );
     const plain = { pass: true, permission: undefined, reported: false } as const;
-    expect(explained({ target }, { parts: { verdict: plain } }).record['verdict']).toBe('passed on as it is');
+    expect(explained({ target }, { parts: { verdict: plain } }).record['verdict']).toBe('forwarded unchanged');
   });
 
   it('treats the methods of switched-off operations as the live path does', () => {

@@ -19,7 +19,7 @@ describe('the comparison with a shadow contract', () => {
     const work: (() => void)[] = [];
     const watch = createShadowContract({
       live: contract,
-      candidate: {
+      shadow: {
         ...contract,
         decodeParameters: (...asked) => ({ ...contract.decodeParameters(...asked), violations: [] }),
       },
@@ -38,9 +38,9 @@ describe('the comparison with a shadow contract', () => {
   it('runs after the response, as separate work, and reports the differences for the request', () => {
     const { watch, found, work, run } = watchWith();
     const request = Object.assign(trace(), { operation: 'listQuestions', caller: 'alice' });
-    watch.arrived(request, ARRIVAL);
+    watch.requestReceived(request, ARRIVAL);
     expect(work).toEqual([]);
-    watch.recorded(request);
+    watch.requestFinished(request);
     expect([work.length, found.length]).toEqual([1, 0]);
     run();
     expect(found).toMatchObject([
@@ -53,7 +53,7 @@ describe('the comparison with a shadow contract', () => {
       },
     ]);
     expect(request.violations).toEqual([]);
-    watch.recorded(request);
+    watch.requestFinished(request);
     run();
     expect(found).toHaveLength(1);
   });
@@ -62,20 +62,20 @@ describe('the comparison with a shadow contract', () => {
     const { watch, found, run } = watchWith();
     for (let count = 0; count < 300; count++) {
       const request = trace();
-      watch.arrived(request, ARRIVAL);
-      watch.recorded(request);
+      watch.requestReceived(request, ARRIVAL);
+      watch.requestFinished(request);
     }
     expect(watch.dropped()).toBe(44);
     run();
     expect(found).toHaveLength(256);
     const large = trace();
-    watch.answered(
+    watch.responseReceived(
       large,
       ARRIVAL,
       { status: 200, mediaType: 'application/json', bytes: Buffer.alloc(17 * 1024 * 1024) },
       {},
     );
-    watch.recorded(large);
+    watch.requestFinished(large);
     expect(watch.dropped()).toBe(45);
   });
 
@@ -86,8 +86,8 @@ describe('the comparison with a shadow contract', () => {
   ] as const)('compares a request that met the cache with %s that many times: %s', (status, times) => {
     const { watch, found, run } = watchWith();
     const request = Object.assign(trace(), { cache: { status } });
-    watch.arrived(request, ARRIVAL);
-    watch.recorded(request);
+    watch.requestReceived(request, ARRIVAL);
+    watch.requestFinished(request);
     run();
     expect(found).toHaveLength(times);
   });
@@ -96,8 +96,8 @@ describe('the comparison with a shadow contract', () => {
     const { checks } = MODES.strict;
     const { watch, found, run } = watchWith({ checksFor: () => ({ ...checks, requests: 'off' }) });
     const request = trace();
-    watch.arrived(request, ARRIVAL);
-    watch.recorded(request);
+    watch.requestReceived(request, ARRIVAL);
+    watch.requestFinished(request);
     run();
     expect(found).toEqual([]);
   });
@@ -105,7 +105,7 @@ describe('the comparison with a shadow contract', () => {
   it('survives a shadow contract that fails, and continues', () => {
     let calls = 0;
     const { watch, found, run } = watchWith({
-      candidate: {
+      shadow: {
         ...contract,
         match: (path) => {
           calls += 1;
@@ -116,8 +116,8 @@ describe('the comparison with a shadow contract', () => {
       },
     });
     for (const request of [trace(), trace()]) {
-      watch.arrived(request, ARRIVAL);
-      watch.recorded(request);
+      watch.requestReceived(request, ARRIVAL);
+      watch.requestFinished(request);
     }
     run();
     expect([watch.dropped(), found.length]).toEqual([1, 1]);

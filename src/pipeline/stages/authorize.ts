@@ -23,7 +23,7 @@ export function authorize(decide: Decide, challenge: string): StagePlanner {
       // This also applies to operations without requirements, because callers without a mapping may have to be denied.
       if (level === 'off') return undefined;
       return (next) => {
-        const goOn = (exchange: Exchange, decision: Decision): Reply | Promise<Reply> => {
+        const proceed = (exchange: Exchange, decision: Decision): Reply | Promise<Reply> => {
           traceDecision(exchange.trace, level, decision);
           if (decision.verdict === 'denied' && level === 'enforce')
             throw permissionRefusal(operation, exchange, decision.missing, challenge);
@@ -34,7 +34,9 @@ export function authorize(decide: Decide, challenge: string): StagePlanner {
         };
         return (exchange) => {
           const decision = decide(planned, exchange);
-          return decision instanceof Promise ? decision.then((made) => goOn(exchange, made)) : goOn(exchange, decision);
+          return decision instanceof Promise
+            ? decision.then((made) => proceed(exchange, made))
+            : proceed(exchange, decision);
         };
       };
     },
@@ -67,7 +69,7 @@ export function permissionRefusal(
   if (undecided !== undefined) return undecided;
   const details = missing.map((permission) => ({ permission, message: `${permission} is required` }));
   if (principal.kind !== 'verified')
-    return new GatewayError('credentials_required', 'This needs a credential that holds the required permission.', {
+    return new GatewayError('credentials_required', 'A credential with the required permission is needed.', {
       details,
       headers: { 'WWW-Authenticate': challenge },
     });
@@ -99,8 +101,8 @@ async function compared(
 function compare({ mayBePrivate }: Operation, { trace }: Exchange, decision: Decision, status: number): void {
   if (trace.upstream === undefined || decision.verdict === 'delegated') return;
   const upstreamDenied = trace.upstream.denied === true;
-  const oursDenied = decision.verdict === 'denied';
-  if (upstreamDenied === oursDenied || (!upstreamDenied && status >= 400)) return;
+  const gatewayDenied = decision.verdict === 'denied';
+  if (upstreamDenied === gatewayDenied || (!upstreamDenied && status >= 400)) return;
   // A private comment may be hidden even from callers who have every permission.
   if (upstreamDenied && mayBePrivate) return;
   trace.violations.push(permissionMismatch(upstreamDenied));

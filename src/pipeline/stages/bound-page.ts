@@ -27,26 +27,26 @@ export function boundPage(counts: PageCounts, contractVersion: string): StagePla
       if (level === 'off' || paging === undefined) return undefined;
       const passed = { level, outcome: 'passed' } as const;
       return (next) => (exchange) => {
-        const { page, pageSize, unreadable } = exchange.asked;
+        const { page, pageSize, unreadable } = exchange.requestedPage;
         const key = paging.hasPageCount ? pageCountKey(planned, exchange, contractVersion) : undefined;
         const learnedCount = key === undefined ? undefined : counts.learned(key);
         const generation = counts.generation();
-        const asked = checkPage({ paging, page, pageSize, learnedCount, options: planned });
+        const requestedPage = checkPage({ paging, page, pageSize, learnedCount, options: planned });
         exchange.trace.pageBounds = passed;
-        if (!asked.ok) refuse(planned, exchange, asked);
+        if (!requestedPage.ok) refuse(planned, exchange, requestedPage);
         else for (const refusal of unreadable) refuse(planned, exchange, refusal);
         if (key === undefined) return next(exchange);
         const checked = (reply: Reply): Reply => {
           if (reply.status !== 200) return reply;
           const { pageCount } = reply;
-          if (tellsMore(reply, counts.learned(key))) {
+          if (updatesCount(reply, counts.learned(key))) {
             const tags = tagsOf(operation.cacheability?.tags ?? [], exchange.values().path);
             counts.learn(key, { pageCount, totalCount: undefined }, tags, generation);
           }
           const { firstPage } = paging;
           // The page count of an empty list is undefined here, so the bound is waived.
           const refusal = pageOutOfBounds({ page: page ?? firstPage, pageCount, totalCount: undefined, firstPage });
-          if (refusal !== undefined && asked.ok) refuse(planned, exchange, refusal);
+          if (refusal !== undefined && requestedPage.ok) refuse(planned, exchange, refusal);
           return reply;
         };
         const reply = next(exchange);
@@ -61,7 +61,7 @@ export function boundPage(counts: PageCounts, contractVersion: string): StagePla
  * even if it no longer has a page count. A stored page may be older than the remembered count, so it updates the count
  * only if its own is higher. It never restores a count that was forgotten, because an old count would then look new.
  */
-function tellsMore({ facts, pageCount }: Reply, learned: number | undefined): boolean {
+function updatesCount({ facts, pageCount }: Reply, learned: number | undefined): boolean {
   if (facts !== undefined) return facts.body.isJson;
   return pageCount !== undefined && learned !== undefined && pageCount > learned;
 }
@@ -78,7 +78,7 @@ function refuse({ checks }: PlannedOperation, { trace }: Exchange, refusal: Page
 }
 
 const MESSAGES: Readonly<Record<PageRefusal['code'], string>> = {
-  page_out_of_bounds: 'page must be one of the pages that there are',
+  page_out_of_bounds: 'page is past the last page',
   page_size_out_of_bounds: 'pageSize must be within its bounds',
 };
 

@@ -42,7 +42,7 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
   const { operation } = planned;
   const refreshing = new Set<string>();
 
-  const answer = async (exchange: Exchange, key: string): Promise<Reply> => {
+  const fetchPage = async (exchange: Exchange, key: string): Promise<Reply> => {
     try {
       return await next(exchange);
     } catch (error) {
@@ -54,16 +54,16 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
   const fill = async (exchange: Exchange, key: string, because: Because): Promise<Reply> => {
     const { trace } = exchange;
     const bypassed = because === 'bypass';
-    const asked: CacheTrace = { status: bypassed ? 'bypass' : 'miss', reason: bypassed ? 'no-cache' : because };
-    trace.cache = { ...asked, stored: false };
+    const requested: CacheTrace = { status: bypassed ? 'bypass' : 'miss', reason: bypassed ? 'no-cache' : because };
+    trace.cache = { ...requested, stored: false };
     const began = cache.beginFill(tagsOf(operation.cacheability?.tags ?? [], exchange.values().path));
     // Other callers may be waiting for the same page, so the fetch does not end when this client disconnects.
-    const reply = tagged(await answer({ ...exchange, clientGone: undefined }, key));
+    const reply = tagged(await fetchPage({ ...exchange, clientGone: undefined }, key));
     if (isRefusal(reply.status)) cache.drop(key);
     const collapsed = reply.shared === true;
     const stored =
       !collapsed && storePage(planned, exchange, reply, { cache, fill: began, key, clock: services.clock });
-    trace.cache = { ...asked, ...(collapsed && !bypassed ? { status: 'coalesced' } : {}), stored };
+    trace.cache = { ...requested, ...(collapsed && !bypassed ? { status: 'coalesced' } : {}), stored };
     return withCacheStatus(reply, { kind: 'forward', because, stored, collapsed });
   };
 
@@ -116,13 +116,13 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     background(exchange, work, () => undefined);
   };
 
-  const fillOrStandIn = async (exchange: Exchange, key: string, found: CacheLookup | undefined): Promise<Reply> => {
+  const fillOrServeStale = async (exchange: Exchange, key: string, found: CacheLookup | undefined): Promise<Reply> => {
     const because = found === undefined ? 'miss' : 'stale';
     try {
       const reply = await fill(exchange, key, because);
-      return reply.status >= 500 ? (standIn(key, cache.lookup(key), exchange) ?? reply) : reply;
+      return reply.status >= 500 ? (serveStale(key, cache.lookup(key), exchange) ?? reply) : reply;
     } catch (error) {
-      const page = mayStandIn(error) ? standIn(key, cache.lookup(key), exchange) : undefined;
+      const page = mayServeStaleOn(error) ? serveStale(key, cache.lookup(key), exchange) : undefined;
       if (page === undefined) throw error;
       return page;
     }
@@ -133,7 +133,7 @@ function createCachePageHandler(planned: PlannedOperation, services: CachePageSe
     if (services.noCacheRoles.length > 0 && bypasses(exchange, services.noCacheRoles))
       return fill(exchange, key, 'bypass');
     const found = cache.lookup(key);
-    if (found === undefined || found.state === 'expired') return fillOrStandIn(exchange, key, found);
+    if (found === undefined || found.state === 'expired') return fillOrServeStale(exchange, key, found);
     if (found.state === 'stale') refresh(exchange, key);
     else if (planned.cache?.audience !== 'caller') compare(exchange, found);
     exchange.trace.cache = { status: found.state === 'fresh' ? 'hit' : 'stale', ageSeconds: found.ageSeconds };
@@ -160,11 +160,11 @@ function isRefusal(status: number): boolean {
  * Returns whether a stale page may be served after a failure (RFC 5861, 4). A refused service account must be reported
  * instead.
  */
-function mayStandIn(error: unknown): boolean {
+function mayServeStaleOn(error: unknown): boolean {
   return error instanceof GatewayError && error.status >= 500 && error.code !== 'upstream_credentials_refused';
 }
 
-function standIn(key: string, found: CacheLookup | undefined, { trace }: Exchange): Reply | undefined {
+function serveStale(key: string, found: CacheLookup | undefined, { trace }: Exchange): Reply | undefined {
   if (found?.mayServeOnError !== true) return undefined;
   trace.cache = { status: 'stale', reason: 'stale-if-error', ageSeconds: found.ageSeconds };
   return storedReply(key, found, {

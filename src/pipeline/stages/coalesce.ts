@@ -21,8 +21,8 @@ export function coalesce(cache: PageCache, contractVersion: string): StagePlanne
         const reply = await promise.catch((error: unknown) => {
           if (shared && error instanceof GatewayError && isRefusal(error.status)) return undefined;
           // A failure is shared in the same way as a response, because this request made no exchange of its own.
-          const { cache: met } = exchange.trace;
-          if (met?.status === 'miss') exchange.trace.cache = { ...met, status: 'coalesced' };
+          const { cache: cacheTrace } = exchange.trace;
+          if (cacheTrace?.status === 'miss') exchange.trace.cache = { ...cacheTrace, status: 'coalesced' };
           throw error;
         });
         if (reply === undefined || (shared && isRefusal(reply.status))) return next(exchange);

@@ -34,7 +34,7 @@ export interface ForwardServices {
   /** The configured scheme and host of the public side. */
   readonly publicOrigin: PublicOrigin | undefined;
   readonly isPermissionMessage: PermissionMessage;
-  /** Switches an operation to separate storage for each caller. */
+  /** Stores the responses of an operation separately for each caller from now on. */
   readonly demote: AudienceGuard['demote'];
   readonly clock: Clock;
   /** Decodes the content coding of a transparent response for inspection. Returns no bytes if that is not possible. */
@@ -52,8 +52,8 @@ export function forward(services: ForwardServices): StagePlanner {
       const request = planned.transparent ? rawRequest(exchange) : builtRequest(planned, exchange, services, shared);
       exchange.trace.route = 'plan';
       try {
-        const answer = await services.upstream.exchange(request);
-        const { status, attempts } = answer;
+        const response = await services.upstream.exchange(request);
+        const { status, attempts } = response;
         exchange.trace.upstream = {
           status,
           shape: 'answer',
@@ -62,14 +62,19 @@ export function forward(services: ForwardServices): StagePlanner {
           attempts,
           requestId: shared?.requestId,
         };
-        if (status >= 400) await readFailure(planned, exchange, answer, services);
-        if (!Buffer.isBuffer(answer.body))
-          answer.body.once('error', (error: unknown) => endedEarly(exchange.trace, toTransportFailure(error, 'body')));
-        if (shared !== undefined && repeatsCredential(answer, exchange, request.headers)) {
+        if (status >= 400) await readFailure(planned, exchange, response, services);
+        if (!Buffer.isBuffer(response.body))
+          response.body.once('error', (error: unknown) =>
+            endedEarly(exchange.trace, toTransportFailure(error, 'body')),
+          );
+        if (shared !== undefined && repeatsCredential(response, exchange, request.headers)) {
           services.demote(planned.operation.id);
-          throw new GatewayError('upstream_invalid_response', 'The upstream repeats the credential of the request.');
+          throw new GatewayError(
+            'upstream_invalid_response',
+            "The upstream response contains the request's credential.",
+          );
         }
-        return { status: answer.status, headers: answer.headers, body: answer.body } satisfies Reply;
+        return { status: response.status, headers: response.headers, body: response.body } satisfies Reply;
       } catch (error) {
         if (error instanceof UpstreamFailure) {
           exchange.trace.upstream = {
@@ -91,16 +96,16 @@ export function forward(services: ForwardServices): StagePlanner {
 async function readFailure(
   planned: PlannedOperation,
   { trace }: Exchange,
-  answer: UpstreamResponse,
+  response: UpstreamResponse,
   services: ForwardServices,
 ): Promise<void> {
-  const told = trace.upstream;
-  if (told === undefined) return;
-  trace.upstream = { ...told, shape: 'other' };
+  const upstreamTrace = trace.upstream;
+  if (upstreamTrace === undefined) return;
+  trace.upstream = { ...upstreamTrace, shape: 'other' };
   try {
-    const readable = planned.transparent ? await decoded(answer, services) : answer;
+    const readable = planned.transparent ? await decodedResponse(response, services) : response;
     const denied = isPermissionDenial(planned.operation, readable, services.isPermissionMessage);
-    trace.upstream = { ...told, shape: errorShape(readable), denied };
+    trace.upstream = { ...upstreamTrace, shape: errorShape(readable), denied };
   } catch (error) {
     if (!planned.transparent) throw error;
     trace.cause ??= error;
@@ -108,10 +113,10 @@ async function readFailure(
 }
 
 /** Returns an error response in readable form, because a client in `observe` mode may have requested compression. */
-async function decoded(answer: UpstreamResponse, { decode }: ForwardServices): Promise<UpstreamResponse> {
-  if (answer.status < 400 || !Buffer.isBuffer(answer.body)) return answer;
-  const body = await decode(answer.headers, answer.body);
-  return Buffer.isBuffer(body) ? { ...answer, body } : answer;
+async function decodedResponse(response: UpstreamResponse, { decode }: ForwardServices): Promise<UpstreamResponse> {
+  if (response.status < 400 || !Buffer.isBuffer(response.body)) return response;
+  const body = await decode(response.headers, response.body);
+  return Buffer.isBuffer(body) ? { ...response, body } : response;
 }
 
 function rawRequest(exchange: Exchange) {
@@ -154,14 +159,14 @@ function builtRequest(
 const MIN_CREDENTIAL = 8;
 
 /** Returns whether a response that other callers would receive contains the credential with which it was fetched. */
-function repeatsCredential(answer: UpstreamResponse, { audience, principal }: Exchange, sent: HeaderPairs): boolean {
+function repeatsCredential(response: UpstreamResponse, { audience, principal }: Exchange, sent: HeaderPairs): boolean {
   const authorization = headerValue(sent, 'authorization');
   if (authorization === undefined || authorization !== principal.authorization || !isShared(audience)) return false;
   const credential = authorization.slice(authorization.indexOf(' ') + 1);
-  if (credential.length < MIN_CREDENTIAL || !Buffer.isBuffer(answer.body)) return false;
+  if (credential.length < MIN_CREDENTIAL || !Buffer.isBuffer(response.body)) return false;
   // JSON may escape a slash.
   const forms = [credential, credential.replaceAll('/', String.raw`\/`)];
-  return forms.some((form) => includes(answer, form));
+  return forms.some((form) => includes(response, form));
 }
 
 function includes({ headers, body }: UpstreamResponse, text: string): boolean {

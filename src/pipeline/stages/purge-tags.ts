@@ -3,10 +3,10 @@ import { GatewayError } from '../../errors/gateway-error.ts';
 import type { Exchange } from '../exchange.ts';
 import type { StagePlanner } from '../stage.ts';
 
-/** Removes the stored pages with these tags. */
+/** Removes the stored responses with these tags. */
 export type Purge = (tags: readonly string[]) => void;
 
-/** Purges the pages that a write may have changed before the client receives the successful response (rules, 6). */
+/** Purges the stored responses that a write may have made outdated, before the client receives its response (rules, 6). */
 export function purgeTags(purge: Purge): StagePlanner {
   return {
     name: 'purge-tags',
@@ -28,7 +28,7 @@ export function purgeTags(purge: Purge): StagePlanner {
 }
 
 /**
- * Returns whether a write was refused. A write without a response, for example because the client left, may still have
+ * Returns whether a write was refused. A write without a response, for example because the client disconnected, may still have
  * taken effect.
  */
 function isRefusal(error: unknown): boolean {

@@ -40,10 +40,7 @@ export function redactFields(mayRead: (grants: Grants) => boolean, limits: JsonL
 
 /** Returns the error for a body that cannot be read. It cannot be redacted either, so it must not be shown. */
 function unreadable(): GatewayError {
-  return new GatewayError(
-    'upstream_invalid_response',
-    'The upstream answered with a body that cannot be read as JSON.',
-  );
+  return new GatewayError('upstream_invalid_response', 'The upstream returned a body that cannot be parsed as JSON.');
 }
 
 function withBody(reply: Reply, body: Buffer, removed: readonly string[]): Reply {

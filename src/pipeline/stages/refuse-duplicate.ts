@@ -32,8 +32,8 @@ export function refuseDuplicate(uploads: UploadMemory): StagePlanner {
 function duplicate(because: 'in flight' | 'accepted'): GatewayError {
   const text =
     because === 'accepted'
-      ? 'You uploaded the same file a short while ago.'
-      : 'You are uploading the same file already.';
+      ? 'The same file was uploaded a short time ago.'
+      : 'The same file is already being uploaded.';
   return new GatewayError('duplicate_upload', text, {
     details: [{ in: 'header', name: 'Portico-Force', message: 'send "Portico-Force: true" to upload it again' }],
   });

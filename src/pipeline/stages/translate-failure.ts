@@ -21,7 +21,7 @@ export interface TranslateFailureServices {
 
 /**
  * Converts error responses of the upstream and transport failures into gateway errors. With `legacy`, error responses
- * are passed unchanged.
+ * are forwarded unchanged.
  */
 export function translateFailure(services: TranslateFailureServices): StagePlanner {
   return {
@@ -29,7 +29,7 @@ export function translateFailure(services: TranslateFailureServices): StagePlann
     plan({ operation, errors, serviceCredential, transparent }) {
       const documentedFields = new Set(operation.documentedFields);
       return (next) => async (exchange) => {
-        const reply = await answer(next, exchange);
+        const reply = await replyOf(next, exchange);
         // In transparent mode, credentials are not verified, so there is nothing to translate or forget.
         if (errors === 'legacy' && (transparent || reply.status !== 401)) return reply;
         // A JSON body without an error at its top level is a success. All other bodies are inspected.
@@ -53,7 +53,7 @@ export function translateFailure(services: TranslateFailureServices): StagePlann
 }
 
 /** Returns the response of the rest of the plan and converts a transport failure into a gateway error. */
-async function answer(next: Handler, exchange: Exchange): Promise<Reply> {
+async function replyOf(next: Handler, exchange: Exchange): Promise<Reply> {
   try {
     return await next(exchange);
   } catch (error) {

@@ -45,7 +45,7 @@ export function validateBody(check: CheckBody, limits: BodyLimits): StagePlanner
       return (next) => async (exchange) => {
         const read = await readBody(exchange.arrival.body, { bytes: limits.bytes });
         if (read.state === 'broken')
-          throw new GatewayError('client_closed', 'The client left before its request was whole.', {
+          throw new GatewayError('client_closed', 'The client disconnected before the request was complete.', {
             cause: read.error,
           });
         if (read.state === 'larger') {
@@ -109,7 +109,7 @@ async function inspect(
   const coding = headers['content-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'identity')
     return {
-      ...one('protocol', 'content-encoding', 'coding', 'A coded body is not accepted; send it as it is.'),
+      ...one('protocol', 'content-encoding', 'coding', 'Content codings are not accepted; send the body without one.'),
       code: 'unsupported_media_type',
     };
   const parsed = parseBounded(bytes, limits.json);
@@ -121,7 +121,7 @@ async function inspect(
   // The bytes are forwarded unchanged. If two members have the same name, the upstream may read the one that was not
   // checked.
   if (countMembers(parsed.value) !== parsed.members)
-    return one('format', '', 'repeated-member', 'Each member of the request body can be given once.');
+    return one('format', '', 'repeated-member', 'The request body contains a repeated member.');
   return check(planned, parsed.value, exchange);
 }
 

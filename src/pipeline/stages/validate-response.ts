@@ -21,7 +21,7 @@ import {
   type Authorship,
   authorsOf,
   bodyFactsOf,
-  type BodyLook,
+  type DecodedResponse,
   type KnownBodies,
   type KnownBody,
   type LearnAuthor,
@@ -36,7 +36,7 @@ import { checkFailed, toVerdict } from '../../model/trace.ts';
 
 /** Services that response validation needs. */
 export interface ValidateResponseServices {
-  readonly judge: Contract['checkResponse'];
+  readonly check: Contract['checkResponse'];
   /**
    * Decodes the content coding of a transparent response for inspection. Returns undefined if the response is too large
    * or the coding is unknown.
@@ -44,62 +44,62 @@ export interface ValidateResponseServices {
   readonly decode: (headers: HeaderPairs, body: Buffer) => Promise<Buffer | 'damaged' | undefined>;
   /** Returns whether a body contains an absolute address of the legacy host. */
   readonly namesUpstream: (body: Buffer) => boolean;
-  readonly knownAnswers: KnownBodies;
+  readonly knownBodies: KnownBodies;
   /** Limits for parsing a response. */
   readonly jsonLimits: JsonLimits;
   /** Returns whether a baseline or an overlay accepts a violation. */
   readonly isAccepted: (operation: Operation, violation: Violation, status: number) => boolean;
-  /** Observes the shape of a parsed response. Undefined if the gateway does not learn from traffic. */
-  readonly observe?: ((exchange: Exchange, operation: Operation, status: number, json: unknown) => void) | undefined;
-  /** Observes the responses that a candidate contract also judges. Undefined if there is no candidate. */
-  readonly candidate?: Pick<ShadowContract, 'answered'> | undefined;
+  /** Samples the shape of a parsed response. Undefined if the gateway does not learn from traffic. */
+  readonly sample?: ((exchange: Exchange, operation: Operation, status: number, json: unknown) => void) | undefined;
+  /** Compares the responses with the shadow contract. Undefined if there is none. */
+  readonly shadow?: Pick<ShadowContract, 'responseReceived'> | undefined;
   /** Records the author of a node in a valid response. */
   readonly learn: LearnAuthor;
 }
 
 /**
- * Judges the upstream's response as received. With `enforce`, a successful response that violates the contract is not
- * passed on.
+ * Checks the upstream's response as received. With `enforce`, a successful response that violates the contract is not
+ * forwarded.
  */
 export function validateResponse(services: ValidateResponseServices): StagePlanner {
   return {
     name: 'validate-response',
     plan(planned) {
       const { transparent } = planned;
-      const judge = async (exchange: Exchange, reply: Reply): Promise<Reply> => {
+      const check = async (exchange: Exchange, reply: Reply): Promise<Reply> => {
         if (!Buffer.isBuffer(reply.body)) return skipped(exchange, reply, planned, 'size');
         if (exchange.arrival.method === 'HEAD' && transparent) return skipped(exchange, reply, planned, 'head');
         const bytes = transparent ? await services.decode(reply.headers, reply.body) : reply.body;
         // The same failure is reported under this name when responses are decoded for the client.
         if (bytes === 'damaged') endedEarly(exchange.trace, new UpstreamFailure('truncated'));
         if (bytes === undefined || bytes === 'damaged') return skipped(exchange, reply, planned, 'coding');
-        const facts = factsOf(exchange, toBodyLook(reply, bytes), planned, services);
+        const facts = factsOf(exchange, toDecodedResponse(reply, bytes), planned, services);
         return { ...reply, facts, pageCount: facts.body.pageCount };
       };
       return (next) => async (exchange) => {
         const reply = await next(exchange);
         const { violations } = exchange.trace;
         const before = violations.length;
-        const judgedReply = await judge(exchange, reply).catch((error: unknown) => {
+        const checkedReply = await check(exchange, reply).catch((error: unknown) => {
           if (!transparent) throw error;
           checkFailed(exchange.trace, 'responses', planned.checks.responses, error);
           return { ...reply, facts: { validity: 'skipped' as const, body: bodyFactsOf(planned, undefined) } };
         });
         // If the response reports a server error, record at least that in the ledger.
         if (reply.status >= 500 && violations.slice(before).every(isAdvisory)) recordServerError(exchange.trace);
-        return judgedReply;
+        return checkedReply;
       };
     },
   };
 }
 
-function toBodyLook({ status, headers }: Reply, bytes: Buffer): BodyLook {
+function toDecodedResponse({ status, headers }: Reply, bytes: Buffer): DecodedResponse {
   return { status, mediaType: headerValue(headers, 'content-type'), bytes };
 }
 
 function factsOf(
   exchange: Exchange,
-  look: BodyLook,
+  response: DecodedResponse,
   planned: PlannedOperation,
   services: ValidateResponseServices,
 ): ResponseFacts {
@@ -107,23 +107,23 @@ function factsOf(
   const level = checks.responses;
   if (level === 'off') {
     exchange.trace.responses = { level, outcome: 'skipped', reason: 'off', verdict: 'skipped' };
-    const unjudged = valueOf(parseBounded(look.bytes, services.jsonLimits));
-    services.observe?.(exchange, operation, look.status, unjudged);
-    return { validity: 'off', body: bodyFactsOf(planned, unjudged) };
+    const unchecked = valueOf(parseBounded(response.bytes, services.jsonLimits));
+    services.sample?.(exchange, operation, response.status, unchecked);
+    return { validity: 'off', body: bodyFactsOf(planned, unchecked) };
   }
   // Together with the operation, the path and the query contain every parameter that a verdict depends on.
   const key = `${operation.id} ${exchange.arrival.path}?${exchange.arrival.query ?? ''}`;
-  const known = services.knownAnswers.find(key, look);
+  const known = services.knownBodies.find(key, response);
   if (known !== undefined) return knownFacts(exchange, known, level, services);
-  const namesUpstream = services.namesUpstream(look.bytes);
+  const namesUpstream = services.namesUpstream(response.bytes);
   if (namesUpstream) exchange.trace.legacyAddress = true;
-  const parsed = parseBounded(look.bytes, services.jsonLimits);
-  if (parsed.state === 'excess') return excessFacts(exchange, look, planned, parsed.limit, services);
+  const parsed = parseBounded(response.bytes, services.jsonLimits);
+  if (parsed.state === 'excess') return excessFacts(exchange, response, planned, parsed.limit, services);
   const json = valueOf(parsed);
-  services.observe?.(exchange, operation, look.status, json);
-  services.candidate?.answered(exchange.trace, exchange.arrival, look, json);
-  const { validity, reported } = judged(exchange, look, json, planned, services);
-  if (level === 'enforce' && validity === 'violations' && look.status < 300) {
+  services.sample?.(exchange, operation, response.status, json);
+  services.shadow?.responseReceived(exchange.trace, exchange.arrival, response, json);
+  const { validity, reported } = checkResponse(exchange, response, json, planned, services);
+  if (level === 'enforce' && validity === 'violations' && response.status < 300) {
     const { trace } = exchange;
     if (trace.responses !== undefined && isErrorInside(operation, json))
       trace.responses = { ...trace.responses, reason: ERROR_INSIDE };
@@ -133,7 +133,7 @@ function factsOf(
   if (validity === 'valid') {
     const authors = authorsOf(operation, json);
     learnAll(authors, services.learn);
-    services.knownAnswers.remember(key, { ...look, facts: body, authors, namesUpstream, reported });
+    services.knownBodies.remember(key, { ...response, facts: body, authors, namesUpstream, reported });
   }
   return { validity, body };
 }
@@ -142,11 +142,11 @@ const valueOf = (parsed: BoundedJson): unknown => (parsed.state === 'parsed' ? p
 
 /**
  * Returns the facts of a response that is too deep or too large to parse. It violates the contract, except in `observe`
- * mode, which does not judge it.
+ * mode, which does not check it.
  */
 function excessFacts(
   exchange: Exchange,
-  look: BodyLook,
+  response: DecodedResponse,
   planned: PlannedOperation,
   limit: JsonExcess,
   services: ValidateResponseServices,
@@ -161,12 +161,12 @@ function excessFacts(
   const message = describeExcess('the body', limit, services.jsonLimits);
   const violation = responseViolation('protocol', 'body', '', `json-${limit}`, message);
   trace.violations.push(violation);
-  if (services.isAccepted(planned.operation, violation, look.status)) {
+  if (services.isAccepted(planned.operation, violation, response.status)) {
     trace.responses = { ...toVerdict(level, []), verdict: 'violations' };
     return { validity: 'skipped', body };
   }
   const verdict = toVerdict(level, [violation]);
-  const passes = look.status >= 300;
+  const passes = response.status >= 300;
   trace.responses = { ...verdict, ...(passes ? { outcome: 'reported' as const } : {}), verdict: 'violations' };
   if (verdict.outcome === 'refused' && !passes) throw invalid(exchange);
   return { validity: 'violations', body };
@@ -190,32 +190,32 @@ function learnAll(authors: readonly Authorship[], learn: LearnAuthor): void {
   for (const [nodeId, authorName] of authors) learn(nodeId, authorName);
 }
 
-/** The result of judging a response, for the outer stages. */
-interface Judged {
+/** The result of checking a response, for the outer stages. */
+interface CheckedResponse {
   readonly validity: Validity;
   readonly reported: readonly Violation[];
 }
 
-function judged(
+function checkResponse(
   exchange: Exchange,
-  { status, mediaType, bytes }: BodyLook,
+  { status, mediaType, bytes }: DecodedResponse,
   json: unknown,
   { operation, checks }: PlannedOperation,
   services: ValidateResponseServices,
-): Judged {
-  const judgement = services.judge(operation, exchange.values(), {
+): CheckedResponse {
+  const result = services.check(operation, exchange.values(), {
     status,
     mediaType,
     isEmpty: bytes.length === 0,
     json,
   });
-  const { violations, reported } = judgement;
-  // Violations that are only reported do not affect the verdict, so the response is passed on and stored as usual.
+  const { violations, reported } = result;
+  // Violations that are only reported do not affect the verdict, so the response is forwarded and stored as usual.
   exchange.trace.violations.push(...violations, ...reported);
   const unaccepted = violations.some((violation) => !services.isAccepted(operation, violation, status));
   const level = checks.responses;
-  if (judgement.verdict === 'skipped') {
-    exchange.trace.responses = { level, outcome: 'skipped', verdict: 'skipped', reason: judgement.reason ?? '' };
+  if (result.verdict === 'skipped') {
+    exchange.trace.responses = { level, outcome: 'skipped', verdict: 'skipped', reason: result.reason ?? '' };
     return { validity: 'skipped', reported };
   }
   const verdict = toVerdict(level, unaccepted ? violations : []);
@@ -223,7 +223,7 @@ function judged(
   exchange.trace.responses = {
     ...verdict,
     ...(refuses ? { outcome: 'reported' as const } : {}),
-    verdict: judgement.verdict,
+    verdict: result.verdict,
   };
   return { validity: violations.length === 0 ? 'valid' : unaccepted ? 'violations' : 'accepted', reported };
 }
@@ -235,7 +235,7 @@ function skipped(exchange: Exchange, reply: Reply, planned: PlannedOperation, re
 
 function invalid({ trace }: Exchange): GatewayError {
   const found = trace.violations.filter((violation) => violation.check === 'responses' && !isAdvisory(violation));
-  return new GatewayError('upstream_invalid_response', 'The answer of the upstream breaks the contract.', {
+  return new GatewayError('upstream_invalid_response', 'The upstream response violates the contract.', {
     details: found.slice(0, 10).map(({ location, at, message }) => ({ in: location, name: at, message })),
   });
 }

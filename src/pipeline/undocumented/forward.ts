@@ -19,12 +19,12 @@ export interface ForwardUndocumentedServices {
   readonly rewriteUrls: boolean;
   readonly clock: Clock;
   /** Counts an undocumented path. Undefined if the gateway does not learn from traffic. */
-  readonly observe?: ((method: string, path: string, status: number) => void) | undefined;
+  readonly sample?: ((method: string, path: string, status: number) => void) | undefined;
 }
 
 /** Creates the handler that forwards requests for undocumented paths. Bodies are streamed in both directions. */
 export function forwardUndocumented(services: ForwardUndocumentedServices): Handler<PassthroughExchange> {
-  const { upstream, transparent, rewriteUrls: identityCoding, clock, observe } = services;
+  const { upstream, transparent, rewriteUrls: identityCoding, clock, sample } = services;
   return async ({ arrival, principal, clientGone, trace }) => {
     const startedAt = clock();
     const seconds = () => Math.max(0, clock() - startedAt) / 1000;
@@ -44,7 +44,7 @@ export function forwardUndocumented(services: ForwardUndocumentedServices): Hand
         ...(signal === undefined ? {} : { signal }),
       });
       trace.upstream = { status, shape: 'passed', seconds: seconds(), attempts };
-      observe?.(arrival.method, arrival.path, status);
+      sample?.(arrival.method, arrival.path, status);
       if (status >= 500) recordServerError(trace);
       if (!Buffer.isBuffer(body))
         body.once('error', (error: unknown) => endedEarly(trace, toTransportFailure(error, 'body')));

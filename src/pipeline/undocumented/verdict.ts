@@ -8,11 +8,11 @@ import type { PassingVerdict, UndocumentedVerdict } from './policy.ts';
 
 /** Records the policy's verdict on a request for an undocumented path. Throws if the request is refused. */
 export function admitUndocumented(
-  gateway: Pick<CompiledGateway, 'candidate' | 'checks'>,
+  gateway: Pick<CompiledGateway, 'shadow' | 'checks'>,
   { arrival, trace }: Pick<KnownRequest, 'arrival' | 'trace'>,
   verdict: UndocumentedVerdict,
 ): PassingVerdict {
-  gateway.candidate?.arrived(trace, arrival);
+  gateway.shadow?.requestReceived(trace, arrival);
   const level = gateway.checks.undocumented;
   const documentedPath = verdict.pass ? verdict.documentedPath === true : verdict.code === 'method_not_allowed';
   if (!verdict.pass || verdict.reported)

@@ -264,7 +264,7 @@ describe('bound-page before a page from memory', () => {
   it('does not learn a forgotten count again, and reads no parameters for it', () => {
     const memory = noCounts();
     const handle = bounding(storedPage(3), memory);
-    const exchange = exchangeWith({ asked: exchangeWith({ values: { page: 2 } }).asked });
+    const exchange = exchangeWith({ requestedPage: exchangeWith({ values: { page: 2 } }).requestedPage });
     let decoded = 0;
     const values = () => {
       decoded += 1;

@@ -38,7 +38,7 @@ describe('refuse-duplicate', () => {
     await send();
     expect(await failureOf(send())).toMatchObject({
       code: 'duplicate_upload',
-      message: 'You uploaded the same file a short while ago.',
+      message: 'The same file was uploaded a short time ago.',
       details: [{ name: 'Portico-Force' }],
     });
     expect(next.asked).toHaveLength(1);
@@ -48,7 +48,7 @@ describe('refuse-duplicate', () => {
     const gate = Promise.withResolvers<typeof created>();
     const { send } = uploading(createNext(() => gate.promise));
     const first = send();
-    expect(await failureOf(send())).toMatchObject({ message: 'You are uploading the same file already.' });
+    expect(await failureOf(send())).toMatchObject({ message: 'The same file is already being uploaded.' });
     gate.resolve(created);
     await first;
   });

@@ -243,7 +243,7 @@ describe('a body with a duplicate member', () => {
 describe('a body beyond the limits of JSON', () => {
   it.each([
     ['['.repeat(9), 'json-depth', 'the request body must not be nested deeper than 8 levels'],
-    [`[${'1,'.repeat(100)}1]`, 'json-values', 'the request body must not hold more than 100 values'],
+    [`[${'1,'.repeat(100)}1]`, 'json-values', 'the request body must not contain more than 100 values'],
   ])('is refused unread, naming the limit, if requests are enforced', async (written, keyword, message) => {
     const { send, checked, next } = validating();
     const { answer, trace } = send(json(written));

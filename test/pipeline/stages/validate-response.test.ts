@@ -31,12 +31,12 @@ const NODES = { ...(pageOf([]) as object), list: [{ id: 1, activeRevisionId: 2, 
 const WRAPPED: ResponseFindings = { verdict: 'skipped', reason: 'wrap', violations: [], reported: [] };
 const enforced: PlannedParts = { checks: { responses: 'enforce' } };
 
-function validatingServices(judge: () => ResponseFindings) {
+function validatingServices(check: () => ResponseFindings) {
   return {
-    judge,
+    check,
     decode: (_headers: unknown, body: Buffer) => Promise.resolve(body.subarray(1)),
     namesUpstream: () => false,
-    knownAnswers: createKnownBodies(),
+    knownBodies: createKnownBodies(),
     jsonLimits: LIMITS,
     isAccepted: () => false,
     learn: () => undefined,
@@ -58,14 +58,14 @@ function validating(
   const judged: unknown[] = [];
   const learned: unknown[] = [];
   const services = {
-    judge: (_operation: unknown, _values: unknown, answer: unknown) => {
+    check: (_operation: unknown, _values: unknown, answer: unknown) => {
       judged.push(answer);
       return judgement;
     },
     decode: (_headers: unknown, body: Buffer) =>
       Promise.resolve(body[0] === 42 ? body.subarray(1) : body[0] === 33 ? ('damaged' as const) : undefined),
     namesUpstream: (body: Buffer) => body.includes('http://legacy'),
-    knownAnswers: createKnownBodies(),
+    knownBodies: createKnownBodies(),
     jsonLimits: LIMITS,
     isAccepted: (_operation: unknown, { at }: Violation) => accepted.includes(at),
     learn: (nodeId: string, authorName: string) => void learned.push([nodeId, authorName]),
@@ -256,7 +256,7 @@ describe('a response beyond the limits of JSON', () => {
 
   it.each([
     [deep, 'json-depth', 'the body must not be nested deeper than 8 levels'],
-    [large, 'json-values', 'the body must not hold more than 100 values'],
+    [large, 'json-values', 'the body must not contain more than 100 values'],
   ])('is not parsed, counts as a violation and is refused at enforce', async (text, keyword, message) => {
     for (const level of ['report', 'enforce'] as const) {
       const { judged, run } = validating(answered(text), VALID, { checks: { responses: level } });
@@ -347,7 +347,7 @@ describe('a repetition of the same bytes', () => {
     const state = { judgement: VALID };
     const next = createNext(answered(NODES));
     const planner = validateResponse({
-      judge: (_operation: unknown, _values: unknown, answer: unknown) => {
+      check: (_operation: unknown, _values: unknown, answer: unknown) => {
         judged.push(answer);
         return state.judgement;
       },
@@ -355,7 +355,7 @@ describe('a repetition of the same bytes', () => {
       namesUpstream: (body: Buffer) => body.includes('http://legacy'),
       isAccepted: () => false,
       learn: (nodeId: string, authorName: string) => void learned.push([nodeId, authorName]),
-      knownAnswers: createKnownBodies(),
+      knownBodies: createKnownBodies(),
       jsonLimits: LIMITS,
     });
     const handles = new Map<string, Handler>();

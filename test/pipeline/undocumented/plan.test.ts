@@ -95,7 +95,7 @@ async function passed(given: Passing = {}) {
     upstream,
     clock,
     purge: (tags) => order.push(tags ?? 'everything'),
-    observe: (...seen) => observed.push(seen),
+    sample: (...seen) => observed.push(seen),
   });
   const trace = traceWith();
   const arrival = arrivalWith({ method, path, target: path, host: 'qa.example', protocol: 'https' });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ANONYMOUS } from '../../src/model/principal.ts';
 import { UpstreamFailure } from '../../src/model/upstream-failure.ts';
-import { createLookup } from '../../src/pipeline/look-up.ts';
+import { createLookup } from '../../src/pipeline/lookup.ts';
 import type { ExchangedResponse } from '../../src/upstream/create-upstream.ts';
 import { callerNamed, JSON_TYPE } from '../builders/exchange.ts';
 import { fakeExchanges } from '../builders/fake-exchanges.ts';

@@ -8,13 +8,13 @@ import type { Upstream } from '../upstream/create-upstream.ts';
 export type Lookup = (target: string, principal: Principal) => Promise<unknown>;
 
 /**
- * Creates the look-ups that help to decide about a request before it is forwarded. A failed look-up does not affect the
- * decision.
+ * Creates the function for lookups that a decision needs before the request is forwarded. A failed lookup does not
+ * affect the decision.
  */
 export function createLookup(upstream: Upstream): Lookup {
   return async (target, { authorization }) => {
     try {
-      const answer = await upstream.exchange({
+      const response = await upstream.exchange({
         method: 'GET',
         target,
         headers: [
@@ -24,8 +24,8 @@ export function createLookup(upstream: Upstream): Lookup {
         ],
         mode: 'buffered',
       });
-      if (answer.status !== 200 || !Buffer.isBuffer(answer.body)) return undefined;
-      const parsed = parseBounded(answer.body, DEFAULT_JSON_LIMITS);
+      if (response.status !== 200 || !Buffer.isBuffer(response.body)) return undefined;
+      const parsed = parseBounded(response.body, DEFAULT_JSON_LIMITS);
       return parsed.state === 'parsed' ? parsed.value : undefined;
     } catch {
       return undefined;
