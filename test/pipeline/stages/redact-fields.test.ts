@@ -155,6 +155,7 @@ describe('a stored page that is redacted', () => {
   it('is refused each time if it cannot be read', () => {
     const body = Buffer.from('<html>');
     const handle = redact(() => false)?.(() => page({ body, storedAs: 'k' }));
-    for (let times = 0; times < 2; times += 1) expect(() => handle?.(exchangeWith())).toThrow('cannot be parsed as JSON');
+    for (let times = 0; times < 2; times += 1)
+      expect(() => handle?.(exchangeWith())).toThrow('cannot be parsed as JSON');
   });
 });
