@@ -11,8 +11,8 @@ import type { Session } from './session.ts';
 import { addWorktree } from './worktree.ts';
 
 /**
- * Compares the working tree with a git ref. Each round has a process of its own on each side, warmed by the rule of the
- * run and alone on the machine; the order alternates. Returns the exit code.
+ * Compares the working tree with a git ref, in alternating order. Each round starts a new process for each side, which
+ * runs alone and is warmed like all servers. Returns the exit code.
  */
 export async function compareCheckouts(
   ref: string,

@@ -1,17 +1,17 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** V8's log of what it optimizes. */
+/** V8's log of the functions that it optimizes. */
 export interface CompilerLog {
-  /** The options that make Node write the log. V8 writes only when it compiles, so a warm server is not slowed down. */
+  /** The options of Node that enable the log. V8 writes to it only when it compiles, so warm servers are not slower. */
   readonly options: readonly string[];
-  /** The working directory of the process; V8 writes one file for each of its threads there. */
+  /** The working directory for the process. V8 writes one file for each thread to it. */
   readonly folder: string;
-  /** How many functions V8 has optimized so far, with either of its optimizing compilers. */
+  /** Returns the number of functions that V8 has optimized so far, with Maglev or TurboFan. */
   count(): number;
 }
 
-/** Creates the folder for the log of one process, which must be started in it with the options. */
+/** Creates the folder for the log of a process, which must be started in it and with the options. */
 export function compilerLog(folder: string): CompilerLog {
   mkdirSync(folder, { recursive: true });
   return {
@@ -24,7 +24,7 @@ export function compilerLog(folder: string): CompilerLog {
   };
 }
 
-/** Counts the compilations that V8 has completed, of functions and of loops that were already running. */
+/** Returns the number of completed compilations in a log. */
 export function countOptimizations(log: string): number {
   return log.match(/^\[completed compiling /gm)?.length ?? 0;
 }

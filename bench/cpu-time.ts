@@ -1,30 +1,30 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
-/** Whether the system reports processor time in nanoseconds; otherwise it is counted in ticks of 10 ms. */
+/** Whether the system reports CPU time in nanoseconds; otherwise it reports ticks. */
 export const hasExactCpuTime = existsSync('/proc/self/schedstat');
 
 const NS_PER_TICK = 10_000_000;
 
-/** The kinds of threads whose time is shown separately. */
+/** The groups of threads whose CPU time is shown separately. */
 export const THREAD_GROUPS = ['main', 'v8', 'pool', 'worker', 'other'] as const;
 
-/** A kind of thread: main threads, V8's helpers, libuv's pool, worker threads of Node, and anything else. */
+/** Main threads, V8's helper threads, libuv's thread pool, Node's worker threads, or other threads. */
 export type ThreadGroup = (typeof THREAD_GROUPS)[number];
 
-/** Processor time by kind of thread. */
+/** CPU time by group of threads. */
 export type CpuTimes = Readonly<Record<ThreadGroup, number>>;
 
-/** Reads the nanoseconds that a set of processes has spent on processors so far, including threads that have ended. */
+/** Returns the CPU time of a set of processes in nanoseconds, including the time of threads that have ended. */
 export type ReadCpuTimes = (pids: readonly number[]) => CpuTimes;
 
-/** Threads by the names that Node, V8 and libuv give them; the names of main threads do not matter. */
+/** The names that Node, V8 and libuv give to their threads. */
 const NAMES: readonly (readonly [RegExp, ThreadGroup])[] = [
   [/V8Worker|^DelayedTaskSche/, 'v8'],
   [/^libuv-worker/, 'pool'],
   [/^(?:node-)?Worker|^\[worker|^WorkerThread|^ledger/i, 'worker'],
 ];
 
-/** Creates a reader that remembers the time of every thread that it has seen. */
+/** Creates a reader that remembers the CPU time of every thread that it has seen. */
 export function createCpuTimes(read: (path: string) => string | undefined = readText): ReadCpuTimes {
   const known = new Map<string, { readonly group: ThreadGroup; readonly ns: number }>();
   const store = (name: string, group: ThreadGroup, ns: number | undefined) => {
@@ -49,18 +49,18 @@ export function createCpuTimes(read: (path: string) => string | undefined = read
   };
 }
 
-/** Returns the kind of a thread; the system cuts names after 15 letters. */
+/** Returns the group of a thread. Names have at most 15 letters, because the system truncates them. */
 export function threadGroup(isMain: boolean, name: string | undefined): ThreadGroup {
   if (isMain) return 'main';
   return NAMES.find(([pattern]) => pattern.test(name?.trim() ?? ''))?.[1] ?? 'other';
 }
 
-/** The time of all threads together. */
+/** Returns the CPU time of all threads. */
 export function totalOf(times: CpuTimes): number {
   return THREAD_GROUPS.reduce((sum, group) => sum + times[group], 0);
 }
 
-/** Applies a function to the time of each kind of thread. */
+/** Calls a function for each group of threads. */
 export function mapTimes(of: (group: ThreadGroup) => number): CpuTimes {
   return { main: of('main'), v8: of('v8'), pool: of('pool'), worker: of('worker'), other: of('other') };
 }
@@ -73,13 +73,16 @@ function tasksOf(pid: number): string[] {
   }
 }
 
-/** The first number of `schedstat`, nanoseconds on a processor; undefined for a thread that has just ended. */
+/** Returns the first number of `schedstat`, the CPU time in nanoseconds, or undefined if the thread has just ended. */
 export function exactNs(text: string | undefined): number | undefined {
   const ns = Number(text?.split(' ')[0]);
   return text === undefined || text === '' || Number.isNaN(ns) ? undefined : ns;
 }
 
-/** User and system time of `stat`, a hundred ticks a second; the name before them may contain spaces and parentheses. */
+/**
+ * Returns the user and system time from `stat`, which has a hundred ticks per second. The program name in front of them
+ * may contain spaces and parentheses.
+ */
 export function ticksNs(text: string | undefined): number | undefined {
   const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ') ?? [];
   const ticks = Number(fields[11]) + Number(fields[12]);

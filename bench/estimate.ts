@@ -4,12 +4,12 @@ import type { Effort } from './scenarios/effort.ts';
 import type { Entry, Scenario } from './scenarios/scenario.ts';
 import { windowSeconds } from './warm-up.ts';
 
-/** What takes time besides the rounds, in seconds and requests per second of a machine with two cores. */
+/** The time that a run takes in addition to the rounds, in seconds, for a machine with two cores. */
 const USUAL = {
   machine: 2,
   yardstick: 0.4,
   startAndStop: 1,
-  /** What wrk and the metrics take before and after each window and round. */
+  /** The time to start wrk and to read the metrics, for each window and round. */
   besidesRound: 0.25,
   keysPerSecond: 12_000,
   settling: 2.5,
@@ -17,7 +17,7 @@ const USUAL = {
   profile: 20,
 } as const;
 
-/** Returns about how many seconds a run takes on a machine that does nothing else. */
+/** Returns the approximate duration of a run in seconds, on an otherwise idle machine. */
 export function estimateSeconds(
   effort: Effort,
   scenarios: readonly Scenario[],
@@ -46,11 +46,11 @@ function scenarioSeconds(scenario: Scenario, effort: Effort): number {
   return entries.reduce((sum, entry) => sum + entrySeconds(scenario, entry, effort) + measured, 0);
 }
 
-/** Start, keys, warm-up and stop of one server. */
+/** Returns the duration of the start, the warm-up and the end of one server, without its rounds. */
 function entrySeconds({ usualPerSecond }: Scenario, entry: Entry, { warmUp }: Effort): number {
   const requests = Math.min(warmUp.requests, entry.slow?.requests ?? warmUp.requests);
   const window = windowSeconds(warmUp);
-  // One more window than the requests need, because V8 is then often still compiling.
+  // V8 is often still compiling after the required requests, which takes one more window.
   const needed = Math.ceil(requests / (entry.usualPerSecond ?? usualPerSecond) / window) + 1;
   const windows = Math.min(Math.ceil(warmUp.maxSeconds / window), needed) * (window + USUAL.besidesRound);
   const { keys } = entry.request;

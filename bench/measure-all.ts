@@ -16,12 +16,12 @@ import { latencyScenario, type OTHER_PARTS, wantedParts, wantedScenarios } from 
 import type { Session } from './session.ts';
 import { judgeTargets } from './targets.ts';
 
-/** Measures every part that is wanted, writes the results and prints the verdicts; returns the exit code. */
+/** Measures the selected parts, writes the results and prints the verdicts. Returns the exit code. */
 export async function measureAll(options: Arguments, session: Session): Promise<number> {
   const { results, files } = await measureParts(options, session);
   const isWhole = !options.quick && options.only.length === 0;
   const out = options.out === undefined ? join(import.meta.dirname, isWhole ? '' : 'out') : resolve(options.out);
-  // All at the end, so that the files of an interrupted run never stand beside those of another commit.
+  // All files are written at the end, so that an interrupted run does not mix its files with those of another commit.
   const all = [...resultFiles(results), ...files];
   writeFiles(all, out);
   const verdicts = judgeTargets(results);
@@ -51,7 +51,7 @@ async function measureParts({ only }: Arguments, session: Session): Promise<Meas
   progress.say(`this will take about ${(expected / 60).toFixed(1)} minutes`);
 
   const failures: Failure[] = [];
-  // A failure is reported at the end and in the results; the other parts are still worth their time.
+  // Failures are reported at the end and in the results; the other parts are still measured.
   const attempt = async <T>(part: string, step: () => Promise<T>): Promise<T | undefined> => {
     try {
       return await step();

@@ -9,19 +9,19 @@ import { spreadOf } from './spread.ts';
 import type { WarmUpResult } from './warm-up.ts';
 import { runWrk } from './wrk.ts';
 
-/** Latencies of one server at half of the throughput that it reached immediately before. */
+/** Latencies of one server at half of its peak rate, which was measured just before. */
 export interface LatencyRow {
   readonly peer: string;
   readonly label: string;
   readonly peakPerSecond: number;
   readonly perSecond: number;
   readonly rounds: readonly PacedResult[];
-  /** The medians of the rounds, each percentile for itself, in milliseconds. */
+  /** The median of the rounds for each percentile, in milliseconds. */
   readonly median: LatencySummary;
   readonly warmUp: WarmUpResult;
 }
 
-/** Measures one server after the other, each alone on the machine and warm. */
+/** Measures one server after the other, so that no server is running while another one is measured. */
 export async function measureLatency(
   scenario: Scenario,
   rounds: Rounds,
@@ -68,13 +68,13 @@ async function measureWarm(
   return { peer: peer.id, label: peer.label, peakPerSecond, perSecond, rounds, median: medianOf(rounds) };
 }
 
-/** Each percentile is the median of that percentile in the rounds. */
+/** Returns the median of the rounds for each percentile. */
 export function medianOf(rounds: readonly LatencySummary[]): LatencySummary {
   const of = (name: keyof LatencySummary) => spreadOf(rounds.map((round) => round[name])).median;
   return { p50: of('p50'), p99: of('p99'), p999: of('p999'), max: of('max') };
 }
 
-/** Runs the load in a process of its own, so that the garbage of this one is not collected meanwhile. */
+/** Runs the load in a separate process, so that garbage collections of this one do not disturb it. */
 function runPaced(load: PacedLoad): Promise<PacedResult> {
   return new Promise((resolve, reject) => {
     const file = join(import.meta.dirname, 'paced-load.ts');

@@ -5,7 +5,7 @@ import { microFiles } from './report/micro-markdown.ts';
 import { type ReportFile, writeFiles } from './report/write-files.ts';
 import type { Session } from './session.ts';
 
-/** Measures the stages separately and writes MICRO.md and micro.json; returns the exit code. */
+/** Measures the stages separately and writes MICRO.md and micro.json. Returns the exit code. */
 export async function measureMicro({ quick, out }: Arguments, session: Session): Promise<number> {
   const folder = out === undefined ? join(import.meta.dirname, 'out') : resolve(out);
   writeFiles(await microReport(quick ? 'quick' : 'full', session), folder);

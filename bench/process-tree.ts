@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, ftruncateSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { type CpuTimes, createCpuTimes } from './cpu-time.ts';
+import { SERVER_CORE } from './cores.ts';
 import { pathWithSbin } from './machine.ts';
 
 /** A program to start, with its core, its output file, and the port that accepts connections when it is ready. */
@@ -31,11 +32,14 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-const alive = new Set<number>();
+/** The running programs by process id, with their cores. */
+const alive = new Map<number, number>();
 
 /** Starts a program on its core. Resolves when its port accepts connections; rejects if the program ends before. */
 export async function startProgram(program: Program): Promise<Running> {
   const { name, command, args, core, port, output, cwd, env } = program;
+  if (core === SERVER_CORE && [...alive.values()].includes(SERVER_CORE))
+    throw new Error(`${name} must not start while another server is alive`);
   const out = openSync(output, 'a');
   const err = openSync(`${output}.err`, 'a');
   const child = spawn('taskset', ['-c', String(core), command, ...args], {
@@ -46,7 +50,7 @@ export async function startProgram(program: Program): Promise<Running> {
   closeSync(err);
   const pid = child.pid;
   if (pid === undefined) throw new Error(`${name}: taskset cannot be started`);
-  alive.add(pid);
+  alive.set(pid, core);
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const stop = async () => {
     await stopTree(child, pid, ended);
@@ -80,7 +84,7 @@ export async function startProgram(program: Program): Promise<Running> {
 
 /** Kills all programs that are still running. Call this whenever the benchmark ends. */
 export function killAll(): void {
-  for (const pid of alive) for (const one of treeOf(pid).reverse()) kill(one, 'SIGKILL');
+  for (const pid of alive.keys()) for (const one of treeOf(pid).reverse()) kill(one, 'SIGKILL');
   alive.clear();
 }
 

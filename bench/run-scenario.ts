@@ -16,29 +16,29 @@ import { measureYardstick } from './yardstick.ts';
 /** One round of one server. */
 export interface Round {
   readonly requestsPerSecond: number;
-  /** Processor time of one request in microseconds: all processes and threads of the server. */
+  /** CPU time of one request in microseconds, in all processes and threads of the server. */
   readonly cpuUs: number;
-  /** The same by kind of thread. */
+  /** The same by group of threads. */
   readonly threadsUs: CpuTimes;
 }
 
-/** What a scenario measured of one server. */
+/** The results of one server in a scenario. */
 export interface ScenarioRow {
   readonly peer: string;
   readonly label: string;
   readonly authenticates: boolean;
   readonly rounds: readonly Round[];
-  /** Rounds that were repeated because the machine was busy with something else and no response came. */
+  /** Rounds that were repeated because no response arrived: the machine was busy with something else. */
   readonly stalls: number;
   readonly requestsPerSecond: Spread;
-  /** Processor time of one request in microseconds: all processes and threads of the server. */
+  /** CPU time of one request in microseconds, in all processes and threads of the server. */
   readonly cpuUs: Spread;
-  /** The medians by kind of thread, in microseconds. */
+  /** The medians by group of threads, in microseconds. */
   readonly threadsUs: CpuTimes;
   readonly warmUp: WarmUpResult;
-  /** Why this server was warmed with fewer requests than the others. */
+  /** The smaller warm-up of a slow server. */
   readonly slow: SlowPeer | undefined;
-  /** Processor time of a fixed piece of work on the same core, before this server started, in milliseconds. */
+  /** CPU time of a fixed task on the same core before the server started, in milliseconds. */
   readonly yardstickMs: number;
   /** Resident memory after the rounds, in bytes. */
   readonly rssBytes: number;
@@ -47,7 +47,7 @@ export interface ScenarioRow {
   readonly configuration: string;
 }
 
-/** What a scenario measured; servers whose program is not installed are listed with the reason. */
+/** The results of a scenario. Peers whose program is not installed are listed with the reason. */
 export interface ScenarioResult {
   readonly id: string;
   readonly title: string;
@@ -65,20 +65,20 @@ export interface RunContext {
   readonly warmUp: WarmUpRule;
 }
 
-/** A running server whose response has been proved. */
+/** A running server whose response was verified. */
 export interface Running {
   readonly entry: Entry;
   readonly started: StartedPeer;
   readonly proof: Proof;
-  /** Rounds that were repeated because no response came. */
+  /** Rounds that were repeated because no response arrived. */
   stalls: number;
-  /** The first key that has not been requested yet, where every request has a key of its own. */
+  /** The next key if every key is requested only once. */
   nextKey: number;
 }
 
 /**
- * Measures the servers one after the other, each alone on the machine: it is started, proved, warmed, measured in all
- * rounds and stopped before the next one starts.
+ * Measures the servers one after the other. Each server is started, verified, warmed up, measured in all rounds, and
+ * stopped before the next one starts.
  */
 export async function runScenario(scenario: Scenario, context: RunContext): Promise<ScenarioResult> {
   const { progress, missing } = context;
@@ -117,7 +117,7 @@ async function measureEntry(scenario: Scenario, entry: Entry, context: RunContex
   }
 }
 
-/** Starts a server and proves its response; stops it again when the proof fails. */
+/** Starts a server and verifies its response. Stops the server if the response is wrong. */
 export async function startEntry(
   scenario: Scenario,
   entry: Entry,
@@ -134,7 +134,7 @@ export async function startEntry(
   }
 }
 
-/** Requests every key where there are several, and warms the server by the rule of the run. */
+/** Requests each of several keys, and warms the server up by the rule of the run. */
 export async function warmEntry(
   scenario: Scenario,
   one: Running,
@@ -153,7 +153,7 @@ export async function warmEntry(
   });
 }
 
-/** One round; throws if a response was not the expected one, and reports a server that has ended. */
+/** Runs one round. Throws if a response was wrong or the server has ended. */
 export async function measureRound(scenario: Scenario, one: Running, seconds: number): Promise<Round> {
   const { result, cpuNs } = await guarded(scenario, one, () => loadRound(scenario, one, seconds));
   const threadsUs = mapTimes((group) => cpuNs[group] / 1000 / result.requests);
@@ -170,10 +170,10 @@ async function guarded<T>({ id }: Scenario, { entry, started }: Running, step: (
   }
 }
 
-/** A short round on a machine that is busy otherwise may pass without a response; it is repeated once, for longer. */
+/** On a busy machine, a short round may end without a response. It is repeated once, with this minimum duration. */
 const STALL_SECONDS = 1.5;
 
-/** wrk sends some requests that it does not count, at most one for each connection. */
+/** More than the requests that wrk sends in a round without counting them, at most one for each connection. */
 const UNCOUNTED = 1000;
 
 interface LoadedRound {
@@ -198,8 +198,8 @@ async function loadRound(scenario: Scenario, one: Running, seconds: number): Pro
   const after = started.running.cpuTimes();
   const cpuNs = mapTimes((group) => after[group] - before[group]);
   if (request.keys === 'fresh') one.nextKey += result.requests + UNCOUNTED;
-  // A server that has died must not look like one that costs nothing.
-  if (!(totalOf(cpuNs) > 0)) throw new Error('no processor time could be read');
+  // A server that has ended, or a system that reports no CPU time, must not look like a server without any cost.
+  if (!(totalOf(cpuNs) > 0)) throw new Error('the CPU time could not be read');
   const grown = (await counted(one)) - countedBefore;
   if (result.requests === 0) {
     if (one.stalls > 0) throw new Error('a second round without any response');
@@ -207,21 +207,21 @@ async function loadRound(scenario: Scenario, one: Running, seconds: number): Pro
     return loadRound(scenario, one, Math.max(seconds, STALL_SECONDS));
   }
   if (request.counted !== undefined && grown < result.requests)
-    throw new Error(`metrics counted ${grown} of ${result.requests} requests as expected`);
+    throw new Error(`the metrics counted only ${grown} of ${result.requests} requests as expected`);
   const wantedErrors = request.status > 399 ? result.requests : 0;
   if (result.errorStatuses !== wantedErrors)
     throw new Error(`${result.errorStatuses} of ${result.requests} responses had error statuses`);
-  // Bytes per response distinguish 200 from 304, and a page from something shorter, without reading each response.
+  // The bytes per response distinguish 200 from 304, and a page from a shorter body, without parsing each response.
   const bytes = result.bytes / result.requests;
   if (Math.abs(bytes - proof.bytes) > Math.max(24, proof.bytes * 0.01))
     throw new Error(`responses had ${bytes.toFixed(0)} bytes instead of ${proof.bytes}`);
   return { result, cpuNs };
 }
 
-/** How often every key is requested before the rounds: once to be stored, once to be found in the cache. */
+/** How often every key is requested before the rounds: once to store its response, and once as a hit. */
 export const KEY_PASSES = 2;
 
-/** Requests every key where there are several, so that none of them is new in a round. */
+/** Requests each of several keys, so that in a round no key is new or is a hit for the first time. */
 async function requestAllKeys({ entry, started, proof }: Running, progress: Progress): Promise<void> {
   const { keys, path } = entry.request;
   if (typeof keys !== 'number' || keys < 2) return;
@@ -242,11 +242,11 @@ async function counted({ entry, started }: Running): Promise<number> {
   return adminPort === undefined || pattern === undefined ? 0 : countMetric(adminPort, pattern);
 }
 
-/** Violations of responses by category; undocumented fields are expected where the page has them. */
+/** Violations in responses, and those that are unexpected for a page with undocumented fields. */
 const VIOLATIONS = /^portico_contract_violations_total\{.*direction="response"/;
 const UNEXPECTED_VIOLATIONS = /^portico_contract_violations_total\{(?!.*category="undocumented").*direction="response"/;
 
-/** Counts violations that must not occur: with them, something other than the page was measured. */
+/** Returns the number of unexpected violations in the upstream's responses. There must not be any. */
 async function violationsOf({ entry, started: { adminPort } }: Running): Promise<number> {
   const pattern = entry.request.undocumented === true ? UNEXPECTED_VIOLATIONS : VIOLATIONS;
   return adminPort === undefined ? 0 : countMetric(adminPort, pattern);

@@ -1,6 +1,6 @@
 import { type Results, rowOf } from './results.ts';
 
-/** A goal: its limit, and how its value is read from results; the value is undefined if it was not measured. */
+/** A limit, and a function that reads the value from the results. The value is undefined if it was not measured. */
 export interface Target {
   readonly path: string;
   readonly what: string;
@@ -11,7 +11,7 @@ export interface Target {
 
 type Value = Target['value'];
 
-/** CPU per request of one row over that of another row of the same scenario. */
+/** Returns the CPU per request of one row divided by that of another row of the same scenario. */
 function cpuRatio(scenario: string, above: string, below: string): Value {
   return (results) => {
     const [one, other] = [rowOf(results, scenario, above), rowOf(results, scenario, below)];
@@ -19,20 +19,23 @@ function cpuRatio(scenario: string, above: string, below: string): Value {
   };
 }
 
-/** The same target for Portico with responses checked in `enforce` and in `report`. */
+/** Returns one target for Portico with the check `responses` in `enforce`, and one for `report`. */
 function bothLevels(target: (own: string, level: string) => Target): readonly Target[] {
   return ['enforce', 'report'].map((level) => target(`portico-${level}`, level));
 }
 
-/** Growth of RSS that the cache budget may cost: 1.5 × 64 MiB. */
+/** The limit for the growth of RSS with the default cache budget: 1.5 × 64 MiB. */
 const MEMORY_LIMIT_MB = (64 * 1024 * 1024 * 1.5) / 1e6;
 
-/** Growth over the last half that still counts as flat, in percent of the memory at the end: garbage comes and goes. */
+/**
+ * The growth over the last half that still counts as flat, in percent of the memory at the end. Garbage collections
+ * cause variations of this size.
+ */
 const FLAT = 5;
 
 const PROXY = 'express + http-proxy-middleware';
 
-/** The goals, in the order in which RESULTS.md shows them. A ratio of at least 1 means that Portico takes less CPU. */
+/** The targets, in the order of the report. */
 export const TARGETS: readonly Target[] = [
   {
     path: 'cache hit, identity',
@@ -54,7 +57,7 @@ export const TARGETS: readonly Target[] = [
     limit: { atLeast: 3 },
     unit: '×',
     value: (results) =>
-      // A response that is not compressed must not count.
+      // A response that is not compressed is not comparable.
       rowOf(results, 'hit-gzip', 'portico-hit')?.encoding === 'gzip'
         ? cpuRatio('hit-gzip', 'nginx-gzip-tuned', 'portico-hit')(results)
         : undefined,
@@ -74,7 +77,7 @@ export const TARGETS: readonly Target[] = [
     value: cpuRatio('miss-distinct', 'http-proxy-middleware', own),
   })),
   ...bothLevels((own, level) => ({
-    path: 'the same with two undocumented fields',
+    path: 'validated miss, two undocumented fields',
     what: `CPU per request of ${PROXY} ÷ Portico in \`${level}\``,
     limit: { atLeast: 0.95 },
     unit: '×',
@@ -109,7 +112,7 @@ export const TARGETS: readonly Target[] = [
     value: cpuRatio('passthrough', 'http-proxy-middleware', 'portico-passthrough'),
   },
   {
-    path: 'target that nobody requested before, 2 kB',
+    path: 'miss, every target new, 2 kB',
     what: 'CPU per request: fetched, validated and stored',
     limit: { atMost: 60 },
     unit: 'µs',
@@ -117,7 +120,7 @@ export const TARGETS: readonly Target[] = [
   },
   {
     path: 'latency of a hit at half the peak rate',
-    what: 'p99 beyond that of bare node:http, which contains the delays of the generator too; medians of the rounds',
+    what: 'p99 minus that of bare node:http, because both contain the delays of the load generator; medians',
     limit: { atMost: 0.5 },
     unit: 'ms',
     value: ({ latency }) => {
@@ -128,14 +131,14 @@ export const TARGETS: readonly Target[] = [
   },
   {
     path: 'latency of a hit at half the peak rate',
-    what: 'the longest latency of a round, the generator’s delays included; median of the rounds',
+    what: 'the longest latency of a round, with the delays of the load generator; median',
     limit: { atMost: 10 },
     unit: 'ms',
     value: ({ latency }) => latency?.find(({ peer }) => peer === 'portico-hit')?.median.max,
   },
   {
     path: 'memory after 1,000,000 distinct keys',
-    what: 'growth of RSS beyond warm rest; the limit is 1.5 × 64 MiB',
+    what: 'growth of RSS since warm rest; the limit is 1.5 × 64 MiB',
     limit: { atMost: MEMORY_LIMIT_MB },
     unit: 'MB',
     value: (results) => {
@@ -145,7 +148,7 @@ export const TARGETS: readonly Target[] = [
   },
   {
     path: 'memory after 1,000,000 distinct keys',
-    what: 'growth over the last half of the run, along the line of best fit, in percent of the end',
+    what: 'growth over the last half of the run, by linear regression, in percent of the memory at the end',
     limit: { atMost: FLAT },
     unit: '%',
     value: (results) => {
@@ -157,7 +160,7 @@ export const TARGETS: readonly Target[] = [
   },
   {
     path: 'hit, from 1 to 100,000 distinct keys',
-    what: 'growth of CPU per request beyond nginx’s own growth, in percentage points',
+    what: 'growth of CPU per request minus nginx’s own growth, in percentage points',
     limit: { atMost: 10 },
     unit: '%',
     value: (results) => {
@@ -181,21 +184,21 @@ export const TARGETS: readonly Target[] = [
   },
   {
     path: 'hit, by the number of operations',
-    what: 'CPU per request with 500 operations, difference to those of the contract',
+    what: 'CPU per request with 500 operations, compared with the operations of the contract',
     limit: { atMost: 10 },
     unit: '%',
     value: operationsDifference,
   },
   {
     path: 'miss, by the size of the page',
-    what: 'CPU per request for 200 kB beyond the straight line through 2 kB and 29 kB',
+    what: 'CPU per request for 200 kB above the straight line through 2 kB and 29 kB',
     limit: { atMost: 10 },
     unit: '%',
     value: linearExcess,
   },
 ];
 
-/** Growth of CPU per request from one key to 100,000, in percent; undefined for a run with fewer keys. */
+/** Returns the growth of CPU per request from one key to 100,000 in percent, or undefined for a run with fewer keys. */
 function growthOverKeys({ scenarios }: Results, server: string): number | undefined {
   const rows = scenarios.find(({ id }) => id === 'keys')?.rows.filter(({ peer }) => peer.startsWith(server)) ?? [];
   const one = rows.find(({ peer }) => peer.endsWith('-1-key'));
@@ -219,14 +222,14 @@ function linearExcess(results: Results): number | undefined {
   return Math.max(0, (large.cpuUs.median / expected - 1) * 100);
 }
 
-/** A shorter run proves nothing about a million keys. */
+/** A shorter run does not show the growth for a million keys. */
 const LEAST_KEYS = 500_000;
 
 function longMemoryRun({ memory }: Results): Results['memory'] {
   return memory === undefined || memory.keys < LEAST_KEYS ? undefined : memory;
 }
 
-/** Whether a target is met, missed or was not measured; `gap` is the distance to the limit, relative to it. */
+/** Whether a target was met, missed or not measured. `gap` is the relative distance from the limit. */
 export interface Verdict {
   readonly target: Target;
   readonly value: number | undefined;

@@ -1,40 +1,40 @@
-/** When a server counts as warm; the same rule for all servers of a run. */
+/** The conditions for the end of a warm-up, which are the same for all servers of a run. */
 export interface WarmUpRule {
   /** The minimum number of requests. */
   readonly requests: number;
-  /** The warm-up ends after this time, warm or not, so that a run ends. */
+  /** The maximum duration. It limits the duration of a run. */
   readonly maxSeconds: number;
 }
 
-/** One window of a warm-up. */
+/** A part of a warm-up. */
 export interface WarmUpWindow {
   readonly requests: number;
   readonly seconds: number;
-  /** How many functions V8 optimized meanwhile; undefined for servers that do not run on V8. */
+  /** The number of functions that V8 optimized, or undefined if the server does not run on V8. */
   readonly optimizations: number | undefined;
 }
 
-/** What a warm-up took. */
+/** The result of a warm-up. */
 export interface WarmUpResult {
   readonly requests: number;
   readonly seconds: number;
-  /** Optimizations per second in the last window; undefined for servers that do not run on V8. */
+  /** Optimized functions per second in the last window, or undefined if the server does not run on V8. */
   readonly optimizationsPerSecond: number | undefined;
-  /** False when the time was over before the requests were sent and V8 had finished. */
+  /** False if the maximum duration ended the warm-up. */
   readonly complete: boolean;
 }
 
-/** At this rate V8 has not finished compiling. */
+/** From this rate of optimized functions per second on, V8 is still compiling the server. */
 export const COMPILING_PER_SECOND = 5;
 
-/** The length of one window; at least two windows fit into the maximum time. */
+/** Returns the duration of a window in seconds. At least two windows fit into a warm-up. */
 export function windowSeconds({ maxSeconds }: WarmUpRule): number {
   return Math.min(1, maxSeconds / 2);
 }
 
 /**
- * Sends requests in windows until there were enough of them and, where V8 runs the server, fewer than five functions
- * were optimized per second in the last window.
+ * Warms a server up in windows, until enough requests were sent and, if the server runs on V8, fewer than five functions
+ * per second were optimized in the last window.
  */
 export async function warmUp(
   rule: WarmUpRule,

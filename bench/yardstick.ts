@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { SERVER_CORE } from './cores.ts';
 
-/** A fixed piece of work; its processor time shows how fast the core is at that moment. */
-const WORK = `
+/** A fixed task. Its CPU time shows the current speed of the core. */
+const TASK = `
 const page = JSON.stringify(Array.from({ length: 200 }, (_, id) => ({ id, name: 'n' + id, tags: ['a', 'b'] })));
 const once = () => { for (let i = 0; i < 40; i += 1) JSON.parse(page); };
 for (let i = 0; i < 10; i += 1) once();
@@ -12,11 +12,11 @@ const { user, system } = process.cpuUsage(before);
 process.stdout.write(String(user + system));
 `;
 
-/** Does the work on the server's core, with no server alive, and returns its processor time in milliseconds. */
+/** Runs the task on the server's core and returns its CPU time in milliseconds. */
 export function measureYardstick(): Promise<number> {
   return new Promise((resolve, reject) => {
-    // With one thread only: the time of V8's helpers would depend on what they do at that moment.
-    const args = ['-c', String(SERVER_CORE), process.execPath, '--single-threaded', '-e', WORK];
+    // The time of V8's helper threads would vary, so there is only one thread.
+    const args = ['-c', String(SERVER_CORE), process.execPath, '--single-threaded', '-e', TASK];
     const child = spawn('taskset', args, { stdio: ['ignore', 'pipe', 'inherit'] });
     let output = '';
     child.stdout.on('data', (part: Buffer) => void (output += part.toString()));

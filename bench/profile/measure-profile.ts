@@ -13,7 +13,7 @@ import { flameGraph } from './flame-graph.ts';
 import { profileMarkdown } from './profile-markdown.ts';
 import { toStacks } from './stacks.ts';
 
-/** The rounds of a profile. */
+/** The number and duration of the profiled rounds. */
 const FULL: Rounds = { count: 3, seconds: 3 };
 const QUICK: Rounds = { count: 2, seconds: 0.5 };
 

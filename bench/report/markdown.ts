@@ -9,7 +9,7 @@ import { latencyTable, memoryTable, startTable } from './other-tables.ts';
 import { scenarioTable } from './scenario-table.ts';
 import { targetsTable } from './targets-table.ts';
 
-/** Above this share of time, the machine was not idle before the run, and the results state it. */
+/** Above this share, the results state that the machine was busy before the run. */
 const BUSY = 0.1;
 
 /** Returns the contents of RESULTS.md. */
@@ -22,11 +22,13 @@ export function toMarkdown(results: Results, chart: string | undefined): string 
     '# Benchmark results',
     '',
     `Written by \`${command}\` on ${startedAt.slice(0, 10)}, commit ${machine.commit}; do not edit.`,
-    ...(effort === 'quick' ? ['', '**A quick run: warm-ups and rounds are short, and the numbers rough.**'] : []),
+    ...(effort === 'quick'
+      ? ['', '**This was a quick run: the warm-ups and rounds are short, and the numbers are rough.**']
+      : []),
     ...results.failures.flatMap(({ part, message }) => ['', `**${part} failed: ${message.split('\n')[0] ?? ''}**`]),
     ...busyNote(machine),
     '',
-    '## Goals',
+    '## Targets',
     '',
     countLine(verdicts),
     '',
@@ -43,7 +45,7 @@ export function toMarkdown(results: Results, chart: string | undefined): string 
     '',
     '## Results',
     '',
-    '¹ does not authenticate callers, so it does less than the others.',
+    '¹ does not authenticate callers, so it does less than the other servers.',
     '',
     ...scenarios.map(scenarioTable),
     ...(latency === undefined ? [] : [latencyTable(latency)]),
@@ -51,7 +53,7 @@ export function toMarkdown(results: Results, chart: string | undefined): string 
     ...(memory === undefined ? [] : [memoryTable(memory)]),
     '## Appendix: configurations',
     '',
-    'The configurations as they were used, without the numbers of ports.',
+    'The configurations of the servers, without port numbers.',
     '',
     ...configurations(scenarios.flatMap(({ rows }) => rows)),
   ].join('\n');
@@ -65,39 +67,37 @@ function otherFiles({ files }: Results): string[] {
 
 function countLine(verdicts: readonly Verdict[]): string {
   const count = (state: Verdict['state']) => verdicts.filter((one) => one.state === state).length;
-  const rest = count('not measured') === 0 ? '' : `, ${count('not measured')} were not measured`;
-  return `${count('met')} of ${verdicts.length} are met, ${count('missed')} are missed${rest}.`;
+  const rest = count('not measured') === 0 ? '' : `, ${count('not measured')} not measured`;
+  return `Of ${verdicts.length} targets, ${count('met')} were met and ${count('missed')} missed${rest}.`;
 }
 
-/** The method of a run with that warm-up. */
+/** Returns the description of the method. */
 const methodOf = ({
   requests,
   maxSeconds,
-}: WarmUpRule) => `Exactly one server is alive at a time. It runs on one core; wrk, the upstream and the benchmark share the other one. It is
-started, one of its responses is proved, it is warmed, measured in all of its rounds, and stopped before the next server of
-the table starts. Rounds of several servers are not interleaved, because each start would need a warm-up of its own and a
-run would take hours. Instead, a fixed piece of work on the server’s core is timed before each server starts (“yardstick”):
-servers whose yardsticks differ ran while the machine had different speeds, and so does their ratio.
+}: WarmUpRule) => `Exactly one server is alive at a time. It runs on one core; wrk, the upstream and the benchmark share the other one.
+Each server is started, verified, warmed up, measured in all its rounds, and stopped before the next one starts. The
+yardstick is the CPU time of a fixed task on the same core before the server starts: if the yardsticks of two rows differ,
+the speed of the machine changed between them, and their ratio is less reliable.
 
-The warm-up is the same for all servers: windows of one second, until at least ${formatNumber(requests, 0)} requests were sent and, for servers
-on V8, fewer than ${COMPILING_PER_SECOND} functions per second were optimized in the last window, by V8’s own log (\`--trace-opt\`). It ends
-after ${maxSeconds} s in any case; rows where it was not complete by then are marked. Servers with a smaller warm-up are listed with
-the reason.
+The warm-up sends at least ${formatNumber(requests, 0)} requests. For servers on V8, it continues until fewer than ${COMPILING_PER_SECOND} functions per
+second are optimized, according to V8’s log. It ends after ${maxSeconds} s at the latest, and the row states if it was not complete.
 
-The table shows the median, smallest and largest of the rounds. CPU per request is what the scheduler charged to all
-processes and threads of the server (\`/proc/PID/task/*/schedstat\`), divided by the requests. It decides, because the
-throughput is also limited by the load generator on the other core. Ratios are those of the medians of the first Portico
-of a table (bold) and of the server of the row: for CPU less is better, for requests per second more.
+The tables show the median of the rounds, with the smallest and the largest value. CPU per request is the CPU time of all
+processes and threads of the server, from the scheduler’s counters, divided by the number of requests. It is the decisive
+number, because throughput also depends on the programs on the other core. Ratios compare the medians of the first
+Portico of a table (bold) and the server of the row: for CPU, less is better; for requests per second, more.
 
-Before and after the rounds, one response of each server is compared with the page of the upstream byte for byte, and
-headers of Portico must prove how it was made. In every round and window, the number of error statuses and the bytes per
-response must be the expected ones, and Portico’s metrics must have counted every request as the expected kind.`;
+Before and after the rounds, one response of each server is compared with the upstream’s page byte for byte, and the
+headers of Portico’s response must show that it was a hit, a validated miss or a passthrough. In the rounds, the number of
+error statuses and the bytes per response must be as expected, and Portico’s metrics must have counted every request
+accordingly.`;
 
 function busyNote({ busyBefore }: Machine): string[] {
   if (busyBefore < BUSY) return [];
   return [
     '',
-    `**Other programs kept the machine ${(busyBefore * 100).toFixed(0)} % busy before the run started: the numbers mean little.**`,
+    `**Other programs kept the machine ${(busyBefore * 100).toFixed(0)} % busy before the run began: the numbers are meaningless.**`,
   ];
 }
 

@@ -6,12 +6,12 @@ import { machineLines } from './machine-lines.ts';
 import type { ReportFile } from './write-files.ts';
 
 const PAID_BY = {
-  hit: 'Work of every hit',
-  first: 'Work of targets that are not remembered',
-  miss: 'Work of misses',
+  hit: 'Part of every hit',
+  first: 'Only for targets that are not remembered',
+  miss: 'Part of every miss',
 } as const;
 
-/** MICRO.md and micro.json. */
+/** Returns MICRO.md and micro.json. */
 export function microFiles(lines: readonly MicroLine[], machine: Machine, startedAt: string): readonly ReportFile[] {
   const { missing: _, ...about } = machine;
   return [
@@ -26,9 +26,10 @@ function microMarkdown(lines: readonly MicroLine[], machine: Machine, startedAt:
     '',
     `Written by the benchmark on ${startedAt.slice(0, 10)}, commit ${machine.commit}; do not edit.`,
     '',
-    'Portico’s own modules, assembled as at a start, each called in a loop of its own after a warm-up. The strings of a',
-    'request are new for each call, as they are on a socket. The table shows the median, smallest and largest batch, without',
-    'batches during which another program used the core, and the bytes that V8 allocated on its heap.',
+    'These are Portico’s own modules, assembled as for the gateway. Each stage is called in a separate loop after a warm-up.',
+    'Texts from a request are new strings for each call, as if they came from a socket. The table shows the median of the',
+    'batches, with the smallest and the largest value, without batches during which another program ran on the core. The',
+    'bytes are those that V8 allocated on its heap.',
     '',
     ...machineLines(machine),
     '',

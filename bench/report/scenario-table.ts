@@ -14,7 +14,7 @@ const HEAD = [
   ['RSS MB', '---:'],
 ] as const;
 
-/** What the kinds of threads do in Portico and in the other servers. */
+/** The names of the groups of threads in tables. */
 const GROUPS: Readonly<Record<ThreadGroup, string>> = {
   main: 'main thread',
   v8: 'V8 helpers',
@@ -23,7 +23,10 @@ const GROUPS: Readonly<Record<ThreadGroup, string>> = {
   other: 'other threads',
 };
 
-/** The tables of one scenario: results and, below, how the servers were warmed and where their time went. */
+/**
+ * Returns the tables of a scenario: the results, and below them the CPU time by thread and the warm-up. Ratios compare the
+ * first Portico of the scenario with the server of the row.
+ */
 export function scenarioTable({ title, rows, skipped }: ScenarioResult): string {
   const own = rows.find(({ peer }) => peer.startsWith('portico'));
   const left = skipped.map(({ label, reason }) => [label, `not measured: ${reason}`, ...HEAD.slice(2).map(() => '')]);
@@ -57,7 +60,7 @@ function spreadCells({ median, min, max }: Spread): [string, string] {
   return [formatNumber(median), `${formatNumber(min)}–${formatNumber(max)}`];
 }
 
-/** CPU per request by kind of thread, the warm-up, and the yardstick. */
+/** Returns the table of CPU per request by thread, warm-up and yardstick. */
 function detailsTable(rows: readonly ScenarioRow[]): string[] {
   const head = [
     'CPU µs/request by thread',
@@ -87,5 +90,8 @@ function notes(rows: readonly ScenarioRow[]): string[] {
       ? []
       : [`${label} is warmed with at least ${formatNumber(rule.requests, 0)} requests: ${rule.reason}.`],
   );
-  return [...slow, ...(stalled.length === 0 ? [] : [`Rounds without a response, repeated: ${stalled.join(', ')}.`])];
+  return [
+    ...slow,
+    ...(stalled.length === 0 ? [] : [`Rounds that were repeated because no response arrived: ${stalled.join(', ')}.`]),
+  ];
 }

@@ -1,10 +1,10 @@
 import { formatNumber } from '../format-number.ts';
 import type { Target, Verdict } from '../targets.ts';
 
-/** The table of goals, each row with its verdict first. */
+/** Returns the table of targets, with the verdict in the first column. */
 export function targetsTable(verdicts: readonly Verdict[]): string {
   return [
-    '| verdict | case | measured | goal | what |',
+    '| verdict | case | measured | target | what |',
     '| --- | --- | ---: | ---: | --- |',
     ...verdicts.map((verdict) => `| ${cells(verdict).join(' | ')} |`),
     '',

@@ -27,7 +27,7 @@ export function partNames(): readonly string[] {
   return [...allScenarios(FULL).map(({ id }) => id), ...OTHER_PARTS];
 }
 
-/** The scenarios of a run: all that its effort includes, or the named ones with every server. */
+/** Returns the scenarios of a run: those that its effort includes, or the selected ones with all their servers. */
 export function wantedScenarios(effort: Effort, only: readonly string[]): readonly Scenario[] {
   const all = allScenarios(effort);
   if (only.length > 0) return all.filter(({ id }) => isSelected(id, only, partNames()));
@@ -44,13 +44,13 @@ function isIncluded({ id }: Scenario, peer: Peer, { withoutPeers }: Effort): boo
   return !withoutPeers.includes(peer.id) && !withoutPeers.includes(`${id}/${peer.id}`);
 }
 
-/** The other parts of a run: all that its effort includes, or the named ones. */
+/** Returns the other parts of a run: those that its effort includes, or the selected ones. */
 export function wantedParts({ without }: Effort, only: readonly string[]): readonly (typeof OTHER_PARTS)[number][] {
   if (only.length > 0) return OTHER_PARTS.filter((part) => isSelected(part, only, partNames()));
   return OTHER_PARTS.filter((part) => !without.includes(part));
 }
 
-/** Servers whose latency is measured at half of their peak. */
+/** Returns the scenario whose servers are measured at half of their peak. */
 export function latencyScenario(effort: Effort): Scenario {
   const hit = hitScenarios(effort).find(({ id }) => id === 'hit');
   if (hit === undefined) throw new Error('there is no scenario called hit');

@@ -10,11 +10,11 @@ export interface Effort {
   readonly side: Rounds;
   /** The warm-up of every server before its rounds, Portico and peers alike. */
   readonly warmUp: WarmUpRule;
-  /** Parts that are left out unless they are named. */
+  /** Parts that run only if they are selected by name. */
   readonly without: readonly string[];
   /** Servers that are omitted: the id of a peer, or the ids of a scenario and a peer, separated by a slash. */
   readonly withoutPeers: readonly string[];
-  /** The numbers of distinct keys in the scenario about keys, the smallest first. */
+  /** The numbers of distinct keys in the scenario about keys, in ascending order. */
   readonly keys: readonly number[];
   readonly latency: Rounds;
   readonly starts: number;
@@ -35,7 +35,7 @@ export const FULL: Effort = {
   memoryKeys: 1_000_000,
 };
 
-/** For a rough look in under four minutes: whatever no target needs is left out, and servers are hardly warm. */
+/** For a run of less than four minutes, with rough numbers, short warm-ups and without scenarios that few targets need. */
 export const QUICK: Effort = {
   name: 'quick',
   main: { count: 5, seconds: 0.25 },
@@ -70,7 +70,7 @@ export const QUICK: Effort = {
   memoryKeys: 100_000,
 };
 
-/** Rounds of `--against`, each with processes of its own that are warmed by the rule of the run. */
+/** Rounds of `--against`, each with new processes that are warmed like all servers. */
 export const COMPARED: Rounds = { count: 5, seconds: 1.5 };
 
 /** The same with `--quick`. */

@@ -11,7 +11,7 @@ const caching = (): Entry['peer'] => portico({ label: 'hit', responses: 'enforce
 
 const plainNginx: Entry = { peer: nginx('cache'), request: PLAIN };
 
-/** Stored pages, as they are, compressed or only confirmed; by size and by number of connections. */
+/** Stored responses: unchanged, compressed, or as a 304; by size and by number of connections. */
 export function hitScenarios({ main, side }: Effort): Scenario[] {
   return [
     identity('hit', '29k', 32, main, {

@@ -4,13 +4,13 @@ import { PLAIN, HIT, keyed } from './requests.ts';
 import type { Effort } from './effort.ts';
 import type { Entry, Scenario } from './scenario.ts';
 
-/** Enough memory for all pages of the largest row; with less, its requests would be misses. */
+/** Enough for all pages of the largest row. With less, the row would consist of misses. */
 const MAX_BYTES = 2 ** 30;
 
 /**
- * Stored pages by their number; all of them are requested before the rounds. Each number has a process of its own: a
- * process that stores all pages and is asked for a few would show near pages in a large memory, not the cost of few pages.
- * nginx runs without its cache of open files here: it has one descriptor for each page, and limits are often lower.
+ * Stored responses by their number. All of them are requested before the rounds. Each number has a separate process: a
+ * process that stores all pages would not show the cost of a small cache. nginx runs without its cache of open files,
+ * which needs one descriptor for each page, because many systems limit descriptors to fewer.
  */
 export function keyScenarios({ main, keys }: Effort): Scenario[] {
   const most = Math.max(...keys);

@@ -23,13 +23,13 @@ const validator: Entry = {
   peer: nodePeer('express-openapi-validator', 'express-openapi-validator + http-proxy-middleware'),
   request: PLAIN,
   usualPerSecond: 2500,
-  slow: { requests: 20_000, reason: 'it serves some 2,500 requests per second, so the full warm-up would take 24 s' },
+  slow: { requests: 20_000, reason: 'it serves about 2,500 requests per second, so the full warm-up would take 24 s' },
 };
 const prismProxy: Entry = {
   peer: prism(),
   request: PLAIN,
   usualPerSecond: 800,
-  slow: { requests: 8000, reason: 'it serves some 800 requests per second, so the full warm-up would take 75 s' },
+  slow: { requests: 8000, reason: 'it serves about 800 requests per second, so the full warm-up would take 75 s' },
 };
 
 function fetching(responses: 'enforce' | 'report', request: BenchRequest = VALIDATED): Entry {
@@ -41,7 +41,7 @@ const unchecked: Entry = {
   request: FETCHED,
 };
 
-/** Pages that are fetched for each request, and checked by the servers that validate. */
+/** Pages that are fetched for each request, and validated by the servers that validate. */
 export function missScenarios({ main, side }: Effort): Scenario[] {
   const base = { size: '29k', connections: 32, rounds: main, usualPerSecond: 9000 } as const;
   return [
@@ -65,7 +65,7 @@ export function missScenarios({ main, side }: Effort): Scenario[] {
     {
       ...base,
       id: 'miss-undocumented',
-      title: 'Miss, all bodies distinct, two fields that the contract does not document, 29 kB, 32 connections',
+      title: 'Miss, all bodies distinct, two undocumented fields, 29 kB, 32 connections',
       upstream: 'undocumented',
       entries: [fetching('enforce', VALIDATED_UNDOCUMENTED), proxy, fetching('report', VALIDATED_UNDOCUMENTED)],
     },
@@ -89,7 +89,7 @@ export function missScenarios({ main, side }: Effort): Scenario[] {
     {
       ...base,
       id: 'passthrough',
-      title: 'Passthrough of a path outside the contract, 29 kB, 32 connections',
+      title: 'Passthrough of an undocumented path, 29 kB, 32 connections',
       upstream: 'stamped',
       entries: [
         {
@@ -102,7 +102,7 @@ export function missScenarios({ main, side }: Effort): Scenario[] {
     {
       ...base,
       id: 'miss-stored',
-      title: 'Targets that nobody requested before, validated and stored, 2 kB, 32 connections',
+      title: 'Miss, every target new, validated and stored, 2 kB, 32 connections',
       size: '2k',
       upstream: 'stamped',
       usualPerSecond: 11_000,

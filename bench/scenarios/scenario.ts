@@ -2,35 +2,38 @@ import type { PageSize } from '../pages.ts';
 import type { Peer } from '../peers/peer.ts';
 import type { UpstreamVariant } from '../upstream.ts';
 
-/** How often and for how many seconds each server of a scenario is measured. */
+/** The number and duration of the rounds of each server in a scenario. */
 export interface Rounds {
   readonly count: number;
   readonly seconds: number;
 }
 
-/** The requests of an entry, and what their responses must be. */
+/** The requests of an entry, and the expected responses. */
 export interface BenchRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly status: number;
-  /** Whether the response is the page of the scenario; refusals and 304 are not. */
+  /** Whether the response is the page of the scenario. Refusals and 304 are not. */
   readonly page: boolean;
-  /** Headers that prove how the response was made: name in lower case, and the pattern of the value. */
+  /** Response headers that must be present, by name in lower case, with a pattern for the value. */
   readonly proof?: Readonly<Record<string, RegExp | 'absent'>>;
   /** The line of Portico's metrics that must grow by at least the number of requests. */
   readonly counted?: RegExp;
-  /** Whether every response has undocumented fields, so that Portico must count violations of that category. */
+  /** Whether every response has undocumented fields, so that Portico counts violations of that category. */
   readonly undocumented?: boolean;
-  /** Send the entity tag of a first response back, so that the response is 304. */
+  /** Send the entity tag of a first response back, so that the response is a 304. */
   readonly revalidate?: boolean;
-  /** Request that many distinct keys in turn, or a new key in every request of the process's life. */
+  /**
+   * The number of distinct keys to request in turn, all of which are requested before the rounds; or `fresh` to request
+   * every key only once.
+   */
   readonly keys?: number | 'fresh';
 }
 
-/** A smaller warm-up than the rule asks for. */
+/** A smaller warm-up for a slow server. */
 export interface SlowPeer {
   readonly requests: number;
-  /** The reason, which the results state. */
+  /** The reason, for the results. */
   readonly reason: string;
 }
 
@@ -39,7 +42,7 @@ export interface Entry {
   readonly peer: Peer;
   readonly request: BenchRequest;
   readonly slow?: SlowPeer;
-  /** Requests per second of this server, where they differ much from those of the scenario. */
+  /** The approximate requests per second of this server, if they differ from those of the scenario. */
   readonly usualPerSecond?: number;
 }
 
@@ -53,6 +56,6 @@ export interface Scenario {
   readonly connections: number;
   readonly rounds: Rounds;
   readonly entries: readonly Entry[];
-  /** Requests per second of a usual server, for the estimate of the time only. */
+  /** The approximate requests per second of its servers, from which the duration of a run is estimated. */
   readonly usualPerSecond: number;
 }
