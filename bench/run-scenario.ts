@@ -181,7 +181,7 @@ interface LoadedRound {
   readonly cpuNs: CpuTimes;
 }
 
-async function loadRound(scenario: Scenario, one: Running, seconds: number): Promise<LoadedRound> {
+async function loadRound(scenario: Scenario, one: Running, seconds: number, isRepeated = false): Promise<LoadedRound> {
   const { entry, started, proof } = one;
   const { request } = entry;
   started.running.emptyOutput();
@@ -202,9 +202,9 @@ async function loadRound(scenario: Scenario, one: Running, seconds: number): Pro
   if (!(totalOf(cpuNs) > 0)) throw new Error('the CPU time could not be read');
   const grown = (await counted(one)) - countedBefore;
   if (result.requests === 0) {
-    if (one.stalls > 0) throw new Error('a second round without any response');
+    if (isRepeated) throw new Error('no response arrived, not even in the repeated round');
     one.stalls += 1;
-    return loadRound(scenario, one, Math.max(seconds, STALL_SECONDS));
+    return loadRound(scenario, one, Math.max(seconds, STALL_SECONDS), true);
   }
   if (request.counted !== undefined && grown < result.requests)
     throw new Error(`the metrics counted only ${grown} of ${result.requests} requests as expected`);
