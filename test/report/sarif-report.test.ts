@@ -78,7 +78,7 @@ describe('the SARIF report', () => {
   it('ends a message that is a sentence with one period', () => {
     const sentence = entryWith({ message: 'The upstream reported a server error.' });
     const [result] = sarifOf(reportOf(snapshotWith([sentence]))).runs[0].results;
-    expect(result?.message.text).toContain('answered that it failed. Occurred 5 times');
+    expect(result?.message.text).toContain('reported a server error. Occurred 5 times');
   });
 
   it('suppresses accepted violations, but not those with an expired acceptance', () => {
