@@ -25,7 +25,7 @@ import { planLine } from './pipeline/plan.ts';
 import { undocumentedPlanLine } from './pipeline/undocumented/plan.ts';
 import { bytesTo, createLineBatch } from './telemetry/logs.ts';
 
-/** Replacements for the system's clock, environment, output and random numbers, and for the loader of contracts. */
+/** Replacements for the system's clock, environment, output and random numbers, and for the contract loader. */
 interface GatewayParts {
   readonly clock?: Clock;
   /** Loads and compiles a contract; a gateway does not change it, so that several gateways can share one. */
@@ -41,8 +41,8 @@ export interface Assembly {
   readonly services: Services;
   /** Problems of the contract or the shadow contract that do not prevent the start. */
   readonly warnings: readonly Fault[];
-  /** The content of the ladder file at start, which may be of an earlier contract. */
-  readonly keptLadder: LadderState | undefined;
+  /** The content of the ladder file at startup, which may belong to an earlier contract. */
+  readonly storedLadder: LadderState | undefined;
   readonly edges: Edges;
   /** One line per operation, as `portico plan` prints them. */
   readonly planLines: readonly string[];
@@ -96,7 +96,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     gateway,
     services,
     warnings: start.warnings,
-    keptLadder: start.ladder,
+    storedLadder: start.ladder,
     edges,
     planLines: [...[...gateway.plans.values()].map(planLine), undocumentedPlanLine(gateway.undocumented)],
     permissionsMatrix: formatPermissionMatrix(permissionMatrix(start.permissions, start.contract.operations)),
@@ -132,7 +132,7 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
   };
   await assembly.services.ledger.open().catch(failed);
   const stop = await calibrate(settings, assembly.services, assembly.calibration).catch(failed);
-  const stopLadder = await openLadder(settings, assembly.services, assembly.keptLadder).catch((error: unknown) => {
+  const stopLadder = await openLadder(settings, assembly.services, assembly.storedLadder).catch((error: unknown) => {
     stop();
     return failed(error);
   });
@@ -223,7 +223,7 @@ function readinessOf(
       calibration.needed === true &&
       calibration.kind !== 'calibrated' &&
       'credentials cannot be verified yet',
-    upstream.stats().circuit === 'open' && 'the upstream fails; calls to it are paused',
+    upstream.stats().circuit === 'open' && 'the upstream keeps failing; requests to it are paused',
   ].filter((reason) => typeof reason === 'string');
   return { ready: reasons.length === 0, reasons };
 }

@@ -103,7 +103,7 @@ describe('createPortico', () => {
     const answer = await callAt(url, '/services/v2/users/gdpr/upload.json', { method: 'POST', body: { content: 'x' } });
     expect([answer.status, answer.text]).toEqual([
       500,
-      'The request body was read already: mount Portico before any body parser.',
+      'The request body has already been read: mount Portico before any body parser.',
     ]);
     expect(upstream.requests.filter(({ method }) => method === 'POST')).toEqual([]);
   });

@@ -17,18 +17,18 @@ interface AssembledLadder {
 }
 
 /** Reads the stored state of the ladder; throws a StartFault for an invalid file. */
-export function keptLadder({ ladder, placeOf }: Settings): LadderState | undefined {
+export function readStoredLadder({ ladder, placeOf }: Settings): LadderState | undefined {
   try {
     return readLadderFile(ladder.file);
   } catch (error) {
     const { source, pointer } = placeOf('/ladder/file');
-    const message = `${ladder.file} holds no ladder: ${error instanceof Error ? error.message : 'it cannot be read'}`;
+    const message = `${ladder.file} is not a valid ladder file: ${error instanceof Error ? error.message : 'it cannot be read'}`;
     const suggestion = 'correct the file, or remove it to start with the configured levels';
     throw new StartFault([{ source, pointer: pointer === '' ? '' : '/ladder/file', message, suggestion }]);
   }
 }
 
-/** Creates the ladder over the configured levels; nothing is written before a level moves. */
+/** Creates the ladder for the configured levels; nothing is written before a level changes. */
 export function assembleLadder(
   settings: Settings,
   start: { readonly contract: Contract; readonly ladder: LadderState | undefined },
@@ -73,7 +73,7 @@ function eventsOf(logger: Logger, metrics: Metrics): LadderEvents {
       metrics.ladder.demoted(operation);
       logger.error(
         { ladder: { operation, check, judged, failed, windowSeconds } },
-        'enforcing failed too many responses: the check only reports until an operator lifts this or the contract changes',
+        'too many responses were refused: the check only reports until an operator lifts the demotion or the contract changes',
       );
     },
     promoted: ({ operation, check, judged, windowSeconds }) => {

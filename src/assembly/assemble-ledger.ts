@@ -26,7 +26,7 @@ export function assembleLedger(
     operations: contract.operations.map(({ id }) => id),
     inMemory,
     openStore: () => openStore(settings, inMemory, logger),
-    onLost: (error) => logger.warn({ err: error }, 'the ledger cannot be written: violations are dropped'),
+    onLost: (error) => logger.warn({ err: error }, 'the ledger cannot be written: violations are being dropped'),
   });
 }
 

@@ -30,7 +30,7 @@ import { createLearning, type Learning } from './learning.ts';
 import type { Start } from './load-start.ts';
 import { assembleShadow } from './watch-shadow.ts';
 
-/** The system's facilities that a test or an embedding program can replace. */
+/** System facilities that a test or an embedding program can replace. */
 export interface AssemblyParts {
   readonly clock: Clock;
   readonly env: Readonly<Record<string, string | undefined>>;

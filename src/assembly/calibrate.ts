@@ -13,7 +13,7 @@ export interface CalibrationState {
 const RETRY_MS = 5000;
 
 /**
- * Tests the verifier with a wrong credential at start and at intervals (rules, 2) if refusals depend on the caller's
+ * Tests the verifier with a wrong credential at startup and at intervals (rules, 2) if refusals depend on the caller's
  * identity. A verifier that accepts any credential is a configuration error. If the upstream does not respond, the
  * gateway is not ready. Returns a function that stops the attempts.
  */
@@ -46,12 +46,12 @@ export async function calibrate(
   if (fault !== undefined) throw new StartFault([{ ...fault, ...settings.placeOf(fault.pointer) }]);
   let timer: NodeJS.Timeout;
   let stopped = false;
-  const again = () => {
+  const scheduleNext = () => {
     if (stopped) return;
     const wait = state.kind === 'pending' ? RETRY_MS : settings.authentication.calibrationSeconds * 1000;
-    timer = setTimeout(() => void attempt().then(again, again), wait).unref();
+    timer = setTimeout(() => void attempt().then(scheduleNext, scheduleNext), wait).unref();
   };
-  again();
+  scheduleNext();
   return () => {
     stopped = true;
     clearTimeout(timer);

@@ -36,7 +36,7 @@ import { withShadowBodies } from './watch-shadow.ts';
 /** The memo of targets may use an eighth of the budget of stored pages. */
 const TARGETS_SHARE = 8;
 
-/** More permissions than a contract and a configuration name. */
+/** More than the number of permissions in a contract and a configuration. */
 const MAX_PERMISSIONS = 1_000;
 
 /** Compiles the plans of all operations and assembles the gateway. */
@@ -82,7 +82,7 @@ export function compileGateway(
     if (current === undefined) return;
     plans.set(id, planned(current.operation));
     targets.clear();
-    // Pages stored at level report may be invalid, and are rejected from now on.
+    // Responses stored at level report may be invalid, and must no longer be served.
     if (plans.get(id)?.checks.responses === 'enforce') services.cache.purgeAll();
   });
   return {
@@ -229,7 +229,7 @@ export function planOperation(settings: Settings, operation: Operation): Planned
 }
 
 /**
- * Returns the operations that the configuration switches off, with the key: those that need a missing issue tracker
+ * Returns the operations that the configuration disables, with the key: those that need a missing issue tracker
  * (rules, 3).
  */
 export function disabledOperations(

@@ -37,7 +37,7 @@ export function loadLearned(settings: Settings): LearnedBefore | undefined {
   return { document: readLearnDocument(settings), observations };
 }
 
-/** Samples responses as they pass. An error in learning never affects a request. */
+/** Samples responses while they are forwarded. An error in learning never affects a request. */
 export function createLearning(
   { learn }: Pick<Settings, 'learn'>,
   { document, observations }: LearnedBefore,
@@ -50,7 +50,7 @@ export function createLearning(
     logger.warn({ file: learn.file }, `the observations could not be written: ${message}`),
   );
   let isReported = false;
-  const quietly = (step: () => void) => {
+  const safely = (step: () => void) => {
     try {
       step();
       writer.changed();
@@ -62,9 +62,9 @@ export function createLearning(
   return {
     sampleResponse: (exchange, operation, status, json) => {
       if (json === undefined || !learner.shouldSample(operation.id)) return;
-      quietly(() => learner.sampleResponse(toSampledResponse(exchange, operation.id, status, json)));
+      safely(() => learner.sampleResponse(toSampledResponse(exchange, operation.id, status, json)));
     },
-    samplePath: (method, path, status) => quietly(() => learner.samplePath({ method, path, status })),
+    samplePath: (method, path, status) => safely(() => learner.samplePath({ method, path, status })),
     close: () => writer.close(),
   };
 }

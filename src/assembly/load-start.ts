@@ -10,7 +10,7 @@ import type { Operation } from '../model/operation.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/addresses.ts';
 import { compilePermissionMessage, type PermissionMessage } from '../upstream/permission-message.ts';
 import { serviceAuthorization } from '../upstream/service-authorization.ts';
-import { keptLadder } from './assemble-ladder.ts';
+import { readStoredLadder } from './assemble-ladder.ts';
 import { type LearnedBefore, loadLearned } from './learning.ts';
 import { type LoadedPermissions, loadPermissions, readRoles } from './load-permissions.ts';
 
@@ -33,7 +33,7 @@ export interface Start extends LoadedPermissions {
   readonly learned: LearnedBefore | undefined;
 }
 
-/** What is read from outside of the settings. */
+/** The sources other than the settings. */
 interface StartSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Loads the contract and the shadow contract; {@link loadContract} by default. */
@@ -63,7 +63,7 @@ export function loadStart(settings: Settings, { env, load = loadContract }: Star
   const service = attempt(() => serviceOf(settings, env));
   const baseline = attempt(() => baselineOf(settings));
   const isPermissionMessage = attempt(() => permissionMessageOf(settings));
-  const ladder = attempt(() => keptLadder(settings));
+  const ladder = attempt(() => readStoredLadder(settings));
   const learned = attempt(() => ({ before: loadLearned(settings) }));
   if (faults.length > 0) throw new StartFault(faults);
   if (!contract || !rules || !address || !service || !isPermissionMessage || !learned || !shadow)
@@ -144,7 +144,7 @@ const NOT_COMPARED = {
   'x-request-rules': ({ requestRules }: Operation) => requestRules,
 } as const;
 
-/** Returns the warnings about a shadow contract: targets that select nothing, and changes that no report will show. */
+/** Returns the warnings about a shadow contract: targets that select nothing, and changes that reports will not show. */
 function shadowWarnings(live: Contract, shadow: Contract | undefined, { source, pointer }: Place): Fault[] {
   if (shadow === undefined) return [];
   const known = new Map(live.operations.map((operation) => [nameOf(operation), operation]));
@@ -159,7 +159,7 @@ function shadowWarnings(live: Contract, shadow: Contract | undefined, { source, 
     ...changed.map((what) => ({
       source,
       pointer,
-      message: `the shadow contract changes ${what}, which no report will show`,
+      message: `the shadow contract changes ${what}, which reports will not show`,
     })),
   ];
 }

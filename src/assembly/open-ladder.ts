@@ -5,7 +5,7 @@ import { movedLevels } from '../ladder/ladder-rows.ts';
 import { StartFault } from '../model/fault.ts';
 import type { Services } from './assemble-services.ts';
 
-// Often enough for a window of hours, and rarely enough to cost nothing.
+// Frequent enough for a window of hours, and rare enough to be cheap.
 const PROMOTION_MS = 300_000;
 // The maximum delay before a running gateway notices `portico ladder --lift`.
 const RELOAD_MS = 10_000;
@@ -18,7 +18,7 @@ const RELOAD_MS = 10_000;
 export async function openLadder(
   settings: Settings,
   { ladder, ladderFile, ledger, logger }: Pick<Services, 'ladder' | 'ladderFile' | 'ledger' | 'logger'>,
-  kept: LadderState | undefined,
+  stored: LadderState | undefined,
 ): Promise<() => void> {
   const { file } = settings.ladder;
   const reason = await whyUnwritable(file);
@@ -34,9 +34,9 @@ export async function openLadder(
     logger.warn({ ladder: { file, reason } }, 'the ladder is stored in memory only');
   }
   const state = ladder.state();
-  if (kept !== undefined && kept.contract !== state.contract && kept.steps.length > 0)
+  if (stored !== undefined && stored.contract !== state.contract && stored.steps.length > 0)
     logger.warn(
-      { ladder: { steps: kept.steps.length } },
+      { ladder: { steps: stored.steps.length } },
       'the contract has changed: every check starts at its configured level',
     );
   const moving = new Set(movedLevels(ladder.levels(), state).map(({ step }) => step));
@@ -47,7 +47,7 @@ export async function openLadder(
     else logger.info(fields, 'a step of the ladder has no effect on the configured levels');
   }
   // Written now, because promotions depend on how long this contract has been in use.
-  if (reason === undefined && kept?.contract !== state.contract) ladderFile.write(state);
+  if (reason === undefined && stored?.contract !== state.contract) ladderFile.write(state);
   const evaluate = () =>
     ladder.promote(ledger).catch((error: unknown) => logger.warn({ err: error }, 'promotions could not be evaluated'));
   const timers = [setInterval(() => void ladderFile.checkForChanges(), RELOAD_MS)];

@@ -9,7 +9,7 @@ import { isPlainObject, type PlainObject, withoutNulls } from './plain-object.ts
 
 /** A parsed configuration file. */
 interface ConfigFile {
-  /** The name in messages: a path relative to the working folder if the file is inside, else the full path. */
+  /** The name in messages: a path relative to the working folder if the file is inside it, otherwise the full path. */
   readonly name: string;
   /** The base folder of relative paths in the file. */
   readonly folder: string;
@@ -22,7 +22,7 @@ interface ConfigFile {
 const MAX_BYTES = 1024 * 1024;
 const MAX_ALIASES = 50;
 
-/** Returns the path of `PORTICO_CONFIG`, or else `config/portico.yaml` in the working folder or in this package. */
+/** Returns the path in `PORTICO_CONFIG`, otherwise `config/portico.yaml` in the working folder or in this package. */
 export function configPath(environment: Environment, cwd: string): string {
   const named = environment['PORTICO_CONFIG'];
   if (named !== undefined && named !== '') return resolve(cwd, named);
@@ -54,7 +54,7 @@ export function readConfigFile(path: string, cwd: string): ConfigFile {
   return parseConfig(text, name, folder);
 }
 
-/** Takes a configuration that a program gives in place of a file; relative paths in it start from `folder`. */
+/** Wraps a configuration that a program passes instead of a file; relative paths in it start from `folder`. */
 export function givenConfig(given: PlainObject, folder: string): ConfigFile {
   const name = 'the given configuration';
   return { name, folder, value: given, faults: [], locate: () => name };

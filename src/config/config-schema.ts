@@ -39,7 +39,8 @@ export function configSchema(): Record<string, unknown> {
       publicBasePath: {
         type: 'string',
         pattern: '^(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$',
-        description: 'Path prefix of /services/v2/ for clients, for example /qa; without a trailing slash.',
+        description:
+          'The prefix of /services/v2/ in the paths that clients use, for example /qa; without a trailing slash.',
       },
       publicOrigin: {
         type: 'string',
@@ -79,11 +80,11 @@ export function configSchema(): Record<string, unknown> {
       undocumented: undocumentedSchema,
       gdpr: gdprOptionsSchema,
       comments: commentsOptionsSchema,
-      issueTracker: closed({ enabled: { type: 'boolean' } }, 'The integration behind the attachment copy.'),
+      issueTracker: closed({ enabled: { type: 'boolean' } }, 'The issue tracker to which attachments are copied.'),
       contractStatusHeader: { type: 'boolean', description: 'Whether responses have the header Contract-Status.' },
       logging: closed({
         level: { enum: LOG_LEVELS },
-        principalNames: { type: 'boolean', description: 'Show names of callers instead of a keyed hash.' },
+        principalNames: { type: 'boolean', description: 'Show the names of callers instead of keyed hashes.' },
       }),
       operations: {
         type: 'object',

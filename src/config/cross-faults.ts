@@ -12,7 +12,7 @@ import type { Environment } from './environment.ts';
 import { isPlainObject } from './plain-object.ts';
 import type { Settings } from './settings.ts';
 
-/** Returns the problems between keys that are valid individually. */
+/** Returns the conflicts between keys that are valid individually. */
 export function crossFaults(settings: Settings, env: Environment): readonly ConfigProblem[] {
   return [
     ...upstreamFaults(settings, env),

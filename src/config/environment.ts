@@ -44,12 +44,13 @@ export function readEnvironment(environment: Environment): { overrides: Override
     const value = NUMBERS.has(source) && /^\d{1,9}$/.test(text) ? Number(text) : text;
     overrides.push({ source, kind: 'environment', pointer, value });
   }
-  const halves = credentialFaults(environment);
+  const incomplete = credentialFaults(environment);
   // An incomplete account is reported once, and not again by each rule that it violates.
-  const complete = halves.length === 0 ? overrides : overrides.filter(({ source }) => source !== 'UPSTREAM_PASSWORD');
+  const complete =
+    incomplete.length === 0 ? overrides : overrides.filter(({ source }) => source !== 'UPSTREAM_PASSWORD');
   return {
     overrides: [...complete, ...serviceKind(complete)],
-    faults: [...halves, ...misspelledVariables(environment)],
+    faults: [...incomplete, ...misspelledVariables(environment)],
   };
 }
 
@@ -60,9 +61,7 @@ function misspelledVariables(environment: Environment): Fault[] {
     if (!/^(?:PORTICO|UPSTREAM)_/.test(source) || known.includes(source)) return [];
     const near = known.find((name) => leven(name, source, { maxDistance: 3 }) <= 2);
     if (near === undefined) return [];
-    return [
-      { source, pointer: '', message: 'is not a variable that Portico reads', suggestion: `did you mean ${near}?` },
-    ];
+    return [{ source, pointer: '', message: 'is not a known variable', suggestion: `did you mean ${near}?` }];
   });
 }
 

@@ -14,7 +14,7 @@ export interface ReferenceOptions {
 /** One entry of `undocumented.allow`: an undocumented path that is forwarded. */
 export interface AllowedPath {
   readonly method: string;
-  /** Under the base address; `{name}` stands for any one segment, `/**` at the end for everything below. */
+  /** Under the base address; `{name}` matches any one segment, `/**` at the end everything below. */
   readonly path: string;
   /** The permission that the caller must have. */
   readonly permission?: string;
@@ -22,7 +22,7 @@ export interface AllowedPath {
 
 const level = { enum: ['off', 'report', 'enforce'] satisfies CheckLevel[] };
 
-/** JSON Schema of levels by check, global or of one operation. */
+/** JSON Schema of levels by check, global or for one operation. */
 export const checksSchema = {
   type: 'object',
   description: 'Overrides of the mode: off, report or enforce.',
@@ -30,7 +30,7 @@ export const checksSchema = {
   properties: Object.fromEntries(CHECK_NAMES.map((name) => [name, level])) as Record<CheckName, typeof level>,
 };
 
-/** JSON Schema of the style of error responses, global or of one operation. */
+/** JSON Schema of the style of error responses, global or for one operation. */
 export const errorsSchema = {
   enum: ['legacy', 'normalized'] satisfies ErrorStyle[],
   description: 'Error responses in the format of the upstream (legacy) or of Portico (normalized).',
@@ -74,7 +74,7 @@ export const undocumentedSchema = {
           path: {
             type: 'string',
             pattern: '^/services/v2/[^?#\\s]+$',
-            description: 'Under /services/v2/; {name} stands for any one segment, /** at the end for all below.',
+            description: 'Under /services/v2/; {name} matches any one segment, /** at the end everything below.',
           },
           permission: { type: 'string', minLength: 1, description: 'The permission that the caller must have.' },
         },

@@ -27,7 +27,7 @@ export interface SettingsSources {
   readonly cwd: string;
   /** The values of command-line flags, which take precedence over all other sources. */
   readonly flags?: readonly Override[];
-  /** A configuration given by a program, in place of the file. */
+  /** A configuration that a program passes instead of a file. */
   readonly given?: PlainObject;
 }
 
@@ -123,8 +123,8 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
   const checksById = new Map([...operations].map(([id, own]) => [id, withDefaults(checks, own.checks)]));
   const roles = withDefaults(ROLES_DEFAULTS, raw['roles']);
   // Paths in flags and variables are relative to the working folder, all others to the configuration file.
-  const typed = place.originOf('/roles/file') === 'environment' || place.originOf('/roles/file') === 'flag';
-  const rolesFolder = typed ? place.cwd : place.folder;
+  const isOverridden = place.originOf('/roles/file') === 'environment' || place.originOf('/roles/file') === 'flag';
+  const rolesFolder = isOverridden ? place.cwd : place.folder;
   const allow = (part('parameters')['allow'] ?? {}) as Settings['parameters']['allow'];
   const reference = withDefaults(REFERENCE_DEFAULTS, raw['reference']);
   // Files that the program writes are relative to the working folder, as the configuration folder may be read-only.

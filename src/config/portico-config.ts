@@ -8,8 +8,8 @@ import type { AllowedPath, ListenOptions } from './general-options.ts';
 type Section = Readonly<Record<string, unknown>>;
 
 /**
- * A configuration as a program gives it: the keys of `portico.yaml`, all optional. `config/portico.schema.json` has every key
- * with its type and is what the values are checked against; the types here cover what most programs set.
+ * The configuration that a program passes: the keys of `portico.yaml`, all optional. The values are checked against
+ * `config/portico.schema.json`, which has every key with its type; the types here cover the most common keys.
  */
 export type PorticoConfig = {
   readonly mode?: ModeName;

@@ -41,7 +41,7 @@ export interface LadderEvents {
   readonly alerted: (alert: RefusalAlert) => void;
 }
 
-/** What a ladder needs. */
+/** The parts of a ladder. */
 export interface LadderParts {
   readonly options: LadderOptions;
   /** The configured levels of each operation. */

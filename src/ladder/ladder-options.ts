@@ -1,7 +1,7 @@
 import type { CheckName } from '../model/checks.ts';
 import { PROMOTABLE_CHECKS } from './ladder-step.ts';
 
-/** When a check of an operation is enforced automatically because it would have refused nothing. */
+/** When a check of an operation is enforced automatically because it would have refused no requests. */
 export interface PromotionOptions {
   readonly enabled: boolean;
   /** The checks that may be promoted. */
@@ -55,7 +55,7 @@ export const ladderOptionsSchema = {
       properties: {
         enabled: {
           type: 'boolean',
-          description: 'Automatically enforce checks that would have refused nothing for long enough.',
+          description: 'Automatically enforce checks that would have refused no request in the whole window.',
         },
         checks: { type: 'array', items: { enum: PROMOTABLE_CHECKS }, description: 'The checks that may be promoted.' },
         minAnswers: {

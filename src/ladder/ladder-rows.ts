@@ -38,7 +38,7 @@ export function ladderRows(
 
 /** The recommended next step, with one short sentence about the numbers that justify it. */
 interface NextStep {
-  /** `ready` to be enforced, `not yet`, `enforced` already, `demoted` by the ladder, or `off`. */
+  /** `ready` to be enforced, `not yet`, already `enforced`, `demoted` by the ladder, or `off`. */
   readonly kind: 'ready' | 'not yet' | 'enforced' | 'demoted' | 'off';
   readonly text: string;
 }
@@ -82,8 +82,8 @@ function nextStep({ level, step, counts, minAnswers, since, now }: NextStepFacts
   if (failed > 0)
     return { kind: 'not yet', text: `not yet: ${number(failed)} of ${number(judged)} ${words} ${period}` };
   if (judged < minAnswers)
-    return { kind: 'not yet', text: `not yet: ${number(judged)} of ${number(minAnswers)} judged ${period}` };
-  return { kind: 'ready', text: `ready: ${number(judged)} judged, 0 would have been refused ${period}` };
+    return { kind: 'not yet', text: `not yet: ${number(judged)} of ${number(minAnswers)} checked ${period}` };
+  return { kind: 'ready', text: `ready: ${number(judged)} checked, 0 would have been refused ${period}` };
 }
 
 const format = new Intl.NumberFormat('en-US');

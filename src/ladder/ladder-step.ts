@@ -60,8 +60,8 @@ export function liftStep(steps: readonly LadderStep[], lifted: LadderStep, now: 
 
 /**
  * Returns the state to start with. Steps apply only to the contract version that they were made for. With another version
- * all checks start at their configured levels, so that a corrected contract takes effect at once.
+ * all checks start at their configured levels, so that a corrected contract takes effect immediately.
  */
-export function startingState(kept: LadderState | undefined, contract: string, now: number): LadderState {
-  return kept?.contract === contract ? kept : { contract, since: now, steps: [] };
+export function startingState(stored: LadderState | undefined, contract: string, now: number): LadderState {
+  return stored?.contract === contract ? stored : { contract, since: now, steps: [] };
 }

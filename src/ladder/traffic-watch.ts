@@ -79,7 +79,7 @@ function sum(tallies: readonly Tally[]): Tally {
 
 /** A response that was checked under `enforce`: its caller and whether it was refused. */
 interface CheckedResponse {
-  /** The name of a verified caller; empty for all others, whose names may be made up. */
+  /** The name of a verified caller; empty for all others, whose names may be invented. */
   readonly caller: string;
   readonly failed: boolean;
 }

@@ -49,7 +49,7 @@ export function createLearner({ document, clock, before, walk = false }: Learner
   const documented = fieldNames(document);
   const isDocumented = (name: string) => documented.has(name);
   // A person may have the name of a documented field; showing that name reveals nothing.
-  const isPersonal = (name: string) => personal.holds(name) && !isDocumented(name);
+  const isPersonal = (name: string) => personal.contains(name) && !isDocumented(name);
   const switches = createSwitchComparison(walk);
   const requestCounts = new Map<string, number>();
   const budget = { left: SHAPE_LIMITS.shapes - countShapes(before), dropped: 0 };

@@ -10,7 +10,7 @@ import type { AcceptedViolation, Baseline } from '../model/ledger-entry.ts';
 /** The baseline file of a running gateway. */
 export interface BaselineFile {
   readonly file: string;
-  /** True if the file did not exist at start, so nothing is accepted yet. */
+  /** True if the file did not exist at startup, so nothing is accepted yet. */
   readonly missing: boolean;
   /** Returns all entries, including expired ones. */
   read(): Baseline;
@@ -30,7 +30,7 @@ export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'po
   let writing: Promise<unknown> = Promise.resolve();
 
   const accept = async (accepted: AcceptedViolation) => {
-    // Read again, to preserve what people have written since the start.
+    // Read again, to preserve changes that were made since startup.
     const before = await readFile(file, 'utf8').catch((error: unknown) => {
       if (isMissing(error)) return '';
       throw error;
@@ -58,7 +58,7 @@ export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'po
   };
 }
 
-/** Reads a baseline file once, for a report. Throws StartFault, also if the file does not exist. */
+/** Reads a baseline file once, for a report. Throws StartFault, including if the file does not exist. */
 export function readBaselineFile(file: string): Baseline {
   const place = { source: file, pointer: '' };
   const text = readText(file, place);
@@ -100,8 +100,8 @@ async function writeBaseline(file: string, text: string): Promise<void> {
 
 const isMissing = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
-const HEADER = ` Known and accepted violations of the contract: why, by whom and until when they are accepted.
- Portico reads this file at start (contract.baseline). Reports and the console show its entries.`;
+const HEADER = ` Accepted violations of the contract, each with its reason, its owner and an optional expiry date.
+ Portico reads this file at startup (contract.baseline). Reports and the console show its entries.`;
 
 /** Adds a violation to a baseline document, or updates its existing entry. Comments stay in place. Returns the text. */
 function editBaseline(document: Document, accepted: AcceptedViolation): string {

@@ -2,7 +2,7 @@ import type { CheckName } from '../model/checks.ts';
 import type { LedgerEntry, LedgerSample } from '../model/ledger-entry.ts';
 import type { CheckCounts } from '../model/ledger-snapshot.ts';
 
-/** What every occurrence of a violation has in common. */
+/** The properties that all occurrences of a violation share. */
 export type EntryFacts = Omit<LedgerEntry, 'count' | 'firstSeenAt' | 'lastSeenAt' | 'callers' | 'releases' | 'samples'>;
 
 /** The occurrences of a violation since the last batch. */
@@ -42,7 +42,7 @@ export interface LedgerBatch {
 /** The maximum number of samples in an entry. */
 export const MAX_SAMPLES = 5;
 
-/** Returns the number of entries and traffic rows in a batch, to count what is lost when writing it fails. */
+/** Returns the number of entries and traffic rows in a batch, to count the loss when writing it fails. */
 export function countRows({ entries, traffic }: LedgerBatch): number {
   return entries.length + traffic.length;
 }

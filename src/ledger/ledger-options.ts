@@ -46,7 +46,7 @@ export const ledgerOptionsSchema = {
       type: 'integer',
       minimum: 1_048_576,
       maximum: 10_737_418_240,
-      description: 'The maximum size of the file in bytes. What does not fit is counted as dropped.',
+      description: 'The maximum size of the file in bytes. Records that do not fit are counted as dropped.',
     },
   },
 };

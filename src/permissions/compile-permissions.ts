@@ -3,7 +3,7 @@ import type { Operation } from '../model/operation.ts';
 import type { CheckLevel } from '../model/checks.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Requirement } from '../model/requirement.ts';
-import { asksNothing, type CompiledRequirement, compileRequirement } from './compile-requirement.ts';
+import { requiresNothing, type CompiledRequirement, compileRequirement } from './compile-requirement.ts';
 import type { Grants } from './decide.ts';
 import {
   type Account,
@@ -105,7 +105,7 @@ export function compilePermissions(parts: PermissionsParts): Permissions {
 }
 
 function meets(requirement: CompiledRequirement, bits: BitSet): boolean {
-  if (asksNothing(requirement)) return true;
+  if (requiresNothing(requirement)) return true;
   return requirement.alternatives.some((one) => !one.own && containsAll(bits, one.bits));
 }
 

@@ -33,7 +33,7 @@ export function compileRequirement(requirement: Requirement | undefined, vocabul
 }
 
 /** Returns true if every caller meets the requirement. */
-export function asksNothing({ alternatives }: CompiledRequirement): boolean {
+export function requiresNothing({ alternatives }: CompiledRequirement): boolean {
   return alternatives.some(({ bits, own }) => !own && membersOf(bits).length === 0);
 }
 
@@ -58,7 +58,7 @@ const leaf = (index: number): Way[] => [{ indices: [index], own: false }];
 
 const join = (a: Way, b: Way): Way => ({ indices: [...a.indices, ...b.indices], own: a.own || b.own });
 
-/** Returns true if `other` makes `one` redundant: all callers who meet `one` meet `other`. Of two equal ones the first stays. */
+/** Returns true if `other` makes `one` redundant: all callers who meet `one` meet `other`. If two are equal, the first one remains. */
 function covers(other: Alternative, otherAt: number, one: Alternative, at: number): boolean {
   if (otherAt === at || (other.own && !one.own) || !containsAll(one.bits, other.bits)) return false;
   const equal = other.own === one.own && containsAll(other.bits, one.bits);

@@ -1,8 +1,8 @@
 import { type BitSet, containsAll } from '../lib/bit-set.ts';
 import type { Decision } from '../model/requirement.ts';
-import { type Alternative, asksNothing, type CompiledRequirement } from './compile-requirement.ts';
+import { type Alternative, requiresNothing, type CompiledRequirement } from './compile-requirement.ts';
 
-/** Whether the caller owns the node of a request. `not-asked`, before the lookup, has the same effect as `unknown`. */
+/** Whether the caller owns the node of a request. `not-checked`, before the lookup, has the same effect as `unknown`. */
 type OwnershipState = 'own' | 'other' | 'unknown' | 'not-checked';
 
 /** What is missing for a caller without an account if `unmapped` is `deny`. */
@@ -14,7 +14,7 @@ export const MISSING_OWNERSHIP = 'ownership of the node';
 /** Decides whether grants meet a requirement. Ownership is considered only if it would change the verdict. */
 export function decide(requirement: CompiledRequirement, grants: Grants, ownership: OwnershipState): Decision {
   if (grants.denied) return { verdict: 'denied', missing: [MISSING_ACCOUNT] };
-  if (asksNothing(requirement)) return { verdict: 'allowed', because: 'nothing is required' };
+  if (requiresNothing(requirement)) return { verdict: 'allowed', because: 'nothing is required' };
   if (grants.delegated) return { verdict: 'delegated', because: 'unmapped' };
   const met = requirement.alternatives.filter(({ bits }) => containsAll(grants.bits, bits));
   const enough = met.find(({ own }) => !own) ?? (ownership === 'own' ? met[0] : undefined);
@@ -29,8 +29,8 @@ function describe({ names, own }: Alternative): string {
 }
 
 /**
- * Returns what is missing, starting with the alternative that lacks least. Alternatives for own nodes are omitted for nodes
- * of others, unless there are no other alternatives.
+ * Returns what is missing, starting with the alternative that lacks the least. Alternatives for own nodes are omitted for
+ * nodes of other authors, unless there are no other alternatives.
  */
 function missingFrom({ alternatives }: CompiledRequirement, grants: Grants, ownership: OwnershipState): string[] {
   const open = alternatives.filter(({ own }) => !own || ownership === 'own');

@@ -81,7 +81,7 @@ type Inheritance = Readonly<Record<string, { readonly inherits?: readonly string
 
 /** Returns each inheritance cycle once, as its roles with the first one repeated at the end. */
 function inheritanceCycles(roles: Inheritance): string[][] {
-  const heirs = new Map(Object.entries(roles).map(([name, { inherits = [] }]) => [name, inherits]));
+  const parents = new Map(Object.entries(roles).map(([name, { inherits = [] }]) => [name, inherits]));
   const cycles = new Map<string, string[]>();
   const done = new Set<string>();
   const visit = (name: string, trail: readonly string[]) => {
@@ -91,10 +91,10 @@ function inheritanceCycles(roles: Inheritance): string[][] {
       cycles.set([...cycle].sort().join('\n'), [...cycle, name]);
     }
     if (start >= 0 || done.has(name)) return;
-    for (const next of heirs.get(name) ?? []) visit(next, [...trail, name]);
+    for (const next of parents.get(name) ?? []) visit(next, [...trail, name]);
     done.add(name);
   };
-  for (const name of heirs.keys()) visit(name, []);
+  for (const name of parents.keys()) visit(name, []);
   return [...cycles.values()];
 }
 
@@ -138,7 +138,7 @@ function parseRolesText(text: string, source: string): ParsedRoles {
       faults: [{ source, pointer: '', message: 'an undefined alias, or too many aliases' }],
     };
   }
-  // Compiled here, because the file is read only at start. The schema is not validated here, because compiling the
+  // Compiled here, because the file is read only at startup. The schema is not validated here, because compiling the
   // meta-schema takes longer; a test validates it.
   const constant = { validateSchema: false, meta: false, code: { optimize: false } };
   const validate = new Ajv2020({ allErrors: true, ownProperties: true, verbose: true, ...constant }).compile<RawRoles>(
@@ -191,7 +191,7 @@ export const rolesFileSchema = {
         properties: {
           description: { description: 'For readers of this file.', type: 'string' },
           inherits: names('Roles whose permissions this role inherits.'),
-          permissions: names('Permissions by the names of the role editor.'),
+          permissions: names('Permissions, by their names in the role editor.'),
         },
       },
     },
@@ -203,7 +203,7 @@ export const rolesFileSchema = {
         additionalProperties: false,
         required: ['name', 'roles'],
         properties: {
-          name: { description: 'The exact name of the credential.', type: 'string', minLength: 1, maxLength: 256 },
+          name: { description: 'The exact user name in the credential.', type: 'string', minLength: 1, maxLength: 256 },
           roles: names('Roles of the account.'),
           groups: names('Groups that the account is a member of.'),
           flags: names('Flags of the account.'),
@@ -213,7 +213,7 @@ export const rolesFileSchema = {
             default: false,
           },
           passwordHash: {
-            description: 'An argon2id hash from portico hash-password. Needed only by the verifier file.',
+            description: 'An argon2id hash from portico hash-password. Required only with the verifier file.',
             type: 'string',
             pattern: '^\\$argon2id\\$v=19\\$m=[0-9]+,t=[0-9]+,p=[0-9]+\\$[A-Za-z0-9+/]+\\$[A-Za-z0-9+/]+$',
           },

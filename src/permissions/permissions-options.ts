@@ -31,7 +31,7 @@ export const PERMISSIONS_DEFAULTS: PermissionsOptions = {
 
 /** The JSON Schema of the key `roles:`. */
 export const rolesOptionsSchema = {
-  description: 'Who may do what.',
+  description: 'The roles file, and the policy for callers without an account.',
   type: 'object',
   additionalProperties: false,
   properties: {
@@ -51,7 +51,7 @@ export const rolesOptionsSchema = {
 
 /** The JSON Schema of the key `permissions:`. */
 export const permissionsOptionsSchema = {
-  description: 'How permission rules get the data that they need.',
+  description: 'The data that permission rules use.',
   type: 'object',
   additionalProperties: false,
   properties: {
@@ -61,7 +61,7 @@ export const permissionsOptionsSchema = {
       additionalProperties: false,
       properties: {
         lookup: {
-          description: 'Path of a node, with {nodeId}; requested with the credential of the caller.',
+          description: "Path of a node, with {nodeId}; requested with the caller's credential.",
           type: 'string',
           pattern: '^/[!-~]*\\{nodeId\\}[!-~]*$',
           examples: ['/services/v2/node/{nodeId}.json'],

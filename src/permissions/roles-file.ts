@@ -49,7 +49,10 @@ export function withoutDemoAccounts(roles: RolesFile): RolesFile {
 export type UnmappedPolicy =
   { readonly kind: 'delegate' } | { readonly kind: 'deny' } | { readonly kind: 'role'; readonly role: string };
 
-/** Returns the policy of the configuration, else of the roles file, else of the verifier; throws for an unknown role. */
+/**
+ * Returns the policy of the configuration, otherwise that of the roles file, otherwise the default of the verifier;
+ * throws for an unknown role.
+ */
 export function unmappedPolicyOf(
   roles: RolesFile,
   configured: string | undefined,

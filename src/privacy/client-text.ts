@@ -1,19 +1,19 @@
-import { holdsFourNumbers, holdsPersonalData } from './personal-text.ts';
-import { holdsCredential } from './secret-text.ts';
+import { containsFourNumbers, containsPersonalData } from './personal-text.ts';
+import { containsCredential } from './secret-text.ts';
 import { mayShow } from './shown-text.ts';
 
 const ID = /^[\w.:+/=-]{1,128}$/;
-/** The most common ids, accepted first: some of them hold groups of digits that look like a card number. */
+/** The most common ids, accepted first: some of them contain groups of digits that look like a card number. */
 const UUID = /^[\da-f]{8}(?:-?[\da-f]{4}){3}-?[\da-f]{12}$/i;
 
 /**
  * Returns true for a request id that may be repeated in logs, in the ledger and upstream: short, plain, and without a
- * credential or personal data. Random text and long numbers are allowed, because ids hold them. A name in an id cannot
+ * credential or personal data. Random text and long numbers are allowed, because ids contain them. A name in an id cannot
  * be distinguished from a word.
  */
 export function isHarmlessId(sent: string): boolean {
   if (UUID.test(sent)) return true;
-  return ID.test(sent) && !holdsCredential(sent) && !holdsPersonalData(sent) && !holdsFourNumbers(sent);
+  return ID.test(sent) && !containsCredential(sent) && !containsPersonalData(sent) && !containsFourNumbers(sent);
 }
 
 /** The replacement for a name that must not be shown. */

@@ -14,7 +14,7 @@ const WORDS: ReadonlySet<string> = new Set(
 const VERSION = /^v\d{1,2}$/;
 
 /**
- * Returns the shape of an undocumented path for logs: words of this API stay, every other segment (ids, names,
+ * Returns the shape of an undocumented path for logs: words of this API are shown, every other segment (ids, names,
  * addresses) becomes `{}`, the query is removed and the length is bounded.
  */
 export function safePath(target: string): string {

@@ -7,7 +7,7 @@ interface PersonalMemory {
    * Returns true for a value of a personal field and for text made of words of such values: `Jana` and `jana_novak` of
    * Jana Novák.
    */
-  readonly holds: (text: string) => boolean;
+  readonly contains: (text: string) => boolean;
 }
 
 const MAX_TEXTS = 40_000;
@@ -17,12 +17,12 @@ const LONGEST = 200;
 /** Creates a memory of keyed hashes; the key never leaves the process. */
 export function createPersonalMemory(): PersonalMemory {
   const key = randomBytes(32);
-  const held = new Set<string>();
+  const hashes = new Set<string>();
   // The same few people appear on most pages: their values are hashed once.
   let recent = new Set<string>();
   const hash = (text: string) => createHmac('sha256', key).update(text.toLowerCase()).digest('latin1').slice(0, 12);
-  const keep = (text: string) => {
-    if (held.size < MAX_TEXTS) held.add(hash(text));
+  const add = (text: string) => {
+    if (hashes.size < MAX_TEXTS) hashes.add(hash(text));
   };
   return {
     remember: (text) => {
@@ -30,20 +30,20 @@ export function createPersonalMemory(): PersonalMemory {
       if (recent.size >= MAX_RECENT) recent = new Set();
       recent.add(text);
       if (text === '' || text.length > LONGEST) return;
-      keep(text);
-      wordsOf(text).forEach(keep);
+      add(text);
+      wordsOf(text).forEach(add);
     },
-    holds: (text) => {
-      if (held.size === 0 || text.length > LONGEST) return false;
-      if (held.has(hash(text))) return true;
+    contains: (text) => {
+      if (hashes.size === 0 || text.length > LONGEST) return false;
+      if (hashes.has(hash(text))) return true;
       const words = wordsOf(text);
-      return words.length > 0 && words.every((word) => held.has(hash(word)));
+      return words.length > 0 && words.every((word) => hashes.has(hash(word)));
     },
   };
 }
 
 /** A text with more words is a sentence, and its words are not specific to a person. */
-const MOST = 5;
+const MAX_WORDS = 5;
 
 /** Returns the words of a person's name in any notation: with accents, as an address, in camel case or snake case. */
 export function wordsOf(text: string): readonly string[] {
@@ -55,5 +55,5 @@ export function wordsOf(text: string): readonly string[] {
     .replaceAll(/\p{Mn}/gu, '')
     .replaceAll(/(\p{Ll})(?=\p{Lu})/gu, '$1 ');
   const words = plain.toLowerCase().match(/\p{L}{3,}/gu) ?? [];
-  return words.length > MOST ? [] : words;
+  return words.length > MAX_WORDS ? [] : words;
 }

@@ -1,5 +1,5 @@
 /**
- * The forms of personal data: e-mail and IP addresses, telephone, card and account numbers. No other list exists. Every
+ * The forms of personal data: e-mail and IP addresses, telephone, card and account numbers. This is the only such list. Every
  * expression looks ahead a bounded number of characters, so that a long text cannot make matching slow.
  */
 const PERSONAL = [
@@ -23,18 +23,18 @@ const LONG_NUMBER = /\d(?:[-_.]{0,2}\d){8}/;
 /** IPv4, including addresses whose groups are all single digits. */
 const SHORT_MACHINE = /(?<!\d[._]?)\d{1,3}(?:[._]\d{1,3}){3}(?!\d|[._]\d)/;
 
-/** Returns true for text that holds an e-mail or IP address, or a telephone, card or account number. */
-export function holdsPersonalData(text: string): boolean {
+/** Returns true for text that contains an e-mail or IP address, or a telephone, card or account number. */
+export function containsPersonalData(text: string): boolean {
   return PERSONAL.some((form) => form.test(text));
 }
 
-/** Returns true for text that holds a number long enough to identify a person. */
-export function holdsLongNumber(text: string): boolean {
+/** Returns true for text that contains a number long enough to identify a person. */
+export function containsLongNumber(text: string): boolean {
   return LONG_NUMBER.test(text);
 }
 
-/** Returns true for text that holds four numbers like an IPv4 address; it may also be a version number. */
-export function holdsFourNumbers(text: string): boolean {
+/** Returns true for text that contains four numbers like an IPv4 address; it may also be a version number. */
+export function containsFourNumbers(text: string): boolean {
   return SHORT_MACHINE.test(text);
 }
 

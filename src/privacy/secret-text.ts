@@ -1,6 +1,6 @@
 /**
- * The forms of credentials: keys, tokens and passwords, including the key prefixes of common services. No other list
- * exists. Every expression looks ahead a bounded number of characters, so that a long text cannot make matching slow.
+ * The forms of credentials: keys, tokens and passwords, including the key prefixes of common services. This is the only
+ * such list. Every expression looks ahead a bounded number of characters, so that a long text cannot make matching slow.
  */
 const CREDENTIALS = [
   // A JSON Web Token: Base64 of `{"` (RFC 7519, 3.1).
@@ -23,15 +23,15 @@ const NAME_AND_PASSWORD = /^[^\p{Cc}\ufffd]+:[^\p{Cc}\ufffd]*$/u;
 const ADDRESS = /[\p{L}\d.+-]@[\p{L}\d-]+\.\p{L}/u;
 
 /**
- * Returns true for text that holds a key, a token, a password or, in Base64, a name with a password or an e-mail
+ * Returns true for text that contains a key, a token, a password or, in Base64, a name with a password or an e-mail
  * address.
  */
-export function holdsCredential(text: string): boolean {
+export function containsCredential(text: string): boolean {
   return CREDENTIALS.some((form) => form.test(text)) || (text.match(BASE64) ?? []).some(hidesCredential);
 }
 
-/** Returns true for text that holds generated random text: hexadecimal digits, or a word of random letters. */
-export function holdsRandomText(text: string): boolean {
+/** Returns true for text that contains generated random text: hexadecimal digits, or a word of random letters. */
+export function containsRandomText(text: string): boolean {
   return HEXADECIMAL.some((form) => form.test(text)) || text.split(/[^\w-]+/).some(looksRandom);
 }
 

@@ -1,6 +1,6 @@
 import { boundedMemo } from '../lib/bounded-memo.ts';
-import { holdsLongNumber, holdsPersonalData } from './personal-text.ts';
-import { holdsCredential, holdsRandomText } from './secret-text.ts';
+import { containsLongNumber, containsPersonalData } from './personal-text.ts';
+import { containsCredential, containsRandomText } from './secret-text.ts';
 
 const MAX_TEXT = 300;
 const MAX_REMEMBERED = 1_000;
@@ -10,7 +10,9 @@ const MAX_REMEMBERED = 1_000;
  * Logs, the ledger, reports and proposals never repeat a name or text from a message that fails this policy.
  */
 export function mayShow(text: string): boolean {
-  return !holdsCredential(text) && !holdsPersonalData(text) && !holdsLongNumber(text) && !holdsRandomText(text);
+  return (
+    !containsCredential(text) && !containsPersonalData(text) && !containsLongNumber(text) && !containsRandomText(text)
+  );
 }
 
 /**

@@ -23,8 +23,8 @@ const PROMOTED = LEVELLED.filter((check) => check !== 'authentication');
 const ALERTED = CHECK_NAMES.filter((check) => check !== 'responses');
 
 /**
- * Creates gauges for the current levels, read at each scrape, and counters for their changes; operations past
- * `maxSeries` are left out.
+ * Creates gauges for the current levels, read at each scrape, and counters for their changes; operations beyond
+ * `maxSeries` are omitted.
  */
 export function createLadderMetrics(
   operations: readonly string[],
@@ -45,20 +45,20 @@ export function createLadderMetrics(
     }),
   );
   const head = headText(METRICS.operationEnforcement);
-  const held = shown.map((operation) => ({
+  const demotedGauges = shown.map((operation) => ({
     operation,
     name: `${METRICS.ladderDemoted.name}${labelText(METRICS.ladderDemoted.labels, [operation])} `,
   }));
   const demotedText = () => {
     const now = new Set(demoted());
-    const lines = held.map(({ operation, name }) => `${name}${now.has(operation) ? 1 : 0}\n`);
+    const lines = demotedGauges.map(({ operation, name }) => `${name}${now.has(operation) ? 1 : 0}\n`);
     return headText(METRICS.ladderDemoted) + lines.join('');
   };
   return {
     demoted: (operation) => demotions.inc(operation),
     promoted: (check) => promotions.inc(check),
     alerted: (check) => alerts.inc(check),
-    series: levels.length + held.length + demotions.series + promotions.series + alerts.series,
+    series: levels.length + demotedGauges.length + demotions.series + promotions.series + alerts.series,
     text: () =>
       [head, ...levels.map((line) => line()), demotions.text(), demotedText(), promotions.text(), alerts.text()].join(
         '',

@@ -58,7 +58,7 @@ const MAX_REMEMBERED_PATH = 200;
 const LEVELS = { info: ['trace', 'debug', 'info'], error: ['trace', 'debug', 'info', 'warn', 'error'] };
 
 /**
- * Creates the access log. A line holds names, numbers and codes only, and no values of a message. It has the format of
+ * Creates the access log. A line contains only names, numbers and codes, and no values from messages. It has the format of
  * the process log, but is built here because a logger would walk through every member of an object for each line.
  */
 export function createAccessLog({ operations, stream, level, clock, principalNames }: AccessLogOptions): AccessLog {

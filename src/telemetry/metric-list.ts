@@ -24,7 +24,7 @@ export const METRICS = {
     name: 'portico_error_budget_spent_total',
     type: 'counter',
     labels: ['operation'],
-    help: 'Requests that ended with status 5xx or were broken off because the upstream failed.',
+    help: 'Requests that ended with status 5xx or were aborted because the upstream failed.',
   },
   checks: {
     name: 'portico_checks_total',
@@ -127,7 +127,7 @@ export const METRICS = {
     name: 'portico_upstream_queued',
     type: 'gauge',
     labels: [],
-    help: 'Exchanges that wait in the queue for the upstream.',
+    help: 'Exchanges waiting in the queue for the upstream.',
   },
   streams: {
     name: 'portico_upstream_streams',
@@ -139,7 +139,7 @@ export const METRICS = {
     name: 'portico_upstream_circuit_open',
     type: 'gauge',
     labels: [],
-    help: '1 while calls to the upstream are paused after failures, otherwise 0.',
+    help: '1 while requests to the upstream are paused after failures, otherwise 0.',
   },
   errors: {
     name: 'portico_errors_total',
@@ -193,13 +193,13 @@ export const METRICS = {
     name: 'portico_ladder_promotions_total',
     type: 'counter',
     labels: ['check'],
-    help: 'Automatic promotions of a check of an operation to enforce, because it had nothing to refuse.',
+    help: 'Automatic promotions of a check of an operation to enforce, because it would have refused no requests.',
   },
   refusalAlerts: {
     name: 'portico_refusal_alerts_total',
     type: 'counter',
     labels: ['check'],
-    help: 'Windows in which a check refused an unusual share of the requests of an operation; it stays enforced.',
+    help: "Windows in which a check refused an unusual share of an operation's requests; the check stays enforced.",
   },
   enforced: {
     name: 'portico_enforced_checks',
@@ -241,6 +241,6 @@ export const METRICS = {
     name: 'portico_build_info',
     type: 'gauge',
     labels: ['version', 'contract', 'node'],
-    help: 'Always 1; the labels hold the version of Portico, of the contract and of Node.',
+    help: 'Always 1; the labels contain the versions of Portico, the contract and Node.',
   },
 } as const satisfies Record<string, MetricEntry>;

@@ -1,7 +1,7 @@
 import type { Checks, ModeName } from '../model/checks.ts';
 import type { Operation } from '../model/operation.ts';
 
-/** Everything known at startup that decides the label sets. */
+/** The values, known at startup, that determine the label sets. */
 export interface MetricsOptions {
   readonly operations: readonly Pick<Operation, 'id' | 'paging' | 'cacheability' | 'carriesPrivateFields'>[];
   /** Names of the permissions, groups and flags that a denied caller may lack. */

@@ -76,10 +76,9 @@ function boundedCounters(options: MetricsOptions, maxSeries: number) {
   return { counters, foldedOperations: total - own };
 }
 
-// The `type` label of these metrics holds Node's names of open resources, which are not a fixed set. Their totals are
-// gauges
-// named like counters, which promtool rejects and which would give wrong rates.
-const LEFT_OUT = ['handles', 'requests', 'resources'].flatMap((thing) => [
+// The `type` label of these metrics contains Node's names of open resources, which are not a fixed set. Their totals are
+// gauges with the names of counters, which promtool rejects and which would result in wrong rates.
+const EXCLUDED = ['handles', 'requests', 'resources'].flatMap((thing) => [
   `nodejs_active_${thing}`,
   `nodejs_active_${thing}_total`,
 ]);
@@ -94,7 +93,7 @@ function processMetrics(): Registry {
   if (shared === undefined) {
     shared = new Registry();
     collectDefaultMetrics({ register: shared });
-    for (const name of LEFT_OUT) shared.removeSingleMetric(name);
+    for (const name of EXCLUDED) shared.removeSingleMetric(name);
   }
   return shared;
 }

@@ -37,7 +37,7 @@ export const TRAFFIC_HISTORY: TrafficHistoryOptions = { stepSeconds: 5, steps: 7
 const PARTS = ['requests', 'duration', 'cache', 'exchange', 'failures'] as const;
 
 /**
- * Creates a ring of steps that hold the growth of every count, in one block of memory of fixed size. Requests cost
+ * Creates a ring of steps that contain the growth of every count, in one block of memory of fixed size. Requests cost
  * nothing; a sample is one subtraction per count.
  */
 export function createTrafficHistory(
@@ -48,7 +48,7 @@ export function createTrafficHistory(
   const stepMs = stepSeconds * 1000;
   const sources = PARTS.map((part) => traffic.counts[part]);
   const width = sources.reduce((sum, { length }) => sum + length, 0);
-  // The system allocates memory pages on first use, so a young process does not pay for the whole hour.
+  // The system allocates memory pages on first use, so a new process does not use memory for the whole hour.
   const ring = new Uint32Array(width * steps);
   const seen = new Float64Array(width);
   const beganAt = clock();

@@ -23,11 +23,11 @@ describe('the rows of the ladder', () => {
   });
 
   it.each([
-    [{ passed: 12_431 }, 'ready', 'ready: 12,431 judged, 0 would have been refused in 7 d'],
+    [{ passed: 12_431 }, 'ready', 'ready: 12,431 checked, 0 would have been refused in 7 d'],
     [{ passed: 897, reported: 3 }, 'not yet', 'not yet: 3 of 900 would have been refused in 7 d'],
     [{ passed: 12_431, refused: 5 }, 'not yet', 'not yet: 5 of 12,436 were or would have been refused in 7 d'],
-    [{ passed: 999 }, 'not yet', 'not yet: 999 of 1,000 judged in 7 d'],
-    [{ passed: 1000 }, 'ready', 'ready: 1,000 judged, 0 would have been refused in 7 d'],
+    [{ passed: 999 }, 'not yet', 'not yet: 999 of 1,000 checked in 7 d'],
+    [{ passed: 1000 }, 'ready', 'ready: 1,000 checked, 0 would have been refused in 7 d'],
   ])('show %o as %s', (counts, kind, text) => {
     expect(responsesRow(counts)).toMatchObject({ configured: 'report', effective: 'report', next: { kind, text } });
   });
@@ -41,7 +41,7 @@ describe('the rows of the ladder', () => {
   ])('show the period in the largest unit that it contains at least twice: %s', (words, ms) => {
     const snapshot = { ...snapshotOf(['listIdeas', 'responses', { passed: 1 }]), since: NOW - ms };
     const rows = ladderRows([levelsOf('listIdeas')], snapshot, state(), 1000);
-    expect(rows.find((row) => row.check === 'responses')?.next.text).toBe(`not yet: 1 of 1,000 judged in ${words}`);
+    expect(rows.find((row) => row.check === 'responses')?.next.text).toBe(`not yet: 1 of 1,000 checked in ${words}`);
   });
 
   it('show the refusals of an enforced check', () => {

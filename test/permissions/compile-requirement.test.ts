@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Requirement } from '../../src/model/requirement.ts';
-import { asksNothing, compileRequirement } from '../../src/permissions/compile-requirement.ts';
+import { requiresNothing, compileRequirement } from '../../src/permissions/compile-requirement.ts';
 import { decide } from '../../src/permissions/decide.ts';
 import { createVocabulary, type Term } from '../../src/permissions/vocabulary.ts';
 
@@ -91,9 +91,9 @@ describe('a compiled requirement', () => {
   });
 
   it('is always met if nothing is required, and never met by an empty any', () => {
-    expect(asksNothing(compileRequirement(undefined, vocabulary))).toBe(true);
-    expect(asksNothing(compileRequirement({ all: [] }, vocabulary))).toBe(true);
-    expect(asksNothing(compileRequirement({ own: { all: [] } }, vocabulary))).toBe(false);
+    expect(requiresNothing(compileRequirement(undefined, vocabulary))).toBe(true);
+    expect(requiresNothing(compileRequirement({ all: [] }, vocabulary))).toBe(true);
+    expect(requiresNothing(compileRequirement({ own: { all: [] } }, vocabulary))).toBe(false);
     expect(compileRequirement({ any: [] }, vocabulary).alternatives).toEqual([]);
   });
 

@@ -74,7 +74,7 @@ describe('rules 12: livez, readyz and metrics need no token', () => {
     expect((await paused.admin('/readyz')).status).toBe(200);
     await paused.call(COMMENT);
     const page = await paused.admin('/readyz');
-    expect([page.status, page.json.reasons]).toEqual([503, ['the upstream fails; calls to it are paused']]);
+    expect([page.status, page.json.reasons]).toEqual([503, ['the upstream keeps failing; requests to it are paused']]);
     expect((await paused.admin('/livez')).status).toBe(200);
   });
 });

@@ -11,7 +11,7 @@ import type { KindOf } from './fingerprint.ts';
 import { createShownText } from '../../privacy/shown-text.ts';
 import { createPendingEntries, createTrafficCounts, entryFactsOf } from './pending-counts.ts';
 
-/** What a ledger needs. */
+/** The parts of a ledger. */
 export interface LedgerParts {
   readonly clock: Clock;
   readonly kindOf: KindOf;
@@ -19,7 +19,7 @@ export interface LedgerParts {
   readonly operations: readonly string[];
   /** The release label that all counts belong to. */
   readonly release: string;
-  /** The store until `open` is called, or for good if it never is. */
+  /** The store until `open` is called, or permanently if it never is. */
   readonly inMemory: OpenedStore;
   /** Opens the configured store; undefined if that is the store in memory. */
   readonly openStore?: (() => Promise<OpenedStore>) | undefined;

@@ -3,17 +3,17 @@ import { boundedMemo } from '../../lib/bounded-memo.ts';
 import { placeText } from '../../privacy/path-text.ts';
 import type { Violation } from '../../model/violation.ts';
 
-/** What the occurrences of one violation have in common. */
+/** The properties that identify a violation, shared by all its occurrences. */
 export interface ViolationKind {
   /** 16 hexadecimal digits, the first of them a letter; the same violation has the same fingerprint in every process. */
   readonly fingerprint: string;
-  /** The place in the message, without indices, ids and anything that a caller may have made up. */
+  /** The place in the message, without indices, ids and any text that a caller may have invented. */
   readonly at: string;
   /** The status of the upstream's response; undefined for violations of requests. */
   readonly status: number | undefined;
 }
 
-/** Reduces a violation to what identifies it: operation, direction, status, check, rule and place. */
+/** Reduces a violation to its identifying properties: operation, direction, status, check, rule and place. */
 export type KindOf = (operation: string | undefined, status: number | undefined, violation: Violation) => ViolationKind;
 
 const MAX_REMEMBERED = 4_096;

@@ -24,7 +24,7 @@ interface PendingEntries {
   take(): EntryDelta[];
 }
 
-/** The maximum number of distinct violations of one direction that wait to be written. */
+/** The maximum number of distinct violations of one direction that are waiting to be written. */
 const MAX_PENDING = 1_000;
 /**
  * The share of these that one rule of one operation may have once half of the limit is used. A caller who invents
@@ -99,7 +99,7 @@ export function createPendingEntries(limit = MAX_PENDING): PendingEntries {
   };
 }
 
-/** Returns what the ledger stores of a violation. It contains no values from messages. */
+/** Returns the properties of a violation that the ledger stores. They contain no values from messages. */
 export function entryFactsOf(operation: string | undefined, kind: ViolationKind, violation: Violation): EntryFacts {
   const { check, direction, category, location, keyword, schemaPath, candidate } = violation;
   return {
@@ -121,9 +121,9 @@ export function entryFactsOf(operation: string | undefined, kind: ViolationKind,
 
 function toMessage({ at }: ViolationKind, violation: Violation): string {
   // The message may quote the same place that had to be masked.
-  if (at !== violation.at && at.includes('?')) return `breaks the rule ${violation.keyword}`;
+  if (at !== violation.at && at.includes('?')) return `violates the rule ${violation.keyword}`;
   const message = violation.at === '' ? violation.message : violation.message.replaceAll(violation.at, at);
-  return shownText(message) ?? `breaks the rule ${violation.keyword}`;
+  return shownText(message) ?? `violates the rule ${violation.keyword}`;
 }
 
 /** Counts requests by operation, hour and check outcome. */
@@ -165,7 +165,7 @@ export function createTrafficCounts(operations: readonly string[]): TrafficCount
     count(trace) {
       if (trace.startedAt < startsAt || trace.startedAt >= endsAt) selectHour(trace.startedAt);
       const row = trace.operation === undefined ? 0 : (rowOf.get(trace.operation) ?? 0);
-      // Background work is not a request of a client, but its check results say something about the upstream.
+      // Background work is not a request of a client, but its check results provide information about the upstream.
       if (trace.background !== true) counts[row] = (counts[row] ?? 0) + 1;
       tally(trace.authentication, row + 1);
       tally(trace.requests, row + 4);

@@ -5,7 +5,7 @@ import { convertFileErrors } from './ledger-file-error.ts';
 
 /**
  * Creates a ledger file and its folder if necessary and checks that it is writable. Returns true if the file is empty.
- * The file is created before SQLite opens it, because SQLite would make it readable for everybody. SQLite's companion
+ * The file is created before SQLite opens it, because SQLite would make it readable by all users. SQLite's companion
  * files inherit the permissions.
  */
 export function beginFile(path: string): boolean {

@@ -10,8 +10,8 @@ import { USE_ANOTHER_FILE, LedgerFileError, SQLITE, sqliteCodeOf, convertFileErr
 const BUSY_MS = 5_000;
 
 /**
- * More pages than any batch changes. A batch thus reaches the disk only on commit, so that a full disk can be told apart
- * from a full ledger.
+ * More pages than any batch changes. A batch thus reaches the disk only on commit, so that a full disk can be
+ * distinguished from a full ledger.
  */
 const BATCH_PAGES = 4_000;
 
@@ -57,8 +57,8 @@ export function readLedgerDatabase(path: string): DatabaseSync {
     try {
       return read(path);
     } catch (error) {
-      // SQLite creates its index beside the file, which fails in a read-only folder. In such a folder nobody writes the
-      // ledger, so it can be opened as immutable.
+      // SQLite creates its index beside the file, which fails in a read-only folder. No process writes the ledger in
+      // such a folder, so it can be opened as immutable.
       const code = sqliteCodeOf(error);
       if ((code !== SQLITE.cannotOpen && code !== SQLITE.readOnly) || existsSync(`${path}-wal`)) throw error;
       return read(new URL('?immutable=1', pathToFileURL(path)));

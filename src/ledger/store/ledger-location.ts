@@ -21,7 +21,7 @@ interface LedgerLocation {
   read(query: LedgerQuery): Promise<LedgerSnapshot | undefined>;
 }
 
-/** Returns the location that the configuration names. This is where a store is chosen. */
+/** Returns the configured location, which determines the kind of store. */
 export function ledgerAt(options: LedgerOptions): LedgerLocation {
   const { file } = options;
   if (file === IN_MEMORY)
@@ -49,7 +49,7 @@ export function ledgerAt(options: LedgerOptions): LedgerLocation {
   };
 }
 
-/** Returns the options of a ledger that leaves nothing behind. */
+/** Returns the options of a ledger that is stored in memory only. */
 export function inMemoryOptions(options: LedgerOptions): LedgerOptions {
   return { ...options, file: IN_MEMORY };
 }

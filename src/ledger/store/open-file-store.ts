@@ -6,7 +6,7 @@ import { createWorkerStore } from './worker-store.ts';
 
 /**
  * Opens a ledger file once to check it and to read its fingerprints, then leaves it to a thread. Throws LedgerFileError.
- * SQLite is loaded only if the file has content, so the first start does without it.
+ * SQLite is loaded only if the file has content, so the first start does not need it.
  */
 export async function openFileStore(path: string, limits: FileLimits): Promise<OpenedStore> {
   if (beginFile(path)) {

@@ -55,7 +55,7 @@ export function prepareRoom(database: DatabaseSync, { maxEntries, retentionDays 
     evict: () => remove('request', countOf('request') - share) + remove('response', countOf('response') - share),
     makeRoom() {
       const { first, last } = span.get() ?? {};
-      // Old hours go first: old counts matter less than a violation.
+      // Old hours are removed first, because old counts matter less than a violation.
       if (Number(first) < Number(last)) {
         const before = Number(first) + Math.ceil((Number(last) - Number(first)) / 4);
         return Number(forgetEntries.run(before * HOUR_MS).changes) + dropHours(before);

@@ -7,7 +7,7 @@ const COMPANIONS = ['-wal', '-shm'] as const;
 
 interface Opened {
   readonly file: SqliteFile;
-  /** Identifies the file on the disk, whatever happens to its name. */
+  /** Identifies the file on the disk even if it is renamed. */
   readonly inode: string | undefined;
   /** The inodes of the companion files by path. */
   readonly companions: ReadonlyMap<string, string | undefined>;
@@ -15,7 +15,7 @@ interface Opened {
 
 /**
  * Opens a store in an SQLite file, in the calling thread. Throws LedgerFileError. If the file has been removed or replaced
- * in the meantime, the next batch goes to the file that is there now, because nobody can read a file without a name.
+ * in the meantime, the next batch goes to the file that is there now, because a file without a name cannot be read.
  */
 export function openSqliteStore(path: string, limits: FileLimits, callerKey?: string): LedgerStore {
   let opened: Opened | undefined = open(path, limits, callerKey);

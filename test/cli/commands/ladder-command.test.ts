@@ -87,10 +87,10 @@ describe('portico ladder', () => {
       clean: 3,
       wouldHaveRefused: 0,
       next: 'ready',
-      why: 'ready: 3 judged, 0 would have been refused in 7 d',
+      why: 'ready: 3 checked, 0 would have been refused in 7 d',
     });
     const table = await ladder('--operation', 'listQuestions');
-    expect(table.out).toContain('ready: 3 judged, 0 would have been refused in 7 d');
+    expect(table.out).toContain('ready: 3 checked, 0 would have been refused in 7 d');
     expect(table.out).not.toContain('listIdeas');
   });
 
@@ -137,7 +137,7 @@ describe('portico ladder', () => {
     const { code, out, err } = await ladder();
     expect(code).toBe(0);
     expect(err).toContain('nothing has been checked');
-    expect(out).toContain('not yet: 0 of 3 judged in 7 d');
+    expect(out).toContain('not yet: 0 of 3 checked in 7 d');
   });
 
   it.each([

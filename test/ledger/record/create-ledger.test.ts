@@ -177,7 +177,7 @@ describe('the ledger', () => {
   it('does not quote a name that contains blanks', async () => {
     const ledger = ledgerWith();
     ledger.record(finished([{ ...requestViolation('a b'), message: 'a b is not known' }]));
-    expect(await entriesOf(ledger)).toMatchObject([{ at: '?', message: 'breaks the rule type' }]);
+    expect(await entriesOf(ledger)).toMatchObject([{ at: '?', message: 'violates the rule type' }]);
   });
 
   it('removes indices from messages', async () => {
