@@ -216,7 +216,9 @@ describe("the ladder's file", () => {
   it('is a configuration error at startup if it is invalid, with its place in the configuration', async () => {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, '{"version": 1, "steps": 7}');
-    await expect(start()).rejects.toThrow(/\/ladder\/file: .*ladder\.json is not a valid ladder file: contract must be text/);
+    await expect(start()).rejects.toThrow(
+      /\/ladder\/file: .*ladder\.json is not a valid ladder file: contract must be text/,
+    );
   });
 
   it('is a configuration error at startup if it is configured and cannot be written', async () => {
