@@ -7,7 +7,7 @@ import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
 import { dispatch, type Dispatched } from '../pipeline/dispatch.ts';
 import { type ArrivalOptions, createArrivalReader, type HttpArrival } from './arrival.ts';
 import { writeError, type WriteErrorOptions } from './write-error.ts';
-import { writeReply, type WriteReplyOptions } from './write-reply.ts';
+import { isSent, writeReply, type WriteReplyOptions } from './write-reply.ts';
 
 /** Services of the public side. */
 export interface PublicServices extends WriteErrorOptions, WriteReplyOptions, RecordTraceServices {
@@ -105,7 +105,7 @@ export function recordAtClose(request: RecordedRequest, services: RecordTraceSer
  */
 export function recordAtEnd(request: RecordedRequest, services: RecordTraceServices): void {
   const { res } = request;
-  if (res.writableEnded && !res.destroyed && res.socket?.writableLength === 0) record(request, true, services);
+  if (isSent(res)) record(request, true, services);
   else recordAtClose(request, services);
 }
 

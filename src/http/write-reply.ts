@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import type { Readable } from 'node:stream';
 import { createAcceptsGzip, gzipEtag, notModified } from '../cache/representation.ts';
 import type { PageCache } from '../cache/page-cache.ts';
 import { headerValue, type HeaderPairs } from '../model/header-pairs.ts';
+import type { StreamedBody } from '../model/streamed-body.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Violation } from '../model/violation.ts';
 import type { Dispatched } from '../pipeline/dispatch.ts';
@@ -118,8 +118,8 @@ function write(res: ServerResponse, reply: Reply, headers: string[], context: Re
     if (reply.reason === undefined) res.writeHead(reply.status, headers);
     else res.writeHead(reply.status, reply.reason, headers);
     if (context.method !== 'HEAD') return writeStream(res, reply.body, context);
-    // The body is empty, but the upstream connection is released only when it ends.
-    reply.body.on('error', () => undefined).resume();
+    // The body is empty, but the upstream connection is released only when it has been read.
+    reply.body.read({ part: () => true, end: () => undefined });
     res.end();
     return 0;
   }
@@ -150,18 +150,23 @@ function etagFor(
 }
 
 /**
- * Writes a body no faster than the client reads it, and returns the number of bytes written once the response is
- * closed. If the body breaks off, the client's connection is closed too, because a normal end would look like a
- * complete response. It is closed only after everything received before that has been sent. If the client disconnects or
+ * Writes a body no faster than the client reads it, and returns the number of bytes written, once the response is
+ * closed unless all of it has already been sent. If the body breaks off, the client's connection is closed too, because
+ * a normal end would look like a complete response. It is closed only after everything received before that has been
+ * sent. If the client disconnects or
  * pauses for too long, the body is destroyed.
  */
-function writeStream(res: ServerResponse, body: Readable, { trace, clientTimeoutMs }: ReplyContext): Promise<number> {
-  const { promise, resolve } = Promise.withResolvers<number>();
+function writeStream(
+  res: ServerResponse,
+  body: StreamedBody,
+  { trace, clientTimeoutMs }: ReplyContext,
+): number | Promise<number> {
   let bytes = 0;
   // The bytes are counted as they are written, because a response that closes early is recorded at that moment.
   trace.bytes = 0;
   let unsent = 0;
-  let state: 'reading' | 'read' | 'broken' = 'reading';
+  let state = 'reading' as 'reading' | 'read' | 'broken';
+  let isWaiting = false;
   let clientTimer: NodeJS.Timeout | undefined;
   const awaitClient = () => {
     clearTimeout(clientTimer);
@@ -171,39 +176,42 @@ function writeStream(res: ServerResponse, body: Readable, { trace, clientTimeout
     unsent -= 1;
     if (state === 'broken' && unsent === 0) res.destroy();
   };
-  const breakOff = () => {
-    if (state !== 'reading') return;
-    state = 'broken';
-    if (unsent === 0) res.destroy();
-    else awaitClient();
-  };
+  body.read({
+    part(part) {
+      bytes += part.length;
+      trace.bytes = bytes;
+      unsent += 1;
+      if (res.write(part, sent)) return true;
+      if (isWaiting) awaitClient();
+      return false;
+    },
+    end(failure) {
+      state = failure === undefined ? 'read' : 'broken';
+      if (state === 'read') res.end();
+      else if (unsent === 0) res.destroy();
+      if (isWaiting) awaitClient();
+    },
+  });
+  // Most bodies are complete when they are first read, so that there is nothing to wait for.
+  if (state === 'read' && isSent(res)) return bytes;
+  isWaiting = true;
+  if (state !== 'reading' || res.writableNeedDrain) awaitClient();
   res.on('drain', () => {
     clearTimeout(clientTimer);
     body.resume();
   });
+  const { promise, resolve } = Promise.withResolvers<number>();
   res.once('close', () => {
     clearTimeout(clientTimer);
     body.destroy();
     resolve(bytes);
   });
-  body.on('data', (part: Buffer) => {
-    bytes += part.length;
-    trace.bytes = bytes;
-    unsent += 1;
-    if (res.write(part, sent)) return;
-    body.pause();
-    awaitClient();
-  });
-  body.once('end', () => {
-    state = 'read';
-    awaitClient();
-    res.end();
-  });
-  body.once('error', breakOff);
-  body.once('close', breakOff);
-  if (body.destroyed) breakOff();
-  else body.resume();
   return promise;
+}
+
+/** Returns whether the operating system has received a complete response. */
+export function isSent(res: ServerResponse): boolean {
+  return res.writableEnded && !res.destroyed && res.socket?.writableLength === 0;
 }
 
 /** Adds headers without the cost of destructuring each pair. */

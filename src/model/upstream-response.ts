@@ -1,5 +1,5 @@
-import type { Readable } from 'node:stream';
 import type { HeaderPairs } from './header-pairs.ts';
+import type { StreamedBody } from './streamed-body.ts';
 
 /** A response of the upstream: complete in memory with its content coding removed, or a stream if it is too large. */
 export interface UpstreamResponse {
@@ -8,5 +8,5 @@ export interface UpstreamResponse {
   readonly reason?: string;
   /** End-to-end headers only. */
   readonly headers: HeaderPairs;
-  readonly body: Buffer | Readable;
+  readonly body: Buffer | StreamedBody;
 }

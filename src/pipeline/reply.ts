@@ -1,6 +1,6 @@
-import type { Readable } from 'node:stream';
 import type { Validity } from '../cache/may-store.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
+import type { StreamedBody } from '../model/streamed-body.ts';
 import type { BodyFacts } from './known-bodies.ts';
 
 /** Facts that response validation and paging found in a response, for the outer stages. */
@@ -15,7 +15,7 @@ export interface Reply {
   /** The upstream's reason phrase, if it is forwarded. Otherwise, the standard phrase is written. */
   readonly reason?: string;
   readonly headers: HeaderPairs;
-  readonly body: Buffer | Readable;
+  readonly body: Buffer | StreamedBody;
   /** A strong entity tag, if conditional requests are supported. */
   readonly etag?: string;
   readonly facts?: ResponseFacts;

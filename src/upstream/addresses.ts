@@ -1,4 +1,3 @@
-import { Transform } from 'node:stream';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { PublicOrigin } from '../model/arrival.ts';
 import type { Fault } from '../model/fault.ts';
@@ -12,6 +11,8 @@ export interface LegacyAddresses {
   readonly anywhere: RegExp;
   /** Matches an origin and base path up to a delimiter; group 1 contains the backslash of escaped slashes. */
   readonly underBase: RegExp;
+  /** The first characters of the host names, as codes, with bit 0x20 set. */
+  readonly hostStarts: ReadonlySet<number>;
   /** The maximum number of characters needed to recognize an address. */
   readonly longest: number;
 }
@@ -33,6 +34,7 @@ export function compileLegacyAddresses(address: UpstreamAddress, legacyOrigins: 
     hostnames: new Set(urls.map((url) => url.hostname.toLowerCase())),
     anywhere: new RegExp(origin + END, 'i'),
     underBase: new RegExp(origin + base + END, 'gi'),
+    hostStarts: new Set(hosts.map((host) => host.charCodeAt(0) | LOWER_CASE)),
     // In the worst case, every character of the base path is an escaped slash, and one more follows it.
     longest: 'https:'.length + 4 + Math.max(...hosts.map((host) => host.length)) + address.basePath.length * 2 + 1,
   };
@@ -81,30 +83,51 @@ export function createLegacyAddressScan(legacy: LegacyAddresses, onFound: () => 
   let tail = '';
   let remaining = LONGEST_SCAN;
   // An address may span two chunks, so the search covers as much of the second one as an address can reach.
-  const beginsIn = (before: string, text: string): boolean => {
-    if (before === '') return false;
-    const found = legacy.anywhere.exec(before + text.slice(0, legacy.longest));
-    return found !== null && found.index < before.length;
+  const spans = (chunk: Buffer): boolean => {
+    if (tail === '') return false;
+    const found = legacy.anywhere.exec(tail + chunk.toString('latin1', 0, legacy.longest));
+    return found !== null && found.index < tail.length;
   };
   return (chunk) => {
     if (remaining <= 0) return;
     remaining -= chunk.length;
-    const text = chunk.toString('latin1');
-    if (legacy.anywhere.test(text) || beginsIn(tail, text)) {
+    if (spans(chunk) || (mayContain(chunk, legacy) && legacy.anywhere.test(chunk.toString('latin1')))) {
       remaining = 0;
       onFound();
     }
-    // Decoded from the bytes again, because a slice of the text would retain the whole text in memory.
     const end = chunk.toString('latin1', Math.max(0, chunk.length - legacy.longest));
     tail = (end.length < legacy.longest ? tail + end : end).slice(-legacy.longest);
   };
 }
 
-/** Rewrites absolute legacy addresses in a streamed body, including addresses that span two chunks. */
-export function createLegacyAddressRewriter(legacy: LegacyAddresses, publicAddress: string): Transform {
+// The slashes before a host, plain and escaped as in JSON, up to the last one.
+const BEFORE_HOST = [Buffer.from('//'), Buffer.from('/\\/')];
+
+/** Returns false if no legacy host follows the slashes of an address; much cheaper than the regular expression. */
+function mayContain(chunk: Buffer, { hostStarts }: LegacyAddresses): boolean {
+  return BEFORE_HOST.some((slashes) => {
+    for (let at = chunk.indexOf(slashes); at >= 0; at = chunk.indexOf(slashes, at + 1))
+      if (hostStarts.has((chunk[at + slashes.length] ?? 0) | LOWER_CASE)) return true;
+    return false;
+  });
+}
+
+// This bit makes an ASCII letter lower case, and leaves the digits unchanged.
+const LOWER_CASE = 0x20;
+
+/** Rewrites absolute legacy addresses in the chunks of a body, including addresses that span two chunks. */
+interface LegacyAddressRewriter {
+  /** Returns the rewritten bytes that are final after this chunk, which may be none. */
+  part(chunk: Buffer): Buffer;
+  /** Returns the rewritten bytes that were held back. */
+  rest(): Buffer;
+}
+
+/** Creates a rewriter for one body. */
+export function createLegacyAddressRewriter(legacy: LegacyAddresses, publicAddress: string): LegacyAddressRewriter {
   let pending = '';
   // Bytes before `until` are final; the rest waits for the next chunk, because it may contain part of an address.
-  const rewrite = (text: string, until: number): string => {
+  const rewrite = (text: string, until: number): Buffer => {
     let written = '';
     let from = 0;
     for (const match of text.matchAll(legacy.underBase)) {
@@ -114,18 +137,15 @@ export function createLegacyAddressRewriter(legacy: LegacyAddresses, publicAddre
     }
     const end = Math.max(from, until);
     pending = text.slice(end);
-    return written + text.slice(from, end);
+    return Buffer.from(written + text.slice(from, end), 'latin1');
   };
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
+  return {
+    part(chunk) {
       const text = pending + chunk.toString('latin1');
-      const ready = rewrite(text, Math.max(0, text.length - legacy.longest));
-      done(null, ready === '' ? undefined : Buffer.from(ready, 'latin1'));
+      return rewrite(text, Math.max(0, text.length - legacy.longest));
     },
-    flush(done) {
-      done(null, Buffer.from(rewrite(pending, pending.length), 'latin1'));
-    },
-  });
+    rest: () => rewrite(pending, pending.length),
+  };
 }
 
 /** The parts of the upstream's base address. */

@@ -1,8 +1,9 @@
-import { finished, type Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../lib/clock.ts';
 import type { Cancellation } from '../lib/ending.ts';
 import type { HeaderPairs } from '../model/header-pairs.ts';
+import type { StreamedBody } from '../model/streamed-body.ts';
 import type { UpstreamResponse } from '../model/upstream-response.ts';
 import { UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-failure.ts';
 import { decodeResponse, transparentResponse } from './response-body.ts';
@@ -14,7 +15,6 @@ import { sendProxied } from './proxy/send-proxied.ts';
 import { isShort, readShort, type Upload } from './proxy/upload.ts';
 import { createStop, sendBuffered, type SendProgress, type Stop, type WireRequest } from './sending.ts';
 import { sendRequest } from './send-request.ts';
-import { toTransportFailure } from './transport-failure.ts';
 import { createUpstreamGate, type GatePass, type UpstreamGate } from './upstream-gate.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 import { wireHeaders } from './request-headers.ts';
@@ -125,7 +125,7 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
   /** Turns a response into one of its client's streams: from here on, its duration depends on the client. */
   const continueAsStream = (
     { method, owner = NO_OWNER }: UpstreamRequest,
-    body: Readable,
+    body: StreamedBody,
     pass: GatePass,
     done: (failure?: UpstreamFailureKind) => void,
   ) => {
@@ -137,10 +137,10 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
       throw error;
     }
     pass.stream(owner);
-    leaveAtEnd(body, done);
+    body.onEnd((failure) => done(failure?.kind));
   };
 
-  const streamed = async (request: UpstreamRequest, path: string, stop: Stop): Promise<ExchangedResponse> => {
+  const streamed = async (request: UpstreamRequest, path: string, stop: Stop) => {
     const { method, headers, body, upload } = request;
     if (upload !== undefined) {
       const proxied = { method, path, headers, body: body ?? upload.stream, length: upload.length };
@@ -181,7 +181,7 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
         if (!isStreamedUp(request)) gate.checkStreams(request.owner ?? NO_OWNER);
         const response = await streamed(request, path, stop);
         pass.stream(request.owner ?? NO_OWNER);
-        leaveAtEnd(response.body, done);
+        response.body.onEnd((failure) => done(failure?.kind));
         return response;
       }
       // A transparent body may take any time as long as bytes arrive; silence is limited elsewhere.
@@ -239,13 +239,5 @@ const isStreamedUp = ({ body, upload }: UpstreamRequest) =>
 // A reused connection may also close before the request is written to it, which looks like a failed connection attempt.
 const isConnectionLost = (error: unknown) =>
   error instanceof UpstreamFailure && (error.kind === 'reset' || error.kind === 'refused');
-
-const kindOf = (error: unknown) => toTransportFailure(error, 'body').kind;
-
-/** Calls back when a body has been read, with the error if it failed. */
-function leaveAtEnd(body: Buffer | Readable, done: (failure?: UpstreamFailureKind) => void): void {
-  if (Buffer.isBuffer(body)) done();
-  else finished(body, { writable: false }, (error) => done(error ? kindOf(error) : undefined));
-}
 
 type SendOnce<T> = (dispatcher: Dispatcher, wire: WireRequest, progress: SendProgress) => Promise<T>;

@@ -1,13 +1,11 @@
-import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
-import { readBody } from '../lib/read-body.ts';
 import { type HeaderPairs, headerValue } from '../model/header-pairs.ts';
+import { StreamedBody } from '../model/streamed-body.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import type { UpstreamResponse } from '../model/upstream-response.ts';
 import type { BufferedResponse } from './sending.ts';
 import type { StreamedResponse } from './send-request.ts';
-import { toTransportFailure } from './transport-failure.ts';
 
 /** Returns the response with its content coding removed; throws `too_large` and `truncated`. */
 export function decodeResponse(
@@ -27,15 +25,32 @@ export function decodeResponse(
 }
 
 /**
- * Returns the response as received: in memory if it fits, otherwise as a stream. A broken body yields the received
- * bytes and then fails.
+ * Returns the response as received: in memory if it fits, otherwise as a stream. A broken body is a stream of the
+ * received bytes that then fails.
  */
-export async function transparentResponse(sent: StreamedResponse, limit: number): Promise<UpstreamResponse> {
-  const { status, headers } = sent;
-  const read = await readBody(sent.body, { bytes: limit });
-  if (read.state === 'whole') return { status, headers, body: read.bytes };
-  if (read.state === 'larger') return { status, headers, body: read.stream };
-  return { status, headers, body: brokenBody(read.bytes, toTransportFailure(read.error, 'body')) };
+export function transparentResponse(
+  { status, headers, body }: StreamedResponse,
+  limit: number,
+): Promise<UpstreamResponse> {
+  return new Promise((resolve) => {
+    const parts: Buffer[] = [];
+    let length = 0;
+    body.read({
+      part(bytes) {
+        parts.push(bytes);
+        length += bytes.length;
+        if (length <= limit) return true;
+        body.unread(Buffer.concat(parts, length));
+        resolve({ status, headers, body });
+        return false;
+      },
+      end(failure) {
+        const [first] = parts;
+        const bytes = parts.length === 1 && first ? first : Buffer.concat(parts, length);
+        resolve({ status, headers, body: failure === undefined ? bytes : brokenBody(bytes, failure) });
+      },
+    });
+  });
 }
 
 /**
@@ -76,21 +91,14 @@ function isPlain(headers: HeaderPairs, length: string | undefined): boolean {
 }
 
 /**
- * Creates a body that yields the received bytes and then fails, so that its reader cannot mistake it for a complete
- * one.
+ * Creates a body that consists of the received bytes and then fails, so that its reader cannot mistake it for a
+ * complete one.
  */
-function brokenBody(bytes: Buffer, error: Error): Readable {
-  let yielded = bytes.length === 0;
-  return new Readable({
-    read() {
-      if (yielded) {
-        this.destroy(error);
-        return;
-      }
-      yielded = true;
-      this.push(bytes);
-    },
-  });
+function brokenBody(bytes: Buffer, failure: UpstreamFailure): StreamedBody {
+  const body = new StreamedBody();
+  if (bytes.length > 0) body.push(bytes);
+  body.finish(failure);
+  return body;
 }
 
 type Decoder = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;

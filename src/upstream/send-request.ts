@@ -1,9 +1,9 @@
-import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { HeaderPairs } from '../model/header-pairs.ts';
+import { StreamedBody } from '../model/streamed-body.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { readHead, sendingFailure, type SendProgress, type Stop, type WireRequest } from './sending.ts';
-import type { ExchangePhase } from './transport-failure.ts';
+import { toTransportFailure, type ExchangePhase } from './transport-failure.ts';
 
 /** The head of a response whose body is still being received. */
 export interface StreamedResponse {
@@ -13,7 +13,7 @@ export interface StreamedResponse {
   /** End-to-end headers only. */
   readonly headers: HeaderPairs;
   /** Ends when the body is complete; otherwise fails with `UpstreamFailure`. */
-  readonly body: Readable;
+  readonly body: StreamedBody;
 }
 
 /** The limits for sending one request. */
@@ -37,20 +37,24 @@ export function sendRequest(
   return new Promise((resolve, reject) => {
     let phase: ExchangePhase = 'connecting';
     let controller: Dispatcher.DispatchController | undefined;
-    let body: Readable | undefined;
+    let body: StreamedBody | undefined;
     let pause: NodeJS.Timeout | undefined;
     let isFramed = false;
 
-    const finish = () => stop.listen(undefined);
+    const finish = () => {
+      stop.listen(undefined);
+      clearTimeout(pause);
+    };
     const fail = (error: unknown) => {
       finish();
-      const failure = sendingFailure(error, request, phase);
-      return body ? void body.destroy(failure) : reject(failure);
+      if (body === undefined) return reject(sendingFailure(error, request, phase));
+      return body.finish(toTransportFailure(error, phase));
     };
     const giveUp = (reason: UpstreamFailure) => {
+      if (body !== undefined) return body.destroy(reason);
       // Before the connection is established, there is nothing to abort; `onRequestStart` checks the reason later.
       controller?.abort(reason);
-      fail(reason);
+      return fail(reason);
     };
 
     if (stop.reason) return reject(stop.reason);
@@ -71,19 +75,27 @@ export function sendRequest(
         if (head instanceof UpstreamFailure) return giveUp(head);
         isFramed = head.isFramed;
         phase = 'body';
-        body = readableOf(given, () => clearTimeout(pause), finish);
+        body = new StreamedBody({
+          pause() {
+            given.pause();
+            pause = setTimeout(() => body?.destroy(), readerTimeoutMs);
+          },
+          resume() {
+            clearTimeout(pause);
+            given.resume();
+          },
+          abort(failure) {
+            finish();
+            given.abort(failure);
+          },
+        });
         resolve({ status, reason: reasonBytes(reason), headers: head.headers, body });
       },
-      onResponseData(given, chunk) {
-        if (body?.push(chunk) !== false) return;
-        // No more data arrives until the reader resumes, which ends the pause.
-        given.pause();
-        pause = setTimeout(() => body?.destroy(new UpstreamFailure('aborted')), readerTimeoutMs);
-      },
+      onResponseData: (_given, part) => body?.push(part),
       onResponseEnd() {
         if (request.broken && !isFramed) return fail(new UpstreamFailure('truncated'));
         finish();
-        body?.push(null);
+        return body?.finish();
       },
       onResponseError: (_given, error) => fail(error),
     });
@@ -93,24 +105,4 @@ export function sendRequest(
 // undici decodes the phrase as UTF-8, but Node writes only characters that represent one byte each.
 function reasonBytes(reason = ''): string {
   return /^[\x20-\x7e]*$/.test(reason) ? reason : Buffer.from(reason).toString('latin1');
-}
-
-function readableOf(controller: Dispatcher.DispatchController, onRead: () => void, finish: () => void): Readable {
-  const body = new Readable({
-    read() {
-      onRead();
-      controller.resume();
-    },
-    destroy(error, done) {
-      onRead();
-      finish();
-      // Before its end, a body leaves the connection unusable. Every body is also destroyed after its end: without
-      // this condition, each would create an unused error with its stack.
-      if (error !== null || !body.readableEnded) controller.abort(error ?? new UpstreamFailure('aborted'));
-      done(error);
-    },
-  });
-  // The body may fail before its reader listens; the reader still sees the error.
-  body.on('error', () => undefined);
-  return body;
 }

@@ -10,6 +10,7 @@ import { MODES } from '../model/checks.ts';
 import { type HeaderPairs, headerValue } from '../model/header-pairs.ts';
 import type { Operation } from '../model/operation.ts';
 import { createTrace, type Trace } from '../model/trace.ts';
+import type { StreamedBody } from '../model/streamed-body.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
 import { dispatch, type Dispatched } from '../pipeline/dispatch.ts';
@@ -134,7 +135,7 @@ export interface WalkedGateway {
   /** Processes a request and returns its reply; throws a GatewayError if there is none. */
   dispatch(arrival: Arrival, trace: Trace, signal: AbortSignal): Promise<Dispatched>;
   /** Reads and decodes a body. Returns undefined if it is too large or cannot be decoded; throws if it is cut off. */
-  read(headers: HeaderPairs, body: Buffer | Readable): Promise<Buffer | undefined>;
+  read(headers: HeaderPairs, body: Buffer | StreamedBody): Promise<Buffer | undefined>;
 }
 
 /** The maximum number of bytes that are read of one response. */
@@ -156,16 +157,23 @@ export function toWalkedGateway(gateway: CompiledGateway): WalkedGateway {
 const wholeOf = (body: Buffer | 'damaged' | undefined) => (body === 'damaged' ? undefined : body);
 
 /**
- * Reads a stream to its end. A streamed body was either too large to be checked or is cut off, which only its end
- * shows.
+ * Reads a streamed body to its end; rejects if it is cut off. A streamed body was either too large to be checked or is
+ * cut off, which only its end shows.
  */
-async function readThrough(body: Readable): Promise<void> {
+function readThrough(body: StreamedBody): Promise<void> {
   let bytes = 0;
-  for await (const part of body) {
-    bytes += (part as Buffer).length;
-    // Leaving the loop destroys the stream, and with it the connection.
-    if (bytes > MAX_BODY_BYTES) return;
-  }
+  return new Promise((resolve, reject) => {
+    body.read({
+      part(part) {
+        bytes += part.length;
+        if (bytes <= MAX_BODY_BYTES) return true;
+        resolve();
+        body.destroy();
+        return false;
+      },
+      end: (failure) => (failure === undefined ? resolve() : reject(failure)),
+    });
+  });
 }
 
 /**

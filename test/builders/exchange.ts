@@ -240,7 +240,7 @@ export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
 }
 
 /** The text of a complete body. */
-export function textOf(body: Reply['body'] | undefined): string {
+export function textOf(body: Reply['body'] | Readable | undefined): string {
   if (!Buffer.isBuffer(body)) throw new Error('the body is not whole');
   return body.toString();
 }

@@ -1,6 +1,5 @@
 import { EventEmitter, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/errors/gateway-error.ts';
@@ -35,6 +34,7 @@ import { expectError } from '../builders/expect-error.ts';
 import { type FakeGatewayParts, gatewayWith } from '../builders/fake-gateway.ts';
 import { until } from '../builders/until.ts';
 import { serve, talk } from './serve.ts';
+import { bodyOf } from '../builders/streamed-body.ts';
 
 describe('createPublicHandler', () => {
   const THINGS = '/services/v2/thing.json';
@@ -150,7 +150,7 @@ describe('createPublicHandler', () => {
       const { call, recorded } = await handled(() => ({
         status: 200,
         headers: [],
-        body: Readable.from(['abc', 'de'].map(Buffer.from)),
+        body: bodyOf('abc', 'de'),
       }));
       expect((await call(RAW)).text).toBe('abcde');
       await until(() => recorded.length === 1);
@@ -414,7 +414,7 @@ describe('createPublicHandler', () => {
     const passes: FakeGatewayParts = { verdict: { pass: true, permission: undefined, reported: true } };
     const OTHER = '/services/v2/other.json';
 
-    const answer = (headers: HeaderPairs = []) => ({ status: 200, headers, body: Readable.from(['x']), attempts: 1 });
+    const answer = (headers: HeaderPairs = []) => ({ status: 200, headers, body: bodyOf('x'), attempts: 1 });
 
     it('gets the upstream’s response unchanged, with the edge headers', async () => {
       const { call, recorded, sent } = await published({

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { Readable } from 'node:stream';
+import type { ServerResponse } from 'node:http';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import {
@@ -8,7 +8,9 @@ import {
   writeReply,
   type WriteReplyOptions,
 } from '../../src/http/write-reply.ts';
+import type { StreamedBody } from '../../src/model/streamed-body.ts';
 import type { Trace } from '../../src/model/trace.ts';
+import { UpstreamFailure } from '../../src/model/upstream-failure.ts';
 import type { Plan } from '../../src/pipeline/plan.ts';
 import type { Reply } from '../../src/pipeline/reply.ts';
 import { callAt, type Call } from '../builders/call.ts';
@@ -21,6 +23,7 @@ import {
   traceWith,
   violationWith,
 } from '../builders/exchange.ts';
+import { bodyOf, endOf, openBody } from '../builders/streamed-body.ts';
 import { until } from '../builders/until.ts';
 import { serve, talk } from './serve.ts';
 
@@ -119,7 +122,7 @@ describe('the bytes of a reply', () => {
     ['whole', page, {}, 7],
     ['for HEAD', page, { method: 'HEAD' }, 0],
     ['a 304', page, { headers: { 'If-None-Match': '"tag"' } }, 0],
-    ['a stream for HEAD', { ...page, body: Readable.from([]) }, { method: 'HEAD' }, 0],
+    ['a stream for HEAD', { ...page, body: bodyOf() }, { method: 'HEAD' }, 0],
   ] satisfies [string, Reply, Call, number][])('are known immediately for %s', async (_what, reply, call, expected) => {
     expect(await written(reply, {}, call)).toMatchObject({ bytes: expected, atOnce: true });
   });
@@ -288,103 +291,107 @@ describe('a reply with a gzip form', () => {
 });
 
 describe('a streamed reply', () => {
-  it('is sent as it arrives and counted', async () => {
-    const { answer, bytes } = await written({
-      status: 200,
-      headers: [],
-      body: Readable.from(['abc', 'de'].map(Buffer.from)),
+  /** Serves a body to one client. */
+  const serveBody = async (body: StreamedBody, options = OPTIONS) => {
+    const trace = traceWith();
+    const responses: ServerResponse[] = [];
+    const { port } = await serve((_request, response) => {
+      responses.push(response);
+      void writeReply(response, planWith(), { status: 200, headers: [], body }, GET, trace, options);
     });
+    return { trace, responses, ...talk(port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n') };
+  };
+
+  it('is sent as it arrives and counted', async () => {
+    const { body } = openBody('abc');
+    setImmediate(() => {
+      body.push(Buffer.from('de'));
+      body.finish();
+    });
+    const { answer, bytes } = await written({ status: 200, headers: [], body });
     expect([answer.text, answer.complete, bytes]).toEqual(['abcde', true, 5]);
   });
 
+  it('is sent at once if it is complete', async () => {
+    const reply: Reply = { status: 200, headers: [], body: bodyOf('abc', 'de') };
+    const { answer, bytes, atOnce } = await written(reply);
+    expect([answer.text, answer.complete, bytes, atOnce]).toEqual(['abcde', true, 5, true]);
+  });
+
   it("breaks the client's connection if it breaks, after sending everything received", async () => {
-    const body = Readable.from(
-      (async function* () {
-        yield Buffer.from('abc');
-        await Promise.reject(new Error('broken'));
-      })(),
-    );
+    const { body } = openBody('abc');
+    body.finish(new UpstreamFailure('truncated'));
     const { answer, bytes } = await written({ status: 200, headers: [['Content-Length', '9']], body });
     expect([answer.status, answer.text, answer.complete, bytes]).toEqual([200, 'abc', false, 3]);
   });
 
   it('is sent as far as it arrived if it breaks, even to a client slower than the upstream', async () => {
-    const part = Buffer.alloc(8_000_000);
-    let given = false;
-    const body = new Readable({
-      read() {
-        if (given) this.destroy(new Error('broken'));
-        else this.push(part);
-        given = true;
-      },
-    });
+    const part = 'x'.repeat(8_000_000);
+    const { body } = openBody(part, part);
+    body.finish(new UpstreamFailure('truncated'));
     const { answer } = await written({ status: 200, headers: [], body });
-    expect([answer.bytes.length, answer.complete]).toEqual([part.length, false]);
+    expect([answer.bytes.length, answer.complete]).toEqual([2 * part.length, false]);
   });
 
   it('is not sent for HEAD, and leaves nothing open', async () => {
-    const body = Readable.from([Buffer.from('abc')]);
+    const body = bodyOf('abc');
     const reply: Reply = { status: 203, headers: [['Content-Length', '99']], body };
     const { answer, bytes } = await written(reply, {}, { method: 'HEAD' });
-    expect([answer.status, answer.headers['content-length'], bytes, body.destroyed]).toEqual([203, '99', 0, true]);
+    expect([answer.status, answer.headers['content-length'], bytes]).toEqual([203, '99', 0]);
+    expect(await endOf(body)).toBeUndefined();
   });
 
-  // A client that gets half of it with a proper end mistakes that half for the whole.
-  it("breaks the client's connection if it closes without an error", async () => {
-    const body = new Readable({ read: () => undefined });
-    body.push(Buffer.from('abc'));
-    body.once('data', () => setImmediate(() => body.destroy()));
-    body.pause();
+  // A client that gets half of it with a proper end takes that half for the whole.
+  it("breaks the client's connection if it is destroyed", async () => {
+    const { body } = openBody('abc');
+    body.onPart(() => setImmediate(() => body.destroy()));
     const { answer, bytes } = await written({ status: 200, headers: [], body });
     expect([answer.status, answer.text, answer.complete, bytes]).toEqual([200, 'abc', false, 3]);
   });
 
   it("breaks the client's connection if it is broken before it can be read", async () => {
-    const body = new Readable({ read: () => undefined });
-    body.on('error', () => undefined);
-    body.destroy(new Error('broken'));
-    await once(body, 'close').catch(() => undefined);
-    const { port } = await serve((_request, response) => {
-      void writeReply(response, planWith(), { status: 200, headers: [], body }, GET, traceWith(), OPTIONS);
-    });
-    const { heard } = talk(port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    const { body } = openBody();
+    body.destroy(new UpstreamFailure('truncated'));
+    const { heard } = await serveBody(body);
     expect(await heard).not.toMatch(/\r\n0\r\n\r\n$/);
   });
 
   // A client that requests much and reads nothing must neither fill the memory nor keep the upstream waiting forever.
   it('is read no faster than the client reads, and abandoned after too long a pause', async () => {
+    const { body, source } = openBody();
     const part = Buffer.alloc(65_536);
-    const body = new Readable({
-      read() {
-        this.push(part);
-      },
-    });
-    const trace = traceWith();
-    const { port } = await serve((_request, response) => {
-      const options = { ...OPTIONS, clientTimeoutMs: 60 };
-      void writeReply(response, planWith(), { status: 200, headers: [], body }, GET, trace, options);
-    });
-    const { socket } = talk(port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    const fill = () => {
+      while (!source.isPaused && source.aborted === undefined) body.push(part);
+    };
+    source.onResume = () => setImmediate(fill);
+    const { socket, trace } = await serveBody(body, { ...OPTIONS, clientTimeoutMs: 60 });
     socket.pause();
-    await until(() => body.destroyed);
+    fill();
+    expect(await endOf(body)).toMatchObject({ kind: 'aborted' });
     expect(trace.bytes).toBeLessThan(15_000_000);
     socket.destroy();
   });
 
+  it('is abandoned if the client does not read the end of a complete one', async () => {
+    const body = bodyOf('x'.repeat(15_000_000));
+    const { socket, responses } = await serveBody(body, { ...OPTIONS, clientTimeoutMs: 60 });
+    socket.pause();
+    await until(() => responses[0]?.destroyed === true);
+    expect([responses[0]?.writableEnded, responses[0]?.writableFinished]).toEqual([true, false]);
+    socket.destroy();
+  });
+
   it('is abandoned when the client leaves', async () => {
-    const body = new Readable({ read: () => undefined });
-    body.push(Buffer.from('abc'));
-    const { port } = await serve((_request, response) => {
-      void writeReply(response, planWith(), { status: 200, headers: [], body }, GET, traceWith(), OPTIONS);
-    });
-    const { socket } = talk(port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    const { body, source } = openBody('abc');
+    const { socket } = await serveBody(body);
     await once(socket, 'data');
     socket.destroy();
-    await until(() => body.destroyed);
+    expect(await endOf(body)).toMatchObject({ kind: 'aborted' });
+    expect(source.aborted).toBeDefined();
   });
 
   it('is abandoned if the client has already left', async () => {
-    const body = new Readable({ read: () => undefined });
+    const { body, source } = openBody();
     const gone = Promise.withResolvers<number>();
     const { port } = await serve((_request, response) => {
       response.once('close', () => {
@@ -394,7 +401,7 @@ describe('a streamed reply', () => {
     });
     const { socket } = talk(port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n');
     expect(await gone.promise).toBe(0);
-    expect(body.destroyed).toBe(true);
+    expect(source.aborted).toMatchObject({ kind: 'aborted' });
   });
 });
 

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { Validity } from '../../src/cache/may-store.ts';
 import { createPageCache } from '../../src/cache/page-cache.ts';
@@ -16,6 +15,7 @@ import {
   replyWith,
 } from '../builders/exchange.ts';
 import { createTestClock } from '../builders/test-clock.ts';
+import { bodyOf } from '../builders/streamed-body.ts';
 
 describe('stored reply', () => {
   it('clients of a documented operation see only response headers that describe the content', () => {
@@ -82,7 +82,7 @@ describe('a page', () => {
 
   it.each<[string, Reply]>([
     ['whose response was not checked', { status: 200, headers: JSON_TYPE, body: good.body }],
-    ['that is still streaming', { ...good, body: Readable.from([]) }],
+    ['that is still streaming', { ...good, body: bodyOf() }],
     ['of another status', { ...good, status: 201 }],
     ['of another media type', { ...good, headers: [['Content-Type', 'text/html']] }],
     ['that sets a cookie', { ...good, headers: [...JSON_TYPE, ['Set-Cookie', 'a=b']] }],

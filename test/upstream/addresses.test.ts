@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -9,7 +8,6 @@ import {
   parseUpstreamUrl,
   rewriteLegacyAddresses,
 } from '../../src/upstream/addresses.ts';
-import { drain } from './support/streams.ts';
 
 describe('legacy addresses in bodies and headers', () => {
   const PUBLIC = 'https://new.example/p';
@@ -58,7 +56,9 @@ describe('legacy addresses in bodies and headers', () => {
       'http://old.example/qa',
       'https:\\/\\/old.example\\/qa',
       'http://old.example',
+      'HTTP:\\/\\/OLD.example',
       'http://10.0.0.5:8080/qa/',
+      'https://other.example/',
       '/',
       '"',
       'http',
@@ -69,12 +69,13 @@ describe('legacy addresses in bodies and headers', () => {
     );
     const cut = fc.tuple(fc.array(piece, { maxLength: 12 }), fc.array(fc.nat(200), { maxLength: 8 }));
 
-    it('are rewritten the same way in one piece and in any chunks', async () => {
-      await fc.assert(
-        fc.asyncProperty(cut, async ([pieces, cuts]) => {
+    it('are rewritten the same way in one piece and in any chunks', () => {
+      fc.assert(
+        fc.property(cut, ([pieces, cuts]) => {
           const body = Buffer.from(pieces.join(''));
-          const stream = Readable.from(parts(body, cuts)).pipe(createLegacyAddressRewriter(legacy, PUBLIC));
-          expect((await drain(stream)).bytes.toString()).toBe(rewriteLegacyAddresses(body, legacy, PUBLIC).toString());
+          const rewriter = createLegacyAddressRewriter(legacy, PUBLIC);
+          const sent = [...parts(body, cuts).map((part) => rewriter.part(part)), rewriter.rest()];
+          expect(Buffer.concat(sent).toString()).toBe(rewriteLegacyAddresses(body, legacy, PUBLIC).toString());
         }),
       );
     });

@@ -12,7 +12,8 @@ import { decodeForInspection } from '../../src/upstream/response-body.ts';
 import { reply, startRawServer, type RawRequest } from './support/raw-server.ts';
 import { selfSigned } from './support/self-signed.ts';
 import { upstreamAt } from './support/settings.ts';
-import { drain, textOf } from './support/streams.ts';
+import { textOf } from '../builders/exchange.ts';
+import { drain, endOf, streamOf } from '../builders/streamed-body.ts';
 
 const noHeaders: HeaderPairs = [];
 const get = { method: 'GET', target: '/a.json', headers: noHeaders, mode: 'buffered' } as const;
@@ -241,15 +242,15 @@ describe('a transparent response', () => {
     const answer = await upstreamAt(server.origin, { maxResponseBytes: 1024 }).exchange(observed);
     expect(Buffer.isBuffer(answer.body)).toBe(false);
     expect(await decodeForInspection(answer, 1_000_000)).toBeUndefined();
-    expect((await drain(answer.body as Readable)).bytes.equals(bytes)).toBe(true);
+    expect((await drain(answer.body)).bytes.equals(bytes)).toBe(true);
   });
 
   it('returns the received part of a broken body and then breaks', async () => {
     const server = await startRawServer(half);
     const answer = await upstreamAt(server.origin).exchange(observed);
-    const { bytes, error } = await drain(answer.body as Readable);
+    const { bytes, failure } = await drain(answer.body);
     expect(bytes.toString()).toBe('12345');
-    expect(error).toMatchObject({ kind: 'truncated' });
+    expect(failure).toMatchObject({ kind: 'truncated' });
   });
 
   it('also breaks if a large body breaks after it was returned', async () => {
@@ -257,9 +258,9 @@ describe('a transparent response', () => {
       request.socket.end(`HTTP/1.1 200 OK\r\nContent-Length: 500000\r\n\r\n${'x'.repeat(400_000)}`);
     });
     const answer = await upstreamAt(server.origin, { maxResponseBytes: 1024 }).exchange(observed);
-    const { bytes, error } = await drain(answer.body as Readable);
+    const { bytes, failure } = await drain(answer.body);
     expect(bytes.length).toBe(400_000);
-    expect(error).toMatchObject({ kind: 'truncated' });
+    expect(failure).toMatchObject({ kind: 'truncated' });
   });
 
   it('frees its slot and is a stream until it is read or abandoned, which is not an upstream failure', async () => {
@@ -267,9 +268,7 @@ describe('a transparent response', () => {
     const upstream = upstreamAt(server.origin, { maxResponseBytes: 1024, circuit: { failures: 1, openSeconds: 5 } });
     const answer = await upstream.exchange(observed);
     expect(upstream.stats()).toMatchObject({ inFlight: 0, streams: 1 });
-    const body = answer.body as Readable;
-    body.destroy();
-    await once(body, 'close');
+    streamOf(answer.body).destroy();
     expect(upstream.stats()).toMatchObject({ inFlight: 0, streams: 0, circuit: 'closed' });
   });
 
@@ -282,12 +281,12 @@ describe('a transparent response', () => {
     });
     const upstream = upstreamAt(server.origin, { maxResponseBytes: 1024, clientTimeoutMs: 50 });
     const answer = await upstream.exchange(observed);
-    const drained = drain(answer.body as Readable);
+    const drained = drain(answer.body);
     const { socket } = await isRead;
     // The last byte arrives long after the reader's last pause would have been too long.
     setTimeout(() => socket.write('x'), 150);
-    const { bytes: received, error } = await drained;
-    expect(error).toBeUndefined();
+    const { bytes: received, failure } = await drained;
+    expect(failure).toBeUndefined();
     expect(received.length).toBe(bytes.length + 1);
   });
 
@@ -296,7 +295,7 @@ describe('a transparent response', () => {
     const upstream = upstreamAt(server.origin, { maxResponseBytes: 1024, clientTimeoutMs: 20 });
     const answer = await upstream.exchange(observed);
     await expect.poll(() => upstream.stats().streams).toBe(0);
-    expect((answer.body as Readable).errored).toMatchObject({ kind: 'aborted' });
+    expect(await endOf(answer.body)).toMatchObject({ kind: 'aborted' });
   });
 });
 
@@ -579,7 +578,7 @@ describe("a client's streams", () => {
     const { body } = await first;
     await refused;
     expect(server.requests).toHaveLength(1);
-    (body as Readable).destroy();
+    streamOf(body).destroy();
     await expect.poll(() => upstream.stats()).toMatchObject({ inFlight: 0, streams: 0 });
   });
 
@@ -594,7 +593,7 @@ describe("a client's streams", () => {
     await expect.poll(() => server.requests.length).toBe(2);
     await expect(upstream.exchange(passed)).rejects.toMatchObject({ kind: 'shed', retryAfterSeconds: 5 });
     expect(upstream.stats()).toMatchObject({ inFlight: 1, queued: 0 });
-    (body as Readable).destroy();
+    streamOf(body).destroy();
     for (const socket of server.sockets) socket.destroy();
     await slow;
   });
@@ -640,7 +639,7 @@ describe('the circuit', () => {
     const server = await startRawServer(half);
     const upstream = upstreamAt(server.origin, { circuit: { failures: 1, openSeconds: 5 } });
     const answer = await upstream.exchange(observed);
-    await drain(answer.body as Readable);
+    await drain(answer.body);
     expect(upstream.stats()).toMatchObject({ inFlight: 0, circuit: 'open' });
   });
 });

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_JSON_LIMITS } from '../../src/lib/bounded-json.ts';
 import type { HeaderPairs } from '../../src/model/header-pairs.ts';
@@ -6,6 +5,8 @@ import { UpstreamFailure, type UpstreamFailureKind } from '../../src/model/upstr
 import { compilePermissionMessage } from '../../src/upstream/permission-message.ts';
 import { errorShape, type FailureContext, translateFailure } from '../../src/upstream/translate-failure.ts';
 import { UPSTREAM_DEFAULTS } from '../../src/upstream/upstream-options.ts';
+import type { StreamedBody } from '../../src/model/streamed-body.ts';
+import { bodyOf } from '../builders/streamed-body.ts';
 
 describe('translateFailure', () => {
   const CHALLENGE = 'Basic realm="q"';
@@ -291,7 +292,7 @@ describe('translateFailure', () => {
 });
 
 describe('the shape of an error response', () => {
-  const shapeOf = (body: string | Readable, type = 'application/json') =>
+  const shapeOf = (body: string | StreamedBody, type = 'application/json') =>
     errorShape({
       status: 500,
       headers: [['Content-Type', type]],
@@ -339,6 +340,6 @@ describe('the shape of an error response', () => {
   });
 
   it('is other for a body that is still streaming', () => {
-    expect(shapeOf(Readable.from(['{"error":"x"}']))).toBe('other');
+    expect(shapeOf(bodyOf('{"error":"x"}'))).toBe('other');
   });
 });

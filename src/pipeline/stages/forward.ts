@@ -18,7 +18,6 @@ import {
 } from '../../upstream/request-headers.ts';
 import type { PermissionMessage } from '../../upstream/permission-message.ts';
 import { uploadOf } from '../../upstream/proxy/upload.ts';
-import { toTransportFailure } from '../../upstream/transport-failure.ts';
 import type { Exchange } from '../exchange.ts';
 import { isPermissionDenial } from '../decide-permission.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
@@ -64,9 +63,7 @@ export function forward(services: ForwardServices): StagePlanner {
         };
         if (status >= 400) await readFailure(planned, exchange, response, services);
         if (!Buffer.isBuffer(response.body))
-          response.body.once('error', (error: unknown) =>
-            endedEarly(exchange.trace, toTransportFailure(error, 'body')),
-          );
+          response.body.onEnd((failure) => failure && endedEarly(exchange.trace, failure));
         if (shared !== undefined && repeatsCredential(response, exchange, request.headers)) {
           services.demote(planned.operation.id);
           throw new GatewayError(

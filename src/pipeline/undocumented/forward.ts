@@ -4,7 +4,6 @@ import { streamOwner } from '../../upstream/client-streams.ts';
 import type { Upstream } from '../../upstream/create-upstream.ts';
 import { uploadOf } from '../../upstream/proxy/upload.ts';
 import { passthroughHeaders, transparentHeaders } from '../../upstream/request-headers.ts';
-import { toTransportFailure } from '../../upstream/transport-failure.ts';
 import type { PassthroughExchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
 import type { Handler } from '../stage.ts';
@@ -46,8 +45,7 @@ export function forwardUndocumented(services: ForwardUndocumentedServices): Hand
       trace.upstream = { status, shape: 'passed', seconds: seconds(), attempts };
       sample?.(arrival.method, arrival.path, status);
       if (status >= 500) recordServerError(trace);
-      if (!Buffer.isBuffer(body))
-        body.once('error', (error: unknown) => endedEarly(trace, toTransportFailure(error, 'body')));
+      if (!Buffer.isBuffer(body)) body.onEnd((failure) => failure && endedEarly(trace, failure));
       return { status, headers, body, ...(reason === undefined ? {} : { reason }) } satisfies Reply;
     } catch (error) {
       if (error instanceof UpstreamFailure) {

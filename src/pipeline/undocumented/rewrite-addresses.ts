@@ -1,6 +1,7 @@
-import { pipeline } from 'node:stream';
 import type { PublicOrigin } from '../../model/arrival.ts';
 import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
+import { StreamedBody } from '../../model/streamed-body.ts';
+import type { Trace } from '../../model/trace.ts';
 import { publicHeaders } from '../../upstream/response-headers.ts';
 import { contentCodings } from '../../upstream/response-body.ts';
 import {
@@ -9,6 +10,7 @@ import {
   type LegacyAddresses,
 } from '../../upstream/addresses.ts';
 import type { PassthroughExchange } from '../exchange.ts';
+import type { Reply } from '../reply.ts';
 import type { Stage } from '../stage.ts';
 
 /** Options for addresses of the legacy server in responses from undocumented paths. */
@@ -20,35 +22,58 @@ export interface AddressServices {
   readonly publicAddress: (origin: PublicOrigin) => string;
 }
 
-/** Replaces the legacy address with the public one in headers, and in bodies if the configuration enables it. */
-export function rewriteAddresses(services: AddressServices): Stage<PassthroughExchange> {
-  const { legacy, rewriteUrls, publicAddress } = services;
-  const report = findAddresses(services);
-  const rewritten: Stage<PassthroughExchange> = (next) => async (exchange) => {
-    const address = publicAddress(exchange.arrival);
+/** Replaces the legacy address with the public one in headers, and also in bodies if the configuration enables it. */
+export function rewriteAddresses({ legacy, rewriteUrls, publicAddress }: AddressServices): Stage<PassthroughExchange> {
+  return (next) => async (exchange) => {
     const reply = await next(exchange);
+    const address = publicAddress(exchange.arrival);
     const headers = publicHeaders(reply.headers, legacy, address);
+    if (!rewriteUrls) reportAddresses(reply, exchange.trace, legacy);
     if (!rewriteUrls || Buffer.isBuffer(reply.body) || !isText(headers)) return { ...reply, headers };
-    const body = createLegacyAddressRewriter(legacy, address);
-    pipeline(reply.body, body, () => undefined);
-    return { ...reply, headers: changedLength(headers), body };
+    return { ...reply, headers: changedLength(headers), body: rewrittenBody(reply.body, legacy, address) };
   };
-  return rewriteUrls ? rewritten : (next) => rewritten(report(next));
 }
 
 /** Reports addresses of the legacy server in bodies, which are forwarded unchanged. */
 export function findAddresses({ legacy }: Pick<AddressServices, 'legacy'>): Stage<PassthroughExchange> {
   return (next) => async (exchange) => {
     const reply = await next(exchange);
-    if (!Buffer.isBuffer(reply.body) && isText(reply.headers)) {
-      const scan = createLegacyAddressScan(legacy, () => {
-        exchange.trace.legacyAddress = true;
-      });
-      // Observes the chunks without starting the flow before the reader is ready.
-      reply.body.on('data', scan).pause();
-    }
+    reportAddresses(reply, exchange.trace, legacy);
     return reply;
   };
+}
+
+function reportAddresses({ headers, body }: Reply, trace: Trace, legacy: LegacyAddresses): void {
+  if (Buffer.isBuffer(body) || !isText(headers)) return;
+  body.onPart(
+    createLegacyAddressScan(legacy, () => {
+      trace.legacyAddress = true;
+    }),
+  );
+}
+
+function rewrittenBody(received: StreamedBody, legacy: LegacyAddresses, address: string): StreamedBody {
+  const rewriter = createLegacyAddressRewriter(legacy, address);
+  let isFull = false;
+  const rewritten = new StreamedBody({
+    pause: () => (isFull = true),
+    resume() {
+      isFull = false;
+      received.resume();
+    },
+    abort: (reason) => received.destroy(reason),
+  });
+  received.read({
+    part(bytes) {
+      rewritten.push(rewriter.part(bytes));
+      return !isFull;
+    },
+    end(failure) {
+      if (failure === undefined) rewritten.push(rewriter.rest());
+      rewritten.finish(failure);
+    },
+  });
+  return rewritten;
 }
 
 // Encoded bodies are neither read nor rewritten.

@@ -1,6 +1,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { createSilenceWatch } from '../../lib/silence-watch.ts';
+import { StreamedBody } from '../../model/streamed-body.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import { readHead, type Stop } from '../sending.ts';
 import { MAX_INTERIM_RESPONSES, readAfterWriteError } from '../connections.ts';
@@ -31,7 +32,7 @@ export function sendProxied(
     let phase: ExchangePhase = 'connecting';
     let outgoing: ClientRequest | undefined;
     let incoming: IncomingMessage | undefined;
-    let body: Readable | undefined;
+    let body: StreamedBody | undefined;
     let ended = false;
     let uploadBroke = false;
 
@@ -48,7 +49,7 @@ export function sendProxied(
       finish();
       const isClients = request.body instanceof Readable && request.body.errored !== null;
       const failure = isClients ? new UpstreamFailure('aborted', { cause: error }) : toTransportFailure(error, phase);
-      if (body) body.destroy(failure);
+      if (body) body.finish(failure);
       else reject(failure);
     };
     // The state of the connection after the last byte of the response does not affect the client.
@@ -99,31 +100,24 @@ export function sendProxied(
       phase = 'body';
       // While reading is paused, any delay is caused by the client.
       watch.start(options.bodyTimeoutMs, { excused: () => given.isPaused(), patienceMs });
-      body = new Readable({
-        read: () => void given.resume(),
-        destroy(error, done) {
-          finish();
-          done(error);
-        },
-      });
-      // The body may fail before its reader listens; the reader still sees the error.
-      body.on('error', () => undefined);
+      const received = new StreamedBody({ pause: () => given.pause(), resume: () => given.resume(), abort: finish });
+      body = received;
       given.on('data', (part: Buffer) => {
         watch.touch();
-        if (body?.push(part) === false) given.pause();
+        received.push(part);
       });
       given.once('error', onError);
       given.once('end', () => {
         if (ended) return undefined;
         // The connection broke during the upload, so this may be only its end.
         if (uploadBroke && !head.isFramed) return fail(new UpstreamFailure('truncated'));
-        watch.stop();
-        return void body?.push(null);
+        finish();
+        return received.finish();
       });
-      return resolve({ status, reason, headers: head.headers, body });
+      return resolve({ status, reason, headers: head.headers, body: received });
     };
 
     const end = proxy(request, { onRequest, onResponse, onError });
-    return stop.listen(fail);
+    return stop.listen((reason) => (body === undefined ? fail(reason) : body.destroy(reason)));
   });
 }

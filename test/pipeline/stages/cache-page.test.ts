@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type AudienceGuard, createAudienceGuard } from '../../../src/cache/audience.ts';
 import { createPageCache, type PageCache } from '../../../src/cache/page-cache.ts';
@@ -27,6 +26,7 @@ import {
 } from '../../builders/exchange.ts';
 import { createTestClock, type TestClock } from '../../builders/test-clock.ts';
 import { until } from '../../builders/until.ts';
+import { bodyOf } from '../../builders/streamed-body.ts';
 
 let clock: TestClock;
 let cache: PageCache;
@@ -450,7 +450,7 @@ describe('a shared page', () => {
   it.each([
     ['translated', () => Promise.reject(new GatewayError('upstream_timeout', ''))],
     ['with its own status', () => replyWith({ error: 'broken' }, { status: 500 })],
-    ['streaming', () => ({ ...page(2), body: Readable.from([]) })],
+    ['streaming', () => ({ ...page(2), body: bodyOf() })],
   ])('remains shared if the comparison fails for another reason (%s)', async (_how, answer) => {
     const handle = cached(shared);
     await ask(handle, asAlice);

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
@@ -24,6 +23,7 @@ import {
 } from '../../builders/exchange.ts';
 import { fakeExchanges } from '../../builders/fake-exchanges.ts';
 import { createTestClock } from '../../builders/test-clock.ts';
+import { bodyOf, openBody } from '../../builders/streamed-body.ts';
 
 const OK: ExchangedResponse = { status: 200, headers: JSON_TYPE, body: Buffer.from('{}'), attempts: 2 };
 const DENIED: ExchangedResponse = { ...OK, status: 401, body: Buffer.from('{"error":"you have no permission"}') };
@@ -340,24 +340,22 @@ describe('forward in observe', () => {
   });
 
   it('reports a streamed body that breaks off, unless the client left', async () => {
-    for (const [error, told] of [
-      [new Error('gone'), ['truncated']],
+    for (const [failure, told] of [
+      [new UpstreamFailure('truncated'), ['truncated']],
       [new UpstreamFailure('deadline'), ['deadline']],
       [new UpstreamFailure('aborted'), []],
     ] as const) {
-      const body = new Readable({ read: () => undefined });
+      const { body } = openBody();
       const { answer, trace } = forwarding(observe, () => ({ ...OK, body })).send();
       await answer;
-      const ended = once(body, 'close').catch(() => undefined);
-      body.destroy(error);
-      await ended;
+      body.destroy(failure);
       expect(trace.violations.map(({ keyword }) => keyword)).toEqual(told);
       expect(trace.upstream?.shape).toBe(told[0] ?? 'answer');
     }
   });
 
   it('forwards a streaming body unread', async () => {
-    const body = Readable.from(['x']);
+    const body = bodyOf('x');
     const { send, looked } = forwarding(observe, () => ({ ...DENIED, body }));
     expect((await send().answer).body).toBe(body);
     expect(looked).toEqual([]);

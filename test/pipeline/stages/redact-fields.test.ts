@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { headerValue } from '../../../src/model/header-pairs.ts';
 import { DEFAULT_JSON_LIMITS } from '../../../src/lib/bounded-json.ts';
@@ -15,6 +14,7 @@ import {
   stageIn,
   textOf,
 } from '../../builders/exchange.ts';
+import { bodyOf } from '../../builders/streamed-body.ts';
 
 const comments: PlannedParts = { operation: { carriesPrivateFields: true } };
 const TEXT = '{"id":12345678901234567890,"visibility":"recipients","recipients":[{"id":1}],"body":"x"}';
@@ -84,7 +84,7 @@ describe('redact-fields', () => {
   it('leaves errors, empty responses and streams unchanged', async () => {
     const error = page({ status: 400, body: Buffer.from('<html>') });
     const empty = page({ body: Buffer.alloc(0) });
-    const stream = page({ body: Readable.from([]) });
+    const stream = page({ body: bodyOf() });
     for (const reply of [error, empty, stream]) expect(await redacting(reply).answer).toBe(reply);
   });
 });

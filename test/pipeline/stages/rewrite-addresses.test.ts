@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { PublicOrigin } from '../../../src/model/arrival.ts';
 import { rewriteAddresses } from '../../../src/pipeline/stages/rewrite-addresses.ts';
@@ -11,6 +10,7 @@ import {
   stageIn,
   textOf,
 } from '../../builders/exchange.ts';
+import { bodyOf } from '../../builders/streamed-body.ts';
 
 const addresses = {
   rewrite: true,
@@ -46,7 +46,7 @@ describe('rewrite-addresses', () => {
   it('forwards everything else unchanged', async () => {
     const plain = replyWith({ id: 1 });
     expect(await rewriting(plain).answer).toBe(plain);
-    const stream = replyWith({}, { body: Readable.from(['http://legacy']) });
+    const stream = replyWith({}, { body: bodyOf('http://legacy') });
     expect(await rewriting(stream).answer).toBe(stream);
   });
 });

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { ResponseFindings } from '../../../src/contract/compile/check-response.ts';
 import type { Violation } from '../../../src/model/violation.ts';
@@ -20,6 +19,7 @@ import {
   stageIn,
   violationWith,
 } from '../../builders/exchange.ts';
+import { bodyOf } from '../../builders/streamed-body.ts';
 
 const LIMITS = { depth: 8, values: 100 };
 const VALID: ResponseFindings = { verdict: 'valid', violations: [], reported: [] };
@@ -237,7 +237,7 @@ describe('validate-response', () => {
   });
 
   it('forwards a stream unread', async () => {
-    const body = Readable.from([]);
+    const body = bodyOf();
     const { judged, run } = validating({ status: 200, headers: [], body });
     const { answer, trace } = run();
     expect(await answer).toMatchObject({ body, facts: { validity: 'skipped', body: { isJson: false } } });

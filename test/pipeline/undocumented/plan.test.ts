@@ -1,7 +1,7 @@
-import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { type CheckLevel, MODES } from '../../../src/model/checks.ts';
 import type { HeaderPairs } from '../../../src/model/header-pairs.ts';
+import type { StreamedBody } from '../../../src/model/streamed-body.ts';
 import { UpstreamFailure } from '../../../src/model/upstream-failure.ts';
 import {
   compileUndocumentedPlan,
@@ -13,6 +13,7 @@ import { compileLegacyAddresses } from '../../../src/upstream/addresses.ts';
 import { arrivalWith, callerNamed, failureOf, grantsWith, traceWith } from '../../builders/exchange.ts';
 import { fakeExchanges } from '../../builders/fake-exchanges.ts';
 import { createTestClock } from '../../builders/test-clock.ts';
+import { bodyOf, drain, openBody } from '../../builders/streamed-body.ts';
 
 const ANY: AllowEntry = { method: '*', path: '/services/v2/**' };
 
@@ -75,7 +76,7 @@ interface Passing {
   /** The upstream's response, or an error if the transport fails. */
   readonly answer?: number | Error;
   readonly headers?: HeaderPairs;
-  readonly body?: Readable;
+  readonly body?: StreamedBody;
   readonly transparent?: boolean;
 }
 
@@ -84,7 +85,7 @@ async function passed(given: Passing = {}) {
   const clock = createTestClock();
   const order: unknown[] = [];
   const observed: unknown[] = [];
-  const body = given.body ?? Readable.from([Buffer.from('"http://old.example/x"')]);
+  const body = given.body ?? bodyOf('"http://old.example/x"');
   const { upstream, sent } = fakeExchanges(() => {
     clock.advance(0.5);
     if (typeof answer !== 'number') throw answer;
@@ -179,11 +180,9 @@ describe('an upstream failure on an undocumented path', () => {
   it.each(['truncated', 'aborted'] as const)(
     'is reported in the middle of a response unless the client left: %s',
     async (kind) => {
-      const body = new Readable({ read: () => undefined });
+      const { body } = openBody();
       const { trace } = await passed({ body });
-      const closed = new Promise((resolve) => body.once('close', resolve));
       body.destroy(new UpstreamFailure(kind));
-      await closed;
       const isReported = kind === 'truncated';
       expect(trace.violations.map(({ keyword }) => keyword)).toEqual(isReported ? ['truncated'] : []);
       expect(trace.upstream).toMatchObject(isReported ? { status: undefined, shape: 'truncated' } : { status: 200 });
@@ -199,10 +198,9 @@ const TEXT: HeaderPairs = [
 describe('the addresses of the legacy server in a response', () => {
   const shown = async (given: Passing) => {
     const { reply, trace } = await passed({ headers: TEXT, ...given });
-    if (reply === undefined || Buffer.isBuffer(reply.body)) throw new Error('no stream');
-    const parts: Buffer[] = [];
-    for await (const part of reply.body as AsyncIterable<Buffer>) parts.push(part);
-    return { location: reply.headers.at(-1)?.[1], text: Buffer.concat(parts).toString(), found: trace.legacyAddress };
+    if (reply === undefined) throw new Error('no reply');
+    const { bytes } = await drain(reply.body);
+    return { location: reply.headers.at(-1)?.[1], text: bytes.toString(), found: trace.legacyAddress };
   };
 
   it('become public ones in headers and are reported in bodies', async () => {

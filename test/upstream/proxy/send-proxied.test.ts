@@ -1,12 +1,11 @@
-import { once } from 'node:events';
 import type { ClientRequest } from 'node:http';
-import type { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { UpstreamFailure } from '../../../src/model/upstream-failure.ts';
 import { createProxy, type Proxy } from '../../../src/upstream/proxy/create-proxy.ts';
 import { sendProxied } from '../../../src/upstream/proxy/send-proxied.ts';
 import { createStop } from '../../../src/upstream/sending.ts';
 import { UPSTREAM_DEFAULTS } from '../../../src/upstream/upstream-options.ts';
+import { drain, endOf } from '../../builders/streamed-body.ts';
 import { startRawServer } from '../support/raw-server.ts';
 
 /** Sends a request to an upstream that begins a body without a length, and exposes the sent request. */
@@ -28,29 +27,22 @@ async function begun() {
   return { server, stop, body, outgoing: await sent.promise };
 }
 
-// `once` would reject because of the earlier error.
-const closing = (stream: Readable) => new Promise<void>((resolve) => stream.once('close', resolve));
-
 describe('the response to a proxied request', () => {
   // Without a length, the end of the connection ends the body, so a socket failure must be noticed first.
   it.each(['ECONNRESET', 'ETIMEDOUT', 'EPIPE'])('is broken if its socket fails with %s', async (code) => {
     const { body, outgoing } = await begun();
-    await once(body, 'data');
-    const closed = closing(body);
+    const received = new Promise<unknown>((resolve) => body.onPart(resolve));
+    const drained = drain(body);
+    await received;
     outgoing.socket?.destroy(Object.assign(new Error(code), { code }));
-    await closed;
-    expect(body.errored).toBeInstanceOf(UpstreamFailure);
-    expect(body.readableEnded).toBe(false);
+    expect((await drained).failure).toBeInstanceOf(UpstreamFailure);
   });
 
   it('ends with its exchange and closes its connection', async () => {
     const { server, stop, body } = await begun();
-    await once(body, 'data');
-    const closed = closing(body);
     const reason = new UpstreamFailure('aborted');
     stop.stop(reason);
-    await closed;
-    expect(body.errored).toBe(reason);
+    expect(await endOf(body)).toBe(reason);
     await expect.poll(() => server.sockets.size).toBe(0);
   });
 

@@ -1,0 +1,141 @@
+import { UpstreamFailure } from './upstream-failure.ts';
+
+/** Receives a streamed body. */
+interface BodyReader {
+  /** Receives the next part. Returns false to pause the body until its `resume` is called. */
+  part(bytes: Buffer): boolean;
+  /** Called once, after the last part, even while paused. `failure` is the reason if the body is incomplete. */
+  end(failure: UpstreamFailure | undefined): void;
+}
+
+/** The connection from which a body is received. */
+interface BodySource {
+  /** Called when too much waits for the reader. What has already been received may still be pushed. */
+  pause(): void;
+  resume(): void;
+  /** Called if the body is destroyed before all of it has been received. */
+  abort(reason: UpstreamFailure): void;
+}
+
+// The body is complete in memory.
+const NO_SOURCE: BodySource = { pause: () => undefined, resume: () => undefined, abort: () => undefined };
+
+// The number of bytes that may wait for the reader before the source is paused.
+const MAX_WAITING = 65_536;
+
+/**
+ * The body of a response on its way from a connection, which pushes it, to one reader. A node stream does the same with
+ * several times the work.
+ *
+ * Parts wait until there is a reader that is not paused. The reader receives everything that arrived before a failure,
+ * unless the body is destroyed.
+ */
+export class StreamedBody {
+  readonly #source: BodySource;
+  readonly #listeners: ((failure: UpstreamFailure | undefined) => void)[] = [];
+  #onPart: ((bytes: Buffer) => void) | undefined;
+  #reader: BodyReader | undefined;
+  #waiting: Buffer[] = [];
+  #waitingBytes = 0;
+  #isReaderPaused = false;
+  #isSourcePaused = false;
+  #isReceived = false;
+  #isClosed = false;
+  #failure: UpstreamFailure | undefined;
+
+  constructor(source: BodySource = NO_SOURCE) {
+    this.#source = source;
+  }
+
+  /** Adds the next part. */
+  push(bytes: Buffer): void {
+    if (this.#isReceived || bytes.length === 0) return undefined;
+    if (this.#reader !== undefined && !this.#isReaderPaused) return this.#deliver(bytes, this.#reader);
+    this.#waiting.push(bytes);
+    this.#waitingBytes += bytes.length;
+    if (this.#waitingBytes < MAX_WAITING || this.#isSourcePaused) return undefined;
+    this.#isSourcePaused = true;
+    return this.#source.pause();
+  }
+
+  /** Ends the body after the last part, or with the failure that broke it off. */
+  finish(failure?: UpstreamFailure): void {
+    if (this.#isReceived) return undefined;
+    // The client has left or does not read, so nothing that waits can be delivered.
+    if (failure?.kind === 'aborted') return this.destroy(failure);
+    this.#isReceived = true;
+    this.#failure = failure;
+    return this.#flush();
+  }
+
+  /** Starts the flow to a reader. */
+  read(reader: BodyReader): void {
+    if (this.#isClosed) return reader.end(this.#failure);
+    this.#reader = reader;
+    return this.resume();
+  }
+
+  /** Continues the flow to a reader that has paused it. */
+  resume(): void {
+    this.#isReaderPaused = false;
+    this.#flush();
+  }
+
+  /** Puts back bytes from a reader that now returns false, for the next reader. */
+  unread(bytes: Buffer): void {
+    this.#reader = undefined;
+    this.#waiting.unshift(bytes);
+    this.#waitingBytes += bytes.length;
+  }
+
+  /** Discards what has not been read. Has no effect after the end. */
+  destroy(reason?: UpstreamFailure): void {
+    if (this.#isClosed) return;
+    this.#failure ??= reason ?? new UpstreamFailure('aborted');
+    const isComplete = this.#isReceived;
+    this.#isReceived = true;
+    if (!isComplete) this.#source.abort(this.#failure);
+    this.#close();
+  }
+
+  /** Sets the function that sees each part before the reader. */
+  onPart(listener: (bytes: Buffer) => void): void {
+    this.#onPart = listener;
+  }
+
+  /** Adds a function that is called once, before `end` of the reader, when the body has been read or destroyed. */
+  onEnd(listener: (failure: UpstreamFailure | undefined) => void): void {
+    if (this.#isClosed) listener(this.#failure);
+    else this.#listeners.push(listener);
+  }
+
+  #flush(): void {
+    for (let reader = this.#reader; reader !== undefined && !this.#isReaderPaused; reader = this.#reader) {
+      const part = this.#waiting.shift();
+      if (part === undefined) break;
+      this.#waitingBytes -= part.length;
+      this.#deliver(part, reader);
+    }
+    if (this.#reader === undefined || this.#waiting.length > 0) return;
+    if (this.#isReceived) this.#close();
+    else if (this.#isSourcePaused) {
+      this.#isSourcePaused = false;
+      this.#source.resume();
+    }
+  }
+
+  #deliver(bytes: Buffer, reader: BodyReader): void {
+    this.#onPart?.(bytes);
+    if (!reader.part(bytes)) this.#isReaderPaused = true;
+  }
+
+  #close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#waiting = [];
+    const reader = this.#reader;
+    this.#reader = undefined;
+    for (const listener of this.#listeners) listener(this.#failure);
+    reader?.end(this.#failure);
+  }
+}
