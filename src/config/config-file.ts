@@ -56,7 +56,7 @@ export function readConfigFile(path: string, cwd: string): ConfigFile {
 
 /** Wraps a configuration that a program passes instead of a file; relative paths in it start from `folder`. */
 export function givenConfig(given: PlainObject, folder: string): ConfigFile {
-  const name = 'the given configuration';
+  const name = 'the configuration object';
   return { name, folder, value: given, faults: [], locate: () => name };
 }
 

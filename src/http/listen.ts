@@ -115,7 +115,7 @@ const ACCEPT_MS = 2000;
  * Accepts clients that the system has already connected, because closing the listener would reset their connections.
  */
 async function acceptPending(server: Server, connections: ReadonlySet<Connection>, finishMs: number): Promise<void> {
-  // The time is limited because a load balancer may keep sending new connections.
+  // The time is limited because a load balancer may continue to open new connections.
   const end = performance.now() + Math.min(ACCEPT_MS, finishMs);
   let accepted = true;
   const onConnection = () => {

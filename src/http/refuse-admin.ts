@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 // Shown only if a token would help. If no token is configured, the browser is not asked for one.
 const SIGN_IN =
   '<p>The console asks for a name and a password: any name, and the admin token as the password. ' +
-  'Load this page again to be asked.</p>';
+  'Reload this page to enter them.</p>';
 
 /** Refuses an operator's request with a small page for browsers and with JSON for other clients. */
 export function refuseAdmin(req: Request, res: Response, status: number, text: string): void {

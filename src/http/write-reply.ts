@@ -150,11 +150,10 @@ function etagFor(
 }
 
 /**
- * Writes a body no faster than the client reads it, and returns the number of bytes written, once the response is
- * closed unless all of it has already been sent. If the body breaks off, the client's connection is closed too, because
- * a normal end would look like a complete response. It is closed only after everything received before that has been
- * sent. If the client disconnects or
- * pauses for too long, the body is destroyed.
+ * Writes a body no faster than the client reads it. Returns the number of bytes written, immediately if all of them have
+ * been sent, otherwise once the response is closed. If the body is truncated, the client's connection is closed too,
+ * because a normal end would look like a complete response. It is closed only after everything received before that has
+ * been sent. If the client disconnects or pauses for too long, the body is destroyed.
  */
 function writeStream(
   res: ServerResponse,

@@ -12,7 +12,7 @@ interface FailureLimiter {
 }
 
 /**
- * One network may fill at most this fraction of the table (1/32), so that names made up there never displace other
+ * One network may fill at most this fraction of the table (1/32), so that names invented there never displace other
  * networks.
  */
 const SHARES = 32;

@@ -27,7 +27,7 @@ export interface LedgerStore {
   close(): Promise<void>;
 }
 
-/** A store together with what it contained when it was opened. */
+/** A store, and the data that was read when it was opened. */
 export interface OpenedStore {
   readonly store: LedgerStore;
   /** The fingerprints of all stored violations. */

@@ -68,7 +68,7 @@ export function canonicalTarget(path: string, rawQuery: string | undefined, requ
   );
 }
 
-/** Returns a target without its `page`, to which a learned page count belongs. */
+/** Returns a target without its `page`, under which a page count is learned. */
 export function targetWithoutPage(target: string): string {
   const mark = target.indexOf('?');
   if (mark < 0 || (!target.includes('page', mark) && !target.includes('%', mark))) return target;

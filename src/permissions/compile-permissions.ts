@@ -38,7 +38,7 @@ interface Subject {
 export interface Permissions {
   /**
    * Returns the grants of a caller. `level` is that of the check `permissions`, by default `enforce`. At `enforce` an
-   * unverified caller has the grants of an anonymous one, so that a claimed name never gives more access than no name
+   * unverified caller has the grants of an anonymous one, so that a claimed name never grants more access than no name
    * (rules, 2).
    */
   grantsOf(principal: Principal, level?: CheckLevel): Grants;

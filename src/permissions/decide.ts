@@ -24,8 +24,8 @@ export function decide(requirement: CompiledRequirement, grants: Grants, ownersh
 }
 
 function describe({ names, own }: Alternative): string {
-  const held = names.map(({ name }) => name).join(' and ');
-  return own ? ['own node', held].filter(Boolean).join(', ') : held;
+  const text = names.map(({ name }) => name).join(' and ');
+  return own ? ['own node', text].filter(Boolean).join(', ') : text;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Operation } from '../model/operation.ts';
 import type { Permissions } from './compile-permissions.ts';
 import { decide, type Grants } from './decide.ts';
 
-/** The access of a role or account to an operation; `own` means own nodes only, `delegated` that the upstream decides. */
+/** The access of a role or account to an operation; `own` means own nodes only, and `delegated` means that the upstream decides. */
 type MatrixCell = 'allowed' | 'own' | 'denied' | 'delegated';
 
 /** One operation with one cell per role and account, in the order of `subjects`. */

@@ -125,7 +125,7 @@ export function checkCredentialByResponse(trace: Trace): void {
   const { authentication, upstream } = trace;
   if (authentication?.reason !== 'verification_pending') return;
   const refused = upstream?.status === 401 && upstream.denied !== true;
-  const reason = upstream?.status === undefined ? 'no answer' : 'judged by the answer';
+  const reason = upstream?.status === undefined ? 'no response' : 'decided by the response';
   trace.authentication = { ...authentication, outcome: refused ? 'reported' : 'skipped', reason };
 }
 

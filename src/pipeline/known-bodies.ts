@@ -129,7 +129,7 @@ export function createKnownBodies(maxBytes: number = KNOWN_BODIES_BYTES): KnownB
   };
 }
 
-/** Returns the bytes in a buffer of their own if the current buffer is much larger. */
+/** Returns the bytes in a separate buffer if the current one is much larger. */
 function ownBuffer(bytes: Buffer): Buffer {
   if (bytes.buffer.byteLength <= bytes.length + ENTRY_BYTES) return bytes;
   const copy = Buffer.allocUnsafeSlow(bytes.length);

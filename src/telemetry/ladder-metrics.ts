@@ -18,8 +18,8 @@ interface LadderMetrics extends LadderCounters {
 
 const VALUES = { off: 0, report: 1, enforce: 2 } as const;
 // Undocumented paths share one level. Authentication is never promoted automatically: only an operator changes it.
-const LEVELLED = CHECK_NAMES.filter((check) => check !== 'undocumented');
-const PROMOTED = LEVELLED.filter((check) => check !== 'authentication');
+const LEVELED = CHECK_NAMES.filter((check) => check !== 'undocumented');
+const PROMOTED = LEVELED.filter((check) => check !== 'authentication');
 const ALERTED = CHECK_NAMES.filter((check) => check !== 'responses');
 
 /**
@@ -35,11 +35,11 @@ export function createLadderMetrics(
   const promotions = createCounterFamily(METRICS.ladderPromotions, [PROMOTED]);
   const alerts = createCounterFamily(METRICS.refusalAlerts, [ALERTED]);
   const room = maxSeries - promotions.series - alerts.series;
-  const shown = operations.slice(0, Math.max(0, Math.floor(room / (LEVELLED.length + 2))));
+  const shown = operations.slice(0, Math.max(0, Math.floor(room / (LEVELED.length + 2))));
   const demotions = createCounterFamily(METRICS.ladderDemotions, [shown]);
   const { labels } = METRICS.operationEnforcement;
   const levels = shown.flatMap((operation) =>
-    LEVELLED.map((check) => {
+    LEVELED.map((check) => {
       const name = `${METRICS.operationEnforcement.name}${labelText(labels, [operation, check])} `;
       return () => `${name}${VALUES[checksFor(operation)[check]]}\n`;
     }),

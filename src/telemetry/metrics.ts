@@ -60,7 +60,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   };
 }
 
-/** Gives series of their own to as many operations as fit; the others are counted together. */
+/** Creates separate series for as many operations as fit; the others are counted together. */
 function boundedCounters(options: MetricsOptions, maxSeries: number) {
   const total = options.operations.length;
   let counters = createTraceCounters(options);

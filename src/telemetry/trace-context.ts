@@ -72,7 +72,7 @@ function boundState(header: string | string[] | undefined): string | undefined {
   return forwarded.length === 0 ? undefined : forwarded.join(',');
 }
 
-/** Returns a random UUID (RFC 9562, version 4), for a request without an id of its own. */
+/** Returns a random UUID (RFC 9562, version 4), for a request without an id. */
 export function randomId(): string {
   const hex = randomHex(32);
   const variant = '89ab'[Number.parseInt(hex[16] ?? '', 16) & 3];

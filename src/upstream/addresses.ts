@@ -23,7 +23,7 @@ const END = String.raw`(?=[/?#"'<>\s\\,;)\]}&]|$)`;
 const SLASHES = String.raw`(\\?)/\1/`;
 const SLASH = String.raw`\1/`;
 
-/** Compiles the patterns for the origins of the upstream, its own and the configured ones, with http and https. */
+/** Compiles the patterns for the origins of the upstream, both its own and the configured ones, with http and https. */
 export function compileLegacyAddresses(address: UpstreamAddress, legacyOrigins: readonly string[]): LegacyAddresses {
   const urls = [address.origin, ...legacyOrigins].map((origin) => new URL(origin));
   const hosts = [...new Set(urls.flatMap(hostForms))];

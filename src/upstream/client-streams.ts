@@ -17,7 +17,7 @@ export function streamOwner({ kind, audience }: Principal, clientAddress: string
 
 /**
  * Counts the exchanges whose duration depends on the client: bodies that are streamed to or from it. They have their
- * own limits, so that clients that read or write slowly cannot take the places of exchanges that only wait for the
+ * own limits, so that clients that read or write slowly cannot take the places of exchanges that are only waiting for the
  * upstream.
  */
 interface ClientStreams {

@@ -152,7 +152,7 @@ describe('the guard of the admin side', () => {
 
   it('asks a browser to sign in only if a token is configured', () => {
     const accept = 'text/html';
-    expect(guarded(bearer, { host: 'a', accept }).body).toContain('Load this page again to be asked.');
+    expect(guarded(bearer, { host: 'a', accept }).body).toContain('Reload this page to enter them.');
     const none = guarded({ loopback: false, token: undefined }, { host: 'a', accept });
     expect(none.body).toContain('Set PORTICO_ADMIN_TOKEN');
     expect(none.body).not.toContain('Load this page again');

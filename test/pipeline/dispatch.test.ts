@@ -164,10 +164,10 @@ const pending = (): Promise<AuthenticationResult> =>
 
 describe('the credential of a request in observe', () => {
   it.each([
-    [200, false, 'skipped', 'judged by the answer'],
-    [401, false, 'reported', 'judged by the answer'],
-    [401, true, 'skipped', 'judged by the answer'],
-    [undefined, false, 'skipped', 'no answer'],
+    [200, false, 'skipped', 'decided by the response'],
+    [401, false, 'reported', 'decided by the response'],
+    [401, true, 'skipped', 'decided by the response'],
+    [undefined, false, 'skipped', 'no response'],
   ] as const)('has a verdict for status %s (denied: %s): %s', async (status, denied, outcome, reason) => {
     const { trace, outcome: done } = dispatched({ plan: answered(status, denied), authenticate: pending });
     await done.catch(() => undefined);

@@ -15,7 +15,7 @@ interface Opened {
 
 /**
  * Opens a store in an SQLite file, in the calling thread. Throws LedgerFileError. If the file has been removed or replaced
- * in the meantime, the next batch goes to the file that is there now, because a file without a name cannot be read.
+ * in the meantime, the next batch is written to the new file at that path, because a file without a name cannot be read.
  */
 export function openSqliteStore(path: string, limits: FileLimits, callerKey?: string): LedgerStore {
   let opened: Opened | undefined = open(path, limits, callerKey);

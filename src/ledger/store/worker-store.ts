@@ -30,7 +30,7 @@ export type WorkerResponse =
 // Beside this file, with its ending: .ts in the source, .js in a release.
 const WORKER = join(import.meta.dirname, `ledger-worker${extname(import.meta.filename)}`);
 
-/** Limits of the thread's heap, in MB: batches and snapshots are small, and the thread keeps running. */
+/** Limits of the thread's heap, in MB: batches and snapshots are small, and the thread runs permanently. */
 const HEAP = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 128 };
 
 interface PendingTask {

@@ -78,7 +78,7 @@ function refuse({ checks }: PlannedOperation, { trace }: Exchange, refusal: Page
 }
 
 const MESSAGES: Readonly<Record<PageRefusal['code'], string>> = {
-  page_out_of_bounds: 'page is past the last page',
+  page_out_of_bounds: 'page must be within its bounds',
   page_size_out_of_bounds: 'pageSize must be within its bounds',
 };
 

@@ -171,7 +171,7 @@ function includes({ headers, body }: UpstreamResponse, text: string): boolean {
 }
 
 /**
- * Returns the `Authorization` header to send. A service account is used only if the contract says that responses do not
+ * Returns the `Authorization` header to send. A service account is used only if the contract states that responses do not
  * depend on the caller (rules, 2).
  */
 function authorizationFor(
