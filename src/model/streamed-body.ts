@@ -10,7 +10,7 @@ interface BodyReader {
 
 /** The connection from which a body is received. */
 interface BodySource {
-  /** Called when too much waits for the reader. What has already been received may still be pushed. */
+  /** Called when too much data is waiting for the reader. Data that has already been received may still be pushed. */
   pause(): void;
   resume(): void;
   /** Called if the body is destroyed before all of it has been received. */
@@ -20,12 +20,12 @@ interface BodySource {
 // The body is complete in memory.
 const NO_SOURCE: BodySource = { pause: () => undefined, resume: () => undefined, abort: () => undefined };
 
-// The number of bytes that may wait for the reader before the source is paused.
+// The number of bytes that may be waiting for the reader before the source is paused.
 const MAX_WAITING = 65_536;
 
 /**
- * The body of a response on its way from a connection, which pushes it, to one reader. A node stream does the same with
- * several times the work.
+ * The body of a response on its way from a connection, which pushes it, to one reader. A Node stream does the same, but
+ * takes several times as long.
  *
  * Parts wait until there is a reader that is not paused. The reader receives everything that arrived before a failure,
  * unless the body is destroyed.
@@ -58,10 +58,10 @@ export class StreamedBody {
     return this.#source.pause();
   }
 
-  /** Ends the body after the last part, or with the failure that broke it off. */
+  /** Ends the body after the last part, or with the failure that truncated it. */
   finish(failure?: UpstreamFailure): void {
     if (this.#isReceived) return undefined;
-    // The client has left or does not read, so nothing that waits can be delivered.
+    // The client has disconnected or is not reading, so the waiting parts cannot be delivered.
     if (failure?.kind === 'aborted') return this.destroy(failure);
     this.#isReceived = true;
     this.#failure = failure;
@@ -88,7 +88,7 @@ export class StreamedBody {
     this.#waitingBytes += bytes.length;
   }
 
-  /** Discards what has not been read. Has no effect after the end. */
+  /** Discards the unread parts. Has no effect after the end. */
   destroy(reason?: UpstreamFailure): void {
     if (this.#isClosed) return;
     this.#failure ??= reason ?? new UpstreamFailure('aborted');

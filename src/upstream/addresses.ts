@@ -119,7 +119,7 @@ const LOWER_CASE = 0x20;
 interface LegacyAddressRewriter {
   /** Returns the rewritten bytes that are final after this chunk, which may be none. */
   part(chunk: Buffer): Buffer;
-  /** Returns the rewritten bytes that were held back. */
+  /** Returns the remaining rewritten bytes at the end of the body. */
   rest(): Buffer;
 }
 
