@@ -13,6 +13,7 @@ import { createDecide } from '../pipeline/decide-permission.ts';
 import { createKnownBodies } from '../pipeline/known-bodies.ts';
 import { stagePlanners, type StageServices } from '../pipeline/order.ts';
 import { compilePlan } from '../pipeline/plan.ts';
+import { createScanResponse } from '../pipeline/scan-response.ts';
 import type { PlannedOperation } from '../pipeline/planned-operation.ts';
 import { createTargets } from '../pipeline/targets.ts';
 import {
@@ -21,6 +22,7 @@ import {
   type UndocumentedPlanParts,
 } from '../pipeline/undocumented/plan.ts';
 import { compileUndocumentedPolicy } from '../pipeline/undocumented/policy.ts';
+import { openScanner } from '../scanner/open-scanner.ts';
 import {
   compileLegacyAddresses,
   legacyAddressFinder,
@@ -168,6 +170,10 @@ function stageServices(
     decode: (headers, body) => decodeForInspection({ status: 200, headers, body }, maxResponseBytes),
     isAccepted: ({ id }, violation, status) =>
       baseline?.isAccepted(services.kindOf(id, status, violation).fingerprint, clock()) ?? false,
+    scan:
+      settings.contract.scanner && services.learning === undefined && services.shadow === undefined
+        ? createScanResponse(contract, openScanner(jsonLimits))
+        : undefined,
     sample: services.learning?.sampleResponse,
     learn: ownership.learn,
     forget: (principal) => authenticator.forget(principal),

@@ -18,6 +18,10 @@ export const contractKeySchema = {
       description: 'The two comment writes, which are inferred; on with the embedded upstream, off with a real one.',
     },
     maxCollected: contractOptionsSchema.properties.maxCollected,
+    scanner: {
+      enum: ['on', 'off', true, false],
+      description: 'Whether most valid responses are proven valid on their bytes, without parsing them.',
+    },
   },
 };
 
@@ -27,7 +31,7 @@ export function toContractOptions(
   place: { readonly embedded: boolean; readonly folder: string },
   allowedParameters: ContractOptions['allowedParameters'],
 ): ContractOptions {
-  const { inferred, maxCollected, baseline, candidate } = config;
+  const { inferred, maxCollected, baseline, candidate, scanner } = config;
   return {
     ...documents(config, place.folder),
     ...(isPlainObject(candidate) && {
@@ -37,6 +41,7 @@ export function toContractOptions(
     inferred: inferred === undefined ? place.embedded : inferred === 'on' || inferred === true,
     allowedParameters,
     maxCollected: typeof maxCollected === 'number' ? maxCollected : CONTRACT_DEFAULTS.maxCollected,
+    scanner: scanner === undefined ? CONTRACT_DEFAULTS.scanner : scanner === 'on' || scanner === true,
   };
 }
 

@@ -30,7 +30,10 @@ export type PorticoConfig = {
   readonly parameters?: { readonly allow?: Readonly<Record<string, readonly string[]>> };
   readonly pageBounds?: Section;
   readonly cache?: Section;
-  readonly contract?: Partial<Omit<ContractOptions, 'inferred'>> & { readonly inferred?: 'on' | 'off' };
+  readonly contract?: Partial<Omit<ContractOptions, 'inferred' | 'scanner'>> & {
+    readonly inferred?: 'on' | 'off';
+    readonly scanner?: 'on' | 'off';
+  };
   readonly release?: string;
   readonly ledger?: Partial<LedgerOptions>;
   readonly ladder?: Section;

@@ -16,6 +16,8 @@ export interface ContractOptions {
   readonly allowedParameters: Readonly<Record<string, readonly string[]>>;
   /** The maximum number of violations collected for one message. */
   readonly maxCollected: number;
+  /** True proves most valid responses on their bytes, without parsing them. */
+  readonly scanner: boolean;
 }
 
 /** The defaults of the contract options. */
@@ -24,6 +26,7 @@ export const CONTRACT_DEFAULTS: ContractOptions = {
   inferred: true,
   allowedParameters: {},
   maxCollected: 20,
+  scanner: true,
 };
 
 /** The JSON Schema of {@link ContractOptions}, which is part of the schema of the configuration. */

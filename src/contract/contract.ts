@@ -11,6 +11,7 @@ import type {
   PrivateOption,
 } from './openapi-document.ts';
 import type { OperationValidators } from './compile/compile-validators.ts';
+import type { SchemaFiles } from './explain/schema-errors.ts';
 import type { ParameterValues } from './values.ts';
 import type { PathMatch } from './paths.ts';
 
@@ -25,6 +26,8 @@ export interface Contract {
   readonly operations: readonly Operation[];
   /** The document with overlays applied, for display. The request path does not read it. */
   readonly document: OpenApiDocument;
+  /** The generated schemas, by the paths that validators name. */
+  readonly schemas: SchemaFiles;
   readonly permissions: readonly PermissionEntry[];
   readonly groups: readonly CatalogueEntry[];
   readonly flags: readonly CatalogueEntry[];

@@ -59,7 +59,8 @@ function operationsOf(document: OpenApiDocument, { inferred }: ContractOptions):
 
 function compileContract(options: ContractOptions, folder: string): Contract {
   const { document, texts, placed, warnings } = readDocument(folder, options.overlays);
-  const store = openSchemaStore(generateSchemas(document));
+  const schemas = generateSchemas(document);
+  const store = openSchemaStore(schemas);
   const describe = createDescribeFound(personalFields(document));
   const compiled = new Map(
     operationsOf(document, options).map(({ operation, source }) => [
@@ -90,6 +91,7 @@ function compileContract(options: ContractOptions, folder: string): Contract {
     warnings,
     operations: [...compiled.values()].map((entry) => entry.operation),
     document,
+    schemas,
     permissions: document['x-permissions'],
     groups: document['x-groups'],
     flags: document['x-flags'],

@@ -1,12 +1,13 @@
 import type { Operation } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
-import { type Item, itemsOf, type ParameterValues, survives, toArray, toObject } from './values.ts';
+import { type Item, itemPlace, itemsOf, type ParameterValues, survives, toArray, toObject } from './values.ts';
 import { responseViolation } from './violations.ts';
 
 /** `listCount` is the number of items in `list`. */
 const listCount: SemanticRule = {
   name: 'list-count',
   reads: [],
+  excerpt: () => ['/list', '/listCount'],
   judge: (json) => {
     const { list, listCount: count } = toObject(json) ?? {};
     if (!Array.isArray(list) || typeof count !== 'number' || list.length === count) return [];
@@ -18,6 +19,7 @@ const listCount: SemanticRule = {
 const recipientsVisibility: SemanticRule = {
   name: 'recipients-visibility',
   reads: ['visibility', 'recipients'],
+  excerpt: (item) => [`${item}/visibility`, `${item}/recipients`],
   judge: (json, operation) =>
     itemsOf(operation.itemsAt, json)
       .filter(({ value }) => toArray(value['recipients']).length > 0 && value['visibility'] !== 'recipients')
@@ -31,6 +33,7 @@ const recipientsVisibility: SemanticRule = {
 const executionsWhenFinished: SemanticRule = {
   name: 'executions-when-finished',
   reads: ['status', 'executions'],
+  excerpt: (item) => [`${item}/status`, `${item}/executions`],
   judge: (json, operation) =>
     itemsOf(operation.itemsAt, json)
       .filter(({ value }) => 'status' in value && 'executions' in value !== (value['status'] === 'FINISHED'))
@@ -44,6 +47,7 @@ const executionsWhenFinished: SemanticRule = {
 const canceledFields: SemanticRule = {
   name: 'canceled-fields',
   reads: ['canceled', 'canceledByUser', 'canceledDate'],
+  excerpt: () => ACTIONS.flatMap((at) => [`${at}/canceled`, `${at}/canceledByUser`, `${at}/canceledDate`]),
   judge: (json) =>
     actionsOf(json)
       .filter(({ value }) => value['canceled'] === true)
@@ -58,6 +62,7 @@ const canceledFields: SemanticRule = {
 const spaceFilter: SemanticRule = {
   name: 'space-filter',
   reads: ['containerIds'],
+  excerpt: (item) => [`${item}/containerIds/*`],
   judge: (json, operation, { spaceId }) => {
     if (spaceId === undefined) return [];
     // The numbers of the body are rounded above 2^53 in the same way.
@@ -72,6 +77,7 @@ const spaceFilter: SemanticRule = {
 const unfavoriteResult: SemanticRule = {
   name: 'unfavorite-result',
   reads: ['result'],
+  excerpt: () => ['/result/favoriteAction/canceled', '/result/favoriteAction/verb'],
   judge: (json) => canceledResult(json, 'favoriteAction', 'favorited'),
 };
 
@@ -79,6 +85,7 @@ const unfavoriteResult: SemanticRule = {
 const unwikifyResult: SemanticRule = {
   name: 'unwikify-result',
   reads: ['result'],
+  excerpt: () => ['/result/wikifyAction/canceled', '/result/wikifyAction/verb'],
   judge: (json) => canceledResult(json, 'wikifyAction', 'wikified'),
 };
 
@@ -88,6 +95,7 @@ const DEFAULT_PAGE_SIZE = 20;
 const actionPageSize: SemanticRule = {
   name: 'action-page-size',
   reads: [],
+  excerpt: () => ['/actions'],
   judge: (json, _operation, { query }) => {
     const tooMany = !query.has('pageSize') && toArray(toObject(json)?.['actions']).length > DEFAULT_PAGE_SIZE;
     return tooMany ? [{ at: '/actions', message: `actions must be at most ${DEFAULT_PAGE_SIZE} by default` }] : [];
@@ -102,6 +110,7 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 const newestFirst: SemanticRule = {
   name: 'newest-first',
   reads: ['actionDate'],
+  excerpt: () => ['/actions/*/actionDate'],
   judge: (json, _operation, { query }) => {
     if (query.has('sort')) return [];
     const actions = itemsOf('actions', json).map(({ at, value }) => ({ at, moment: toMoment(value['actionDate']) }));
@@ -122,6 +131,7 @@ const newestFirst: SemanticRule = {
 const onlyKbentry: SemanticRule = {
   name: 'only-kbentry',
   reads: ['type'],
+  excerpt: (item) => [`${item}/type`],
   judge: (json, operation) =>
     itemsOf(operation.itemsAt, json)
       .filter(({ value }) => value['type'] !== 'kbentry')
@@ -143,6 +153,15 @@ const RULES: readonly SemanticRule[] = [
 
 /** The semantic rules that the contract can name in `x-semantic-rules` (rules, 7). */
 export const SEMANTIC_RULES: ReadonlyMap<string, SemanticRule> = new Map(RULES.map((rule) => [rule.name, rule]));
+
+/**
+ * Returns what the rules of an operation read in a response, as JSON pointers in which `*` stands for every element of an
+ * array.
+ */
+export function excerptOfRules({ semanticRules, itemsAt }: Operation): readonly string[] {
+  const item = itemPlace(itemsAt);
+  return semanticRules.flatMap((name) => SEMANTIC_RULES.get(name)?.excerpt(item) ?? []);
+}
 
 /** The maximum number of findings of one rule, because every item of a long list can violate it. */
 const MAX_FINDINGS = 500;
@@ -191,8 +210,16 @@ interface SemanticRule {
   readonly name: string;
   /** The fields of items that the rule reads. The rule is skipped if a projection may have removed one of them. */
   readonly reads: readonly string[];
+  /**
+   * Returns everything that `judge` reads, as JSON pointers: of a value with nothing inside, it may read the type and the
+   * length. `item` is the pointer to the items of the operation.
+   */
+  readonly excerpt: (item: string) => readonly string[];
   readonly judge: (json: unknown, operation: Operation, parameters: ParameterValues) => readonly Finding[];
 }
+
+/** Where `actionsOf` finds actions. */
+const ACTIONS = ['/actions/*', '/result/favoriteAction', '/result/wikifyAction'];
 
 /** Returns the actions in a response: those of the list (7), or the canceled favorite or wiki action (11, 12). */
 function actionsOf(json: unknown): Item[] {

@@ -87,6 +87,12 @@ export function itemsOf(itemsAt: ItemsAt, json: unknown): Item[] {
   });
 }
 
+/** Returns the JSON pointer to every item of a response, with `*` for the elements of an array. */
+export function itemPlace(itemsAt: ItemsAt): string {
+  if (itemsAt === 'body') return '';
+  return itemsAt === 'elements' ? '/*' : `/${itemsAt}/*`;
+}
+
 function placeOf(itemsAt: ItemsAt, json: unknown): readonly [prefix: string, values: readonly unknown[]] {
   if (itemsAt === 'body') return ['', [json]];
   if (itemsAt === 'elements') return ['', toArray(json)];

@@ -76,6 +76,8 @@ export interface Trace {
   cache?: CacheTrace | undefined;
   upstream?: UpstreamTrace | undefined;
   responses?: ResponseTrace | undefined;
+  /** What the scan of the response's bytes returned; undefined if they were not scanned. */
+  scan?: 'valid' | 'closer' | undefined;
   /** True for work that no client is waiting for: a refresh or a comparison. */
   background?: boolean | undefined;
   /** True if the response contains an absolute address of the legacy host. */
@@ -120,6 +122,7 @@ export function createTrace(
     cache: undefined,
     upstream: undefined,
     responses: undefined,
+    scan: undefined,
     background: undefined,
     legacyAddress: undefined,
     redacted: undefined,

@@ -7,7 +7,7 @@ import { toExcerptTree } from './excerpt-paths.ts';
 import type { PlacedSchema, SchemasByPath } from './merge-rules.ts';
 import { type EventViews, readExcerpt, readUndocumented } from './read-excerpt.ts';
 import * as layout from './table-layout.ts';
-import { createTableMemory, growTo } from './table-memory.ts';
+import { createTableMemory, growTo, type ModuleMemory } from './table-memory.ts';
 
 /** What a scan found in a valid body. */
 interface ScannedBody {
@@ -21,7 +21,7 @@ interface ScannedBody {
 }
 
 /** Checks bodies by one schema. */
-interface Scanner {
+export interface Scanner {
   /** Returns what was found in a body that is certainly valid, and undefined if the body must be parsed and validated. */
   readonly scan: (body: Buffer) => ScannedBody | undefined;
 }
@@ -35,7 +35,7 @@ interface ScannerSource {
 }
 
 /** Compiles scanners that share the memory of one module. */
-interface ScannerModule {
+export interface ScannerModule {
   /** Compiles the tables of a schema. Throws `UnsupportedSchema` if the scanner cannot check it. */
   readonly compile: (source: ScannerSource) => Scanner;
 }
@@ -47,9 +47,15 @@ const MAX_DEPTH = 60;
 
 const MODULE = join(import.meta.dirname, 'scanner.wasm');
 
+/** The global of Node, whose types know it in browsers only. */
+declare const WebAssembly: {
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (module: object) => { readonly exports: unknown };
+};
+
 /** The functions of tools/scanner/module/scan.ts. */
 interface ModuleExports {
-  readonly memory: WebAssembly.Memory;
+  readonly memory: ModuleMemory;
   readonly scan: (node: number, from: number, to: number, maxDepth: number) => number;
 }
 
@@ -62,13 +68,13 @@ interface ModuleExports {
  */
 export function openScanner(limits: JsonLimits): ScannerModule {
   const module = new WebAssembly.Module(readFileSync(MODULE));
-  const { memory, scan } = new WebAssembly.Instance(module).exports as unknown as ModuleExports;
+  const { memory, scan } = new WebAssembly.Instance(module).exports as ModuleExports;
   const tables = createTableMemory(memory);
   const compile = createTableCompiler(tables);
   const maxDepth = Math.min(MAX_DEPTH, limits.depth);
   // A body has at most one escape per two bytes, and 16 of them are allowed per value.
   const maxBody = Math.min(MAX_BODY, limits.values * 32);
-  let buffer: ArrayBufferLike | undefined;
+  let buffer: ArrayBuffer | undefined;
   let bytes = new Uint8Array(0);
   let views: EventViews = { integers: new Uint32Array(0), numbers: new Float64Array(0) };
 

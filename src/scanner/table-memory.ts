@@ -2,6 +2,13 @@ import { TABLES } from './table-layout.ts';
 
 const PAGE = 65_536;
 
+/** The memory of a WebAssembly module. */
+export interface ModuleMemory {
+  /** Another buffer after each growth. */
+  readonly buffer: ArrayBuffer;
+  readonly grow: (pages: number) => number;
+}
+
 /** The part of the module's memory that holds tables. It is only extended, and addresses never change. */
 export interface TableMemory {
   /** Returns the address of that many zero bytes, which is a multiple of 16. */
@@ -15,7 +22,7 @@ export interface TableMemory {
 }
 
 /** Creates the tables' part of a memory. */
-export function createTableMemory(memory: WebAssembly.Memory): TableMemory {
+export function createTableMemory(memory: ModuleMemory): TableMemory {
   let end = TABLES;
   return {
     allocate(size) {
@@ -31,7 +38,7 @@ export function createTableMemory(memory: WebAssembly.Memory): TableMemory {
 }
 
 /** Grows a memory to at least that many bytes. Views of the memory become invalid. */
-export function growTo(memory: WebAssembly.Memory, bytes: number): void {
+export function growTo(memory: ModuleMemory, bytes: number): void {
   const missing = bytes - memory.buffer.byteLength;
   if (missing > 0) memory.grow(Math.ceil(missing / PAGE));
 }

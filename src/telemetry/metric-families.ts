@@ -148,6 +148,9 @@ export const OTHER = 'other';
 /** The outcomes of a check. */
 export const OUTCOMES = ['passed', 'reported', 'refused', 'skipped', 'failed'] as const;
 
+/** The outcomes of a scan of response bytes. */
+export const SCAN_OUTCOMES = ['valid', 'closer'] as const;
+
 /** The results of a cache lookup. */
 export const CACHE_RESULTS = ['hit', 'miss', 'stale', 'coalesced', 'bypass'] as const;
 

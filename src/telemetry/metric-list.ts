@@ -38,6 +38,12 @@ export const METRICS = {
     labels: ['operation', 'direction', 'category'],
     help: 'Differences between the contract and a message, by direction (request or response).',
   },
+  scans: {
+    name: 'portico_response_scans_total',
+    type: 'counter',
+    labels: ['outcome'],
+    help: 'Scans of response bytes: valid (proven, not parsed) or closer (parsed and validated).',
+  },
   candidate: {
     name: 'portico_candidate_differences_total',
     type: 'counter',

@@ -14,6 +14,7 @@ import {
   OTHER,
   OUTCOMES,
   REQUEST_BUCKETS,
+  SCAN_OUTCOMES,
   STATUS_CLASSES,
   statusClass,
   UNDOCUMENTED,
@@ -66,6 +67,7 @@ export function createTraceCounters(options: MetricsOptions, ownSeries = options
   const budget = counter(METRICS.budget, all);
   const checks = counter(METRICS.checks, CHECK_NAMES, OUTCOMES);
   const violations = counter(METRICS.violations, all, ['request', 'response'], VIOLATION_CATEGORIES);
+  const scans = counter(METRICS.scans, SCAN_OUTCOMES);
   const shadowDifferences = counter(METRICS.candidate, all, CANDIDATE_DIFFERENCES);
   const denials = counter(METRICS.denials, all);
   const missing = counter(METRICS.missing, [...new Set(options.permissions), OTHER]);
@@ -113,6 +115,7 @@ export function createTraceCounters(options: MetricsOptions, ownSeries = options
     count('authentication', trace.authentication);
     count('requests', trace.requests);
     count('responses', trace.responses);
+    if (trace.scan !== undefined) scans.inc(trace.scan);
     count('permissions', trace.permissions);
     count('pageBounds', trace.pageBounds);
     count('undocumented', trace.undocumented);

@@ -387,23 +387,24 @@ describe('the scanner', () => {
   });
 
   it('supports all success responses of the contract', () => {
-    const { schemas, responses } = readExamples();
-    const unsupported = responses.flatMap(({ file }) => {
-      const schema = { schema: schemas.get(file) ?? true, path: file };
+    const { schemas } = readExamples();
+    const files = [...schemas.keys()].filter((file) => /^operations\/\w+\/response\.2/.test(file));
+    const unsupported = files.flatMap((path) => {
       try {
+        const schema = { schema: schemas.get(path) ?? true, path };
         openScanner(DEFAULT_JSON_LIMITS).compile({ schemas, schema, excerpt: [] });
         return [];
       } catch (error) {
-        return [`${file}: ${String(error)}`];
+        return [`${path}: ${String(error)}`];
       }
     });
     expect(unsupported).toEqual([]);
-    expect(responses.length).toBeGreaterThan(25);
+    expect(files.length).toBeGreaterThan(25);
   });
 
   it('never accepts a mutated body that the validator does not accept, and finds the same in the others', () => {
     const { wrong, valid, closer } = fuzzScanner({ count: 20_000, seed: 20_261_122 });
-    expect(wrong.map(({ file, what, body }) => `${file} ${what} ${body.toString('latin1', 0, 500)}`)).toEqual([]);
+    expect(wrong.map(({ name, what, body }) => `${name} ${what} ${body.toString('latin1', 0, 500)}`)).toEqual([]);
     // The fuzzer has something to compare.
     expect(valid).toBeGreaterThan(3_000);
     expect(closer).toBeGreaterThan(400);

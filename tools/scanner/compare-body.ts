@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { compileFieldShape } from '../../src/contract/explain/compile-field-shape.ts';
 import { findUnknownFields } from '../../src/contract/explain/find-unknown-fields.ts';
 import { readDocument } from '../../src/contract/document/read-document.ts';
-import { contractFolder } from '../../src/contract/contract-files.ts';
+import { contractFolder, responseFile } from '../../src/contract/contract-files.ts';
+import { referencedName } from '../../src/contract/openapi-document.ts';
 import { openSchemaStore } from '../../src/contract/compile/schema-store.ts';
 import { generateSchemas } from '../../src/contract/generate/generate-schemas.ts';
 import { DEFAULT_JSON_LIMITS, type JsonLimits, parseBounded } from '../../src/lib/bounded-json.ts';
@@ -64,29 +65,25 @@ function excerptOf(value: unknown, { inside }: ExcerptTree): unknown {
 /** A success response of the contract with examples of its bodies. */
 export interface ExampleResponse {
   readonly operation: string;
+  readonly status: number;
+  /** The path of its schema. */
   readonly file: string;
   readonly bodies: readonly unknown[];
 }
 
-/** Returns the generated schemas of the contract, and all its success responses that have examples. */
+/** Returns the generated schemas of the contract, and its success responses. */
 export function readExamples(): { readonly schemas: SchemasByPath; readonly responses: readonly ExampleResponse[] } {
   const { document } = readDocument(contractFolder(), []);
-  const schemas = generateSchemas(document);
   const { examples, responses: shared } = document.components;
-  const responses: ExampleResponse[] = [];
-  for (const { operationId, responses: own } of Object.values(document.paths).flatMap((methods) =>
-    Object.values(methods),
-  ))
-    for (const file of schemas.keys()) {
-      const [, operation, status = ''] = /^operations\/(\w+)\/response\.(2\d\d)/.exec(file) ?? [];
-      const place = own[status];
-      if (operation !== operationId || place === undefined) continue;
-      const response = '$ref' in place ? shared[place.$ref.replace(/^.*\//, '')] : place;
+  const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+  const responses = operations.flatMap(({ operationId: operation, responses: own }) =>
+    Object.entries(own).flatMap(([status, place]): ExampleResponse[] => {
+      if (!status.startsWith('2')) return [];
+      const response = '$ref' in place ? shared[referencedName(place.$ref)] : place;
       const all = Object.values(response?.content['application/json']?.examples ?? {});
-      const bodies = all.map((example) =>
-        '$ref' in example ? examples[example.$ref.replace(/^.*\//, '')]?.value : example.value,
-      );
-      responses.push({ operation: operationId, file, bodies });
-    }
-  return { schemas, responses };
+      const bodies = all.map((one) => ('$ref' in one ? examples[referencedName(one.$ref)]?.value : one.value));
+      return [{ operation, status: Number(status), file: responseFile(operation, status, 'full'), bodies }];
+    }),
+  );
+  return { schemas: generateSchemas(document), responses };
 }

@@ -1,13 +1,23 @@
+import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
+import { loadContract } from '../../src/contract/load-contract.ts';
+import { DEFAULT_JSON_LIMITS } from '../../src/lib/bounded-json.ts';
 import { createSeededRandom } from '../../src/lib/seeded-random.ts';
-import { createCompareBody, readExamples } from './compare-body.ts';
+import { createScanResponse } from '../../src/pipeline/scan-response.ts';
+import { openScanner } from '../../src/scanner/open-scanner.ts';
+import { type CompareBody, readExamples } from './compare-body.ts';
+import { createCompareResponse } from './compare-response.ts';
 import { mutateBytes, mutateValues } from './mutate-body.ts';
 
-/** The parts of a body that the later steps of some operation read. */
-const EXCERPT = [
-  ['/pageCount', '/totalCount', '/listCount', '/error', '/errors', '/id', '/author/username', '/activeRevisionId'],
-  ['/list/*/id', '/list/*/author/username', '/list/*/activeRevisionId', '/list/*/containerIds/*', '/list/*/recipients'],
-  ['/actions/*/node/id', '/actions/*/actionDate', '/*/id', '/*/recipients', '/result/favoriteAction/canceled'],
-].flat();
+/** Queries that change which schema or which rules judge a response. */
+const QUERIES = [
+  '',
+  'spaceId=5',
+  'sort=newest&pageSize=50',
+  'exclude=body',
+  'include=id,title',
+  'details=true',
+  'wrap=1',
+];
 
 /** The counts of a run. */
 export interface FuzzReport {
@@ -17,7 +27,7 @@ export interface FuzzReport {
   /** Valid bodies that the scanner did not accept. */
   readonly closer: number;
   /** What the scanner did wrong, with the body. */
-  readonly wrong: readonly { readonly file: string; readonly what: string; readonly body: Buffer }[];
+  readonly wrong: readonly { readonly name: string; readonly what: string; readonly body: Buffer }[];
 }
 
 /** A run of the fuzzer. The same seed makes the same bodies. */
@@ -31,30 +41,50 @@ export interface FuzzOptions {
 const MAX_WRONG = 10;
 const PROGRESS_EVERY = 10_000;
 
+/** A response whose bodies are mutated. */
+interface Target {
+  readonly name: string;
+  readonly texts: readonly string[];
+  readonly compare: CompareBody;
+}
+
+/** Returns a target for every success response of the contract and every query that its operation takes. */
+function readTargets(): Target[] {
+  const contract = loadContract(CONTRACT_DEFAULTS);
+  const scan = createScanResponse(contract, openScanner(DEFAULT_JSON_LIMITS));
+  return readExamples().responses.flatMap(({ operation: id, status, bodies }) =>
+    QUERIES.flatMap((query) => {
+      const operation = contract.operations.find((one) => one.id === id);
+      if (operation === undefined) return [];
+      const inPath = operation.parameters.filter(({ location }) => location === 'path');
+      const rawParameters = Object.fromEntries(inPath.map(({ name }) => [name, '1']));
+      const { values, violations } = contract.decodeParameters(operation, { rawParameters }, query);
+      if (violations.length > 0) return [];
+      const compare = createCompareResponse(contract, scan, { operation, status, parameters: values });
+      return [{ name: `${id} ${status} ${query}`, texts: bodies.map((body) => JSON.stringify(body)), compare }];
+    }),
+  );
+}
+
 /**
  * Mutates the examples of all success responses of the contract and compares the scanner's results with those of the
  * parser and the validator.
  */
 export function fuzzScanner({ count, seed, onProgress }: FuzzOptions): FuzzReport {
   const random = createSeededRandom(seed);
-  const { schemas, responses } = readExamples();
-  const targets = responses.map(({ file, bodies }) => ({
-    file,
-    texts: bodies.map((body) => JSON.stringify(body)),
-    compare: createCompareBody(schemas, file, EXCERPT),
-  }));
+  const targets = readTargets();
   const counts = { valid: 0, invalid: 0, closer: 0 };
   const wrong: FuzzReport['wrong'][number][] = [];
   for (let compared = 0; compared < count; compared += 1) {
     // All responses in turn, so that each gets its share.
-    const { file, texts, compare } = targets[compared % targets.length] as (typeof targets)[number];
+    const { name, texts, compare } = targets[compared % targets.length] as Target;
     const text = random.pick(texts);
     const body = random.chance(0.5) ? mutateValues(random, text) : mutateBytes(random, Buffer.from(text));
     const result = compare(body);
     if (result === 'both valid') counts.valid += 1;
     else if (result === 'both invalid') counts.invalid += 1;
     else if (result === 'closer') counts.closer += 1;
-    else if (wrong.length < MAX_WRONG) wrong.push({ file, what: result, body });
+    else if (wrong.length < MAX_WRONG) wrong.push({ name, what: result, body });
     if ((compared + 1) % PROGRESS_EVERY === 0) onProgress?.(compared + 1);
   }
   return { compared: count, ...counts, wrong };

@@ -30,7 +30,7 @@ function run(): number {
   console.log(
     `seed ${seed}: ${count} bodies, ${valid} valid, ${invalid} invalid, ${closer} valid but looked at closer`,
   );
-  for (const { file, what, body } of wrong) console.log(`${file}: ${what}\n${body.toString('latin1', 0, MAX_SHOWN)}`);
+  for (const { name, what, body } of wrong) console.log(`${name}: ${what}\n${body.toString('latin1', 0, MAX_SHOWN)}`);
   console.log(`${wrong.length === 0 ? 'no' : 'some'} wrong results`);
   return wrong.length === 0 ? 0 : 1;
 }

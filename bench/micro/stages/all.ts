@@ -17,6 +17,7 @@ import { plan } from './plan.ts';
 import { readHeaders } from './read-headers.ts';
 import { record } from './record.ts';
 import { resolveTarget } from './resolve-target.ts';
+import { scan } from './scan.ts';
 
 /** All stages, in the order in which a request passes through them. */
 export const STAGES: readonly Stage[] = [
@@ -34,6 +35,7 @@ export const STAGES: readonly Stage[] = [
   gzipDecision,
   parse,
   judge,
+  scan,
   etag,
   record,
   ledger,

@@ -19,6 +19,11 @@ export interface JudgedAnswer {
   readonly isEmpty?: boolean;
   /** The parsed body; undefined if it is empty or not JSON. */
   readonly json: unknown;
+  /**
+   * Set if a scan of the bytes proved that the body satisfies its schema. `json` is then only the part of the body that
+   * the semantic rules read, and `undocumented` the part with its undocumented fields.
+   */
+  readonly scanned?: { readonly undocumented: unknown };
 }
 
 /** The verdict on a response. If it is `skipped`, `reason` says why the contract cannot judge the response. */
@@ -47,10 +52,11 @@ export function checkResponse(
   answer: JudgedAnswer,
   { maxCollected, describe }: CheckResponseOptions,
 ): ResponseFindings {
-  const { json } = answer;
+  const { json, scanned } = answer;
   const success = answer.status >= 200 && answer.status < 300;
   const variant = variantOf(parameters);
-  const found = validators.response({ ...answer, variant })(json);
+  const check = validators.response({ ...answer, variant });
+  const found = scanned === undefined ? check(json) : check(scanned.undocumented, true);
   const breaking = found.filter((violation) => !isAdvisory(violation));
   if (success && breaking.length > 0 && isErrorInside(operation, json))
     return { verdict: 'violations', violations: [ERROR_IN_SUCCESS], reported: NONE };
@@ -68,7 +74,8 @@ export function checkResponse(
   return { verdict: 'violations', violations, reported: reported.slice(0, maxCollected - violations.length) };
 }
 
-function variantOf(parameters: ParameterValues): ResponseVariant {
+/** Returns which form of a response the parameters ask for. */
+export function variantOf(parameters: ParameterValues): ResponseVariant {
   if (parameters.details) return 'open';
   return parameters.projection ? 'projected' : 'full';
 }

@@ -35,19 +35,26 @@ export function compileValidators(
     toSchemaCheck(store.compile(file), place, { ...options, unknownFields: true });
   const request = operation.requestBody ? check(requestFile(id), REQUEST) : () => [];
   const responses = new Map<string, DocumentedResponse>();
+  const successes: SuccessSchema[] = [];
   const projects = (operation.parameters ?? []).some(
     (place) => resolve<ParameterObject>(document, 'parameters', place).name === 'includeOnly',
   );
   for (const [status, place] of Object.entries(operation.responses)) {
     const { content, 'x-may-be-empty': mayBeEmpty = false } = resolve<ResponseObject>(document, 'responses', place);
     const media = content['application/json'];
-    const full = check(responseFile(id, status, 'full'), RESPONSE);
-    const projected =
-      projects && status.startsWith('2') ? check(responseFile(id, status, 'projected'), RESPONSE) : full;
-    const open = media?.['x-variants'] ? check(responseFile(id, status, 'open'), RESPONSE) : full;
+    const success = status.startsWith('2');
+    const files = {
+      full: responseFile(id, status, 'full'),
+      projected: responseFile(id, status, projects && success ? 'projected' : 'full'),
+      open: responseFile(id, status, media?.['x-variants'] ? 'open' : 'full'),
+    };
+    const full = check(files.full, RESPONSE);
+    const projected = files.projected === files.full ? full : check(files.projected, RESPONSE);
+    const open = files.open === files.full ? full : check(files.open, RESPONSE);
     responses.set(status, { full, projected, open, mayBeEmpty });
+    if (success) successes.push({ status: Number(status), files });
   }
-  return { request, response: (head) => toResponseCheck(responses, head) };
+  return { request, response: (head) => toResponseCheck(responses, head), successes };
 }
 
 /** The checks of the responses with one status. */
@@ -64,9 +71,9 @@ function toResponseCheck(responses: ReadonlyMap<string, DocumentedResponse>, hea
   }
   if (documented.mayBeEmpty && head.isEmpty === true) return () => [];
   const media = judgeMedia(head.mediaType);
-  return (json) => {
+  return (json, proven) => {
     if (media.length > 0) return [...media];
-    if (json !== undefined) return documented[variant](json);
+    if (json !== undefined || proven === true) return documented[variant](json, proven);
     return [responseViolation('protocol', 'body', '', 'json', 'the body must be well-formed JSON')];
   };
 }
@@ -108,11 +115,22 @@ export interface OperationValidators {
    * Checks status and content type and returns the check of the JSON value; `undefined` stands for a body that is not
    * JSON.
    */
-  readonly response: (head: ResponseHead) => (json: unknown) => Violation[];
+  readonly response: (head: ResponseHead) => SchemaCheck;
+  /** The schemas of the successes. */
+  readonly successes: readonly SuccessSchema[];
 }
 
-/** Applies a compiled schema to a value and returns its violations, followed by its undocumented fields. */
-type SchemaCheck = (value: unknown) => Violation[];
+/** The paths of the schemas of one success response. */
+interface SuccessSchema {
+  readonly status: number;
+  readonly files: Readonly<Record<ResponseVariant, string>>;
+}
+
+/**
+ * Applies a compiled schema to a value and returns its violations, followed by its undocumented fields. If `proven` is
+ * true, the whole value is known to satisfy the schema, and `value` is only the part with undocumented fields.
+ */
+type SchemaCheck = (value: unknown, proven?: boolean) => Violation[];
 
 /** Options of a check. */
 interface CheckOptions {
@@ -139,9 +157,9 @@ export function toSchemaCheck(
   if (!compiled) return () => [];
   const { accepts, explain, file, files } = compiled;
   const shape = unknownFields ? compileFieldShape(files, file) : undefined;
-  return (value) => {
+  return (value, proven = false) => {
     const unknown = findUnknownFields(shape, value, max);
-    if (accepts(value)) return unknown.map((field) => unknownFieldViolation(field, place));
+    if (proven || accepts(value)) return unknown.map((field) => unknownFieldViolation(field, place));
     const causes = oneCause(shape, value, explain(value), unknown);
     // A client needs each item that it must fix. The same error of a server in every item of a list is one violation.
     const selected = place.direction === 'request' ? causes.errors.slice(0, max) : ofFirstKinds(causes.errors, max);

@@ -1,6 +1,6 @@
 import type { Validity } from '../../cache/may-store.ts';
 import type { Contract } from '../../contract/contract.ts';
-import { isErrorInside } from '../../contract/compile/check-response.ts';
+import { isErrorInside, type ResponseFindings } from '../../contract/compile/check-response.ts';
 import { isAdvisory } from '../../contract/explain/unknown-field.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import { responseViolation } from '../../contract/violations.ts';
@@ -27,6 +27,7 @@ import {
   type LearnAuthor,
 } from '../known-bodies.ts';
 import type { ResponseFacts, Reply } from '../reply.ts';
+import type { ScanResponse } from '../scan-response.ts';
 import type { ShadowContract } from '../shadow-contract.ts';
 import type { Exchange } from '../exchange.ts';
 import type { PlannedOperation } from '../planned-operation.ts';
@@ -47,6 +48,11 @@ export interface ValidateResponseServices {
   readonly knownBodies: KnownBodies;
   /** Limits for parsing a response. */
   readonly jsonLimits: JsonLimits;
+  /**
+   * Scans the bytes of a response instead of parsing it. Undefined if the scanner is off, or if a learner or a shadow
+   * contract needs the parsed value.
+   */
+  readonly scan?: ScanResponse | undefined;
   /** Returns whether a baseline or an overlay accepts a violation. */
   readonly isAccepted: (operation: Operation, violation: Violation, status: number) => boolean;
   /** Samples the shape of a parsed response. Undefined if the gateway does not learn from traffic. */
@@ -117,12 +123,10 @@ function factsOf(
   if (known !== undefined) return knownFacts(exchange, known, level, services);
   const namesUpstream = services.namesUpstream(response.bytes);
   if (namesUpstream) exchange.trace.legacyAddress = true;
-  const parsed = parseBounded(response.bytes, services.jsonLimits);
-  if (parsed.state === 'excess') return excessFacts(exchange, response, planned, parsed.limit, services);
-  const json = valueOf(parsed);
-  services.sample?.(exchange, operation, response.status, json);
-  services.shadow?.responseReceived(exchange.trace, exchange.arrival, response, json);
-  const { validity, reported } = checkResponse(exchange, response, json, planned, services);
+  const read = scanBody(exchange, response, planned, services) ?? parseBody(exchange, response, planned, services);
+  if ('limit' in read) return excessFacts(exchange, response, planned, read.limit, services);
+  const { json } = read;
+  const { validity, reported } = judgeFindings(exchange, response, read.findings, planned, services);
   if (level === 'enforce' && validity === 'violations' && response.status < 300) {
     const { trace } = exchange;
     if (trace.responses !== undefined && isErrorInside(operation, json))
@@ -136,6 +140,42 @@ function factsOf(
     services.knownBodies.remember(key, { ...response, facts: body, authors, namesUpstream, reported });
   }
   return { validity, body };
+}
+
+/** A response with its findings. After a scan, `json` has only the members that the later steps read. */
+interface ReadBody {
+  readonly json: unknown;
+  readonly findings: ResponseFindings;
+}
+
+/** Returns a response that a scan of its bytes proves valid, or undefined if it must be parsed. */
+function scanBody(
+  exchange: Exchange,
+  response: DecodedResponse,
+  { operation }: PlannedOperation,
+  { scan }: ValidateResponseServices,
+): ReadBody | undefined {
+  const found = scan?.(operation, exchange.values(), response);
+  if (found === undefined) return undefined;
+  exchange.trace.scan = found === 'closer' ? 'closer' : 'valid';
+  return found === 'closer' ? undefined : found;
+}
+
+/** Parses and checks a response; returns the exceeded limit if it is too deep or too large to parse. */
+function parseBody(
+  exchange: Exchange,
+  response: DecodedResponse,
+  { operation }: PlannedOperation,
+  services: ValidateResponseServices,
+): ReadBody | { readonly limit: JsonExcess } {
+  const parsed = parseBounded(response.bytes, services.jsonLimits);
+  if (parsed.state === 'excess') return { limit: parsed.limit };
+  const json = valueOf(parsed);
+  const { status, mediaType, bytes } = response;
+  services.sample?.(exchange, operation, status, json);
+  services.shadow?.responseReceived(exchange.trace, exchange.arrival, response, json);
+  const isEmpty = bytes.length === 0;
+  return { json, findings: services.check(operation, exchange.values(), { status, mediaType, isEmpty, json }) };
 }
 
 const valueOf = (parsed: BoundedJson): unknown => (parsed.state === 'parsed' ? parsed.value : undefined);
@@ -196,26 +236,21 @@ interface CheckedResponse {
   readonly reported: readonly Violation[];
 }
 
-function checkResponse(
+/** Writes the verdict on a response to the trace. */
+function judgeFindings(
   exchange: Exchange,
-  { status, mediaType, bytes }: DecodedResponse,
-  json: unknown,
+  { status }: DecodedResponse,
+  findings: ResponseFindings,
   { operation, checks }: PlannedOperation,
   services: ValidateResponseServices,
 ): CheckedResponse {
-  const result = services.check(operation, exchange.values(), {
-    status,
-    mediaType,
-    isEmpty: bytes.length === 0,
-    json,
-  });
-  const { violations, reported } = result;
+  const { violations, reported } = findings;
   // Violations that are only reported do not affect the verdict, so the response is forwarded and stored as usual.
   exchange.trace.violations.push(...violations, ...reported);
   const unaccepted = violations.some((violation) => !services.isAccepted(operation, violation, status));
   const level = checks.responses;
-  if (result.verdict === 'skipped') {
-    exchange.trace.responses = { level, outcome: 'skipped', verdict: 'skipped', reason: result.reason ?? '' };
+  if (findings.verdict === 'skipped') {
+    exchange.trace.responses = { level, outcome: 'skipped', verdict: 'skipped', reason: findings.reason ?? '' };
     return { validity: 'skipped', reported };
   }
   const verdict = toVerdict(level, unaccepted ? violations : []);
@@ -223,7 +258,7 @@ function checkResponse(
   exchange.trace.responses = {
     ...verdict,
     ...(refuses ? { outcome: 'reported' as const } : {}),
-    verdict: result.verdict,
+    verdict: findings.verdict,
   };
   return { validity: violations.length === 0 ? 'valid' : unaccepted ? 'violations' : 'accepted', reported };
 }

@@ -118,6 +118,31 @@ describe('validate-response', () => {
     expect(learned).toEqual([]);
   });
 
+  it('uses a scan of the bytes instead of parsing them if it proves that the response is valid', async () => {
+    const reported = [drift('/list/0/votes')];
+    const found = { json: NODES, findings: { ...VALID, reported } };
+    const learned: unknown[] = [];
+    const services = {
+      ...validatingServices(() => BROKEN),
+      learn: (nodeId: string, author: string) => void learned.push([nodeId, author]),
+      scan: (): typeof found | 'closer' | undefined => found,
+    };
+    // Not JSON: nothing else reads these bytes.
+    const handle = stageIn(validateResponse(services), plannedWith(enforced), createNext(answered('?')));
+    const exchange = exchangeWith();
+    expect((await handle(exchange)).facts).toEqual({ validity: 'valid', body: bodyFactsOf(plannedWith(), NODES) });
+    expect(exchange.trace).toMatchObject({ scan: 'valid', violations: reported, responses: { verdict: 'valid' } });
+    expect(learned).toEqual([['1', 'alice']]);
+  });
+
+  it.each(['closer', undefined] as const)('parses a response if its scan returns %s', async (result) => {
+    const services = { ...validatingServices(() => BROKEN), scan: () => result };
+    const handle = stageIn(validateResponse(services), plannedWith(), createNext(answered({})));
+    const exchange = exchangeWith();
+    expect((await handle(exchange)).facts?.validity).toBe('violations');
+    expect(exchange.trace).toMatchObject({ scan: result, violations: BROKEN.violations });
+  });
+
   it('does not forward a success response that breaks the contract at enforce', async () => {
     const trace = exchangeWith().trace;
     trace.violations.push(violationWith());

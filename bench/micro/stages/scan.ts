@@ -1,0 +1,24 @@
+import { authorsOf, bodyFactsOf } from '../../../src/pipeline/known-bodies.ts';
+import { createScanResponse } from '../../../src/pipeline/scan-response.ts';
+import { openScanner } from '../../../src/scanner/open-scanner.ts';
+import { DEFAULT_JSON_LIMITS } from '../../../src/lib/bounded-json.ts';
+import type { Stage } from '../stage.ts';
+
+/** The verdict of the contract on a page, without parsing it. */
+export const scan: Stage = {
+  name: 'scan',
+  what: 'the scan of the bytes, semantic rules, tags, page count and authors',
+  paidBy: 'miss',
+  prepare: ({ assembly: { gateway }, plan, exchange, body }) => {
+    const scanResponse = createScanResponse(gateway.contract, openScanner(DEFAULT_JSON_LIMITS));
+    const values = exchange.values();
+    const look = { status: 200, mediaType: 'application/json', bytes: body };
+    const scanned = () => {
+      const found = scanResponse(plan.operation, values, look);
+      if (typeof found !== 'object') throw new Error('the page is not proven valid');
+      return { facts: bodyFactsOf(plan, found.json), authors: authorsOf(plan.operation, found.json) };
+    };
+    scanned();
+    return { run: scanned };
+  },
+};

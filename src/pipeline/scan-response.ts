@@ -1,0 +1,90 @@
+import { type ResponseFindings, variantOf } from '../contract/compile/check-response.ts';
+import type { Contract } from '../contract/contract.ts';
+import type { ResponseVariant } from '../contract/contract-files.ts';
+import { excerptOfRules } from '../contract/semantic-rules.ts';
+import { itemPlace, type ParameterValues } from '../contract/values.ts';
+import type { Operation } from '../model/operation.ts';
+import type { Scanner, ScannerModule } from '../scanner/open-scanner.ts';
+import { UnsupportedSchema } from '../scanner/unsupported-schema.ts';
+import type { DecodedResponse } from './known-bodies.ts';
+
+/** A response that a scan of its bytes proves valid. */
+interface ScannedResponse {
+  /** The body with only the members that the later steps read. */
+  readonly json: unknown;
+  readonly findings: ResponseFindings;
+}
+
+/**
+ * Scans a response. Returns `closer` if the scan does not prove that the response is valid, and undefined if there are no
+ * tables for it; both must be parsed.
+ */
+export type ScanResponse = (
+  operation: Operation,
+  parameters: ParameterValues,
+  response: DecodedResponse,
+) => ScannedResponse | 'closer' | undefined;
+
+/** The parts of the contract that scans need. */
+type ScannedContract = Pick<Contract, 'operations' | 'validators' | 'schemas' | 'checkResponse'>;
+
+type ScannersByVariant = Partial<Record<ResponseVariant, Scanner>>;
+
+/** Compiles the tables of all success responses. A response whose schema the scanner does not support has none. */
+export function createScanResponse(contract: ScannedContract, module: ScannerModule): ScanResponse {
+  const { schemas } = contract;
+  const scanners = new Map<string, Map<number, ScannersByVariant>>();
+  for (const operation of contract.operations) {
+    const excerpt = excerptOf(operation);
+    const compile = (path: string): Scanner | undefined => {
+      try {
+        return module.compile({ schemas, schema: { schema: schemas.get(path) ?? true, path }, excerpt });
+      } catch (error) {
+        if (error instanceof UnsupportedSchema) return undefined;
+        throw error;
+      }
+    };
+    const byStatus = new Map(
+      contract.validators(operation.id).successes.map(({ status, files }) => [status, compileVariants(files, compile)]),
+    );
+    scanners.set(operation.id, byStatus);
+  }
+
+  return (operation, parameters, { status, mediaType, bytes }) => {
+    // The fields that a request did not ask for are found by their names, which are not part of an excerpt.
+    const hasUnread = !parameters.details && (parameters.projection?.includeOnly.length ?? 0) > 0;
+    const scanner = hasUnread ? undefined : scanners.get(operation.id)?.get(status)?.[variantOf(parameters)];
+    if (scanner === undefined || bytes.length === 0) return undefined;
+    const scanned = scanner.scan(bytes);
+    if (scanned === undefined) return 'closer';
+    const { excerpt: json, undocumented } = scanned;
+    const findings = contract.checkResponse(operation, parameters, {
+      status,
+      mediaType,
+      json,
+      scanned: { undocumented },
+    });
+    // The descriptions of other violations need the whole body.
+    return findings.verdict === 'valid' ? { json, findings } : 'closer';
+  };
+}
+
+function compileVariants(
+  files: Readonly<Record<ResponseVariant, string>>,
+  compile: (path: string) => Scanner | undefined,
+): ScannersByVariant {
+  const compiled = new Map([...new Set(Object.values(files))].map((path) => [path, compile(path)]));
+  const found = Object.entries(files).map(([variant, path]) => [variant, compiled.get(path)]);
+  return Object.fromEntries(found) as ScannersByVariant;
+}
+
+/** Returns what the steps after the check read in a body: page counts, tags, authors, errors and semantic rules. */
+export function excerptOf(operation: Operation): readonly string[] {
+  const item = itemPlace(operation.itemsAt);
+  return [
+    ...['/pageCount', '/totalCount', '/error', '/errors'],
+    ...[`${item}/id`, `${item}/activeRevisionId`, `${item}/author/username`],
+    ...(operation.itemsAt === 'actions' ? [`${item}/node/id`] : []),
+    ...excerptOfRules(operation),
+  ];
+}

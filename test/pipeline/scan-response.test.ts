@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
+import { loadContract } from '../../src/contract/load-contract.ts';
+import { DEFAULT_JSON_LIMITS } from '../../src/lib/bounded-json.ts';
+import { authorsOf, bodyFactsOf } from '../../src/pipeline/known-bodies.ts';
+import { createScanResponse, excerptOf } from '../../src/pipeline/scan-response.ts';
+import { openScanner } from '../../src/scanner/open-scanner.ts';
+import { exampleOf } from '../builders/contract-examples.ts';
+import { plannedWith } from '../builders/exchange.ts';
+
+const contract = loadContract(CONTRACT_DEFAULTS);
+const scan = createScanResponse(contract, openScanner(DEFAULT_JSON_LIMITS));
+
+function operationOf(id: string) {
+  const operation = contract.operations.find((one) => one.id === id);
+  if (operation === undefined) throw new Error(id);
+  return operation;
+}
+
+/** Scans a body as the response of an operation to a request with a query. */
+function scanned(id: string, body: unknown, { query = '', status = 200, mediaType = 'application/json' } = {}) {
+  const operation = operationOf(id);
+  const { values } = contract.decodeParameters(operation, { rawParameters: { nodeId: '1', commentId: '1' } }, query);
+  const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  return scan(operation, values, { status, mediaType, bytes });
+}
+
+describe('the scan of a response', () => {
+  it('proves a valid response, and reads what the later steps read', () => {
+    const page = exampleOf('listQuestions');
+    const found = scanned('listQuestions', page);
+    const json = typeof found === 'object' ? found.json : undefined;
+    expect(found).toMatchObject({ findings: { verdict: 'valid', violations: [], reported: [] } });
+    const planned = plannedWith({ operation: operationOf('listQuestions') });
+    expect(bodyFactsOf(planned, json)).toEqual(bodyFactsOf(planned, page));
+    expect(authorsOf(planned.operation, json)).toEqual(authorsOf(planned.operation, page));
+    expect(authorsOf(planned.operation, json)).toHaveLength(page.list.length);
+  });
+
+  it('reports undocumented fields as the check of the parsed body does', () => {
+    const page = exampleOf('listQuestions');
+    const [question] = page.list;
+    const drifted = {
+      ...page,
+      total: 1,
+      list: [question, { ...question, votes: [1], author: { ...question.author, 'é ü': null } }],
+    };
+    const json = { ...drifted, listCount: 2 };
+    const found = scanned('listQuestions', json);
+    const answer = { status: 200, mediaType: 'application/json', json };
+    const { values } = contract.decodeParameters(operationOf('listQuestions'), { rawParameters: {} }, '');
+    const expected = contract.checkResponse(operationOf('listQuestions'), values, answer);
+    expect(expected.reported.map(({ at }) => at)).toEqual(['/total', '/list/1/votes', '/list/1/author/?']);
+    expect(found).toMatchObject({ findings: expected });
+  });
+
+  it.each([
+    ['an invalid field', 'listQuestions', { pageCount: '3' }, ''],
+    ['a missing field', 'listQuestions', { pageCount: undefined }, ''],
+    ['a violated semantic rule', 'listQuestions', { listCount: 99 }, ''],
+    ['another space than the requested one', 'listQuestions', {}, 'spaceId=4242'],
+    ['an error beside the page', 'listQuestions', { error: 'x' }, ''],
+    ['a page count where none is documented', 'listActions', { pageCount: 1 }, ''],
+  ])('looks closer at %s', (_name, id, change, query) => {
+    expect(scanned(id, exampleOf(id), { query: query === '' ? '' : 'spaceId=5' })).toBeTypeOf('object');
+    expect(scanned(id, { ...exampleOf(id), ...change }, { query })).toBe('closer');
+  });
+
+  it('looks closer at a response with another media type', () => {
+    expect(scanned('listQuestions', exampleOf('listQuestions'), { mediaType: 'text/html' })).toBe('closer');
+    expect(scanned('listQuestions', '<html>', { mediaType: 'text/html' })).toBe('closer');
+  });
+
+  it('uses the schema of the form that was requested', () => {
+    const { listCount, ...page } = exampleOf('listQuestions');
+    const projected = { ...page, listCount, list: page.list.map(({ author }) => ({ author })) };
+    expect(scanned('listQuestions', projected)).toBe('closer');
+    expect(scanned('listQuestions', projected, { query: 'exclude=body' })).toBeTypeOf('object');
+    const relations = { ...exampleOf('listNodeFollowers'), list: [{ any: 'form' }], listCount: 1 };
+    expect(scanned('listNodeFollowers', relations)).toBe('closer');
+    expect(scanned('listNodeFollowers', relations, { query: 'details=true' })).toBeTypeOf('object');
+  });
+
+  it('is not made where it has no tables or cannot see what is checked', () => {
+    const page = exampleOf('listQuestions');
+    expect(scanned('listQuestions', page, { status: 400 })).toBeUndefined();
+    expect(scanned('listQuestions', page, { status: 299 })).toBeUndefined();
+    expect(scanned('listQuestions', page, { query: 'includeOnly=id' })).toBeUndefined();
+    expect(scanned('listQuestions', '')).toBeUndefined();
+  });
+
+  it('leaves responses whose schema has an unsupported keyword to the parser', () => {
+    const path = 'operations/listQuestions/response.200.schema.json';
+    const schemas = new Map(contract.schemas).set(path, { type: 'object', uniqueItems: true });
+    const operations = [operationOf('listQuestions')];
+    const { values } = contract.decodeParameters(operationOf('listQuestions'), { rawParameters: {} }, '');
+    const look = {
+      status: 200,
+      mediaType: 'application/json',
+      bytes: Buffer.from(JSON.stringify(exampleOf('listQuestions'))),
+    };
+    const other = createScanResponse({ ...contract, schemas, operations }, openScanner(DEFAULT_JSON_LIMITS));
+    expect(other(operationOf('listQuestions'), values, look)).toBeUndefined();
+    const own = createScanResponse({ ...contract, operations }, openScanner(DEFAULT_JSON_LIMITS));
+    expect(own(operationOf('listQuestions'), values, look)).toBeTypeOf('object');
+  });
+
+  it('reads in each response what its semantic rules read', () => {
+    expect(excerptOf(operationOf('listActions'))).toEqual(
+      expect.arrayContaining(['/actions/*/node/id', '/actions/*/actionDate', '/actions/*/canceledByUser', '/error']),
+    );
+    expect(excerptOf(operationOf('getComment'))).toEqual(
+      expect.arrayContaining(['/id', '/author/username', '/recipients', '/visibility']),
+    );
+  });
+});

@@ -1,0 +1,44 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Contract } from '../../src/contract/contract.ts';
+import type { ParameterValues } from '../../src/contract/values.ts';
+import { DEFAULT_JSON_LIMITS, parseBounded } from '../../src/lib/bounded-json.ts';
+import type { Operation } from '../../src/model/operation.ts';
+import { authorsOf, bodyFactsOf } from '../../src/pipeline/known-bodies.ts';
+import type { PlannedOperation } from '../../src/pipeline/planned-operation.ts';
+import type { ScanResponse } from '../../src/pipeline/scan-response.ts';
+import type { CompareBody } from './compare-body.ts';
+
+/** A response that is compared: everything but its body. */
+export interface ComparedResponse {
+  readonly operation: Operation;
+  readonly status: number;
+  readonly parameters: ParameterValues;
+}
+
+const MEDIA_TYPE = 'application/json';
+
+/**
+ * Creates the comparison for one response of an operation: what a scan proves valid, the whole judgment of the parsed body
+ * must find valid too, with the same undocumented fields, page count, tags and authors.
+ */
+export function createCompareResponse(
+  contract: Contract,
+  scan: ScanResponse,
+  { operation, status, parameters }: ComparedResponse,
+): CompareBody {
+  // Tags are computed for pages that are stored.
+  const planned = { operation, cache: {} } as Pick<PlannedOperation, 'operation' | 'cache'>;
+  const read = (json: unknown) => ({ facts: bodyFactsOf(planned, json), authors: authorsOf(operation, json) });
+  return (bytes) => {
+    const scanned = scan(operation, parameters, { status, mediaType: MEDIA_TYPE, bytes });
+    const parsed = parseBounded(bytes, DEFAULT_JSON_LIMITS);
+    const json = parsed.state === 'parsed' ? parsed.value : undefined;
+    const answer = { status, mediaType: MEDIA_TYPE, isEmpty: bytes.length === 0, json };
+    const findings = contract.checkResponse(operation, parameters, answer);
+    const isValid = json !== undefined && findings.verdict === 'valid';
+    if (typeof scanned !== 'object') return isValid ? 'closer' : 'both invalid';
+    if (!isValid) return `WRONG: accepts a body with the verdict ${parsed.state} ${findings.verdict}`;
+    if (!isDeepStrictEqual(scanned.findings, findings)) return 'WRONG: reports other findings';
+    return isDeepStrictEqual(read(scanned.json), read(json)) ? 'both valid' : 'WRONG: reads other facts';
+  };
+}
