@@ -81,10 +81,7 @@ function compileVariants(
 /** Returns what the steps after the check read in a body: page counts, tags, authors, errors and semantic rules. */
 export function excerptOf(operation: Operation): readonly string[] {
   const item = itemPlace(operation.itemsAt);
-  return [
-    ...['/pageCount', '/totalCount', '/error', '/errors'],
-    ...[`${item}/id`, `${item}/activeRevisionId`, `${item}/author/username`],
-    ...(operation.itemsAt === 'actions' ? [`${item}/node/id`] : []),
-    ...excerptOfRules(operation),
-  ];
+  const ids = operation.itemsAt === 'actions' ? [`${item}/id`, `${item}/node/id`] : [`${item}/id`];
+  const authors = [`${item}/activeRevisionId`, `${item}/author/username`];
+  return ['/pageCount', '/totalCount', '/error', '/errors', ...ids, ...authors, ...excerptOfRules(operation)];
 }
