@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { importsOf, measureStructure, readSources, type SourceFile } from '../tools/structure.ts';
+import { importsOf, measureStructure, readSources, type SourceFile, STRUCTURE_LIMITS } from '../tools/structure.ts';
 import { brokenImports, importCycles } from './architecture/layers.ts';
 import { barrels, errorHandlers, filesWithSkips, strayTests, usesOf } from './architecture/source-rules.ts';
 
@@ -151,14 +151,14 @@ describe('the layout of the sources', () => {
   const readers = ['test', 'tools', 'bench'].flatMap((folder) => readSources(join(repository, folder), `../${folder}`));
   const found = measureStructure(files, readers);
 
-  it('has at most 440 files, of which half have at most 70 lines', () => {
-    expect(found.files).toBeLessThanOrEqual(440);
-    expect(found.medianLines).toBeLessThanOrEqual(70);
+  it('has a limited number of files, and most of them are short', () => {
+    expect(found.files).toBeLessThanOrEqual(STRUCTURE_LIMITS.files);
+    expect(found.medianLines).toBeLessThanOrEqual(STRUCTURE_LIMITS.medianLines);
   });
 
   it('has no folder with more than 24 files, and few files too small to look for by name', () => {
     expect(found.crowded).toEqual([]);
-    expect(found.small.length).toBeLessThanOrEqual(40);
+    expect(found.small.length).toBeLessThanOrEqual(STRUCTURE_LIMITS.small);
   });
 
   it('has no two subfolders that import each other, and no exported type without a second user', () => {

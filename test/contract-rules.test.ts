@@ -13,6 +13,7 @@ import {
   type SchemaOrBoolean,
 } from '../src/contract/openapi-document.ts';
 import type { Requirement } from '../src/model/requirement.ts';
+import { OPERATIONS } from './builders/operations.ts';
 import { contract, document, judge, operation } from './contract/sample.ts';
 
 interface Place {
@@ -62,7 +63,15 @@ function fields(): { name: string; schema: SchemaObject }[] {
 }
 
 describe('the operations of the contract', () => {
-  it('are the sixteen of the table and two inferred writes', () => {
+  // Many tests loop over these cases, and an operation without one would not be covered by any of them.
+  it('are those of test/builders/operations.ts', () => {
+    const lines = (of: readonly { id: string; method: string; inferred: boolean }[]) =>
+      of.map(({ id, method, inferred }) => `${method} ${id}${inferred ? ', inferred' : ''}`).toSorted();
+    const known = contract.operations.map((one) => ({ ...one, inferred: one.provenance === 'inferred' }));
+    expect(lines(OPERATIONS.map((one) => ({ inferred: false, ...one })))).toEqual(lines(known));
+  });
+
+  it('are those of the table and two inferred writes', () => {
     expect(contract.operations.map(({ id, row, method, path }) => [row, id, method, path])).toEqual([
       [1, 'uploadGdprFile', 'POST', '/services/v2/users/gdpr/upload.json'],
       [2, 'getGdprJob', 'GET', '/services/v2/jobs/gdpr/{jobId}.json'],

@@ -54,7 +54,7 @@ export interface DocumentedError {
 export interface Operation {
   /** The operationId, for example `listQuestions`. */
   readonly id: string;
-  /** The row in the specification's endpoint table, 1 to 16; undefined for the two comment writes. */
+  /** The row in the specification's endpoint table; undefined for inferred operations. */
   readonly row: number | undefined;
   readonly method: OperationMethod;
   /** The path template under the base address, for example `/services/v2/comment/{commentId}.json`. */

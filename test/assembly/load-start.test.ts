@@ -6,6 +6,7 @@ import { loadStart } from '../../src/assembly/load-start.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import { contractFolder } from '../../src/contract/contract-files.ts';
 import { StartFault, type Fault } from '../../src/model/fault.ts';
+import { OBSERVED_OPERATIONS } from '../builders/operations.ts';
 import { REAL, settingsOf } from './settings.ts';
 
 const ROLES = 'roles:\n  standard:\n    permissions: [View the questions list]\naccounts: []\n';
@@ -29,7 +30,7 @@ const withUrl = (settings: Settings, url: string): Settings => ({
 describe('a start', () => {
   it('has the compiled contract, permissions and upstream', () => {
     const start = loadStart(settingsOf(REAL, ROLES), { env: {} });
-    expect(start.contract.operations).toHaveLength(16);
+    expect(start.contract.operations).toHaveLength(OBSERVED_OPERATIONS.length);
     expect(start.roles.roles.has('standard')).toBe(true);
     expect(start.permissions.requirementOf('listQuestions')).toBeDefined();
     expect(start.address).toEqual({ origin: 'http://127.0.0.1:9', basePath: '/legacy' });

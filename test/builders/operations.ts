@@ -48,12 +48,14 @@ export interface OperationCase {
   readonly cached?: boolean;
   /** The methods of its path, as `Allow` lists them. */
   readonly allow: string;
+  /** True if it is only inferred, so that it is off with a real upstream. */
+  readonly inferred?: boolean;
 }
 
 const V2 = '/services/v2';
 const GET = 'GET, HEAD';
 
-/** All 16 documented operations and the two inferred ones. */
+/** All operations of the contract, with the inferred ones. */
 export const OPERATIONS: readonly OperationCase[] = [
   {
     id: 'uploadGdprFile',
@@ -259,6 +261,7 @@ export const OPERATIONS: readonly OperationCase[] = [
     badId: 'comment',
     needsCredential: true,
     allow: 'GET, HEAD, PUT',
+    inferred: true,
   },
   {
     id: 'createComment',
@@ -271,8 +274,12 @@ export const OPERATIONS: readonly OperationCase[] = [
     badId: 'node',
     needsCredential: true,
     allow: 'GET, HEAD, POST',
+    inferred: true,
   },
 ];
+
+/** The operations with a real upstream, for which inferred ones are off. */
+export const OBSERVED_OPERATIONS = OPERATIONS.filter(({ inferred }) => inferred !== true);
 
 /** Returns the operation with an id. */
 export function operationOf(id: string): OperationCase {

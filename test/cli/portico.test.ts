@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { parsePhcHash, verifyPassword } from '../../src/identity/password-hash.ts';
 import { CHAOS_GRAMMAR, CHAOS_EFFECTS } from '../../src/reference/chaos/chaos-names.ts';
+import { OPERATIONS } from '../builders/operations.ts';
 import { runInProcess } from './run-in-process.ts';
 import { finished, runPortico, startPortico, untilSays } from './run-portico.ts';
 
@@ -84,12 +85,17 @@ describe('portico check', () => {
     const { code, out, err } = await check(contract);
     expect([code, out]).toEqual([
       0,
-      expect.stringMatching(/18 operations, mode strict, 2 overlays, shadow contract with 1 overlay\n$/),
+      expect.stringMatching(
+        `${OPERATIONS.length} operations, mode strict, 2 overlays, shadow contract with 1 overlay\n$`,
+      ),
     ]);
     expect(err).toContain(`warning: ${overlay} /actions/0/target: selects nothing`);
     expect(err).toContain(`warning: ${overlay} /actions/0/target: the shadow contract: selects nothing`);
     const plan = await runInProcess(['plan', '--config', configWith(contract)], { PORTICO_ROLES: ROLES });
-    expect([plan.code, plan.out.trimEnd().split('\n')]).toEqual([0, expect.objectContaining({ length: 19 })]);
+    expect([plan.code, plan.out.trimEnd().split('\n')]).toEqual([
+      0,
+      expect.objectContaining({ length: OPERATIONS.length + 1 }),
+    ]);
     expect(plan.err).toContain('contract: 2 overlays\n');
     writeFileSync(overlay, 'overlay: 2.0.0\n');
     const broken = await check(contract);
@@ -101,7 +107,7 @@ describe('portico check', () => {
   it('prints OK for the embedded defaults', async () => {
     expect(await runInProcess(['check'])).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/^OK: .*18 operations, mode strict\n$/) as string,
+      out: expect.stringMatching(`^OK: .*${OPERATIONS.length} operations, mode strict\n$`) as string,
     });
   });
 
@@ -141,7 +147,7 @@ describe('portico check', () => {
 describe('portico plan, permissions and explain', () => {
   it('print one line per operation and one for undocumented paths', async () => {
     const { code, out } = await runInProcess(['plan']);
-    expect([code, out.trim().split('\n').length]).toEqual([0, 19]);
+    expect([code, out.trim().split('\n').length]).toEqual([0, OPERATIONS.length + 1]);
   });
 
   it('print the operations of each role and account', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { CONTRACT_DEFAULTS } from '../../src/contract/contract-options.ts';
 import { compilePaths } from '../../src/contract/paths.ts';
 import { loadContract } from '../../src/contract/load-contract.ts';
+import { OBSERVED_OPERATIONS } from '../builders/operations.ts';
 import { contract } from './sample.ts';
 
 const template = (path: string) => contract.match(path)?.template;
@@ -57,7 +58,7 @@ describe('matching a path', () => {
     const match = plain.match('/services/v2/comment/1.json');
     expect([...(match?.byMethod.keys() ?? [])]).toEqual(['GET']);
     expect([...(match?.undocumentedMethods ?? [])]).toEqual(['PUT']);
-    expect(plain.operations).toHaveLength(16);
+    expect(plain.operations).toHaveLength(OBSERVED_OPERATIONS.length);
   });
 
   it('prefers a fixed segment and falls back to a placeholder if the rest does not match', () => {

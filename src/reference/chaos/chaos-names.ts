@@ -30,5 +30,11 @@ export const DRIFT_KINDS = [
 /** The names of all kinds of chaos, for help texts. */
 export const CHAOS_NAMES = Object.keys(CHAOS_EFFECTS) as readonly ChaosName[];
 
+/**
+ * The highest number of an operation: its `x-row` in the contract and the `operation` of its route. A test compares
+ * the three. The routes themselves are not read, because the commands parse `--fault` without loading the server.
+ */
+export const LAST_OPERATION = 16;
+
 /** The grammar of `--fault`; parts in brackets are optional. */
 export const CHAOS_GRAMMAR = 'NAME[:PARAMETER][@OPERATION-NUMBER or @PATH-REGEX][%SHARE]';

@@ -1,4 +1,4 @@
-import { CHAOS_GRAMMAR, CHAOS_NAMES, type ChaosName, DRIFT_KINDS } from './chaos-names.ts';
+import { CHAOS_GRAMMAR, CHAOS_NAMES, type ChaosName, DRIFT_KINDS, LAST_OPERATION } from './chaos-names.ts';
 import type { ChaosRule } from './chaos-plan.ts';
 
 /** Reports all values of `--fault` that cannot be parsed, one line each. */
@@ -42,7 +42,8 @@ function parameterProblem(name: ChaosName, parameter: string): string | undefine
 function parseTarget(text: string): number | RegExp | string {
   if (/^\d+$/.test(text)) {
     const operation = Number(text);
-    return operation >= 1 && operation <= 16 ? operation : `unknown operation ${text}; the operations are 1 to 16`;
+    const isKnown = operation >= 1 && operation <= LAST_OPERATION;
+    return isKnown ? operation : `unknown operation ${text}; the operations are 1 to ${LAST_OPERATION}`;
   }
   try {
     return new RegExp(text);

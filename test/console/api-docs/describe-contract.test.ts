@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { CONTRACT_DEFAULTS } from '../../../src/contract/contract-options.ts';
 import { loadContract } from '../../../src/contract/load-contract.ts';
 import { MODES } from '../../../src/model/checks.ts';
+import { OBSERVED_OPERATIONS, OPERATIONS } from '../../builders/operations.ts';
 import { describeContract } from '../../../src/console/api-docs/describe-contract.ts';
 
 const described = (inferred: boolean) => {
@@ -18,9 +19,9 @@ const operationsOf = (inferred: boolean) => described(inferred).groups.flatMap((
 
 describe('the description of the contract', () => {
   it('lists every operation once, in the groups of the document, and inferred ones only if they are served', () => {
-    expect(operationsOf(true)).toHaveLength(18);
-    expect(operationsOf(false)).toHaveLength(16);
-    expect(new Set(operationsOf(true).map(({ id }) => id)).size).toBe(18);
+    expect(operationsOf(true)).toHaveLength(OPERATIONS.length);
+    expect(operationsOf(false)).toHaveLength(OBSERVED_OPERATIONS.length);
+    expect(new Set(operationsOf(true).map(({ id }) => id)).size).toBe(OPERATIONS.length);
     expect(described(true).groups.map(({ name }) => name)).toContain('comments');
     expect(described(true).groups.every(({ description }) => description !== '')).toBe(true);
   });

@@ -67,6 +67,14 @@ const get = (more: Record<string, unknown> = {}, path = PATH): OverlayAction => 
 });
 
 describe('a contract with overlays', () => {
+  it('can have an observed operation in the next row of the table', () => {
+    const row = contract.operations.filter((one) => one.row !== undefined).length + 1;
+    const added = withActions(get({ 'x-provenance': 'observed', 'x-row': row })).operations.filter(
+      (one) => one.row === row,
+    );
+    expect(added).toMatchObject([{ id: 'getQuestion', provenance: 'observed' }]);
+  });
+
   it('has another version but is otherwise unchanged if the overlays change nothing', () => {
     const one = withActions({ target: '$.info', update: {} });
     expect(one.operations).toEqual(contract.operations);

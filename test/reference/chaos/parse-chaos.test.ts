@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { CHAOS_NAMES } from '../../../src/reference/chaos/chaos-names.ts';
+import { CHAOS_NAMES, LAST_OPERATION } from '../../../src/reference/chaos/chaos-names.ts';
 import { ChaosSyntaxError, parseChaos } from '../../../src/reference/chaos/parse-chaos.ts';
+import { ROUTES } from '../../../src/reference/routes.ts';
+import { contract } from '../../contract/sample.ts';
 import { textLike } from '../matchers.ts';
 
 function problemsOf(...texts: string[]): readonly string[] {
@@ -25,6 +27,13 @@ describe('parseChaos', () => {
     ]);
   });
 
+  it('accepts the number of every operation that has one in the contract and in the routes of the server', () => {
+    const numbers = Array.from({ length: LAST_OPERATION }, (_, index) => index + 1);
+    expect(contract.operations.flatMap(({ row }) => row ?? [])).toEqual(numbers);
+    expect(ROUTES.flatMap(({ operation }) => operation ?? [])).toEqual(numbers);
+    expect(parseChaos(numbers.map((number) => `500@${number}`)).map(({ target }) => target)).toEqual(numbers);
+  });
+
   it('replaces a kind of drift by the equivalent rule', () => {
     expect(parseChaos(['drift%10', 'drift:wrong-type@6', 'drift=missing-field:title'])).toEqual([
       { name: 'drift', share: 0.1 },
@@ -46,7 +55,8 @@ describe('parseChaos', () => {
     ['slow:soon', /number from 0 to 600000/],
     ['html:99', /number from 200 to 599/],
     ['reset:now', /does not take a parameter/],
-    ['500@17', /unknown operation 17/],
+    [`500@${LAST_OPERATION + 1}`, /unknown operation \d+; the operations are 1 to \d+$/],
+    ['500@0', /unknown operation 0/],
     ['500@(', /not a valid regular expression/],
     ['500%0', /percentage above 0/],
     ['500%101', /percentage above 0/],
