@@ -65,10 +65,11 @@ function fields(): { name: string; schema: SchemaObject }[] {
 describe('the operations of the contract', () => {
   // Many tests loop over these cases, and an operation without one would not be covered by any of them.
   it('are those of test/builders/operations.ts', () => {
-    const lines = (of: readonly { id: string; method: string; inferred: boolean }[]) =>
-      of.map(({ id, method, inferred }) => `${method} ${id}${inferred ? ', inferred' : ''}`).toSorted();
-    const known = contract.operations.map((one) => ({ ...one, inferred: one.provenance === 'inferred' }));
-    expect(lines(OPERATIONS.map((one) => ({ inferred: false, ...one })))).toEqual(lines(known));
+    const line = (id: string, method: string, isInferred: boolean) =>
+      `${method} ${id}${isInferred ? ', inferred' : ''}`;
+    const known = contract.operations.map(({ id, method, provenance }) => line(id, method, provenance === 'inferred'));
+    const cases = OPERATIONS.map(({ id, method, inferred }) => line(id, method, inferred === true));
+    expect(cases.toSorted()).toEqual(known.toSorted());
   });
 
   it('are those of the table and two inferred writes', () => {
