@@ -53,9 +53,7 @@ export class StreamedBody {
     if (this.#reader !== undefined && !this.#isReaderPaused) return this.#deliver(bytes, this.#reader);
     this.#waiting.push(bytes);
     this.#waitingBytes += bytes.length;
-    if (this.#waitingBytes < MAX_WAITING || this.#isSourcePaused) return undefined;
-    this.#isSourcePaused = true;
-    return this.#source.pause();
+    return this.#pauseIfFull();
   }
 
   /** Ends the body after the last part, or with the failure that truncated it. */
@@ -86,6 +84,7 @@ export class StreamedBody {
     this.#reader = undefined;
     this.#waiting.unshift(bytes);
     this.#waitingBytes += bytes.length;
+    this.#pauseIfFull();
   }
 
   /** Discards the unread parts. Has no effect after the end. */
@@ -127,6 +126,12 @@ export class StreamedBody {
   #deliver(bytes: Buffer, reader: BodyReader): void {
     this.#onPart?.(bytes);
     if (!reader.part(bytes)) this.#isReaderPaused = true;
+  }
+
+  #pauseIfFull(): void {
+    if (this.#waitingBytes < MAX_WAITING || this.#isSourcePaused || this.#isReceived) return;
+    this.#isSourcePaused = true;
+    this.#source.pause();
   }
 
   #close(): void {

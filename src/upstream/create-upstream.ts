@@ -177,8 +177,9 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
         return response;
       }
       if (request.mode === 'streamed') {
-        // Other requests may have opened streams while this one waited for its place.
-        if (!isStreamedUp(request)) gate.checkStreams(request.owner ?? NO_OWNER);
+        // Other requests may have opened streams while this one waited for its body or its place.
+        const hasWaited = admission instanceof Promise || request.upload !== undefined;
+        if (hasWaited && !isStreamedUp(request)) gate.checkStreams(request.owner ?? NO_OWNER);
         const response = await streamed(request, path, stop);
         pass.stream(request.owner ?? NO_OWNER);
         response.body.onEnd((failure) => done(failure?.kind));
@@ -212,9 +213,10 @@ export function createUpstream(address: UpstreamAddress, options: UpstreamOption
       // rejected for lack of a stream.
       gate.checkStreams(owner);
       const { upload } = request;
-      const body = upload && (await readShort(upload, options.clientTimeoutMs));
+      const complete =
+        upload === undefined ? request : { ...request, body: await readShort(upload, options.clientTimeoutMs) };
       return attempt(
-        { ...request, ...(body && { body }) },
+        complete,
         path,
         gate.enter(() => request.signal),
       );

@@ -1,12 +1,14 @@
-import type { HeaderPairs } from '../model/header-pairs.ts';
+import { headerValue, type HeaderPairs } from '../model/header-pairs.ts';
 import { publicForm, rewriteText, type LegacyAddresses } from './addresses.ts';
 
 // Headers whose value is one address, and headers that contain addresses among other values.
 const ADDRESS = new Set(['location', 'content-location']);
 const ADDRESSES = new Set(['refresh', 'link']);
+const REWRITTEN = [...ADDRESS, ...ADDRESSES, 'set-cookie'];
 
 /** Replaces the legacy address with the public one in response headers that contain addresses or cookies. */
 export function publicHeaders(headers: HeaderPairs, legacy: LegacyAddresses, publicAddress: string): HeaderPairs {
+  if (!REWRITTEN.some((name) => headerValue(headers, name) !== undefined)) return headers;
   return headers.map(([name, value]) => {
     const key = name.toLowerCase();
     if (key === 'set-cookie') return [name, publicCookie(value, legacy, publicAddress)];

@@ -329,8 +329,8 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/model/streamed-body.ts',
-    find: 'return this.#source.pause();',
-    replace: 'return undefined;',
+    find: 'this.#source.pause();',
+    replace: '',
     test: 'test/model/streamed-body.test.ts',
     why: 'an upstream that is faster than the client fills the memory',
   },

@@ -566,7 +566,7 @@ describe.each(WAYS)('forwarding a request %s fails', (_way, send: Way) => {
 
   it('ends with `aborted` if the client stops reading for too long', async () => {
     const server = await startRawServer((request) => reply(request, 200, Buffer.alloc(30_000_000)));
-    const gateway = await startGateway(server.origin, { options: { bodyTimeoutMs: 30, clientTimeoutMs: 60 } });
+    const gateway = await startGateway(server.origin, { options: { bodyTimeoutMs: 150, clientTimeoutMs: 300 } });
     const client = await connectRaw(gateway.port);
     client.socket.pause();
     client.send(...send());
