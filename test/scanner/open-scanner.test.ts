@@ -386,6 +386,23 @@ describe('the scanner', () => {
     expect(excerpt('{"error":1}')).toBeUndefined();
   });
 
+  // An excerpt that is written past its end would overwrite the tables, which decide what is valid.
+  it.each([
+    ['numbers', { type: 'integer', minimum: 5 }, 100, 7],
+    ['strings', { type: 'string', maxLength: 3 }, 'abc', 'a'],
+    ['escapes', { type: 'string' }, '\n', 'a'],
+    ['objects', { type: 'object', properties: { a: { type: 'null' } } }, { a: null }, {}],
+    ['lengths', { type: 'array' }, [1, 2, 3], []],
+  ])('looks closer at an excerpt with too many %s, and its tables survive', (_name, items, value, other) => {
+    const compareBody = comparisonFor({ type: 'array', items }, ['/*'], { depth: 64, values: 1_000_000 });
+    const list = (count: number, element: unknown) =>
+      Buffer.from(JSON.stringify(Array.from({ length: count }, () => element)));
+    for (const count of [16_381, 16_382, 16_383, 16_384, 20_000, 50_000])
+      expect(compareBody(list(count, value))).toMatch(/^(both valid|closer)$/);
+    expect(compareBody(list(50_000, value))).toBe('closer');
+    expect(compareBody(list(1_000, other))).toBe('both valid');
+  });
+
   it('supports all success responses of the contract', () => {
     const { schemas } = readExamples();
     const files = [...schemas.keys()].filter((file) => /^operations\/\w+\/response\.2/.test(file));

@@ -49,15 +49,19 @@ export function writeEvent(slot: u32, kind: u32): bool {
 
 /** Writes an event with a number. */
 export function writeNumber(slot: u32, kind: u32, value: f64): bool {
-  store<f64>(eventsEnd, value, EVENT_VALUE);
-  return writeEvent(slot, kind);
+  const event = eventsEnd;
+  if (!writeEvent(slot, kind)) return false;
+  store<f64>(event, value, EVENT_VALUE);
+  return true;
 }
 
 /** Writes an event with a text between two positions. */
 export function writeText(slot: u32, kind: u32, from: u32, to: u32): bool {
-  store<u32>(eventsEnd, from, EVENT_TEXT);
-  store<u32>(eventsEnd, to, EVENT_VALUE);
-  return writeEvent(slot, kind);
+  const event = eventsEnd;
+  if (!writeEvent(slot, kind)) return false;
+  store<u32>(event, from, EVENT_TEXT);
+  store<u32>(event, to, EVENT_VALUE);
+  return true;
 }
 
 /**
